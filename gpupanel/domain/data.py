@@ -1,8 +1,9 @@
 """What a run learns from.
 
 Each source is a value here, with what is asked about it; the union at the end is the one list of
-them. How a source is read stands in the file of ``gpupanel/trainer/datasets`` that its ``module``
-names, how a script reads it in the file of that name in ``gpupanel/planning/script/sources``.
+them. How a source is read stands in the file of ``gpupanel/trainer/datasets/sources`` that its
+``module`` names, how a script reads it in the file of that name in
+``gpupanel/planning/script/sources``.
 """
 
 from typing import Annotated, ClassVar, Literal
@@ -107,7 +108,7 @@ class NpzData(PictureSource):
 
     Beside a ``.npy`` file the others of its folder are the arrays that there are, each named as
     its file. What is left out is found: which arrays are examples and labels, of training and of a
-    test set, by their names (:mod:`gpupanel.trainer.datasets.array_layout`), and what the labels
+    test set, by their names (:mod:`gpupanel.trainer.datasets.arrays.layout`), and what the labels
     are by what they hold (:mod:`gpupanel.trainer.datasets.labels`).
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.

@@ -32,7 +32,7 @@ class ImagesData(PictureSource):
     A folder of pictures alone has no labels: a model can predict on it, or on some of its pictures
     (``files``). One that has a folder
     ``train`` beside ``val`` or ``test`` is taken for three sets, each like any other folder
-    (:mod:`gpupanel.trainer.datasets.image_listing`).
+    (:mod:`gpupanel.trainer.datasets.images.listing`).
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder, and
     ``labels_csv`` from that of the pictures.

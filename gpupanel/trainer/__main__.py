@@ -14,9 +14,9 @@ def main(root: Path) -> int:
     """Do the process's part of the run; gives the exit status."""
     fetches_first, refusal = False, None
     if handed_over() is not None:
-        from gpupanel.trainer.fetching import must_fetch
+        from gpupanel.trainer.downloads.keras_cache import run_needs_download
 
-        fetches_first = must_fetch(root)
+        fetches_first = run_needs_download(root)
         refusal = None if fetches_first else _entered()
     start_heartbeat(root)
 

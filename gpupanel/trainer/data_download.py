@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from gpupanel.domain.data_download import DownloadEnd, DownloadProgress, DownloadRequest
 from gpupanel.domain.value import Value
-from gpupanel.trainer.datasets.download import fetch
+from gpupanel.trainer.downloads.download import fetch
 from gpupanel.trainer.failures import DOWNLOADING_DATA, problems_of
 
 _REPORT_S = 0.1

@@ -29,13 +29,13 @@ from gpupanel.trainer.datasets.examples import (
     Indices,
     read_features,
 )
-from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.source import Found, Reading, read_data, source_of
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
+from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.model_file import check_model_file, recipe_in
-from gpupanel.trainer.weights_file import check_weights_file
+from gpupanel.trainer.models.weights_file import check_weights_file
 
 _AUGMENTED = 8
 _SHOWN_VALUES = 8

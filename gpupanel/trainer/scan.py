@@ -18,7 +18,6 @@ from gpupanel.domain.data import DataCache, Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest
 from gpupanel.domain.value import Value
-from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.scanning.report import report_of
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import (
@@ -28,6 +27,7 @@ from gpupanel.trainer.datasets.source import (
     scan_unlabelled,
     source_of,
 )
+from gpupanel.trainer.downloads.keras_cache import needs_download
 
 _REPORT_S = 0.1
 

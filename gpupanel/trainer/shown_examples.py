@@ -26,8 +26,8 @@ from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.confusion_file import EvaluatedExamples, read_evaluated
 from gpupanel.files.worst_file import WorstExamples, read_worst
 from gpupanel.trainer.datasets.examples import AllExamples, file_of, read_features
-from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.source import Reading
+from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.examples import read_all_of
 from gpupanel.trainer.inference.model_file import recipe_in

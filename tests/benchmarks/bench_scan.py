@@ -22,7 +22,7 @@ from gpupanel.domain.data import ImagesData
 from gpupanel.domain.scan import DataScan, ScanRequest
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
 from gpupanel.runs.data_scan import scan_data
-from gpupanel.trainer.datasets.image_sets import list_sets
+from gpupanel.trainer.datasets.images.sets import list_sets
 
 _CLASSES = 10
 _LOOK_S = 0.02

@@ -10,7 +10,7 @@ from gpupanel.domain.events import CheckpointSaved, EpochDone, LayersPlaced, Sha
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.following.follower import RunFollower
-from gpupanel.trainer.datasets.digits import read_digits
+from gpupanel.trainer.datasets.sources.digits import read_digits
 from tests.forked.terminal import answered, gpupanel
 
 pytestmark = pytest.mark.tensorflow

@@ -33,9 +33,9 @@ from gpupanel.files.confusion_file import ConfusionCells, read_confusion, write_
 from gpupanel.trainer import size_limits
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
-from gpupanel.trainer.datasets.npz import read_all_npz
-from gpupanel.trainer.datasets.python_data import read_python_data
 from gpupanel.trainer.datasets.source import Reading, read_data
+from gpupanel.trainer.datasets.sources.npz import read_all_npz
+from gpupanel.trainer.datasets.sources.python_data import read_python_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.user_code import RunCode
 from tests.fuzz.mutations import damaged

@@ -27,8 +27,8 @@ from gpupanel.domain.preview import PreviewRequest, with_found
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script import data_section
 from gpupanel.planning.script.sources import keras_data
-from gpupanel.trainer.datasets.image_sets import list_sets
-from gpupanel.trainer.datasets.keras_data import WORD_COUNT
+from gpupanel.trainer.datasets.images.sets import list_sets
+from gpupanel.trainer.datasets.sources.keras_data import WORD_COUNT
 from gpupanel.trainer.preview import preview
 from tests.sessions.material import FEATURES, LABELS, Material
 from tests.unit.trainer.test_keras_data import FILLED

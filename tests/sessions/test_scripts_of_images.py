@@ -11,8 +11,8 @@ from gpupanel.domain.preview import DataPreview, with_found
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.trainer.datasets.examples import Examples
-from gpupanel.trainer.datasets.images import SOURCE, read_images
 from gpupanel.trainer.datasets.source import Reading
+from gpupanel.trainer.datasets.sources.images import SOURCE, read_images
 from gpupanel.trainer.datasets.split import split
 from tests.unit.trainer.image_folders import make_classes, make_pictures
 from tests.unit.trainer.test_image_layouts import csv_data

@@ -1,4 +1,4 @@
-"""How a script makes pixels of a picture, as ``trainer/datasets/image_pixels.py`` does."""
+"""How a script makes pixels of a picture, as ``trainer/datasets/images/pixels.py`` does."""
 
 from string import Template
 from typing import Literal

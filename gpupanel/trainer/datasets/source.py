@@ -11,11 +11,11 @@ import numpy as np
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import DataSource
-from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, chained
-from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.decoding import PictureDecoding
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
+from gpupanel.trainer.downloads.download import OnDownload
 from gpupanel.trainer.user_code import RunCode
 
 OnProgress = Callable[[str, int, int], None]
@@ -177,7 +177,7 @@ def all_examples(found: DataSet) -> AllExamples:
 
 def source_of(data: DataSettings) -> Source[DataSettings]:
     """What reads that data: the ``SOURCE`` in the file that its ``module`` names."""
-    module = importlib.import_module(f"gpupanel.trainer.datasets.{data.module}")
+    module = importlib.import_module(f"gpupanel.trainer.datasets.sources.{data.module}")
     source: Source[DataSettings] = module.SOURCE
     return source
 

@@ -15,8 +15,8 @@ from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.models.weights_file import check_weights
 from gpupanel.trainer.size_limits import check_unpacked
-from gpupanel.trainer.weights_file import check_weights
 
 _CONFIGURATION, _WEIGHTS = "config.json", "model.weights.h5"
 _MEMBERS = (_CONFIGURATION, _WEIGHTS)

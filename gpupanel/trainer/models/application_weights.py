@@ -5,9 +5,9 @@ from pathlib import Path
 import keras
 
 from gpupanel.domain.model import ApplicationModel
-from gpupanel.trainer.datasets.download import digest_of
-from gpupanel.trainer.datasets.keras_files import place_of
-from gpupanel.trainer.weights_file import check_weights_file, weights_problem
+from gpupanel.trainer.downloads.download import digest_of
+from gpupanel.trainer.downloads.keras_cache import place_of
+from gpupanel.trainer.models.weights_file import check_weights_file, weights_problem
 
 
 def load_weights(base: keras.Model, model: ApplicationModel) -> None:

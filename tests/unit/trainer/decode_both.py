@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from gpupanel.domain.problem import ProblemError
-from gpupanel.trainer.datasets.image_files import ImageFiles
-from gpupanel.trainer.datasets.jpeg_decoder import make_jpeg_decoder
-from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.files import ImageFiles
+from gpupanel.trainer.datasets.images.jpeg_decoder import make_jpeg_decoder
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from gpupanel.domain.data import Scaling
 from gpupanel.domain.profile import Profile
-from gpupanel.trainer.datasets.digits import read_digits
 from gpupanel.trainer.datasets.examples import Examples
+from gpupanel.trainer.datasets.sources.digits import read_digits
 from gpupanel.trainer.models.network import Building, network_of
 
 digits = read_digits()

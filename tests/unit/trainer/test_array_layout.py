@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpupanel.trainer.datasets.array_layout import (
+from gpupanel.trainer.datasets.arrays.layout import (
     AmbiguousArraysError,
     ArrayLayout,
     Part,

@@ -10,9 +10,9 @@ from gpupanel.domain.data import NpzData, Scaling, Target
 from gpupanel.domain.preview import PreviewRequest, with_found
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.trainer.datasets.arrays.npy_rows import NpyRows
 from gpupanel.trainer.datasets.fingerprint import compare, take_fingerprint
-from gpupanel.trainer.datasets.npy_rows import NpyRows
-from gpupanel.trainer.datasets.npz import read_all_npz, read_npz
+from gpupanel.trainer.datasets.sources.npz import read_all_npz, read_npz
 from gpupanel.trainer.preview import preview
 
 X = np.arange(24, dtype=np.float64).reshape(6, 2, 2)

@@ -18,11 +18,11 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer.datasets import file_prints
-from gpupanel.trainer.datasets.digits import read_digits
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.fingerprint import Fingerprint, compare, take_fingerprint
 from gpupanel.trainer.datasets.source import Reading, read_data
+from gpupanel.trainer.datasets.sources.digits import read_digits
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.saving.data_record import DataRecord

@@ -17,8 +17,8 @@ from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.rules.data_rules import matters_to_task
 from gpupanel.planning.script.data_section import script_of
 from gpupanel.trainer.datasets.examples import AllExamples, file_of, read_features
-from gpupanel.trainer.datasets.images import SOURCE, read_images
 from gpupanel.trainer.datasets.source import Reading
+from gpupanel.trainer.datasets.sources.images import SOURCE, read_images
 from gpupanel.trainer.preview import preview
 from tests.unit.trainer.image_folders import make_pictures
 

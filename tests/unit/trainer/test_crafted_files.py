@@ -20,10 +20,10 @@ from gpupanel.domain.data import ImagesData, KerasData, NpzData
 from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer import size_limits
-from gpupanel.trainer.datasets.download import download
-from gpupanel.trainer.datasets.images import read_images
-from gpupanel.trainer.datasets.keras_data import read_keras_data
-from gpupanel.trainer.datasets.npz import read_npz
+from gpupanel.trainer.datasets.sources.images import read_images
+from gpupanel.trainer.datasets.sources.keras_data import read_keras_data
+from gpupanel.trainer.datasets.sources.npz import read_npz
+from gpupanel.trainer.downloads.download import download
 from gpupanel.trainer.inference.model_file import check_model_file
 from tests.forked.processes import run_forked
 
@@ -274,7 +274,7 @@ def test_that_an_archive_writes_nothing_beside_its_place(
 def test_that_an_archive_that_unpacks_to_more_than_any_data_set_is_refused(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gpupanel.trainer.datasets import download as downloading
+    from gpupanel.trainer.downloads import download as downloading
 
     monkeypatch.setattr(downloading, "_LARGEST_BYTES", MIB)
     members = [tarfile.TarInfo(f"part-{number}") for number in range(3)]

@@ -11,10 +11,10 @@ from PIL import Image
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
 from gpupanel.files.locks import lock_in_folder
-from gpupanel.trainer.datasets import decoded_images, file_prints
-from gpupanel.trainer.datasets.decoded_images import DecodedImages, decode_onto_disk
+from gpupanel.trainer.datasets import file_prints
 from gpupanel.trainer.datasets.examples import Array, Indices
-from gpupanel.trainer.datasets.image_files import ImageFiles
+from gpupanel.trainer.datasets.images.decoded import DecodedImages, decode_onto_disk
+from gpupanel.trainer.datasets.images.files import ImageFiles
 
 _EVERYTHING = np.arange(100, dtype=np.int32)
 
@@ -141,10 +141,11 @@ def test_that_an_image_that_is_listed_twice_is_decoded_once(root: Path, decoded:
 def test_that_a_stop_in_between_leaves_what_was_kept_before(
     root: Path, cache: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decoded_images, "_CHUNK", 2)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.decoded._CHUNK", 2)
     _kept(root)
-    there = set(cache.iterdir())
+    there = {path: path.read_bytes() for path in cache.iterdir()}
     _draw(root / "4.png", 55)
+    decoded.clear()
 
     def stop(_doing: str, done: int, _total: int) -> None:
         if done == 4:
@@ -153,14 +154,30 @@ def test_that_a_stop_in_between_leaves_what_was_kept_before(
     with pytest.raises(Stopped):
         decode_onto_disk(ImageFiles(tuple(map(str, sorted(root.iterdir()))), (4, 4), 1), root, stop)
 
-    assert set(cache.iterdir()) == there
-    decoded.clear()
+    assert {path: path.read_bytes() for path in there} == there
     assert _brightness(_kept(root)) == [0, 10, 20, 30, 55]
     assert decoded == ["4.png"]
 
 
+def test_that_what_was_decoded_before_a_stop_is_not_decoded_again(
+    root: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.decoded._CHUNK", 1)
+
+    def stop(_doing: str, done: int, _total: int) -> None:
+        if done == 2:
+            raise Stopped
+
+    files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), (4, 4), 1)
+    with pytest.raises(Stopped):
+        decode_onto_disk(files, root, stop)
+
+    assert _brightness(_kept(root)) == [0, 10, 20, 30, 40]
+    assert sorted(decoded) == ["0.png", "1.png", "2.png", "3.png", "4.png"]
+
+
 def test_that_progress_is_reported(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoded_images, "_CHUNK", 2)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.decoded._CHUNK", 2)
     reported: list[tuple[str, int, int]] = []
     files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), (4, 4), 1)
 
@@ -212,7 +229,7 @@ def test_that_what_is_damaged_is_made_anew(
 def test_that_a_disk_without_space_for_them_is_said_before_anything_is_decoded(
     root: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decoded_images, "_free_bytes", lambda _: 79)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.decoded._free_bytes", lambda _: 79)
 
     assert _code(root) == "decoded_images_no_space"
     assert decoded == []

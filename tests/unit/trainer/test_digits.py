@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.problem import ProblemError
-from gpupanel.trainer.datasets.digits import read_digits
+from gpupanel.trainer.datasets.sources.digits import read_digits
 
 
 def test_that_the_digits_are_those_of_scikit_learn(scikit_learn_datasets: ModuleType) -> None:

@@ -23,7 +23,7 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.supervision.supervisor import Supervisor
-from gpupanel.trainer.fetching import must_fetch
+from gpupanel.trainer.downloads.keras_cache import run_needs_download
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_networks import is_in_own_network
 from tests.unit.trainer.trained_runs import all_events
@@ -103,11 +103,11 @@ def test_that_only_a_data_set_that_is_not_here_is_fetched(
     tmp_path: Path, runs_dir: Path, keras_home: Path
 ) -> None:
     layout = new_run(runs_dir, Profile(data=MNIST))
-    assert must_fetch(layout.root)
+    assert run_needs_download(layout.root)
     (keras_home / "datasets").mkdir(parents=True)
     (keras_home / "datasets/mnist.npz").touch()
-    assert not must_fetch(layout.root)
-    assert not must_fetch(new_run(runs_dir, Profile(data=DigitsData())).root)
+    assert not run_needs_download(layout.root)
+    assert not run_needs_download(new_run(runs_dir, Profile(data=DigitsData())).root)
 
 
 @pytest.mark.parametrize("content", [b"name = ", b"\xff", None], ids=["no TOML", "no text", "gone"])
@@ -116,12 +116,12 @@ def test_that_a_profile_that_cannot_be_read_is_left_to_those_who_report_it(
 ) -> None:
     layout = RunLayout(tmp_path)
     layout.profile.write_text(dump_profile(Profile(data=MNIST)))
-    assert must_fetch(layout.root)
+    assert run_needs_download(layout.root)
     if content is None:
         layout.profile.unlink()
     else:
         layout.profile.write_bytes(content)
-    assert not must_fetch(layout.root)
+    assert not run_needs_download(layout.root)
 
 
 def test_that_a_network_that_cannot_be_entered_is_reported(runs_dir: Path) -> None:

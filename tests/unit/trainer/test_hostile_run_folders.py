@@ -13,8 +13,8 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import UnsafeFileError
-from gpupanel.trainer.datasets.array_files import check_file
-from gpupanel.trainer.datasets.images import read_images
+from gpupanel.trainer.datasets.arrays.files import check_file
+from gpupanel.trainer.datasets.sources.images import read_images
 from gpupanel.trainer.device_log import DeviceLog
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import problems_of

@@ -157,7 +157,7 @@ _READ_HUGE = """
 import resource, sys
 from gpupanel.domain.data import TextData
 from gpupanel.trainer.datasets.source import Reading, read_data
-import gpupanel.trainer.datasets.text
+import gpupanel.trainer.datasets.sources.text
 
 def anonymous_mib():
     with open("/proc/self/status") as status:

@@ -7,8 +7,7 @@ import pytest
 
 from gpupanel.domain.data import ImagesData, Target
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets import image_labels, image_lines
-from gpupanel.trainer.datasets.images import read_images
+from gpupanel.trainer.datasets.sources.images import read_images
 from tests.unit.trainer.image_folders import make_pictures
 
 
@@ -85,7 +84,7 @@ def test_that_a_line_without_an_end_is_not_read(tmp_path: Path) -> None:
 def test_that_so_many_lines_are_read_and_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(image_lines, "_MOST_LINES", 3)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.csv_lines._MOST_LINES", 3)
     problem = problem_of(tmp_path, b"f,k\na.png,x\nb.png,y\nb.png,y\n")
     assert "Line 4" in problem.message
 
@@ -93,7 +92,7 @@ def test_that_so_many_lines_are_read_and_no_more(
 def test_that_more_classes_than_can_be_distinguished_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(image_labels, "MOST_CLASSES", 1)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.labels.MOST_CLASSES", 1)
     assert problem_of(tmp_path, b"a.png,x\nb.png,y\n").code == "data_too_many_classes"
 
 

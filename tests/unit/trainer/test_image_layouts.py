@@ -11,8 +11,8 @@ from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.trainer.datasets.examples import DataSet, Examples, read_features
-from gpupanel.trainer.datasets.images import SOURCE, read_images
 from gpupanel.trainer.datasets.source import Reading
+from gpupanel.trainer.datasets.sources.images import SOURCE, read_images
 from gpupanel.trainer.preview import preview
 from tests.unit.trainer.image_folders import make_classes, make_pictures
 

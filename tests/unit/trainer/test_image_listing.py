@@ -7,9 +7,8 @@ import pytest
 
 from gpupanel.domain.data import ImagesData
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets import image_listing
-from gpupanel.trainer.datasets.image_listing import look_into, pictures_below
-from gpupanel.trainer.datasets.image_sets import list_sets
+from gpupanel.trainer.datasets.images.listing import look_into, pictures_below
+from gpupanel.trainer.datasets.images.sets import list_sets
 from tests.unit.trainer.image_folders import make_classes
 
 
@@ -72,7 +71,7 @@ def test_that_a_folder_that_cannot_be_read_any_more_is_named(
             raise error
         return scandir(path)
 
-    monkeypatch.setattr(image_listing.os, "scandir", failing)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.listing.os.scandir", failing)
     with pytest.raises(ProblemError) as caught:
         list_sets(ImagesData(path=str(tmp_path)))
     (problem,) = caught.value.problems

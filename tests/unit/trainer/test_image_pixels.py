@@ -15,7 +15,7 @@ from PIL import Image
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.planning.script.data_section import script_of
-from gpupanel.trainer.datasets.image_files import ImageFiles
+from gpupanel.trainer.datasets.images.files import ImageFiles
 
 FIRST = np.array([0], np.int32)
 RED, GREEN = (200, 10, 20), (20, 180, 40)

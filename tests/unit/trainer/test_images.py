@@ -10,10 +10,9 @@ from PIL import Image
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets import image_sets
 from gpupanel.trainer.datasets.examples import read_features
-from gpupanel.trainer.datasets.images import read_images
 from gpupanel.trainer.datasets.source import Reading, source_of
+from gpupanel.trainer.datasets.sources.images import read_images
 from gpupanel.trainer.preview import preview
 
 
@@ -230,7 +229,7 @@ def test_that_a_broken_image_whose_name_is_no_utf_8_can_be_reported(tmp_path: Pa
 def test_that_more_class_folders_than_can_be_distinguished_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(image_sets, "MOST_CLASSES", 2)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.sets.MOST_CLASSES", 2)
     root = make_folder(tmp_path / "images", {"cat": 1, "dog": 1, "fox": 1})
 
     assert problem_of(root).code == "data_too_many_classes"

@@ -33,7 +33,7 @@ from gpupanel.files.confusion_file import read_evaluated
 from gpupanel.files.label_figures_file import read_label_figures
 from gpupanel.files.worst_file import read_worst
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_matrix
-from gpupanel.trainer.datasets.digits import read_digits
+from gpupanel.trainer.datasets.sources.digits import read_digits
 from gpupanel.trainer.datasets.split import split
 from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun

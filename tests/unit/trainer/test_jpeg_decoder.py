@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gpupanel.trainer.datasets import image_files
-from gpupanel.trainer.datasets.image_files import ImageFiles
-from gpupanel.trainer.datasets.image_pixels import PlainJpeg
-from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.files import LARGEST_IMAGE_PIXELS, ImageFiles
+from gpupanel.trainer.datasets.images.pixels import PlainJpeg
 from tests.forked.processes import run_forked
 
 PLAIN = ("444", "422", "420", "progressive", "large", "very_large", "tall", "tiny", "junk_after")
@@ -163,10 +162,10 @@ def test_that_a_large_file_is_not_read_whole(
 ) -> None:
     path = tmp_path / "padded.jpg"
     path.write_bytes(jpeg(photo(20, 30)) + bytes(5000))
-    monkeypatch.setattr("gpupanel.trainer.datasets.image_pixels._LARGE_BYTES", 3000)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.pixels._LARGE_BYTES", 3000)
     refusing = Refusing()
     ImageFiles((str(path),), (8, 8), 3, decoding=PictureDecoding(refusing)).read(
         np.array([0], np.int32)
     )
     assert refusing.given == []
-    assert image_files.LARGEST_IMAGE_PIXELS < 60_000 * 60_000
+    assert LARGEST_IMAGE_PIXELS < 60_000 * 60_000

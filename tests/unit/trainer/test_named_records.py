@@ -15,9 +15,9 @@ from gpupanel.domain.scan import ScanRequest
 from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.trainer.datasets.examples import DataSet, Examples, read_features
 from gpupanel.trainer.datasets.source import Reading
+from gpupanel.trainer.datasets.sources.tfrecord import SOURCE
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
-from gpupanel.trainer.datasets.tfrecord import SOURCE
 from gpupanel.trainer.preview import preview
 from gpupanel.trainer.scan import scan
 from tests.unit.trainer.record_files import Value, example, picture, write_records

@@ -11,7 +11,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.checks import ArrayName
 from gpupanel.trainer.datasets.examples import Scaling
 from gpupanel.trainer.datasets.labels import checked_classes
-from gpupanel.trainer.datasets.npz import read_npz
+from gpupanel.trainer.datasets.sources.npz import read_npz
 
 FEATURES = np.arange(12, dtype=np.float32).reshape(6, 2)
 LABELS = np.array([0, 1, 2, 0, 1, 2])

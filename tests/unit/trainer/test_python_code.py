@@ -17,8 +17,8 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.trainer.datasets.examples import DataSet, Scaling
-from gpupanel.trainer.datasets.python_data import read_python_data
 from gpupanel.trainer.datasets.source import Reading, read_data
+from gpupanel.trainer.datasets.sources.python_data import read_python_data
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.user_code import RunCode
 from tests.forked.processes import run_forked

@@ -13,10 +13,10 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import DataScan, ScanRequest
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.trainer.datasets.images import read_images
 from gpupanel.trainer.datasets.scanning import picture_facts, pictures
 from gpupanel.trainer.datasets.scanning.scanned import Scanned
 from gpupanel.trainer.datasets.skipped_files import share_for
+from gpupanel.trainer.datasets.sources.images import read_images
 from gpupanel.trainer.scan import scan
 from tests.unit.trainer.image_folders import make_pictures
 from tests.unit.trainer.test_image_layouts import csv_data

@@ -15,7 +15,7 @@ import pyarrow.csv
 import pyarrow.parquet
 from gpupanel.domain.data import TableData
 from gpupanel.trainer.datasets.source import Reading, read_data
-import gpupanel.trainer.datasets.table
+import gpupanel.trainer.datasets.sources.table
 
 
 def anonymous_mib():

@@ -21,7 +21,7 @@ from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.trainer.datasets.catalogue import preparing
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.source import Reading
-from gpupanel.trainer.datasets.tfds import SOURCE
+from gpupanel.trainer.datasets.sources.tfds import SOURCE
 from gpupanel.trainer.preview import preview
 from gpupanel.trainer.scan import scan
 from tests.forked.processes import child_processes

@@ -18,9 +18,9 @@ from gpupanel.domain.profile import Profile
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
 from gpupanel.trainer.datasets import file_prints
 from gpupanel.trainer.datasets.examples import read_features
-from gpupanel.trainer.datasets.images import SOURCE, read_images
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.datasets.source import Reading
+from gpupanel.trainer.datasets.sources.images import SOURCE, read_images
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.inference.examples import read_inference_examples
 from gpupanel.trainer.preview import preview

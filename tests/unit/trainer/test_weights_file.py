@@ -12,8 +12,8 @@ from gpupanel.domain.preview import PreviewRequest, preview_request
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer import size_limits
+from gpupanel.trainer.models.weights_file import check_weights_file
 from gpupanel.trainer.preview import preview
-from gpupanel.trainer.weights_file import check_weights_file
 
 MIB = 2**20
 

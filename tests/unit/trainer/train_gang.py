@@ -21,7 +21,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer import training
 from gpupanel.trainer.datasets.examples import Array, Indices
-from gpupanel.trainer.datasets.image_files import ImageFiles
+from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruptions
 from gpupanel.trainer.learner import Learner, make_learner

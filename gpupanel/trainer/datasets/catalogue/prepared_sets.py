@@ -249,7 +249,7 @@ def _default_config(root: Path) -> str:
         return ""  # an older version wrote none
 
 
-def look_at(folder: Path) -> PreparedSet:
+def read_prepared(folder: Path) -> PreparedSet:
     """What a prepared set is like.
 
     Raises:

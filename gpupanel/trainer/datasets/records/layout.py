@@ -9,7 +9,7 @@ import numpy as np
 
 from gpupanel.domain.data import TfrecordData
 from gpupanel.domain.problem import ProblemError
-from gpupanel.trainer.datasets.array_layout import (
+from gpupanel.trainer.datasets.arrays.layout import (
     AmbiguousArraysError,
     ArrayLayout,
     find_layout,

@@ -18,7 +18,7 @@ from gpupanel.files.cache_folder import cache_root
 from gpupanel.trainer.datasets.checks import ArrayName, checked_rows
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Array, Indices
-from gpupanel.trainer.datasets.image_pixels import (
+from gpupanel.trainer.datasets.images.pixels import (
     TooManyPixelsError,
     UnknownRangeError,
     pixels_of,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from gpupanel.domain.images_data import ImagesData
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.image_listing import with_found_sets
-from gpupanel.trainer.datasets.image_sets import ImageSet, list_sets
+from gpupanel.trainer.datasets.images.listing import with_found_sets
+from gpupanel.trainer.datasets.images.sets import ImageSet, list_sets
 
 _ALL = 0.9999
 """Of the files may be missing: they are reported, and the others read."""

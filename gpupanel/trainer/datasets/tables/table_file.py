@@ -27,7 +27,7 @@ from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.locks import locked_patiently
 from gpupanel.files.regular_files import open_regular
 from gpupanel.files.whole_files import whole_file, write_whole
-from gpupanel.trainer.datasets.array_files import check_file
+from gpupanel.trainer.datasets.arrays.files import check_file
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.row_files import RowFile
 from gpupanel.trainer.datasets.tables import problems

@@ -13,21 +13,22 @@ from gpupanel.domain.data import NpzData, Scaling, Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.scan import ScannedArray
 from gpupanel.files.npy_members import NpyHeader
-from gpupanel.trainer.datasets.array_files import ArrayFile, NpyFolder, open_arrays
-from gpupanel.trainer.datasets.array_layout import ArrayLayout
+from gpupanel.trainer.datasets.arrays.chosen import (
+    SetFile,
+    array_choices,
+    chosen_layout,
+    layout_of_set,
+    set_files,
+)
+from gpupanel.trainer.datasets.arrays.files import ArrayFile, NpyFolder, open_arrays
+from gpupanel.trainer.datasets.arrays.layout import ArrayLayout
+from gpupanel.trainer.datasets.arrays.npy_rows import NpyRows
 from gpupanel.trainer.datasets.checks import (
     NUMBER_KINDS,
     ArrayName,
     check_lengths,
     checked_features,
     stays_on_disk,
-)
-from gpupanel.trainer.datasets.chosen_arrays import (
-    SetFile,
-    array_choices,
-    chosen_layout,
-    layout_of_set,
-    set_files,
 )
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
@@ -38,7 +39,6 @@ from gpupanel.trainer.datasets.examples import (
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
-from gpupanel.trainer.datasets.npy_rows import NpyRows
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 

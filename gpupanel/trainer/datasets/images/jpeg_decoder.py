@@ -1,6 +1,6 @@
 """JPEGs decoded many at once by TensorFlow, where a process has it: half the work of one by one.
 
-The pixels are those of :mod:`gpupanel.trainer.datasets.image_pixels`, bit for bit. Both libraries
+The pixels are those of :mod:`gpupanel.trainer.datasets.images.pixels`, bit for bit. Both libraries
 decode by libjpeg-turbo, and its accurate way gives one answer for a file, which TensorFlow takes
 only when it is asked to; scaling is TensorFlow's there, too. A Pillow that was built with another
 library is noticed (:func:`make_jpeg_decoder`).
@@ -15,7 +15,7 @@ import numpy.typing as npt
 import tensorflow as tf
 from PIL import Image
 
-from gpupanel.trainer.datasets.image_pixels import PlainJpeg
+from gpupanel.trainer.datasets.images.pixels import PlainJpeg
 
 Pixels = npt.NDArray[np.uint8]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpupanel.files.npy_members import NpyHeader
 from gpupanel.files.regular_files import open_regular
-from gpupanel.trainer.datasets.array_files import damaged
+from gpupanel.trainer.datasets.arrays.files import damaged
 from gpupanel.trainer.datasets.checks import ArrayName, checked_rows
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.row_files import read_rows

@@ -17,17 +17,17 @@ from gpupanel.domain.keras_data import KERAS_CLASS_NAMES
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.arrays.restricted_pickle import read_pickled
 from gpupanel.trainer.datasets.checks import (
     ArrayName,
     check_lengths,
     checked_features,
 )
-from gpupanel.trainer.datasets.download import OnDownload, fetch
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
-from gpupanel.trainer.datasets.keras_files import damaged_files, place_of
 from gpupanel.trainer.datasets.labels import checked_classes, checked_values
-from gpupanel.trainer.datasets.restricted_pickle import read_pickled
 from gpupanel.trainer.datasets.source import Reading, Source
+from gpupanel.trainer.downloads.download import OnDownload, fetch
+from gpupanel.trainer.downloads.keras_cache import damaged_files, place_of
 from gpupanel.trainer.size_limits import check_unpacked
 
 _TEST_FRACTION = 0.2

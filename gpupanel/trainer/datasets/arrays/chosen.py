@@ -7,8 +7,8 @@ from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.npy_members import NpyHeader
-from gpupanel.trainer.datasets.array_files import ArrayFile, NpyFolder
-from gpupanel.trainer.datasets.array_layout import (
+from gpupanel.trainer.datasets.arrays.files import ArrayFile, NpyFolder
+from gpupanel.trainer.datasets.arrays.layout import (
     AmbiguousArraysError,
     ArrayLayout,
     Part,

@@ -14,14 +14,14 @@ from PIL import Image
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.examples import Array, Indices
-from gpupanel.trainer.datasets.image_pixels import (
+from gpupanel.trainer.datasets.images.decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.pixels import (
     PlainJpeg,
     TooManyPixelsError,
     UnknownRangeError,
     pixels_of,
     plain_jpeg_or_pixels_of,
 )
-from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
 

@@ -9,18 +9,18 @@ import numpy as np
 from gpupanel.domain.data import MOST_CLASSES, ImagesData, Target
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8
-from gpupanel.trainer.datasets.chosen_pictures import chosen_pictures
-from gpupanel.trainer.datasets.image_files import ImageFiles
-from gpupanel.trainer.datasets.image_labels import PictureLabels, labels_of
-from gpupanel.trainer.datasets.image_lines import FIELD, PictureLines, read_lines
-from gpupanel.trainer.datasets.image_listing import (
+from gpupanel.trainer.datasets.images.chosen import chosen_pictures
+from gpupanel.trainer.datasets.images.csv_lines import FIELD, PictureLines, read_lines
+from gpupanel.trainer.datasets.images.decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.files import ImageFiles
+from gpupanel.trainer.datasets.images.labels import PictureLabels, labels_of
+from gpupanel.trainer.datasets.images.listing import (
     SUFFIXES,
     Folder,
     look_into,
     pictures_below,
     with_found_sets,
 )
-from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
 PATHS = {"training": "path", "validation": "validation_path", "test": "test_path"}

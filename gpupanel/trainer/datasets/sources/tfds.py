@@ -25,13 +25,13 @@ from gpupanel.trainer.datasets.catalogue.prepared_sets import (
     damaged_set,
     data_folder,
     find_prepared,
-    look_at,
     problem_with,
+    read_prepared,
 )
 from gpupanel.trainer.datasets.catalogue.preparing import prepare_here
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet
 from gpupanel.trainer.datasets.source import Found, Reading, Source
-from gpupanel.trainer.datasets.tfrecord import SOURCE as RECORDS
+from gpupanel.trainer.datasets.sources.tfrecord import SOURCE as RECORDS
 
 _SHARD = re.compile(r"\{SHARD_X_OF_Y\}|\{SHARD_INDEX\}|\{NUM_SHARDS\}")
 _FIELDS = {
@@ -65,7 +65,7 @@ class _Tfds(Source[TfdsData]):
         folder = find_prepared(data)
         if folder is None:
             return Found()
-        prepared = look_at(folder)
+        prepared = read_prepared(folder)
         splits = tuple(
             Choice(name, f"{name}: {sum(split.shards):,} examples")
             for name, split in prepared.splits.items()
@@ -107,7 +107,7 @@ def _prepared(data: TfdsData, reading: Reading) -> PreparedSet:
             f"{data.described} was prepared, but not in {data_folder(data)}.",
             "Choose the data folder that it was prepared in.",
         )
-    return look_at(folder)
+    return read_prepared(folder)
 
 
 def _records(data: TfdsData, prepared: PreparedSet) -> TfrecordData:

@@ -11,7 +11,7 @@ from gpupanel.domain.data import MOST_CLASSES, Target
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.checks import ArrayName
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.datasets.image_lines import (
+from gpupanel.trainer.datasets.images.csv_lines import (
     FIELD,
     PictureLines,
     problem_of,

@@ -10,6 +10,8 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.kind import KindValue
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile_toml import parse_profile
+from gpupanel.domain.run_layout import RunLayout
 
 
 def keras_home() -> Path:
@@ -32,6 +34,18 @@ def is_here(file: KerasFile) -> bool:
 def needs_download(settings: KindValue) -> bool:
     """Whether a file of the data set, or of the model, is missing from Keras's cache."""
     return not all(is_here(file) for file in settings.downloads)
+
+
+def run_needs_download(root: Path) -> bool:
+    """Whether a file that the run in that directory needs is not on this machine yet.
+
+    Asked before the run enters a network that leads nowhere.
+    """
+    try:
+        profile = parse_profile(RunLayout(root).profile.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ProblemError):
+        return False  # reported when the run is read
+    return needs_download(profile.data) or needs_download(profile.model)
 
 
 def damaged_files(data: DataSettings, error: Exception) -> ProblemError:

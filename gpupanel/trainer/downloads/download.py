@@ -14,7 +14,7 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.keras_files import is_here, place_of
+from gpupanel.trainer.downloads.keras_cache import is_here, place_of
 
 _PIECE_BYTES = 256 * 1024
 _LARGEST_BYTES = 2**31

@@ -9,7 +9,7 @@ from pathlib import Path
 from gpupanel.domain.images_data import ImagesData
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8
-from gpupanel.trainer.datasets.image_listing import is_picture
+from gpupanel.trainer.datasets.images.listing import is_picture
 
 _FIELD = "data.files"
 _SHOWN = 5

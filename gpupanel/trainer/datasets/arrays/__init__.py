@@ -1,0 +1,1 @@
+"""Arrays in files: opened without running code from them, and found by their names."""

@@ -1,0 +1,1 @@
+"""Pictures in files: which there are, what they are, and their pixels."""

@@ -1,0 +1,62 @@
+"""What may decode pictures faster than one by one, as soon as a process has it."""
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gpupanel.trainer.datasets.images.pixels import PlainJpeg
+
+_LOOK_S = 0.2
+
+
+class JpegBatches(Protocol):
+    """Decodes JPEGs to the pixels that :mod:`gpupanel.trainer.datasets.images.pixels` gives."""
+
+    def decode(
+        self, jpegs: Sequence[PlainJpeg], size: tuple[int, int], channels: int
+    ) -> list[npt.NDArray[np.uint8] | None]:
+        """The picture of each; ``None`` for those that have to be decoded one by one.
+
+        Args:
+            jpegs: What to decode.
+            size: Height and width that each is scaled to.
+            channels: 3 for RGB, 1 for greyscale.
+        """
+
+
+class PictureDecoding:
+    """Shared by those who read pictures and who knows when TensorFlow may be used.
+
+    Attributes:
+        jpegs: ``None``: every picture is decoded by itself, to the same pixels.
+    """
+
+    def __init__(self, jpegs: JpegBatches | None = None, *, comes_later: bool = False) -> None:
+        """Take what there is.
+
+        Args:
+            jpegs: See :attr:`jpegs`.
+            comes_later: Somebody is about to set it, or not to, and then calls :meth:`settle`.
+        """
+        self.jpegs = jpegs
+        self._is_settled = threading.Event()
+        if not comes_later:
+            self._is_settled.set()
+
+    def settle(self) -> None:
+        """Say that :attr:`jpegs` stays what it is."""
+        self._is_settled.set()
+
+    def wait(self, on_wait: Callable[[], None]) -> None:
+        """Wait until it is known: who decodes much before is slower than who waits.
+
+        The import of TensorFlow would wait, too, for the interpreter that decoding keeps busy.
+
+        Args:
+            on_wait: Called a few times a second; may raise, which ends it.
+        """
+        while not self._is_settled.wait(_LOOK_S):
+            on_wait()

@@ -1,0 +1,1 @@
+"""One file for each kind of data: its ``SOURCE`` reads it."""

@@ -1,0 +1,1 @@
+"""What Keras publishes: which of its files are in its cache, and their download."""
