@@ -17,7 +17,7 @@ from gpupanel.domain.layered_models import CnnModel, MlpModel
 from gpupanel.domain.model_kind import Model, synchronized_setting
 from gpupanel.domain.resnet_model import ResNetModel
 from gpupanel.domain.setting import PathKind, setting
-from gpupanel.domain.table_model import TableModel
+from gpupanel.domain.tabular_model import TabularModel
 from gpupanel.domain.transformer_model import TransformerModel
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
     "PythonModel",
     "ResNetModel",
     "SavedModel",
-    "TableModel",
+    "TabularModel",
     "TransformerModel",
     "saved_model",
 ]
@@ -109,7 +109,7 @@ ModelSettings = Annotated[
     | CnnModel
     | ResNetModel
     | TransformerModel
-    | TableModel
+    | TabularModel
     | ApplicationModel
     | SavedModel
     | PythonModel,

@@ -42,8 +42,8 @@ class TransformerModel(Model):
     )
     heads: PositiveInt = setting(
         "Attention heads",
-        "How many ways at once the words of a text look at each other, each with the width divided "
-        "by their number.",
+        "How many attentions each block computes at once, each over the width divided by their "
+        "number.",
         default=4,
     )
     hidden_units: PositiveInt = setting(

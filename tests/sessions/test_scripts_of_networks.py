@@ -6,7 +6,7 @@ import pytest
 
 from gpupanel.domain.data import DigitsData, TableData, TextData
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import ResNetModel, TableModel, TransformerModel
+from gpupanel.domain.model import ResNetModel, TabularModel, TransformerModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.strategy import StrategySettings
@@ -27,7 +27,7 @@ def test_that_run_and_script_give_the_same_weights_and_evaluations(tmp_path: Pat
     digits = DigitsData(validation_fraction=0.9)
     adam = trained_with(3e-3, optimizer=Optimizer.ADAM)
     resnet, transformer = ResNetModel(filters=(4, 8), blocks=2), TransformerModel(width=8, heads=2)
-    normalised = TableModel(hidden=(8, 4), batch_norm=True, dropout=0.1)
+    normalised = TabularModel(hidden=(8, 4), batch_norm=True, dropout=0.1)
     trained = {
         "resnet": session(data=digits, model=resnet, training=adam),
         "resnet alone": session(
@@ -45,9 +45,9 @@ def test_that_run_and_script_give_the_same_weights_and_evaluations(tmp_path: Pat
         ),
         "table": session(data=table, model=normalised, training=adam),
         "table alone": session(
-            data=table, model=TableModel(embedding_units=2), training=adam, **ALONE
+            data=table, model=TabularModel(embedding_units=2), training=adam, **ALONE
         ),
-        "numbers": session(data=digits_table(tmp_path), model=TableModel(), training=adam),
+        "numbers": session(data=digits_table(tmp_path), model=TabularModel(), training=adam),
     }
     everything = InferenceSettings(batch_size=64, examples="all")
     inferred = (

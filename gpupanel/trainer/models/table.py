@@ -1,16 +1,16 @@
-"""A network for tables; see ``TableModel`` in the domain."""
+"""A network for tables; see ``TabularModel`` in the domain."""
 
 import keras
 from typing_extensions import override
 
-from gpupanel.domain.model import TableModel
+from gpupanel.domain.model import TabularModel
 from gpupanel.domain.problem import Fix, Problem, ProblemError
-from gpupanel.domain.table_model import MOST_EMBEDDINGS
+from gpupanel.domain.tabular_model import MOST_EMBEDDINGS
 from gpupanel.trainer.models.network import Building, Network
 from gpupanel.trainer.models.scaling import scaled
 
 
-class _Table(Network[TableModel]):
+class _Table(Network[TabularModel]):
     """Embeddings of categories beside the numbers, then dense layers.
 
     The features of a category are 0 but for one that is 1, or all 0 where the cell is empty or the
@@ -19,7 +19,7 @@ class _Table(Network[TableModel]):
 
     @override
     def outputs(
-        self, model: TableModel, inputs: keras.KerasTensor, building: Building
+        self, model: TabularModel, inputs: keras.KerasTensor, building: Building
     ) -> keras.KerasTensor:
         hidden = _embedded(model, scaled(inputs, building), building)
         for number, units in enumerate(model.hidden, start=1):
@@ -38,7 +38,7 @@ class _Table(Network[TableModel]):
 
 
 def _embedded(
-    model: TableModel, features: keras.KerasTensor, building: Building
+    model: TabularModel, features: keras.KerasTensor, building: Building
 ) -> keras.KerasTensor:
     """Columns in their order: numbers as they are, each category as what is learned for it."""
     categories = building.data.categories

@@ -17,7 +17,7 @@ from gpupanel.domain.model import (
     MlpModel,
     ModelSettings,
     ResNetModel,
-    TableModel,
+    TabularModel,
     TransformerModel,
 )
 from gpupanel.domain.model_fit import kind_misfit, shape_misfit
@@ -39,9 +39,9 @@ DEEP = CnnModel(filters=(4, 4, 4))
         (ResNetModel(filters=(8,)), ARRAYS, (1, 1)),
         (ApplicationModel(source="NASNetMobile"), PICTURES, (32, 32, 3)),
         (TransformerModel(), TEXTS, (200,)),
-        (TableModel(), TABLE, (12,)),
-        (TableModel(), ARRAYS, (12,)),
-        (TableModel(), WineData(), (13,)),
+        (TabularModel(), TABLE, (12,)),
+        (TabularModel(), ARRAYS, (12,)),
+        (TabularModel(), WineData(), (13,)),
         (MlpModel(), ARRAYS, (2, 2, 2, 2)),
         (MlpModel(), TEXTS, (200,)),
     ],
@@ -63,9 +63,9 @@ def test_that_a_model_takes_what_it_is_for(
         (TransformerModel(), DigitsData(), (8, 8), "model_needs_words"),
         (TransformerModel(), ARRAYS, (12,), "model_needs_words"),
         (ResNetModel(), TEXTS, (200,), "model_needs_pictures"),
-        (TableModel(), TEXTS, (200,), "model_needs_columns"),
-        (TableModel(), DigitsData(), (8, 8), "model_needs_columns"),
-        (TableModel(), ARRAYS, (8, 8), "model_needs_columns"),
+        (TabularModel(), TEXTS, (200,), "model_needs_columns"),
+        (TabularModel(), DigitsData(), (8, 8), "model_needs_columns"),
+        (TabularModel(), ARRAYS, (8, 8), "model_needs_columns"),
     ],
 )
 def test_that_a_model_refuses_other_examples(
@@ -81,4 +81,9 @@ def test_that_what_settings_say_is_known_before_an_example_was_read() -> None:
     assert problem is not None
     assert problem.message == "The model transformer takes texts, and digits has none."
     assert kind_misfit(ResNetModel(), TEXTS) is not None
-    assert kind_misfit(TableModel(), ARRAYS) is None
+    assert kind_misfit(TabularModel(), ARRAYS) is None
+
+
+def test_that_the_least_picture_follows_from_how_often_it_is_halved() -> None:
+    models = (MlpModel(), DEEP, ResNetModel(filters=(4, 8, 16)), ResNetModel(filters=(4,)))
+    assert [model.least_side for model in models] == [1, 8, 4, 1]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import DataSettings, DigitsData, TableData, TextData
-from gpupanel.domain.model import ModelSettings, ResNetModel, TableModel, TransformerModel
+from gpupanel.domain.model import ModelSettings, ResNetModel, TabularModel, TransformerModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -30,8 +30,8 @@ pytestmark = pytest.mark.tensorflow
 MODELS: dict[str, ModelSettings] = {
     "resnet": ResNetModel(filters=(4, 8), blocks=1),
     "transformer": TransformerModel(width=8, heads=2, hidden_units=16, dropout=0.0),
-    "table": TableModel(hidden=(8,)),
-    "normalised table": TableModel(hidden=(8,), batch_norm=True, embedding_units=3),
+    "table": TabularModel(hidden=(8,)),
+    "normalised table": TabularModel(hidden=(8,), batch_norm=True, embedding_units=3),
 }
 SPLITS = {
     "one device": (ONE, [64]),

@@ -5,10 +5,10 @@ from string import Template
 
 from typing_extensions import override
 
-from gpupanel.domain.model import TableModel
+from gpupanel.domain.model import TabularModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.table_model import MOST_UNITS
+from gpupanel.domain.tabular_model import MOST_UNITS
 from gpupanel.planning.script.batch_norm import batch_norm_functions
 from gpupanel.planning.script.model_section import (
     BuiltText,
@@ -36,11 +36,11 @@ hidden = keras.layers.Concatenate(name="columns")(parts) if len(parts) > 1 else 
 """
 
 
-class _Table(ModelScript[TableModel]):
+class _Table(ModelScript[TabularModel]):
     """Python that builds embeddings and dense layers."""
 
     @override
-    def built(self, model: TableModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
+    def built(self, model: TabularModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
         whole = len(plan.replicas) > 1 and profile.synchronizes_batch_norm
         units = model.embedding_units or f"min({MOST_UNITS}, round(1.6 * width**0.56))"
         embedded = Template(_EMBEDDED).substitute(units=units)
@@ -64,7 +64,7 @@ class _Table(ModelScript[TableModel]):
         )
 
 
-def _dense(model: TableModel, norm: str) -> Iterator[str]:
+def _dense(model: TabularModel, norm: str) -> Iterator[str]:
     for number, units in enumerate(model.hidden, start=1):
         name = f"dense_{number}"
         bias = ", use_bias=False" if model.batch_norm else ""

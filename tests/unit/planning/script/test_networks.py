@@ -6,7 +6,7 @@ That they train as the runs do is seen in ``tests/sessions/test_scripts_of_netwo
 import pytest
 
 from gpupanel.domain.data import DataSettings, DigitsData, TableData, TextData, WineData
-from gpupanel.domain.model import ModelSettings, ResNetModel, TableModel, TransformerModel
+from gpupanel.domain.model import ModelSettings, ResNetModel, TabularModel, TransformerModel
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
@@ -73,16 +73,16 @@ def test_that_a_head_is_never_without_numbers() -> None:
 
 
 def test_that_categories_become_numbers_that_are_learned() -> None:
-    text = exported(TableModel(hidden=(8,)), TABLE)
+    text = exported(TabularModel(hidden=(8,)), TABLE)
     assert "min(600, round(1.6 * width**0.56))" in text
     assert 'Dense(8, name="dense_1")' in text
     assert "norm" not in text.partition("keras.utils.set_random_seed")[2].partition("optimizer")[0]
-    chosen = exported(TableModel(hidden=(8,), embedding_units=5), TABLE)
+    chosen = exported(TabularModel(hidden=(8,), embedding_units=5), TABLE)
     assert "5, use_bias=False" in chosen
 
 
 def test_that_a_table_without_categories_goes_straight_to_the_dense_layers() -> None:
-    text = exported(TableModel(batch_norm=True, dropout=0.5), WineData(), replicas=2)
+    text = exported(TabularModel(batch_norm=True, dropout=0.5), WineData(), replicas=2)
     assert "category_" not in text
     assert 'BatchNormalization(name="dense_2_norm")' in text
     assert "measured(over_replicas(norm))" in text
@@ -90,11 +90,11 @@ def test_that_a_table_without_categories_goes_straight_to_the_dense_layers() -> 
 
 
 def test_that_the_numbers_for_a_category_follow_from_how_many_there_are() -> None:
-    assert [TableModel().units_of(count) for count in (1, 2, 10, 100, 10**6)] == [
+    assert [TabularModel().units_of(count) for count in (1, 2, 10, 100, 10**6)] == [
         2,
         2,
         6,
         21,
         600,
     ]
-    assert TableModel(embedding_units=3).units_of(100) == 3
+    assert TabularModel(embedding_units=3).units_of(100) == 3

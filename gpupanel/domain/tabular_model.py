@@ -24,7 +24,7 @@ MOST_EMBEDDINGS = MOST_LAYERS
 MOST_UNITS = 600
 
 
-class TableModel(Model):
+class TabularModel(Model):
     """Each category becomes numbers that are learned; dense layers take these and the numbers.
 
     By itself a column of n categories gets 1.6 * n ** 0.56 numbers, 600 at most: fastai's rule for
