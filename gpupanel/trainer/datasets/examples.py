@@ -191,8 +191,8 @@ class DataSet:
         skipped: The files that turn out to be unreadable; ``None``: none may.
         recipe: How the features were made, as the source writes it: kept with the model, so that
             a prediction makes the same of other examples. Empty where nothing was made.
-        unscaled: Of :attr:`Scaling.STANDARDISE`, whether each feature stays as it is, because it
-            is 0 or 1; ``None``: none does.
+        categories: Where the features of each column of categories stand, the first one and how
+            many: each is 0 or 1, and is not scaled.
         columns: What is known of each column of a table.
         groups: Of each training example a number that those have in common that are held out
             together; ``None``: none are.
@@ -211,7 +211,7 @@ class DataSet:
     notes: tuple[Problem, ...] = ()
     skipped: SkippedFiles | None = None
     recipe: str = ""
-    unscaled: npt.NDArray[np.bool_] | None = None
+    categories: tuple[tuple[int, int], ...] = ()
     columns: tuple[ColumnPreview, ...] = ()
     groups: Array | None = None
     token_count: int = 0
