@@ -44,7 +44,23 @@ class FeatureFiles(Protocol):
         """
 
 
+@runtime_checkable
+class ManyAtOnce(Protocol):
+    """Features on disk of which many, in any order, are read faster at once than few."""
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many; 0: it makes no difference."""
+
+
 Features = Array | FeatureFiles
+
+
+def rows_at_once(features: Features) -> int:
+    """How many examples are best asked for at once; 0: it makes no difference."""
+    if isinstance(features, _ChosenFeatures):
+        return rows_at_once(features.whole.features)
+    return features.rows_at_once if isinstance(features, ManyAtOnce) else 0
 
 
 @runtime_checkable
