@@ -83,6 +83,7 @@ class ImagesData(PictureSource):
         "is no label.",
         default=None,
         off="none",
+        is_offered=True,
         advanced=True,
         applies={"files": ((),), "holdout": ("random",)},
         needs=("labels_csv",),
