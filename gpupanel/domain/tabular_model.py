@@ -39,7 +39,7 @@ class TabularModel(Model):
         )
     )
     embedding_units: Annotated[PositiveInt, Field(le=MOST_UNITS)] | None = setting(
-        "Numbers a category",
+        "Embedding size",
         "How many numbers stand for a category of a column. Found by itself from how many "
         "categories the column has.",
         default=None,

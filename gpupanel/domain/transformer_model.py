@@ -31,7 +31,7 @@ class TransformerModel(Model):
         )
     )
     width: PositiveInt = setting(
-        "Numbers a word",
+        "Embedding size",
         "How many numbers stand for a word within the network.",
         default=64,
     )
@@ -49,7 +49,7 @@ class TransformerModel(Model):
     hidden_units: PositiveInt = setting(
         "Hidden units",
         "Units of the first of the two dense layers in each block; usually 2 to 4 times the "
-        "numbers a word.",
+        "embedding size.",
         default=128,
     )
     dropout: Fraction = dropout_setting(

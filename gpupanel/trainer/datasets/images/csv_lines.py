@@ -8,14 +8,15 @@ cells, whichever the first line has most of; that line is a header where it name
 import csv
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
 
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.visible_text import as_utf8
+from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.images.listing import SUFFIXES
 
 FIELD = "data.labels_csv"
 _LONGEST_LINE = 2**20
@@ -73,9 +74,81 @@ def read_lines(path: Path, root: Path, pictures: Sequence[str]) -> PictureLines:
         ) from error
 
 
-def problem_of(code: str, message: str, hint: str, detail: str = "") -> ProblemError:
+def columns_of(path: Path, root: Path) -> tuple[str, ...]:
+    """The columns of a CSV beside that of the pictures, without reading more than its first line.
+
+    Args:
+        path: Of the CSV.
+        root: The folder of the pictures.
+
+    Raises:
+        ProblemError: It is no such file.
+    """
+    try:
+        with open_regular(path) as file:
+            _, head = next(_rows(path, file), (0, [""]))
+    except OSError:
+        return ()
+    name = os.path.normpath(head[0].strip().replace("\\", "/"))
+    # A name that is too long for the system is no picture's, either.
+    is_picture = any(os.path.exists(root / f"{name}{end}") for end in ("", *SUFFIXES))  # noqa: PTH110
+    return _columns(head, is_header=not is_picture)
+
+
+def _columns(head: Sequence[str], *, is_header: bool) -> tuple[str, ...]:
+    numbers = tuple(str(place) for place in range(1, len(head)))
+    if not is_header:
+        return numbers
+    titles = (each.strip() or number for each, number in zip(head[1:], numbers, strict=True))
+    return tuple(map(as_utf8, titles))
+
+
+def without_column(
+    lines: PictureLines, name: str, *, must_be_there: bool
+) -> tuple[PictureLines, tuple[str, ...]]:
+    """The lines without a column, and what stands in it.
+
+    Args:
+        lines: Of a CSV.
+        name: Of the column.
+        must_be_there: Refuse lines that have none of that name; else they stay as they are.
+
+    Raises:
+        ProblemError: There is no such column, or no other one.
+    """
+    if name not in lines.columns:
+        if not must_be_there:
+            return lines, ()
+        named = ", ".join(f'"{visible_line(each)}"' for each in lines.columns[:20])
+        raise problem_of(
+            "data_group_unknown",
+            f'{lines.path} has no column "{visible_line(name)}" beside that of the pictures; it '
+            f"has {named}.",
+            "Choose one of these, or leave data.group empty.",
+            field="data.group",
+        )
+    if len(lines.columns) == 1:
+        raise problem_of(
+            "data_csv_one_column",
+            f'{lines.path} has only the column "{visible_line(name)}" beside that of the pictures, '
+            "and it says which belong together: none says what they are.",
+            "Choose another column in data.group, or leave it empty.",
+            field="data.group",
+        )
+    at = lines.columns.index(name)
+    left = replace(
+        lines,
+        columns=(*lines.columns[:at], *lines.columns[at + 1 :]),
+        cells=tuple((*cells[:at], *cells[at + 1 :]) for cells in lines.cells),
+    )
+    return left, tuple(cells[at] for cells in lines.cells)
+
+
+def problem_of(
+    code: str, message: str, hint: str, detail: str = "", *, field: str = FIELD
+) -> ProblemError:
     """A problem with the file of labels."""
-    return ProblemError(Problem(code=code, field=FIELD, message=message, hint=hint, detail=detail))
+    return ProblemError(Problem(code=code, field=field, message=message, hint=hint, detail=detail))
 
 
 def problem_of_line(path: Path, number: int, what: str) -> ProblemError:
@@ -139,12 +212,8 @@ def _placed(path: Path, rows: Iterator[tuple[int, list[str]]], names: _Names) ->
             f"{path} has one column only, and next to the file of each picture stands what it is.",
             "Separate the cells by commas, semicolons or tabs.",
         )
-    columns = tuple(str(place) for place in range(1, len(head)))
-    if names.place(head[0]) is None:
-        columns = tuple(
-            each.strip() or column for each, column in zip(head[1:], columns, strict=True)
-        )
-    else:
+    is_header = names.place(head[0]) is None
+    if not is_header:
         rows = chain([first], rows)
     cells: dict[int, tuple[int, tuple[str, ...]]] = {}
     missing: list[str] = []
@@ -167,7 +236,7 @@ def _placed(path: Path, rows: Iterator[tuple[int, list[str]]], names: _Names) ->
         raise _no_line(path, missing)
     return PictureLines(
         path,
-        tuple(map(as_utf8, columns)),
+        _columns(head, is_header=is_header),
         tuple(cells),
         tuple(said for _, said in cells.values()),
         tuple(number for number, _ in cells.values()),
