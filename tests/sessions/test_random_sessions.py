@@ -29,7 +29,7 @@ from tests.sessions.both import Both, carry_out_both, furthest, weights
 from tests.sessions.material import Material
 from tests.sessions.random_sessions import SEED, RandomSessions
 
-_LEAST_NORMALISED = 16
+_LEAST_NORMALISED = 8
 """Normalised by the statistics of two or three examples, rounding alone makes another training."""
 SAMPLE, AT_ONCE = 48, 8
 """Sessions that are carried out, so many in one child."""
@@ -76,6 +76,13 @@ def test_that_thousands_of_random_sessions_are_scripts_that_python_reads(
     assert_exported(material, 4_000)
 
 
+def smallest_part(profile: Profile) -> int:
+    """Examples of the smallest micro-batch of a replica, where a batch is full."""
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    return min(filter(None, plan.shares)) // plan.accumulation_steps
+
+
 def is_comparable(profile: Profile) -> bool:
     """Whether one process trains it, and two runs of it give the same weights.
 
@@ -88,7 +95,7 @@ def is_comparable(profile: Profile) -> bool:
         return False
     model, stack = profile.model, profile.model.stack
     normalises = stack is None or stack.batch_norm
-    if normalises and profile.training.global_batch_size < _LEAST_NORMALISED:
+    if normalises and smallest_part(profile) < _LEAST_NORMALISED:
         return False
     if profile.strategy.shares != "balanced":
         return True
