@@ -94,12 +94,12 @@ def _built(request: SummaryRequest, data: DataSet, place: Path) -> ModelSummary:
     from gpupanel.trainer.models.build import build_model
     from gpupanel.trainer.models.network import Building
 
-    keras.utils.set_random_seed(request.seed)
     count = min(_EXAMPLES, len(data.training))
     some = data.training.subset(np.arange(count, dtype=np.int32))
-    # Weights of a file are not read: they change no layer.
-    built = build_model(request.model, Building(data, some, begins=False))
-    layers = tuple(_layers(built.trained))
+    # Weights of a file are not read, and none are drawn: they change no layer, and may not fit.
+    with keras.StatelessScope(initialize_variables=False):
+        built = build_model(request.model, Building(data, some, begins=False))
+        layers = tuple(_layers(built.trained))
     trainable = sum(layer.trainable for layer in layers)
     total = sum(layer.parameters for layer in layers)
     counts = ParameterCounts(trainable=trainable, frozen=total - trainable)
