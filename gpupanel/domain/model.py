@@ -108,7 +108,11 @@ class MlpModel(Model):
     """Dense layers with ReLU between them."""
 
     source: Literal["mlp"] = kind(
-        Choice("mlp", "MLP: dense layers", "Every unit sees all of the layer before; for any data.")
+        Choice(
+            "mlp",
+            "MLP: dense layers",
+            ("Every unit is connected to all units of the layer before; for any data."),
+        )
     )
     hidden: Units = _hidden(default=(128,))
     dropout: Fraction = _dropout()
@@ -132,12 +136,12 @@ class CnnModel(Model):
     """3x3 convolutions, each followed by ReLU and 2x2 max pooling, then dense layers."""
 
     source: Literal["cnn"] = kind(
-        Choice("cnn", "CNN: convolutions", "Small filters slide over the picture; for images.")
+        Choice("cnn", "CNN: convolutions", "Small filters slide over the image; for images.")
     )
     filters: tuple[PositiveInt, ...] = setting(
         "Filters",
-        "How many 3x3 filters each convolution has, from the first to the last. After each one the "
-        "picture is halved in height and width by 2x2 max pooling.",
+        "How many 3x3 filters each convolution has, from the first to the last. After each one "
+        "the image is halved in height and width by 2x2 max pooling.",
         default=(32,),
         examples=[[32, 64]],
         min_length=1,
@@ -182,36 +186,38 @@ class ApplicationModel(Model):
             Choice(
                 each.name,
                 f"{each.name}: {each.parameters / 1e6:.1f} million weights",
-                f"Its published weights were trained on pictures of {each.usual_side}x"
-                f"{each.usual_side} pixels; it takes any of {each.family.least_side} or more.",
+                "Its published weights were trained on images of "
+                f"{each.usual_side}x{each.usual_side} pixels; it takes any of "
+                f"{each.family.least_side} or more.",
             )
             for each in APPLICATIONS
         )
     )
     weights: str = setting(
         "Weights",
-        "What the network begins with. Weights that were learned from many pictures need far "
-        "fewer of yours.",
+        "What the network begins with. With weights learned from many images, far fewer of yours "
+        "are needed.",
         default="none",
         choices=(
-            Choice("none", "None: from scratch", "Drawn by the seed."),
+            Choice("none", "None: from scratch", "Random, by the seed."),
             Choice(
                 "imagenet",
-                "ImageNet's photos",
-                "Learned from 1.3 million photos; downloaded once, into Keras's cache.",
+                "ImageNet weights",
+                "Learned from 1.3 million photographs; downloaded once, into Keras's cache.",
             ),
         ),
         path=PathKind((".h5",), "Keras weights", "Choose the weights"),
     )
     frozen_layers: Literal["none", "base"] | PositiveInt = setting(
         "Frozen layers",
-        "Which layers keep the weights that they begin with. Fewer that learn need less memory "
-        "and fewer pictures. Frozen batch normalisation keeps its statistics, too.",
+        "Which layers keep the weights that they begin with. The fewer layers learn, the less "
+        "memory and the fewer images are needed. Frozen batch normalisation keeps its statistics, "
+        "too.",
         default="none",
         prefix="all but the last ",
         unit="layer",
         choices=(
-            Choice("none", "None: all of it learns"),
+            Choice("none", "None: every layer learns"),
             Choice("base", "The base: only the head learns"),
         ),
     )
@@ -263,12 +269,16 @@ class SavedModel(Model):
     """
 
     source: Literal["saved"] = kind(
-        Choice("saved", "Saved model: a .keras file", "A trained model, such as a run here leaves.")
+        Choice(
+            "saved",
+            "Saved model: a .keras file",
+            ("A trained model, such as one that a run has saved."),
+        )
     )
     path: str = setting(
         "File",
-        "A Keras model in a .keras file. Every run here leaves one in its folder, model.keras. It "
-        "is loaded in safe mode, so that it cannot run code.",
+        "A Keras model in a .keras file. Every training run saves one in its folder, model.keras. "
+        "It is loaded in safe mode, so that it cannot run code.",
         default="",
         path=PathKind((".keras",), "Keras models", "Choose the model"),
     )

@@ -33,8 +33,8 @@ class TrainingSettings(Value):
     )
     accumulation_steps: PositiveInt = setting(
         "Accumulation steps",
-        "Each replica takes its share in this many smaller parts and applies the "
-        "summed gradient once. It needs less memory and is the same mathematics.",
+        "Each replica takes its share in this many smaller parts and applies the summed gradient "
+        "once. It needs less memory; the result is mathematically the same.",
         default=1,
     )
     optimizer: Optimizer = setting(
@@ -50,7 +50,7 @@ class TrainingSettings(Value):
     )
     momentum: Fraction = setting(
         "Momentum",
-        "How much of the last step goes on in the next one, from 0 to below 1. SGD and "
+        "How much of the last step carries over to the next one, from 0 to below 1. SGD and "
         "RMSprop only: Adam and AdamW keep a momentum of their own.",
         default=0.0,
         applies={"optimizer": optimizers_taking("momentum")},
@@ -81,14 +81,14 @@ class TrainingSettings(Value):
     )
     seed: Annotated[int, Field(ge=0, lt=2**31)] = setting(
         "Seed",
-        "Determines the order of the examples, which are held out for validation, and the "
-        "first weights. The same seed gives the same training.",
+        "Determines the order of the examples, which of them are held out for validation, and the "
+        "initial weights. The same seed gives the same training.",
         default=7,
         advanced=True,
     )
     checkpoint_every_epochs: Count = setting(
         "Checkpoint",
-        "Save the weights and the optimizer's state after so many epochs; 0 saves none.",
+        "Save the weights and the optimizer's state every this many epochs; 0 saves none.",
         default=1,
         prefix="every ",
         unit="epoch",
@@ -96,8 +96,8 @@ class TrainingSettings(Value):
     )
     checkpoint_every_minutes: Annotated[float, Field(gt=0.0, le=MOST_MINUTES)] | None = setting(
         "Timed checkpoints",
-        "Also save one within an epoch, when the last one is so many minutes old: what "
-        "a power cut can cost is then at most that.",
+        "Also save one within an epoch, when the last one is this many minutes old: a power cut "
+        "then costs at most that much work.",
         default=None,
         unit="minute",
         off="off",
@@ -106,23 +106,22 @@ class TrainingSettings(Value):
     )
     checkpoints_kept: PositiveInt = setting(
         "Checkpoints kept",
-        "So many of the newest checkpoints stay on the disk; older ones are deleted.",
+        "This many of the newest checkpoints are kept; older ones are deleted.",
         default=3,
         prefix="the newest ",
         advanced=True,
     )
     keep_best_checkpoint: bool = setting(
         "Keep the best checkpoint",
-        "Of the checkpoints saved at the end of an epoch, the one with the least "
-        "validation loss (the training loss where nothing is validated) stays on the disk, however "
-        "old it is.",
+        "Of the checkpoints saved at the end of an epoch, the one with the least validation loss "
+        "(the training loss where nothing is validated) is kept, however old it is.",
         default=True,
         advanced=True,
     )
     early_stopping_patience: PositiveInt | None = setting(
         "Early stopping",
-        "End when the validation loss (the training loss where nothing is validated) "
-        "has not fallen for so many epochs.",
+        "End when the validation loss (the training loss where nothing is validated) has not "
+        "fallen for this many epochs.",
         default=None,
         prefix="after ",
         unit="epoch",
@@ -152,7 +151,7 @@ class TrainingSettings(Value):
     )
     tensorboard: bool = setting(
         "TensorBoard files",
-        "Also write TensorBoard event files into the run's directory.",
+        "Also write TensorBoard event files into the run's folder.",
         default=True,
         advanced=True,
     )

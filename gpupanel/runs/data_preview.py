@@ -45,7 +45,7 @@ def preview_data(
         return _failed(
             "preview_not_started",
             "The process that reads the data for the preview could not be started.",
-            "Repair the installation of gpupanel; the detail says what the system answered.",
+            "Repair the installation of gpupanel; the detail has the system's answer.",
             str(error),
         )
     if child.end is not ChildEnd.BY_ITSELF:

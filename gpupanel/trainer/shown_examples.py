@@ -162,7 +162,7 @@ def _changed(count: int) -> Problem:
         field="data",
         message=f"The data has {count:,} examples now, fewer than when the run read it: it has "
         "changed since.",
-        hint="What stands beside a row may be another example; run it again.",
+        hint="The example shown beside a row may be another one; run it again.",
     )
 
 
@@ -170,8 +170,8 @@ def _not_kept() -> Problem:
     return Problem(
         code="evaluated_examples_missing",
         severity=Severity.HINT,
-        message="This evaluation does not say what became of each example: an earlier version "
-        "made it, or there were more than 20 million.",
+        message="This evaluation has no record of each example: an earlier version made it, or "
+        "there were more than 20 million.",
         hint="Evaluate again to see them.",
     )
 
@@ -181,7 +181,7 @@ def _unreadable(file: str, error: Exception) -> Problem:
     return Problem(
         code="run_file_unreadable",
         message=f"{file} cannot be read: {words}.",
-        hint="Run it again; a copy that was broken off looks like this.",
+        hint="Run it again; an interrupted copy looks like this.",
         detail=f"{type(error).__name__}: {error}",
     )
 

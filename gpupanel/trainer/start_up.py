@@ -235,8 +235,8 @@ def check_features_fit_model(model: ModelSettings, feature_shape: tuple[int, ...
     if not is_picture:
         raise _misfit(
             "model_needs_pictures",
-            f"{model.source} needs pictures, and one example here has the shape {feature_shape}.",
-            "Choose the mlp, or data whose examples are height x width (x channels).",
+            f"{model.source} needs images, and one example here has the shape {feature_shape}.",
+            "Choose an MLP, or data whose examples are height x width (x channels).",
         )
     height, width = feature_shape[:2]
     if min(height, width) >= model.least_side:
@@ -244,13 +244,13 @@ def check_features_fit_model(model: ModelSettings, feature_shape: tuple[int, ...
     if model.stack is None:
         raise _misfit(
             "model_pictures_too_small",
-            f"Pictures of {height}x{width} pixels are too small for {model.source}, which needs "
+            f"Images of {height}x{width} pixels are too small for {model.source}, which needs "
             f"{model.least_side}x{model.least_side} at least.",
-            "Use larger pictures, or the cnn.",
+            "Use larger images, or a CNN.",
         )
     raise _misfit(
         "model_pictures_too_small",
-        f"Pictures of {height}x{width} pixels are too small for {len(model.stack.filters)} "
+        f"Images of {height}x{width} pixels are too small for {len(model.stack.filters)} "
         "convolutions: each halves both sides.",
         f"Use at most {max(1, min(height, width).bit_length() - 1)} entries in model.filters.",
     )

@@ -51,9 +51,9 @@ def drawn_layers_frozen(context: PlanningContext) -> Iterator[Problem]:
             code="drawn_layers_frozen",
             severity=Severity.WARNING,
             field="model.frozen_layers",
-            message="Frozen layers keep weights that are drawn at random, and never learn.",
-            hint="Begin with weights that were learned, or have all layers learn.",
-            fix=Fix.of("Have all layers learn", "model.frozen_layers", "none"),
+            message="Frozen layers keep random initial weights and never learn.",
+            hint="Begin with pretrained weights, or train all layers.",
+            fix=Fix.of("Train all layers", "model.frozen_layers", "none"),
         )
 
 

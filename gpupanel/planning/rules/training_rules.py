@@ -36,7 +36,7 @@ def mixed_precision_on_old_gpus(context: PlanningContext) -> Iterator[Problem]:
         yield Problem(
             code="mixed_precision_not_supported",
             field="training.mixed_precision",
-            message=f"{', '.join(too_old)} cannot calculate with bfloat16: that takes compute "
+            message=f"{', '.join(too_old)} cannot calculate with bfloat16, which needs compute "
             "capability 8.0.",
             hint="Switch mixed precision off, or use newer GPUs only.",
             fix=_switch_off("mixed_precision"),
@@ -53,7 +53,7 @@ def momentum_unused(context: PlanningContext) -> Iterator[Problem]:
             severity=Severity.HINT,
             field="training.momentum",
             message=f"{training.optimizer.label} has no momentum setting; the value is not used.",
-            hint="Set it to 0, or use sgd.",
+            hint="Set it to 0, or use SGD.",
             fix=Fix.of("Set to 0", "training.momentum", 0.0),
         )
 

@@ -25,7 +25,7 @@ def load_weights(base: keras.Model, model: ApplicationModel) -> None:
         raise weights_problem(
             "weights_not_published",
             f"{path} is not the file of weights that Keras publishes for {model.source}.",
-            f"Remove it: the next start downloads {published.url} again.",
+            f"Remove it: the next run downloads {published.url} again.",
         )
     try:
         base.load_weights(path)

@@ -342,7 +342,7 @@ def large_picture() -> bytes:
     ("broken", "words"),
     [
         (lambda: picture(5)[:48], "cut short"),
-        (lambda: b"no picture", "cut short or is no picture"),
+        (lambda: b"no picture", "cut short or is not an image"),
         (large_picture, "more than 89,478,485 pixels"),
     ],
 )

@@ -97,7 +97,7 @@ def _missing(folder: str, names: Sequence[str], count: int, rest: list[str]) -> 
         Problem(
             code="data_files_missing",
             field=_FIELD,
-            message=f"{len(names):,} of the {count:,} chosen pictures are not in {folder}: "
+            message=f"{len(names):,} of the {count:,} chosen images are not in {folder}: "
             f"{_named(names)}.",
             hint="Put them back, or leave them out.",
             detail="\n".join(names[:1000]),
@@ -113,9 +113,9 @@ def _no_pictures(names: Sequence[str], count: int, rest: list[str]) -> list[Prob
         Problem(
             code="data_files_no_pictures",
             field=_FIELD,
-            message=f"{len(names):,} of the {count:,} chosen files are no pictures by their names: "
+            message=f"{len(names):,} of the {count:,} chosen files are not images by their names: "
             f"{_named(names)}.",
-            hint="Leave them out; a folder of pictures is chosen alone.",
+            hint="Leave them out; a folder of images is chosen alone.",
             detail="\n".join(names[:1000]),
             fix=_without(names, rest),
         )

@@ -79,7 +79,7 @@ class DecodedImages:
                     field="data.cache",
                     message=f"The decoded images in {self.file.path} cannot be read any more: "
                     f"{error}.",
-                    hint="Remove that file and start again; the images are then decoded anew.",
+                    hint="Remove that file and start again; the images are then decoded again.",
                 )
             ) from error
         return pixels.reshape(len(indices), *one)

@@ -226,7 +226,7 @@ class RecordChecker:
             raise self.differs(labels, number, f"has {len(spans):,} names, and that of the first 1")
         start, end = spans[0]
         if not 0 < end - start <= LONGEST_NAME_BYTES:
-            what = f"has {end - start:,} bytes, which is no name of a class"
+            what = f"has {end - start:,} bytes, which are not the name of a class"
             raise self.differs(labels, number, what)
         return take(start, end - start)
 
