@@ -120,6 +120,15 @@ def open_to_write(path: Path, within: Path | None = None) -> BufferedRandom:
     return file
 
 
+def open_to_update(path: Path, within: Path | None = None) -> int:
+    """A descriptor that reads and writes a file of a run anywhere; it is made when missing.
+
+    Raises:
+        OSError: As :func:`open_to_append`.
+    """
+    return _opened(path, os.O_RDWR | os.O_CREAT, within)
+
+
 def touch(path: Path, within: Path | None = None) -> None:
     """Make an empty file, or give one that is there the time of now.
 

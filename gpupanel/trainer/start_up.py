@@ -57,7 +57,7 @@ class StartUp:
         self._events = events
         self._interruptions = interruptions
         self._last_progress_s = float("-inf")
-        self._decoding = PictureDecoding()
+        self._decoding = PictureDecoding(comes_later=True)
 
     def go_on(self) -> None:
         """Check whether somebody asked to stop or to suspend; a checkpoint waits for a step.
@@ -85,19 +85,26 @@ class StartUp:
         self._fetch_weights()
         with ThreadPoolExecutor(1, thread_name_prefix="read-data") as pool:
             examples = self._begin_reading(pool, read)
-            self.import_tensorflow()
-            self.go_on()
-
-            from gpupanel.trainer.training import prepare_devices
-
-            joined = prepare_devices(self._run, self._events)
-            self.go_on()
-            self._events.phase(Phase.LOADING_DATA)
-            if self._run.profile.data.is_decoded:
-                from gpupanel.trainer.datasets.images.jpeg_decoder import make_jpeg_decoder
-
-                self._decoding.jpegs = make_jpeg_decoder()
+            try:
+                joined = self._import_and_configure()
+            finally:
+                self._decoding.settle()
             return examples(), joined
+
+    def _import_and_configure(self) -> "tf.distribute.Strategy | None":
+        self.import_tensorflow()
+        self.go_on()
+
+        from gpupanel.trainer.training import prepare_devices
+
+        joined = prepare_devices(self._run, self._events)
+        self.go_on()
+        self._events.phase(Phase.LOADING_DATA)
+        if self._run.profile.data.is_decoded:
+            from gpupanel.trainer.datasets.images.jpeg_decoder import make_jpeg_decoder
+
+            self._decoding.jpegs = make_jpeg_decoder()
+        return joined
 
     def _begin_reading(
         self, pool: ThreadPoolExecutor, read: Callable[[StartedRun, Reading], Read]

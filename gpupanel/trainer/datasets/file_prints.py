@@ -44,7 +44,15 @@ class FilePrint(NamedTuple):
 
     def is_untouched_since(self, before: "FilePrint", looked_ns: int) -> bool:
         """Whether nothing was done to it since it was examined, so that it need not be read."""
-        return _marks(self) == _marks(before) and before.ctime_ns < looked_ns - _RECENT_NS
+        return _marks(self) == _marks(before) and looked_ns > before.settled_ns
+
+    @property
+    def settled_ns(self) -> int:
+        """From when on whoever reads it reads what has these times, in nanoseconds since the epoch.
+
+        Until then it may be changed once more unseen.
+        """
+        return self.ctime_ns + _RECENT_NS
 
 
 class DataFiles:

@@ -1,6 +1,7 @@
 """Notices that steps wait for their examples, and says what to change."""
 
 import time
+from dataclasses import replace
 
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.data_source import DataSource
@@ -21,15 +22,25 @@ class DataWaits:
         self._data = data
         self._events = events
         self._is_reported = False
+        # What is decoded in the first epoch of a run, and kept, says nothing about those after it.
+        self._is_first_left_out = data.is_decoded and data.cache is DataCache.DISK
+        self._first_epoch: int | None = None
+        self._left_out = TrainingRecord()
 
-    def check(self, record: TrainingRecord) -> None:
-        """Take what was reached by now."""
-        waiting = record.waiting_for_data
-        if self._is_reported or waiting is None or record.training_s < _SETTLED_S:
+    def check(self, record: TrainingRecord, epoch: int) -> None:
+        """Take what was reached by now, in that epoch."""
+        if self._first_epoch is None:
+            self._first_epoch = epoch
+        if self._is_first_left_out and epoch == self._first_epoch:
+            self._left_out = replace(record)
             return
-        if waiting > _MOST_WAITING:
+        if self._is_reported or record.waited_s is None:
+            return
+        training_s = record.training_s - self._left_out.training_s
+        waited_s = record.waited_s - (self._left_out.waited_s or 0.0)
+        if training_s >= _SETTLED_S and waited_s > _MOST_WAITING * training_s:
             self._is_reported = True
-            problem = waits_for_data(waiting, self._data)
+            problem = waits_for_data(min(1.0, waited_s / training_s), self._data)
             self._events.write(ProblemReported(time_s=time.time(), problem=problem))
 
 

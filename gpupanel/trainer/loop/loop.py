@@ -209,7 +209,7 @@ class TrainingLoop:
             self._record.examples += examples
             self._record.training_s += took_s
             self._record.waited_s = (self._record.waited_s or 0.0) + sums.waited_s
-            self._waits.check(self._record)
+            self._waits.check(self._record, before.epoch)
         self._is_first_call = False
         if self._position.epoch == 1:
             self._record.metrics = self._epoch_metrics()

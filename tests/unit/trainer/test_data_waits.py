@@ -18,8 +18,10 @@ def _reported(tmp_path: Path, data: DataSettings, *records: TrainingRecord) -> l
     path = tmp_path / "events.jsonl"
     with EventWriter(path) as events:
         waits = DataWaits(data, events)
+        # Pictures fill a cache on the disk in the first epoch.
+        waits.check(TrainingRecord(training_s=0.0, waited_s=0.0), 1)
         for record in records:
-            waits.check(record)
+            waits.check(record, 2)
     reported = [decode_event(line) for line in path.read_text().splitlines()]
     problems = [event.problem for event in reported if isinstance(event, ProblemReported)]
     assert all(problem.severity is Severity.HINT for problem in problems)
@@ -68,3 +70,18 @@ def test_that_what_to_change_is_something_that_can_be_changed(
     assert "faster disk" in words
     assert ("data.image_size" in words) is smaller
     assert ('data.cache to "memory" if' in words) is cached
+
+
+def test_that_an_epoch_that_fills_the_cache_says_nothing_about_those_after_it(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "events.jsonl"
+    on_disk = IMAGES.model_copy(update={"cache": DataCache.DISK})
+    with EventWriter(path) as events:
+        waits = DataWaits(on_disk, events)
+        waits.check(TrainingRecord(training_s=50.0, waited_s=25.0), 4)
+        waits.check(TrainingRecord(training_s=100.0, waited_s=50.0), 4)
+        waits.check(TrainingRecord(training_s=150.0, waited_s=54.9), 5)
+        assert path.read_text() == ""
+        waits.check(TrainingRecord(training_s=200.0, waited_s=80.0), 6)
+    assert "in 30 % of the training time" in path.read_text()

@@ -143,8 +143,9 @@ def test_that_a_stop_in_between_leaves_what_was_kept_before(
 ) -> None:
     monkeypatch.setattr("gpupanel.trainer.datasets.images.decoded._CHUNK", 2)
     _kept(root)
-    there = set(cache.iterdir())
+    there = {path: path.read_bytes() for path in cache.iterdir()}
     _draw(root / "4.png", 55)
+    decoded.clear()
 
     def stop(_doing: str, done: int, _total: int) -> None:
         if done == 4:
@@ -153,10 +154,26 @@ def test_that_a_stop_in_between_leaves_what_was_kept_before(
     with pytest.raises(Stopped):
         decode_onto_disk(ImageFiles(tuple(map(str, sorted(root.iterdir()))), (4, 4), 1), root, stop)
 
-    assert set(cache.iterdir()) == there
-    decoded.clear()
+    assert {path: path.read_bytes() for path in there} == there
     assert _brightness(_kept(root)) == [0, 10, 20, 30, 55]
     assert decoded == ["4.png"]
+
+
+def test_that_what_was_decoded_before_a_stop_is_not_decoded_again(
+    root: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.decoded._CHUNK", 1)
+
+    def stop(_doing: str, done: int, _total: int) -> None:
+        if done == 2:
+            raise Stopped
+
+    files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), (4, 4), 1)
+    with pytest.raises(Stopped):
+        decode_onto_disk(files, root, stop)
+
+    assert _brightness(_kept(root)) == [0, 10, 20, 30, 40]
+    assert sorted(decoded) == ["0.png", "1.png", "2.png", "3.png", "4.png"]
 
 
 def test_that_progress_is_reported(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,6 +144,8 @@ def gangs(tmp_path_factory: pytest.TempPathFactory, tested: Profile) -> dict[str
     two["everything"] = on_workers(profile(ADAM, model=EVERYTHING), [60, 4])
     two["images from disk"] = on_workers(streamed, [48, 16])
     two["images in memory"] = on_workers(streamed.model_copy(update={"data": kept}), [48, 16])
+    filling = pictures.model_copy(update={"cache": DataCache.DISK})
+    two["images kept on disk"] = on_workers(streamed.model_copy(update={"data": filling}), [48, 16])
     two["tested"] = on_workers(tested, [48, 16])
     two["augmented"] = on_workers(augmented(tested), [48, 16])
     return train_gang(root / "two", two) | train_gang(root / "three", alike(THREE))
@@ -238,6 +240,10 @@ def test_that_where_images_are_kept_changes_nothing(gangs: dict[str, RunLayout])
     from_disk, in_memory = gangs["images from disk"], gangs["images in memory"]
 
     assert furthest(variables(from_disk), variables(in_memory)) < 1e-6
+    kept = variables(gangs["images kept on disk"])
+    assert {name: value.tobytes() for name, value in kept.items()} == {
+        name: value.tobytes() for name, value in variables(from_disk).items()
+    }
 
 
 def test_that_workers_measure_the_test_set_at_the_end_as_one_device_does(

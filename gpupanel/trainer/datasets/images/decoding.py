@@ -1,13 +1,15 @@
 """What may decode pictures faster than one by one, as soon as a process has it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from gpupanel.trainer.datasets.images.pixels import PlainJpeg
+
+_LOOK_S = 0.2
 
 
 class JpegBatches(Protocol):
@@ -25,7 +27,6 @@ class JpegBatches(Protocol):
         """
 
 
-@dataclass(slots=True)
 class PictureDecoding:
     """Shared by those who read pictures and who knows when TensorFlow may be used.
 
@@ -33,4 +34,29 @@ class PictureDecoding:
         jpegs: ``None``: every picture is decoded by itself, to the same pixels.
     """
 
-    jpegs: JpegBatches | None = None
+    def __init__(self, jpegs: JpegBatches | None = None, *, comes_later: bool = False) -> None:
+        """Take what there is.
+
+        Args:
+            jpegs: See :attr:`jpegs`.
+            comes_later: Somebody is about to set it, or not to, and then calls :meth:`settle`.
+        """
+        self.jpegs = jpegs
+        self._is_settled = threading.Event()
+        if not comes_later:
+            self._is_settled.set()
+
+    def settle(self) -> None:
+        """Say that :attr:`jpegs` stays what it is."""
+        self._is_settled.set()
+
+    def wait(self, on_wait: Callable[[], None]) -> None:
+        """Wait until it is known: who decodes much before is slower than who waits.
+
+        The import of TensorFlow would wait, too, for the interpreter that decoding keeps busy.
+
+        Args:
+            on_wait: Called a few times a second; may raise, which ends it.
+        """
+        while not self._is_settled.wait(_LOOK_S):
+            on_wait()

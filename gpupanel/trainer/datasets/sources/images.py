@@ -54,6 +54,7 @@ def read_images(
     must_differ: bool = True,
     may_skip: bool = True,
     decoding: PictureDecoding | None = None,
+    all_now: bool = False,
 ) -> DataSet:
     """The pictures of the folder, and those of a validation and a test set.
 
@@ -64,6 +65,8 @@ def read_images(
         must_differ: Refuse images of one class.
         may_skip: Take note of so many unreadable images as ``unreadable_share`` allows for.
         decoding: What may decode many at once; ``None``: nothing.
+        all_now: Decode what is missing in the file before this comes back; otherwise each image
+            when it is asked for first.
 
     Raises:
         ProblemError: A folder or an image in it cannot be used.
@@ -72,7 +75,7 @@ def read_images(
     if may_skip:
         sets, skipped = _with_skipped(data, sets)
     files = _list_files(sets)
-    examples = _read_sets(data, sets, on_progress)
+    examples = _read_sets(data, sets, on_progress, all_now=all_now)
     labels = sets["training"].labels
     return DataSet(
         training=examples["training"],
@@ -88,14 +91,16 @@ def read_images(
 
 
 def _read_sets(
-    data: ImagesData, sets: Mapping[str, ImageSet], on_progress: OnProgress
+    data: ImagesData, sets: Mapping[str, ImageSet], on_progress: OnProgress, *, all_now: bool
 ) -> dict[str, Examples]:
     one_bytes = math.prod(sets["training"].files.shape[1:])
     check_size(one_bytes, "One image of data.image_size", "data.image_size")
     if data.cache is DataCache.MEMORY:
         count = sum(len(each.files.paths) for each in sets.values())
         check_size(count * one_bytes, f"The images in {data.path}", "data.cache")
-    return {name: _read(data.cache, each, on_progress) for name, each in sets.items()}
+    return {
+        name: _read(data.cache, each, on_progress, all_now=all_now) for name, each in sets.items()
+    }
 
 
 def _with_skipped(
@@ -121,7 +126,7 @@ def _read_all(data: ImagesData, reading: Reading, *, may_skip: bool) -> AllExamp
     if may_skip:
         sets, skipped = _with_skipped(data, sets)
     found = sets["training"].labels
-    examples = _read_sets(data, sets, reading.on_progress)
+    examples = _read_sets(data, sets, reading.on_progress, all_now=True)
     whole = chained(list(examples.values()))
     are_known = all(each.labels is not None for each in sets.values())
     note = skipped.note(are_left_out=True) if skipped is not None else None
@@ -157,7 +162,9 @@ def _all_paths(listed: ImageSet) -> tuple[str, ...]:
     return (*listed.files.paths, *labels)
 
 
-def _read(cache: DataCache, listed: ImageSet, on_progress: OnProgress) -> Examples:
+def _read(
+    cache: DataCache, listed: ImageSet, on_progress: OnProgress, *, all_now: bool
+) -> Examples:
     files = listed.files
     labels: Array = np.zeros(len(files.paths), np.int32)
     if listed.labels is not None:
@@ -168,7 +175,9 @@ def _read(cache: DataCache, listed: ImageSet, on_progress: OnProgress) -> Exampl
     if cache is DataCache.MEMORY:
         features = decode_into_memory(files, on_progress)
     else:
-        features = decode_onto_disk(files, listed.root, on_progress)
+        features = decode_onto_disk(files, listed.root, on_progress, all_now=all_now)
+        if not all_now:
+            return Examples(features, labels)
     return Examples(features, labels, _unreadable(files))
 
 
@@ -203,6 +212,7 @@ class _Images(Source[ImagesData]):
             must_differ=False,
             may_skip=may_skip,
             decoding=reading.decoding,
+            all_now=True,
         )
         return all_examples(found)
 
