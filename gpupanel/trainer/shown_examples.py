@@ -26,7 +26,7 @@ from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.confusion_file import EvaluatedExamples, read_evaluated
 from gpupanel.files.worst_file import WorstExamples, read_worst
 from gpupanel.trainer.datasets.examples import AllExamples, file_of, read_features
-from gpupanel.trainer.datasets.source import Reading
+from gpupanel.trainer.datasets.source import Reading, no_download
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.examples import read_all_of
@@ -126,7 +126,7 @@ def _with_pictures(found: ShownExamples, request: ShownRequest) -> ShownExamples
     recipe = ""
     with contextlib.suppress(ProblemError):  # a model that is gone keeps nobody from seeing them
         recipe = recipe_in(profile.model.chosen_path)
-    whole = read_all_of(profile, Reading(_no_download, recipe=recipe, is_preview=True))
+    whole = read_all_of(profile, Reading(no_download, recipe=recipe, is_preview=True))
     shown, problems = [], list(found.problems)
     for each in found.examples:
         if each.index >= len(whole):
@@ -184,10 +184,6 @@ def _unreadable(file: str, error: Exception) -> Problem:
         hint="Run it again; an interrupted copy looks like this.",
         detail=f"{type(error).__name__}: {error}",
     )
-
-
-def _no_download(name: str, bytes_done: int, bytes_total: int | None) -> None:
-    raise RuntimeError(f"nothing is downloaded to be shown, {name} neither")
 
 
 def main() -> int:
