@@ -156,10 +156,10 @@ def floats(*rows: tuple[float, ...]) -> np.ndarray:
         (Activation.UNKNOWN, floats((0.4, 0.7)), 2, Meaning.LOGITS, "not probabilities"),
         (Activation.UNKNOWN, floats((-0.4, 1.4)), None, Meaning.LOGITS, "not probabilities"),
         (Activation.SIGMOID, floats((3.0,)), None, Meaning.BINARY_LOGIT, ""),
-        (Activation.LINEAR, floats((3.0,)), 2, Meaning.BINARY_LOGIT, "not a sigmoid"),
+        (Activation.LINEAR, floats((3.0,)), 2, Meaning.BINARY_LOGIT, "no sigmoid"),
         (Activation.LINEAR, floats((3.0,)), None, Meaning.VALUES, "no labels"),
         (Activation.UNKNOWN, floats((0.3,)), 2, Meaning.BINARY_PROBABILITY, "between 0 and 1"),
-        (Activation.UNKNOWN, floats((1.3,)), 2, Meaning.BINARY_LOGIT, "not a sigmoid"),
+        (Activation.UNKNOWN, floats((1.3,)), 2, Meaning.BINARY_LOGIT, "no sigmoid"),
     ],
 )
 def test_that_outputs_are_understood_and_guesses_are_reported(
