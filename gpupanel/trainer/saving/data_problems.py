@@ -89,8 +89,8 @@ def _clauses(differences: Differences) -> Iterator[str]:
         ("file is missing", "files are missing", differences.missing),
         ("file was added", "files were added", differences.added),
         (
-            "file was changed before the run had read all of it and cannot be compared",
-            "files were changed before the run had read all of them and cannot be compared",
+            "file was touched before the run had read all of it and cannot be compared",
+            "files were touched before the run had read all of them and cannot be compared",
             differences.unknown,
         ),
     ):
