@@ -110,7 +110,7 @@ class Profile(Value):
     @property
     def normalises_batches(self) -> bool:
         """Whether the model to be built has batch normalisation, as far as the profile says."""
-        return self.model.stack is not None and self.model.stack.batch_norm
+        return bool(self.model.normalises_batches)
 
     @property
     def synchronizes_batch_norm(self) -> bool:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.events import DataProgressed, DownloadProgressed, Phase
-from gpupanel.domain.model import ModelSettings
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.model_fit import shape_misfit
+from gpupanel.domain.problem import ProblemError
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
 from gpupanel.trainer.datasets.images.decoding import PictureDecoding
@@ -217,51 +217,10 @@ def read_split(run: StartedRun, reading: Reading) -> Split:
     profile = run.profile
     data = read_data(profile.data, reading)
     examples = split(data, profile.data, profile.training.seed)
-    check_features_fit_model(profile.model, examples.training.feature_shape)
+    misfit = shape_misfit(profile.model, profile.data, examples.training.feature_shape)
+    if misfit is not None:
+        raise ProblemError(misfit)
     if not run.leads:
         return examples
     # Here, while TensorFlow is imported, it costs next to no time.
     return replace(examples, fingerprint=take_fingerprint(data))
-
-
-def check_features_fit_model(model: ModelSettings, feature_shape: tuple[int, ...]) -> None:
-    """Refuse a convolutional network for features that are no pictures of sufficient size.
-
-    Args:
-        model: What is trained.
-        feature_shape: Of one example: a picture has two axes, or three with its channels.
-
-    Raises:
-        ProblemError: They do not go together.
-    """
-    if not model.least_side:
-        return
-    is_picture = len(feature_shape) in (2, 3)
-    if model.stack is None:  # one that is known, and wants colours
-        is_picture = is_picture and feature_shape[2:] in ((), (1,), (3,))
-    if not is_picture:
-        raise _misfit(
-            "model_needs_pictures",
-            f"{model.source} needs images, and one example here has the shape {feature_shape}.",
-            "Choose an MLP, or data whose examples are height x width (x channels).",
-        )
-    height, width = feature_shape[:2]
-    if min(height, width) >= model.least_side:
-        return
-    if model.stack is None:
-        raise _misfit(
-            "model_pictures_too_small",
-            f"Images of {height}x{width} pixels are too small for {model.source}, which needs "
-            f"{model.least_side}x{model.least_side} at least.",
-            "Use larger images, or a CNN.",
-        )
-    raise _misfit(
-        "model_pictures_too_small",
-        f"Images of {height}x{width} pixels are too small for {len(model.stack.filters)} "
-        "convolutions: each halves both sides.",
-        f"Use at most {max(1, min(height, width).bit_length() - 1)} entries in model.filters.",
-    )
-
-
-def _misfit(code: str, message: str, hint: str) -> ProblemError:
-    return ProblemError(Problem(code=code, field="model.source", message=message, hint=hint))

@@ -90,9 +90,9 @@ def assert_same_sessions(
         parts = {"task": task, "data": data, "model": models[name], "inference": inference}
         sessions[f"{task} {name}"] = session(**parts)
     both = carry_out_both(folder, sessions)
-    assert {name: (each.error("run"), each.error("script")) for name, each in both.items()} == (
-        dict.fromkeys(both, (None, None))
-    )
+    errors = {name: (each.error("run"), each.error("script")) for name, each in both.items()}
+    failed = {name: pair for name, pair in errors.items() if pair != (None, None)}
+    assert not failed, failed
     for name, each in both.items():
         if name in trained:
             assert each.furthest() < ROUNDING, name

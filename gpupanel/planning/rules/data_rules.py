@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from gpupanel.domain.data import ClassWeights, Holdout, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
 from gpupanel.domain.files_below import MOST_FILES, are_too_many
+from gpupanel.domain.model_fit import kind_misfit, shape_misfit
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
@@ -90,55 +91,23 @@ def matters_to_task(profile: Profile, problem: Problem) -> bool:
     return profile.task == "evaluate" or not is_labels
 
 
-def source_without_pictures(context: PlanningContext) -> Iterator[Problem]:
-    """A data set known to have no pictures, for a network of them, while no example was read."""
-    data = context.profile.data
-    is_known = data.has_pictures is False and _read(context) is None
-    if is_known and context.profile.model.least_side:
-        yield _needs_pictures(data.source)
+def source_does_not_fit(context: PlanningContext) -> Iterator[Problem]:
+    """Data known to hold what the model does not take, while no example was read."""
+    profile = context.profile
+    if profile.model.is_trainable and _read(context) is None:
+        problem = kind_misfit(profile.model, profile.data)
+        if problem is not None:
+            yield problem
 
 
-def model_does_not_fit(context: PlanningContext) -> Iterator[Problem]:
-    """A network of pictures over examples that are none, or too small ones."""
-    preview, model = _read(context), context.profile.model
-    if preview is None or not context.trains or not model.least_side:
+def examples_do_not_fit(context: PlanningContext) -> Iterator[Problem]:
+    """A model that does not take examples of this kind, or of this size."""
+    preview, profile = _read(context), context.profile
+    if preview is None or not context.trains:
         return
-    shape = preview.feature_shape
-    smallest = min(shape[:2]) if len(shape) in (2, 3) else 0
-    if model.stack is None and shape[2:] not in ((), (1,), (3,)):
-        smallest = 0  # its layers want colours
-    if smallest >= model.least_side:
-        return
-    if smallest < 2:
-        yield _needs_pictures(context.profile.data.source)
-    elif model.stack is None:
-        yield _picture_below(context.profile, shape)
-    else:
-        most = smallest.bit_length() - 1
-        filters = model.stack.filters
-        yield Problem(
-            code="model_pictures_too_small",
-            field="model.filters",
-            message=f"Images of {shape[0]}x{shape[1]} pixels are too small for {len(filters)} "
-            "convolutions: each halves both sides.",
-            hint=f"Use at most {most} of them.",
-            fix=Fix.of(f"Keep the first {most}", "model.filters", list(filters[:most])),
-        )
-
-
-def _picture_below(profile: Profile, shape: tuple[int, ...]) -> Problem:
-    model, least = profile.model, profile.model.least_side
-    sides = [max(side, least) for side in shape[:2]]
-    may_be_scaled = any(each.name == "image_size" for each in settings_of(type(profile.data)))
-    scaled = Fix.of(f"Use {sides[0]}x{sides[1]} pixels", "data.image_size", sides)
-    return Problem(
-        code="model_pictures_too_small",
-        field="data.image_size" if may_be_scaled else "model.source",
-        message=f"Images of {shape[0]}x{shape[1]} pixels are too small for {model.source}, which "
-        f"needs {least}x{least} at least.",
-        hint="Scale them to a larger size." if may_be_scaled else "Use larger images, or a CNN.",
-        fix=scaled if may_be_scaled else None,
-    )
+    problem = shape_misfit(profile.model, profile.data, preview.feature_shape)
+    if problem is not None:
+        yield problem
 
 
 def batch_above_examples(context: PlanningContext) -> Iterator[Problem]:
@@ -316,13 +285,3 @@ def _read(context: PlanningContext) -> DataPreview | None:
     if preview is None or preview.is_refused or context.profile.data.lacks_path:
         return None
     return preview if preview.feature_shape else None
-
-
-def _needs_pictures(source: str) -> Problem:
-    return Problem(
-        code="model_needs_pictures",
-        field="model.source",
-        message=f"A convolutional network needs images, and {source} has none.",
-        hint="Use dense layers (an MLP).",
-        fix=Fix.of("Use an MLP", "model", {"source": "mlp"}),
-    )

@@ -215,9 +215,10 @@ def step_section(profile: Profile, plan: LaunchPlan) -> str:
 
 def _conditions(profile: Profile, plan: LaunchPlan) -> set[str]:
     training, data = profile.training, profile.data
-    # What code of the person's own builds is known when it runs.
+    # What is not declared layer by layer is known when it is built.
     stack = profile.model.stack
-    drops, norms = (True, True) if stack is None else (stack.dropout > 0, stack.batch_norm)
+    drops = stack is None or stack.dropout > 0
+    norms = profile.model.normalises_batches is not False
     conditions = {
         "S": len(plan.replicas) > 1,
         "A": plan.accumulation_steps > 1,

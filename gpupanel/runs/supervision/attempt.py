@@ -200,6 +200,8 @@ class Attempt:
 
     def _take_news(self) -> None:
         """Take in what the trainers wrote and what people asked."""
+        # First: what was written before a request must be known when it is acted on.
+        is_ending = self._stop_requests.ending() is not None
         has_more = True
         while has_more:
             lines = self._new_lines()
@@ -213,7 +215,7 @@ class Attempt:
                 break
             has_more = self._news.has_more
         self.said = self._last_words.get(0)
-        if self._stop_asked_s is None and self._stop_requests.ending() is not None:
+        if self._stop_asked_s is None and is_ending:
             self._stop_asked_s = time.monotonic()
             if not self._stop_requests.reach_trainers:
                 self._gang.signal(signal.SIGTERM)

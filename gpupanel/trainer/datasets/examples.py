@@ -44,7 +44,23 @@ class FeatureFiles(Protocol):
         """
 
 
+@runtime_checkable
+class ManyAtOnce(Protocol):
+    """Features on disk of which many, in any order, are read faster at once than few."""
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many; 0: it makes no difference."""
+
+
 Features = Array | FeatureFiles
+
+
+def rows_at_once(features: Features) -> int:
+    """How many examples are best asked for at once; 0: it makes no difference."""
+    if isinstance(features, _ChosenFeatures):
+        return rows_at_once(features.whole.features)
+    return features.rows_at_once if isinstance(features, ManyAtOnce) else 0
 
 
 @runtime_checkable
@@ -175,8 +191,8 @@ class DataSet:
         skipped: The files that turn out to be unreadable; ``None``: none may.
         recipe: How the features were made, as the source writes it: kept with the model, so that
             a prediction makes the same of other examples. Empty where nothing was made.
-        unscaled: Of :attr:`Scaling.STANDARDISE`, whether each feature stays as it is, because it
-            is 0 or 1; ``None``: none does.
+        categories: Where the features of each column of categories stand, the first one and how
+            many: each is 0 or 1, and is not scaled.
         columns: What is known of each column of a table.
         groups: Of each training example a number that those have in common that are held out
             together; ``None``: none are.
@@ -195,7 +211,7 @@ class DataSet:
     notes: tuple[Problem, ...] = ()
     skipped: SkippedFiles | None = None
     recipe: str = ""
-    unscaled: npt.NDArray[np.bool_] | None = None
+    categories: tuple[tuple[int, int], ...] = ()
     columns: tuple[ColumnPreview, ...] = ()
     groups: Array | None = None
     token_count: int = 0

@@ -15,6 +15,11 @@ from gpupanel.files.guarded_files import open_to_read
 from gpupanel.trainer.datasets.examples import Indices
 
 _CHUNK_ROWS = 16_384
+_DENSE_BYTES = 4096
+"""From one row to the next: to read so many bytes takes as long as one call more, which also keeps
+the interpreter to itself."""
+_LEAST_DENSE = 256
+_BLOCK_BYTES = 2**22
 
 
 class RowFile:
@@ -72,6 +77,9 @@ def read_rows(
         EOFError: The file ends before.
     """
     rows = np.empty((len(indices), row_bytes), np.uint8)
+    if _are_dense(indices, row_bytes):
+        _read_through(descriptor, indices, rows, offset)
+        return rows
     if _are_neighbours(indices):
         _read_fully(descriptor, rows.reshape(-1).data, offset + int(indices[0]) * row_bytes)
         return rows
@@ -101,6 +109,39 @@ def read_in_chunks(
         end = min(len(found), start + _CHUNK_ROWS)
         found[start:end] = read(np.arange(start, end, dtype=np.int32))
     return found
+
+
+def rows_at_once(row_count: int, row_bytes: int) -> int:
+    """So many rows, in any order, take less time than each by itself; 0: no number does."""
+    if row_bytes > _DENSE_BYTES:
+        return 0
+    return max(_LEAST_DENSE, row_count * row_bytes // (_DENSE_BYTES // 2))
+
+
+def _are_dense(indices: Indices, row_bytes: int) -> bool:
+    """Whether what lies between two of the rows takes less to read than a call for each."""
+    if len(indices) < _LEAST_DENSE:
+        return False
+    first, last = int(indices.min()), int(indices.max())
+    return (last - first + 1) * row_bytes <= _DENSE_BYTES * len(indices)
+
+
+def _read_through(
+    descriptor: int, indices: Indices, rows: npt.NDArray[np.uint8], offset: int
+) -> None:
+    """Read rows that lie close to each other, with what lies between them, and pick them out."""
+    row_bytes = rows.shape[1]
+    order = np.argsort(indices, kind="stable")
+    ascending = indices[order].astype(np.int64)
+    block = np.empty((max(1, _BLOCK_BYTES // row_bytes), row_bytes), np.uint8)
+    done = 0
+    while done < len(ascending):
+        first = int(ascending[done])
+        end = int(np.searchsorted(ascending, first + len(block)))
+        there = block[: int(ascending[end - 1]) - first + 1]
+        _read_fully(descriptor, there.reshape(-1).data, offset + first * row_bytes)
+        rows[order[done:end]] = there[ascending[done:end] - first]
+        done = end
 
 
 def _are_neighbours(indices: Indices) -> bool:

@@ -78,7 +78,7 @@ class AsynchronousLoop(TrainingLoop):
 
     def _make_calls(
         self,
-        batches: Iterator[tuple[int, Indices]],
+        batches: Iterator[tuple[int, Indices, Indices | None]],
         calls_for: Callable[[Indices], StepCalls],
         phase: Phase,
         take: Callable[[FinishedCall], None],
@@ -86,7 +86,7 @@ class AsynchronousLoop(TrainingLoop):
         """Have all these steps done; nothing is under way afterwards, whatever it ends with."""
         self._take = take
         self._events.phase(phase)
-        for place, steps in batches:
+        for place, steps, _ in batches:
             interruption = self._wait_while(lambda: self._in_flight.is_full)
             if interruption is not None:
                 return interruption

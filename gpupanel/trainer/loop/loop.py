@@ -28,6 +28,10 @@ from gpupanel.trainer.steps.calls import CallSums
 from gpupanel.trainer.steps.order import make_epoch_order
 from gpupanel.trainer.steps.step_calls import StepCalls, TrainingCalls
 
+_LARGEST_READ_ON = 2**22
+"""Examples of an epoch at whose end those of the next one are read ahead: in a longer one it makes
+no difference, and their order has to be held, too."""
+
 
 class TrainingLoop:
     """Trains epoch by epoch until the last one, early stopping, or an interruption."""
@@ -148,7 +152,11 @@ class TrainingLoop:
         order = self._order.of(position.epoch)
         self._learner.begin_epoch(position.epoch, len(order))
         calls, first = self._learner.calls, position.step_in_epoch
-        for place, batches in self._batches(calls, order, self._training_pace, first):
+        then = None
+        if position.epoch < settings.epochs and len(order) <= _LARGEST_READ_ON:
+            then = self._order.of(position.epoch + 1)
+        batches_of = self._batches(calls, order, self._training_pace, first, then)
+        for place, batches, coming in batches_of:
             interruption = self._interruption()
             if interruption is not None:
                 self._report_steps(now=True)
@@ -156,7 +164,7 @@ class TrainingLoop:
             self._events.phase(Phase.TRAINING)
             start_s = time.monotonic()
             votes = self._consensus.vote(self._training_pace)
-            sums = calls.of(batches.shape[1])(batches, votes, place=place)
+            sums = calls.of(batches.shape[1])(batches, votes, place=place, coming=coming)
             took_s = time.monotonic() - start_s
             self._consensus.take_votes(sums.votes, self._training_pace, sums.steps, took_s)
             self._add(sums, batches.size, took_s)
@@ -168,27 +176,43 @@ class TrainingLoop:
         return None
 
     def _batches(
-        self, calls: StepCalls | TrainingCalls, order: Indices, pace: Pace, first_step: int = 0
-    ) -> Iterator[tuple[int, Indices]]:
+        self,
+        calls: StepCalls | TrainingCalls,
+        order: Indices,
+        pace: Pace,
+        first_step: int = 0,
+        then: Indices | None = None,
+    ) -> Iterator[tuple[int, Indices, Indices | None]]:
         """Rows of full batches, as many as fit into a call; the smaller last one by itself.
 
-        Each with the place of its first example in the order.
+        Each with the place of its first example in the order, and with the rows that come next:
+        how many these are is known before the call, so that they can be made ready while it
+        computes.
+
+        Args:
+            calls: What takes them.
+            order: All examples of the epoch.
+            pace: How many rows a call takes.
+            first_step: The row to begin with.
+            then: The first examples of the next epoch, as far as they are known.
         """
         size = self._plan.global_batch_size
         full = len(order) // size
-        rows = order[: full * size].reshape(full, size)
+        rows, last = order[: full * size].reshape(full, size), order[np.newaxis, full * size :]
         step, shares = first_step, calls.shares
-        calls.expect(order[step * size :], size)
+        calls.expect(order[step * size :], size, then)
+        batches = rows[step : step + pace.steps]
         while step < full:
             if calls.shares != shares:
                 # Of each batch, this process may take another part now.
                 shares = calls.shares
-                calls.expect(order[step * size :], size)
-            batches = rows[step : step + pace.steps]
-            yield step * size, batches
-            step += len(batches)
-        if step == full and len(order) > full * size:
-            yield full * size, order[np.newaxis, full * size :]
+                calls.expect(order[step * size :], size, then)
+            place, step = step * size, step + len(batches)
+            coming = rows[step : step + pace.steps] if step < full else last
+            yield place, batches, coming if coming.size else None
+            batches = coming
+        if step == full and last.size:
+            yield full * size, last, None
 
     def _add(self, sums: CallSums, examples: int, took_s: float) -> None:
         """Count what a call did in so many seconds."""
@@ -236,13 +260,13 @@ class TrainingLoop:
         self, calls: StepCalls, everything: Indices, phase: Phase
     ) -> Metrics | Interruption:
         totals: tuple[float, ...] = ()
-        for _, batches in self._batches(calls, everything, self._evaluation_pace):
+        for _, batches, coming in self._batches(calls, everything, self._evaluation_pace):
             interruption = self._interruption()
             if interruption is not None:
                 return interruption
             self._events.phase(phase)
             start_s = time.monotonic()
-            sums = calls(batches, self._consensus.vote(self._evaluation_pace))
+            sums = calls(batches, self._consensus.vote(self._evaluation_pace), coming=coming)
             self._check_finite(sums, phase)
             took_s = time.monotonic() - start_s
             self._consensus.take_votes(sums.votes, self._evaluation_pace, sums.steps, took_s)

@@ -67,8 +67,8 @@ def scaled(inputs: keras.KerasTensor, building: Building) -> keras.KerasTensor:
         return inputs
     columns = statistics_of(building.training)
     mean, deviation = columns.mean, columns.deviation
-    if data.unscaled is not None:
-        mean, deviation = np.where(data.unscaled, 0, mean), np.where(data.unscaled, 1, deviation)
+    for start, width in data.categories:
+        mean[start : start + width], deviation[start : start + width] = 0, 1
     layer = keras.layers.Normalization(
         mean=mean, variance=deviation**2, name="standardise", dtype="float32"
     )

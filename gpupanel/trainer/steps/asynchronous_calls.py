@@ -63,23 +63,33 @@ class AsynchronousCalls:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.divide`: one worker takes all."""
         return divide_batch(self.shares[:1], batch_size, self._accumulation_steps)
 
-    def expect(self, order: Indices, batch_size: int) -> None:
+    def expect(self, order: Indices, batch_size: int, then: Indices | None = None) -> None:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.expect`."""
         del batch_size  # a worker takes a batch as it is
-        self._feed.expect(order)
+        self._feed.expect(order if then is None else np.concatenate([order, then]))
 
     def close(self) -> None:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.close`."""
         self._feed.close()
 
     def __call__(
-        self, batches: Indices, votes: Sequence[float] = (), *, place: int = 0
+        self,
+        batches: Indices,
+        votes: Sequence[float] = (),
+        *,
+        place: int = 0,
+        coming: Indices | None = None,
     ) -> CallSums:
         """Do one step for each row on one worker, and wait for them; nothing is agreed on."""
-        return self.begin(batches, votes, place=place)()
+        return self.begin(batches, votes, place=place, coming=coming)()
 
     def begin(
-        self, batches: Indices, votes: Sequence[float] = (), *, place: int = 0
+        self,
+        batches: Indices,
+        votes: Sequence[float] = (),
+        *,
+        place: int = 0,
+        coming: Indices | None = None,
     ) -> Callable[[], CallSums]:
         """Begin one step for each row on a worker; what is given back waits for them.
 
@@ -88,7 +98,7 @@ class AsynchronousCalls:
         Raises:
             ProblemError: An example cannot be read.
         """
-        del votes
+        del votes, coming  # which worker takes the next ones shows when one is free
         start_s = time.monotonic()
         arguments = self._feed.arguments(batches, place)
         waited_s = time.monotonic() - start_s

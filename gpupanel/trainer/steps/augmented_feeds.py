@@ -10,7 +10,7 @@ import tensorflow as tf
 from gpupanel.trainer.augmentation.augmenter import Augmenter
 from gpupanel.trainer.augmentation.draws import Drawn
 from gpupanel.trainer.datasets.examples import Indices
-from gpupanel.trainer.steps.feeds import Feed
+from gpupanel.trainer.steps.feeds import Feed, Step
 from gpupanel.trainer.steps.worker_feeds import ReadStep, WorkerFeed
 
 _DRAWS = tf.TensorSpec([None, None, Drawn.COUNT], tf.float32)
@@ -37,6 +37,10 @@ class AugmentedFeed:
         """See :meth:`~gpupanel.trainer.steps.feeds.Feed.expect`."""
         self._feed.expect(coming)
 
+    def place_ahead(self, batches: Indices, bounds: Indices) -> None:
+        """See :meth:`~gpupanel.trainer.steps.feeds.Feed.place_ahead`."""
+        self._feed.place_ahead(batches, bounds)
+
     def close(self) -> None:
         """See :meth:`~gpupanel.trainer.steps.feeds.Feed.close`."""
         self._feed.close()
@@ -49,13 +53,19 @@ class AugmentedFeed:
         return (*self._feed.tensors(batches, bounds, place), draws)
 
     def part(
-        self, replica: int, step: Sequence[tf.Tensor], first: tf.Tensor, end: tf.Tensor
+        self,
+        replica: int,
+        tensors: Sequence[tf.Tensor],
+        step: Step,
+        first: tf.Tensor,
+        end: tf.Tensor,
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """See :meth:`~gpupanel.trainer.steps.feeds.Feed.part`."""
-        *inner, draws = step
+        *inner, all_draws = tensors
+        draws = all_draws[step]
 
         def changed(first: tf.Tensor, end: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-            features, labels = self._feed.part(replica, inner, first, end)
+            features, labels = self._feed.part(replica, inner, step, first, end)
             return self._augmenter.changed(features, draws[first:end]), labels
 
         own = changed(first, end)

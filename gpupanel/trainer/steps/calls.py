@@ -105,10 +105,12 @@ class Calls:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.divide`."""
         return divide_batch(self.shares, batch_size, self._accumulation_steps)
 
-    def expect(self, order: Indices, batch_size: int) -> None:
+    def expect(self, order: Indices, batch_size: int, then: Indices | None = None) -> None:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.expect`."""
-        full = len(order) // batch_size * batch_size
-        coming = (order[:full].reshape(-1, batch_size), order[np.newaxis, full:])
+        coming = []
+        for each in (order, order[:0] if then is None else then):
+            full = len(each) // batch_size * batch_size
+            coming += [each[:full].reshape(-1, batch_size), each[np.newaxis, full:]]
         self._feed.expect(
             [(each, self.divide(each.shape[1]).bounds) for each in coming if each.size]
         )
@@ -118,13 +120,23 @@ class Calls:
         self._feed.close()
 
     def __call__(
-        self, batches: Indices, votes: Sequence[float] = (), *, place: int = 0
+        self,
+        batches: Indices,
+        votes: Sequence[float] = (),
+        *,
+        place: int = 0,
+        coming: Indices | None = None,
     ) -> CallSums:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.__call__`."""
-        return self.begin(batches, votes, place=place)()
+        return self.begin(batches, votes, place=place, coming=coming)()
 
     def begin(
-        self, batches: Indices, votes: Sequence[float] = (), *, place: int = 0
+        self,
+        batches: Indices,
+        votes: Sequence[float] = (),
+        *,
+        place: int = 0,
+        coming: Indices | None = None,
     ) -> Callable[[], CallSums]:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.begin`.
 
@@ -132,6 +144,7 @@ class Calls:
             batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
             votes: At most :data:`VOTE_NUMBERS` numbers, summed over the run's processes.
             place: Of the first example among those of the epoch.
+            coming: What the next call is going to take; ``None``: nobody knows.
 
         Raises:
             ProblemError: An example cannot be read.
@@ -142,6 +155,8 @@ class Calls:
         start_s = time.monotonic()
         tensors = self._feed.tensors(batches, parts.bounds, place)
         waited_s = time.monotonic() - start_s
+        if coming is not None:
+            self._feed.place_ahead(coming, self.divide(coming.shape[1]).bounds)
         sums = self._function(*division, padded, *tensors)
         return lambda: self._call_sums(sums, waited_s)
 
@@ -155,8 +170,7 @@ class Calls:
             return tf.logical_and(step < count, tf.math.is_finite(sums[0]))
 
         def one_step(step: tf.Tensor, sums: tf.Tensor) -> Any:  # noqa: ANN401
-            tensors = tuple(tensor[step] for tensor in stacked)
-            more = self._strategy.run(self._in_replica, args=(bounds, examples, tensors))
+            more = self._strategy.run(self._in_replica, args=(bounds, examples, stacked, step))
             return step + 1, sums + self._sum(more)
 
         summed = tf.zeros([self._sum_count + (self._replicas + 1) * self._timed])
@@ -172,10 +186,15 @@ class Calls:
         return tf.concat([once, done, summed_votes, times], axis=0)
 
     def _in_replica(
-        self, bounds: tf.Tensor, examples: tf.Tensor, step: tuple[tf.Tensor, ...]
+        self,
+        bounds: tf.Tensor,
+        examples: tf.Tensor,
+        tensors: tuple[tf.Tensor, ...],
+        step: tf.Tensor,
     ) -> tf.Tensor:
         replica = _replica()
-        features, labels = self._feed.part(replica, step, bounds[replica, 0], bounds[replica, 1])
+        first, end = bounds[replica, 0], bounds[replica, 1]
+        features, labels = self._feed.part(replica, tensors, step, first, end)
         sums = self._replica_step(features, labels, examples)
         if sums.timing is None:
             return sums.sums

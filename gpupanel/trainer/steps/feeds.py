@@ -3,8 +3,9 @@
 Either way a step is a list of example indices first, and each replica gets only its own part.
 """
 
-from collections.abc import Sequence
-from typing import Protocol
+import math
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +15,17 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
 from gpupanel.trainer.started_run import process_place
 from gpupanel.trainer.steps.look_ahead import LookAhead
+from gpupanel.trainer.steps.placing import PlacedAhead
 
 _DEVICE_COPY_BYTES = 256 * 2**20
 """Sets up to this size are copied to each device; greater ones stay in host memory."""
 
+_PLACED_AHEAD_BYTES = 128 * 2**20
+"""Of one call on all devices of a process: as much they hold beside what they compute with."""
+
 _HOST = "/device:CPU:0"
+
+Step: TypeAlias = tf.Tensor | int
 
 
 class Feed(Protocol):
@@ -32,7 +39,7 @@ class Feed(Protocol):
 
     @property
     def signature(self) -> tuple[tf.TensorSpec, ...]:
-        """Of the tensors that one call takes; their first axis is the steps."""
+        """Of the tensors that one call takes; the first one's axes are steps and batch."""
 
     def expect(self, coming: Sequence[tuple[Indices, Indices]]) -> None:
         """Make ready what is going to be asked for, instead of what was expected before.
@@ -40,6 +47,14 @@ class Feed(Protocol):
         Args:
             coming: Batches and bounds, as :meth:`tensors` takes them, in the order in which their
                 steps will be asked for; how many of them a call takes does not matter.
+        """
+
+    def place_ahead(self, batches: Indices, bounds: Indices) -> None:
+        """Begin to copy to the devices what the next call takes.
+
+        Args:
+            batches: As :meth:`tensors` is going to take them.
+            bounds: Likewise.
         """
 
     def close(self) -> None:
@@ -53,7 +68,7 @@ class Feed(Protocol):
         Args:
             batches: Example indices, shape [steps, batch].
             bounds: Where each replica's part of a batch begins and ends, shape [replicas, 2];
-                without it any part may be asked for.
+                no other one may be asked for. Without it any may.
             place: Of the first example among those of the epoch.
 
         Raises:
@@ -61,13 +76,19 @@ class Feed(Protocol):
         """
 
     def part(
-        self, replica: int, step: Sequence[tf.Tensor], first: tf.Tensor, end: tf.Tensor
+        self,
+        replica: int,
+        tensors: Sequence[tf.Tensor],
+        step: Step,
+        first: tf.Tensor,
+        end: tf.Tensor,
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Features and labels of one replica's part of one step, inside the graph.
 
         Args:
             replica: Its index.
-            step: The tensors of :meth:`tensors` at that step.
+            tensors: Those of :meth:`tensors`.
+            step: Which of the call's.
             first: Where its part of the batch begins.
             end: Where it ends.
         """
@@ -95,6 +116,9 @@ class ResidentFeed:
     def expect(self, coming: Sequence[tuple[Indices, Indices]]) -> None:
         """Nothing: everything is there."""
 
+    def place_ahead(self, batches: Indices, bounds: Indices) -> None:
+        """Nothing: everything is there."""
+
     def close(self) -> None:
         """Nothing is under way."""
 
@@ -106,11 +130,16 @@ class ResidentFeed:
         return (tf.constant(batches),)
 
     def part(
-        self, replica: int, step: Sequence[tf.Tensor], first: tf.Tensor, end: tf.Tensor
+        self,
+        replica: int,
+        tensors: Sequence[tf.Tensor],
+        step: Step,
+        first: tf.Tensor,
+        end: tf.Tensor,
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """See :meth:`Feed.part`."""
         features, labels = self._copies[replica]
-        indices = step[0][first:end]
+        indices = tensors[0][step, first:end]
         with tf.device(features.device):
             return tf.gather(features, indices), tf.gather(labels, indices)
 
@@ -118,87 +147,130 @@ class ResidentFeed:
 class StreamedFeed:
     """Examples are read for each call, because they do not stay in memory.
 
-    Each process reads those of its own replicas, and what is expected ahead of the calls.
+    Each process reads those of its own replicas, ahead of the calls; while one computes, those of
+    the next one are copied to its devices (:class:`~gpupanel.trainer.steps.placing.PlacedAhead`).
     """
 
     def __init__(
-        self, examples: Examples, replicas: Sequence[int], *, with_neighbour: bool = False
+        self, examples: Examples, devices: Mapping[int, str], *, with_neighbour: bool = False
     ) -> None:
         """Nothing is read yet.
 
         Args:
             examples: What to read from.
-            replicas: Those of this process, by their index among all of the run; neighbours.
-            with_neighbour: Read the example before the first of each batch that is theirs, too;
+            devices: That of each replica of this process, by its index among all of the run;
+                neighbours.
+            with_neighbour: Read the example before the first of each part that is theirs, too;
                 before the first of the batch comes its last.
         """
-        self._with_neighbour = with_neighbour
-        self._replicas = list(replicas)
         self.examples = len(examples)
         self._examples = examples
+        self._devices = devices
+        self._replicas = list(devices)
+        self._with_neighbour = with_neighbour
+        self._row_bytes = math.prod(examples.feature_shape) * examples.features.dtype.itemsize
         self._look_ahead = LookAhead(examples)
+        self._ahead = PlacedAhead(self._placed)
 
     @property
     def signature(self) -> tuple[tf.TensorSpec, ...]:
-        """See :attr:`Feed.signature`."""
+        """See :attr:`Feed.signature`: labels, where the parts begin, and features of each part."""
         labels = self._examples.labels
+        features = tf.TensorSpec(
+            [None, None, *self._examples.feature_shape], self._examples.features.dtype
+        )
         return (
-            tf.TensorSpec(
-                [None, None, *self._examples.feature_shape], self._examples.features.dtype
-            ),
             tf.TensorSpec([None, None, *labels.shape[1:]], labels.dtype),
+            tf.TensorSpec([len(self._replicas)], tf.int32),
+            *[features] * len(self._replicas),
         )
 
     def expect(self, coming: Sequence[tuple[Indices, Indices]]) -> None:
         """See :meth:`Feed.expect`."""
+        self._ahead.forget()
         own = [
-            batches[:, self._own(bounds, batches.shape[1])].reshape(-1)
-            for batches, bounds in coming
+            self._own(batches, self._places(bounds, batches.shape[1])) for batches, bounds in coming
         ]
         self._look_ahead.expect(np.concatenate(own))
+
+    def place_ahead(self, batches: Indices, bounds: Indices) -> None:
+        """See :meth:`Feed.place_ahead`; more than 128 MiB are placed when they are asked for."""
+        places = sum(len(self._part(bounds, batches.shape[1], each)) for each in self._replicas)
+        if len(batches) * places * self._row_bytes <= _PLACED_AHEAD_BYTES:
+            self._ahead.begin(batches, bounds)
 
     def close(self) -> None:
         """See :meth:`Feed.close`."""
         self._look_ahead.close()
+        self._ahead.close()
 
     def tensors(
         self, batches: Indices, bounds: Indices | None = None, place: int = 0
     ) -> tuple[tf.Tensor, ...]:
         """See :meth:`Feed.tensors`."""
         del place
-        size = batches.shape[1]
-        places = np.arange(size) if bounds is None else self._own(bounds, size)
-        own = batches[:, places]
-        features = self._look_ahead.take(own.reshape(-1))
-        features = features.reshape((*own.shape, *self._examples.feature_shape))
-        if own.shape != batches.shape:
-            # The parts of other processes stay empty, so that parts are where they always are.
-            whole = np.zeros((*batches.shape, *self._examples.feature_shape), features.dtype)
-            whole[:, places] = features
-            features = whole
-        with tf.device(_HOST):
-            return tf.constant(features), tf.constant(self._examples.labels[batches])
+        return self._ahead.take(batches, bounds)
 
     def part(
-        self, replica: int, step: Sequence[tf.Tensor], first: tf.Tensor, end: tf.Tensor
+        self,
+        replica: int,
+        tensors: Sequence[tf.Tensor],
+        step: Step,
+        first: tf.Tensor,
+        end: tf.Tensor,
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """See :meth:`Feed.part`."""
-        del replica
-        return step[0][first:end], step[1][first:end]
+        labels, starts, *placed = tensors
+        own = self._replicas.index(replica)
+        begin = tf.math.floormod(first - starts[own], tf.shape(labels)[1])
+        with tf.device(self._devices[replica]):
+            features = placed[own][step, begin : begin + end - first]
+        return features, labels[step, first:end]
 
-    def _own(self, bounds: Indices, size: int) -> npt.NDArray[np.int64]:
-        """The places, ascending, of a batch of that size that this process's replicas need."""
-        first = int(bounds[self._replicas, 0].min())
-        end = int(bounds[self._replicas, 1].max())
-        before = [(first - 1) % size] if self._with_neighbour else []
-        return np.union1d(before, np.arange(first, end)).astype(np.int64)
+    def _placed(self, batches: Indices, bounds: Indices | None) -> tuple[tf.Tensor, ...]:
+        """What a call takes for these steps: each part on the device of its replica."""
+        size = batches.shape[1]
+        places = self._places(bounds, size)
+        features = self._look_ahead.take(self._own(batches, places))
+        features = features.reshape((len(batches), len(places), *self._examples.feature_shape))
+        starts, placed = list[int](), list[tf.Tensor]()
+        for replica, device in self._devices.items():
+            own = self._part(bounds, size, replica)
+            starts.append(int(own[0]))
+            rows = np.searchsorted(places, own)
+            chosen = features if np.array_equal(own, places) else features[:, rows]
+            with tf.device(device):
+                placed.append(tf.constant(chosen))
+        with tf.device(_HOST):
+            # Labels are few, and what holds whole numbers TensorFlow wants on the host anyway.
+            labels = tf.constant(self._examples.labels[batches])
+            return (labels, tf.constant(starts, tf.int32), *placed)
+
+    def _part(self, bounds: Indices | None, size: int, replica: int) -> npt.NDArray[np.int64]:
+        """The places in a batch of that size that a replica needs, in the order of its part."""
+        if bounds is None:
+            return np.arange(size)
+        first, end = bounds[replica].tolist()
+        before = 1 if self._with_neighbour and end - first < size else 0
+        return np.arange(first - before, end) % size
+
+    @staticmethod
+    def _own(batches: Indices, places: npt.NDArray[np.int64]) -> Indices:
+        """What stands at these places of each batch, one after the other."""
+        is_all = len(places) == batches.shape[1]
+        return (batches if is_all else batches[:, places]).reshape(-1)
+
+    def _places(self, bounds: Indices | None, size: int) -> npt.NDArray[np.int64]:
+        """Those that this process's replicas need, ascending."""
+        parts = [self._part(bounds, size, replica) for replica in self._replicas]
+        return np.unique(np.concatenate(parts))
 
 
 def make_feed(examples: Examples, plan: LaunchPlan, *, with_neighbour: bool = False) -> Feed:
     """The fastest feed that these examples allow; see :class:`StreamedFeed`."""
     features = examples.in_memory
     if features is None:
-        return StreamedFeed(examples, list(_own_devices(plan)), with_neighbour=with_neighbour)
+        return StreamedFeed(examples, _own_devices(plan), with_neighbour=with_neighbour)
     return ResidentFeed(features, examples.labels, plan)
 
 

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
-from gpupanel.trainer.datasets.examples import Array, Examples, Indices
+from gpupanel.trainer.datasets.examples import Array, Examples, Indices, rows_at_once
 
 _THREADS = 2
 """Sources that decode do it on threads of their own; two keep these busy between two readings."""
@@ -31,7 +31,8 @@ class LookAhead:
         self._ahead_rows = max(1, _AHEAD_BYTES // max(1, row_bytes))
         # Large rows: some chunks must fit into what may be read ahead.
         most_rows = max(1, self._ahead_rows // 4)
-        self._chunk_rows = min(most_rows, max(_CHUNK_ROWS, _CHUNK_BYTES // max(1, row_bytes)))
+        usual = max(_CHUNK_ROWS, _CHUNK_BYTES // max(1, row_bytes))
+        self._chunk_rows = min(most_rows, max(usual, rows_at_once(examples.features)))
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="look-ahead")
         self._expected = np.empty(0, np.int32)
         self._taken = 0
@@ -42,14 +43,19 @@ class LookAhead:
     def expect(self, indices: Indices) -> None:
         """Read ahead what is going to be asked for now, instead of what was expected before.
 
+        What was read ahead already is kept where it is what comes now.
+
         Args:
             indices: Of the examples, in the order in which they will be asked for.
         """
-        for chunk in self._chunks:
-            chunk.cancel()
-        self._chunks.clear()
-        self._rows_left = self._rows_left[:0]
-        self._expected, self._taken, self._begun = indices, 0, 0
+        begun = self._expected[self._taken : self._begun]
+        if not np.array_equal(begun, indices[: len(begun)]):
+            for chunk in self._chunks:
+                chunk.cancel()
+            self._chunks.clear()
+            self._rows_left = self._rows_left[:0]
+            begun = begun[:0]
+        self._expected, self._taken, self._begun = indices, 0, len(begun)
         self._read_on()
 
     def take(self, indices: Indices) -> Array:

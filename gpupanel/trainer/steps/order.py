@@ -36,6 +36,7 @@ class EpochOrder:
         self._seed = seed
         self._shuffle = shuffle
         self._members: list[Indices] = []
+        self._drawn: tuple[int, Indices] | None = None
         if classes is not None:
             by_class = np.argsort(classes, kind="stable").astype(np.int32)
             borders = np.flatnonzero(np.diff(classes[by_class])) + 1
@@ -46,7 +47,12 @@ class EpochOrder:
         return len(self._members) * self._most if self._members else self._examples
 
     def of(self, epoch: int) -> Indices:
-        """The examples of an epoch, counted from 1."""
+        """The examples of an epoch, counted from 1; the last that was asked for is held."""
+        if self._drawn is None or self._drawn[0] != epoch:
+            self._drawn = (epoch, self._of(epoch))
+        return self._drawn[1]
+
+    def _of(self, epoch: int) -> Indices:
         taken = self._repeated(epoch) if self._members else None
         if self._shuffle:
             order = np.random.default_rng([self._seed, epoch]).permutation(len(self))

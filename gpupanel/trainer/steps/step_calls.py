@@ -34,19 +34,25 @@ class StepCalls(Protocol):
     def divide(self, batch_size: int) -> Parts:
         """How a batch of so many examples is divided."""
 
-    def expect(self, order: Indices, batch_size: int) -> None:
+    def expect(self, order: Indices, batch_size: int, then: Indices | None = None) -> None:
         """Make ready what the coming steps take, instead of what was expected before.
 
         Args:
             order: Their examples, shape [examples].
             batch_size: Examples of a step; the last one may have fewer.
+            then: Those of the first steps of the epoch after this; ``None``: nobody knows.
         """
 
     def close(self) -> None:
         """Make nothing ready any more."""
 
     def __call__(
-        self, batches: Indices, votes: Sequence[float] = (), *, place: int = 0
+        self,
+        batches: Indices,
+        votes: Sequence[float] = (),
+        *,
+        place: int = 0,
+        coming: Indices | None = None,
     ) -> CallSums:
         """Do one step for each row, and wait for them.
 
@@ -54,13 +60,20 @@ class StepCalls(Protocol):
             batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
             votes: Numbers to be summed over the processes of the run.
             place: Of the first example among those of the epoch.
+            coming: What the next call is going to take: it is made ready while this one computes.
+                ``None``: nobody knows.
 
         Raises:
             ProblemError: An example cannot be read.
         """
 
     def begin(
-        self, batches: Indices, votes: Sequence[float] = (), *, place: int = 0
+        self,
+        batches: Indices,
+        votes: Sequence[float] = (),
+        *,
+        place: int = 0,
+        coming: Indices | None = None,
     ) -> Callable[[], CallSums]:
         """Begin one step for each row; what is given back waits for them.
 
@@ -68,6 +81,7 @@ class StepCalls(Protocol):
             batches: See :meth:`__call__`.
             votes: See :meth:`__call__`.
             place: See :meth:`__call__`.
+            coming: See :meth:`__call__`.
 
         Raises:
             ProblemError: An example cannot be read.
@@ -105,9 +119,9 @@ class TrainingCalls:
         """Build the graph of full batches now, so that the first call does not have to."""
         self._full.trace()
 
-    def expect(self, order: Indices, batch_size: int) -> None:
+    def expect(self, order: Indices, batch_size: int, then: Indices | None = None) -> None:
         """See :meth:`StepCalls.expect`."""
-        self._full.expect(order, batch_size)
+        self._full.expect(order, batch_size, then)
 
     def close(self) -> None:
         """See :meth:`StepCalls.close`."""

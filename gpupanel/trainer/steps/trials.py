@@ -65,7 +65,8 @@ class Trials:
         batch = np.arange(max(sizes), dtype=np.int32)[np.newaxis] % self._feed.examples
         measured = np.zeros((self._here, 2), np.float32)
         try:
-            tensors = (tf.constant(sizes, tf.int32), *self._feed.tensors(batch))
+            parts = np.array([(0, size) for size in sizes], np.int32)
+            tensors = (tf.constant(sizes, tf.int32), *self._feed.tensors(batch, parts))
             for _ in range(repeats):
                 timings = self._strategy.experimental_local_results(self._compute(*tensors))
                 measured[:, 0] += np.asarray([one.numpy()[0] for one in timings]) / repeats
@@ -87,13 +88,12 @@ class Trials:
         return found or list(range(self._here))
 
     def _on_replicas(self, sizes: tf.Tensor, *stacked: tf.Tensor) -> tf.Tensor:
-        tensors = tuple(tensor[0] for tensor in stacked)
-        return self._strategy.run(self._in_replica, args=(sizes, tensors))
+        return self._strategy.run(self._in_replica, args=(sizes, stacked))
 
     def _in_replica(self, sizes: tf.Tensor, tensors: tuple[tf.Tensor, ...]) -> tf.Tensor:
         replica = _replica()
         end = sizes[replica]
-        features, labels = self._feed.part(replica, tensors, tf.constant(0), end)
+        features, labels = self._feed.part(replica, tensors, 0, tf.constant(0), end)
         with normalised_alone():
             sums = self._tried(features, labels, tf.cast(end, tf.float32))
         return tf.stack(sums.timing)

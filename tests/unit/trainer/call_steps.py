@@ -92,4 +92,5 @@ def main() -> None:
     print(json.dumps({"reported": reported, "fastest_s": fastest, "traced": traced}))
 
 
-main()
+if __name__ == "__main__":
+    main()

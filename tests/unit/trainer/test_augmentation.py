@@ -156,10 +156,10 @@ for name, borders in (("whole", (0, 12)), ("parts", (0, 1, 8, 12)), ("uneven", (
     bounds = np.stack([borders[:-1], borders[1:]], axis=1).astype(np.int32)
     read, parts = [], []
     for replica, (first, end) in enumerate(bounds):
-        streamed = StreamedFeed(examples, [replica], with_neighbour=True)
+        streamed = StreamedFeed(examples, {replica: "/device:CPU:0"}, with_neighbour=True)
         feed = AugmentedFeed(streamed, augmenter)
-        step = [each[0] for each in feed.tensors(batch, bounds, 8)]
-        parts.append(feed.part(replica, step, tf.constant(first), tf.constant(end)))
+        tensors = feed.tensors(batch, bounds, 8)
+        parts.append(feed.part(replica, tensors, 0, tf.constant(first), tf.constant(end)))
     pairs = [(np.concatenate(each), whole.numpy()) for each, whole in zip(zip(*parts), one)]
     found[name] = all(np.array_equal(*pair) for pair in pairs)
 found["shares"] = bool(np.allclose(one[1].numpy().sum(axis=1), 1.0))

@@ -239,3 +239,17 @@ def test_that_a_fifo_a_folder_and_a_link_in_a_circle_are_not_waited_for(tmp_path
         problem = problem_of(tmp_path / f"{name}.jpg")
         assert problem.code == "data_image_unreadable"
         assert words in problem.message
+
+
+def test_that_nothing_is_logged_of_a_picture_beside_the_problem(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "many.tif"
+    buffer = io.BytesIO()
+    Image.new("RGB", (4, 4)).save(buffer, "TIFF")
+    content = bytearray(buffer.getvalue())
+    tag = content.index(struct.pack("<HHI", 277, 3, 1))  # samples a pixel
+    content[tag + 8 : tag + 10] = struct.pack("<H", 99)
+    path.write_bytes(content)
+    assert problem_of(path).code == "data_image_unreadable"
+    assert caplog.records == []

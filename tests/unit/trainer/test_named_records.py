@@ -101,6 +101,10 @@ def test_that_further_sets_have_the_numbers_of_the_same_names(tmp_path: Path) ->
         ([b"a", [b"b", b"c"]], "record_features_differ"),
         ([b"a", 1], "record_features_differ"),
         ([b"x" * 2000, b"b"], "record_feature_unfit"),
+        ([b"a", b"b\0"], "record_features_differ"),
+        ([b"a", b"\x7f"], "record_features_differ"),
+        ([b"\x02", b"\x05"], "record_feature_unfit"),
+        ([b"\x03\0\0\0", b"\x41\0\0\0"], "record_feature_unfit"),
         ([[b"a", b"b"], [b"a", b"b"]], "record_feature_unfit"),
     ],
 )

@@ -9,14 +9,12 @@ from hypothesis import strategies as st
 
 from gpupanel.domain.data import DigitsData, Holdout, ImagesData, KerasData, NpzData, WineData
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.inference.examples import read_inference_examples
-from gpupanel.trainer.start_up import check_features_fit_model
 from tests.unit.trainer.test_images import make_folder
 
 NUMBERED = Examples(np.arange(100, dtype=np.float32)[:, None], np.arange(100, dtype=np.int32) % 2)
@@ -262,24 +260,3 @@ def test_that_examples_without_labels_cannot_be_drawn_by_class(tmp_path: Path) -
         read_inference_examples(profile, Reading(print))
 
     assert caught.value.problems[0].code == "stratify_without_labels"
-
-
-@pytest.mark.parametrize("shape", [(8, 8), (8, 8, 3), (9, 8, 1)])
-def test_that_a_cnn_takes_pictures(shape: tuple[int, ...]) -> None:
-    check_features_fit_model(CnnModel(filters=(4, 4, 4)), shape)
-
-
-@pytest.mark.parametrize(
-    ("shape", "code"),
-    [
-        ((64,), "model_needs_pictures"),
-        ((2, 8, 8, 3), "model_needs_pictures"),
-        ((7, 8), "model_pictures_too_small"),
-    ],
-)
-def test_that_a_cnn_refuses_other_features(shape: tuple[int, ...], code: str) -> None:
-    check_features_fit_model(MlpModel(), shape)
-    with pytest.raises(ProblemError) as caught:
-        check_features_fit_model(CnnModel(filters=(4, 4, 4)), shape)
-
-    assert caught.value.problems[0].code == code

@@ -84,8 +84,7 @@ def test_that_numbers_are_filled_in_categories_become_columns_and_dates_days(
     assert features(found).tolist() == [[70.5, 0, 1, 0], [40, 1, 0, 10], [30.5, 0, 0, 20]]
     assert found.training.labels.tolist() == [100.25, 200, 150]
     assert (found.target, found.scaling) == (Target.VALUES, Scaling.STANDARDISE)
-    assert found.unscaled is not None
-    assert found.unscaled.tolist() == [False, True, True, False]
+    assert found.categories == ((1, 2),)
     assert [each.code for each in found.notes] == ["table_rows_left_out"]
     assert [(each.name, each.use, each.missing) for each in found.columns] == [
         ("id", "left_out", 0),

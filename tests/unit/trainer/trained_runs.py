@@ -106,11 +106,20 @@ def state(layout: RunLayout) -> list[np.ndarray]:
     return list(variables(layout).values())
 
 
-def furthest(one: RunLayout, other: RunLayout) -> float:
-    """The greatest difference of two states, relative to the size of the variable."""
+def furthest(one: RunLayout, other: RunLayout, begin: str = "") -> float:
+    """The greatest difference of two states, relative to the size of the variable.
+
+    Args:
+        one: A run.
+        other: Another one of the same variables.
+        begin: Of the names of those that are compared.
+    """
+    of_one, of_other = variables(one), variables(other)
+    assert list(of_one) == list(of_other)
     return max(
-        float(np.abs(a - b).max() / max(np.abs(a).max(), 1e-12))
-        for a, b in zip(state(one), state(other), strict=True)
+        float(np.abs(a - of_other[name]).max() / max(np.abs(a).max(), 1e-12))
+        for name, a in of_one.items()
+        if name.startswith(begin)
     )
 
 

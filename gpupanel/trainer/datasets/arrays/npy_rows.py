@@ -11,7 +11,7 @@ from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.arrays.files import damaged
 from gpupanel.trainer.datasets.checks import ArrayName, checked_rows
 from gpupanel.trainer.datasets.examples import Array, Indices
-from gpupanel.trainer.datasets.row_files import read_rows
+from gpupanel.trainer.datasets.row_files import read_rows, rows_at_once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +39,15 @@ class NpyRows:
         """Of what is read."""
         return np.dtype(np.uint8 if self.header.dtype == np.uint8 else np.float32)
 
+    @property
+    def rows_at_once(self) -> int:
+        """See :class:`~gpupanel.trainer.datasets.examples.ManyAtOnce`."""
+        return rows_at_once(self.shape[0], self._row_bytes)
+
+    @property
+    def _row_bytes(self) -> int:
+        return math.prod(self.header.shape[1:]) * self.header.dtype.itemsize
+
     def read(self, indices: Indices) -> Array:
         """The features of these examples, in this order.
 
@@ -46,10 +55,9 @@ class NpyRows:
             ProblemError: The file is gone or was cut short, or an example is not finite.
         """
         header = self.header
-        row_bytes = math.prod(header.shape[1:]) * header.dtype.itemsize
         try:
             with open_regular(self.path) as file:
-                raw = read_rows(file.fileno(), indices, row_bytes, header.offset)
+                raw = read_rows(file.fileno(), indices, self._row_bytes, header.offset)
         except (OSError, EOFError) as error:
             raise damaged(self.path, "the NumPy .npy file that it was", error) from error
         values = raw.view(header.dtype).reshape(len(indices), *self.shape[1:])

@@ -3,6 +3,7 @@
 The exported script does the same, step by step, so that it trains on the same pixels.
 """
 
+import logging
 import os
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from PIL.ImageFile import ImageFile
 FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
 """The only ones that are tried, whatever a name ends in: Pillow would have a PostScript program
 carried out, and read formats that nobody here means."""
+# What it finds wrong with a file it also raises, or makes up for.
+logging.getLogger("PIL").setLevel(logging.CRITICAL)
 Image.init()  # a format that is named is not searched for: its decoder has to be there
 _DEEP = ("I;16", "I;16L", "I;16B", "I;16N")
 _LARGE_PIXELS = 16 * 2**20

@@ -29,6 +29,7 @@ from gpupanel.trainer.datasets.records.unpacked import is_packed, unpacked_chunk
 
 LONGEST_NAME_BYTES = 1_000
 """Of a class."""
+_WITHOUT_CONTROLS = bytes(byte for byte in range(256) if byte >= 0x20 and byte != 0x7F)
 _RECORDS = 10
 _MOST_BYTES = 64 * 2**20
 _READ_BYTES = 2**20
@@ -43,17 +44,20 @@ class FeatureFacts:
         counts: Fewest and most values of a record.
         lengths: Of bytes, fewest and most of a value.
         picture: What kind of encoded picture the first is, such as "JPEG 500 x 400"; else empty.
+        is_text: Whether what is bytes is text (:func:`is_text`).
     """
 
     kind: FeatureKind
     counts: tuple[int, int]
     lengths: tuple[int, int] = (0, 0)
     picture: str = ""
+    is_text: bool = True
 
     @property
     def may_be_name(self) -> bool:
         """Whether it may be the name of a class: one text that is short and no picture."""
-        is_one = self.kind == "bytes" and self.counts == (1, 1) and not self.picture
+        is_one = self.is_text and self.kind == "bytes" and self.counts == (1, 1)
+        is_one = is_one and not self.picture
         return is_one and self.lengths[0] > 0 and self.lengths[1] <= LONGEST_NAME_BYTES
 
     @property
@@ -143,6 +147,11 @@ def is_picture(value: bytes) -> str:
         return ""
 
 
+def is_text(value: bytes) -> bool:
+    """Whether bytes may be text, in whatever encoding: raw numbers have control characters."""
+    return not value.translate(None, _WITHOUT_CONTROLS)
+
+
 def taker(record: bytes) -> Take:
     """Gives the bytes of a record that is in memory."""
     return lambda at, count: record[at : at + count]
@@ -150,23 +159,27 @@ def taker(record: bytes) -> Take:
 
 def _with_record(record: bytes, feature: Feature, before: FeatureFacts | None) -> FeatureFacts:
     take = taker(record)
-    picture, lengths = "", (0, 0)
+    picture, lengths, are_texts = "", (0, 0), True
     if feature.kind == "bytes":
         spans = byte_spans(take, feature)
         count = len(spans)
         sizes = [end - start for start, end in spans] or [0]
         lengths = min(sizes), max(sizes)
+        are_texts = max(sizes) <= LONGEST_NAME_BYTES and all(
+            is_text(record[slice(*span)]) for span in spans
+        )
         if before is None and count == 1:
             picture = is_picture(record[slice(*spans[0])])
     else:
         count = len(numbers_of(take, feature))
     if before is None:
-        return FeatureFacts(feature.kind, (count, count), lengths, picture)
+        return FeatureFacts(feature.kind, (count, count), lengths, picture, are_texts)
     return FeatureFacts(
         before.kind,
         (min(before.counts[0], count), max(before.counts[1], count)),
         (min(before.lengths[0], lengths[0]), max(before.lengths[1], lengths[1])),
         before.picture,
+        before.is_text and are_texts,
     )
 
 

@@ -24,7 +24,7 @@ from gpupanel.trainer.datasets.records.example_fields import (
     features_of,
     numbers_of,
 )
-from gpupanel.trainer.datasets.records.first_records import LONGEST_NAME_BYTES, taker
+from gpupanel.trainer.datasets.records.first_records import LONGEST_NAME_BYTES, is_text, taker
 from gpupanel.trainer.datasets.records.layout import RecordLayout
 from gpupanel.trainer.datasets.records.record_file import (
     RecordFile,
@@ -215,7 +215,7 @@ class RecordChecker:
         """The name of its class.
 
         Raises:
-            ProblemError: It has none, several, or one that is too long.
+            ProblemError: It has none, several, one that is too long, or one that is no text.
         """
         labels = self.layout.labels
         try:
@@ -228,7 +228,10 @@ class RecordChecker:
         if not 0 < end - start <= LONGEST_NAME_BYTES:
             what = f"has {end - start:,} bytes, which are not the name of a class"
             raise self.differs(labels, number, what)
-        return take(start, end - start)
+        name = take(start, end - start)
+        if not is_text(name):
+            raise self.differs(labels, number, "holds bytes that are not text")
+        return name
 
     def differs(self, name: str, number: int, what: str) -> ProblemError:
         """The problem of a record that is not like the first."""

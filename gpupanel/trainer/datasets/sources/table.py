@@ -1,12 +1,10 @@
 """Tables: rows of a CSV or Parquet file, as features and labels."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
@@ -91,7 +89,7 @@ class _TableSource(Source[TableData]):
             scaling=data.scaling,
             files=DataFiles(path.parent, [path], further.files),
             recipe=made.model_dump_json(),
-            unscaled=_categories(found.features),
+            categories=tuple(_categories(found.features)),
             groups=found.groups(rows),
             columns=column_summaries(data, table, targets),
             notes=(
@@ -217,9 +215,13 @@ def _check_differ(path: Path, labels: TargetLabels) -> None:
         )
 
 
-def _categories(features: tuple[FeatureColumn, ...]) -> npt.NDArray[np.bool_]:
-    """Which features are 0 or 1, and stay as they are."""
-    return np.concatenate([np.full(each.width, each.kind == "category") for each in features])
+def _categories(features: tuple[FeatureColumn, ...]) -> Iterator[tuple[int, int]]:
+    """Where those of each column of categories stand, the first one and how many."""
+    start = 0
+    for each in features:
+        if each.kind == "category":
+            yield start, each.width
+        start += each.width
 
 
 SOURCE = _TableSource()

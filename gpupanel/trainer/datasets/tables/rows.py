@@ -7,12 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.trainer.datasets.examples import Indices
-from gpupanel.trainer.datasets.row_files import read_in_chunks
+from gpupanel.trainer.datasets.row_files import read_in_chunks, rows_at_once
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
 
 Floats = npt.NDArray[np.float32]
+_MADE_ROWS = 8_192
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +41,23 @@ class TableRows:
         """Of what is read."""
         return np.dtype(np.float32)
 
+    @property
+    def rows_at_once(self) -> int:
+        """See :class:`~gpupanel.trainer.datasets.examples.ManyAtOnce`."""
+        return rows_at_once(self.table.rows, self.table.row_bytes)
+
     def read(self, indices: Indices) -> Floats:
         """The features of these examples, in this order.
 
         Raises:
             ProblemError: They cannot be read.
         """
-        rows = indices if self.chosen is None else self.chosen[indices]
-        return self._features(self.table.read(rows))
+        raw = self.table.read(indices if self.chosen is None else self.chosen[indices])
+        features = np.zeros((len(raw), self.shape[1]), np.float32)
+        # What is made of a row on the way takes several times its room.
+        for start in range(0, len(raw), _MADE_ROWS):
+            self._fill(features[start : start + _MADE_ROWS], raw[start : start + _MADE_ROWS])
+        return features
 
     def in_memory(self) -> Floats:
         """The features of all examples.
@@ -80,9 +90,8 @@ class TableRows:
             tuple(categories),
         )
 
-    def _features(self, raw: Floats) -> Floats:
+    def _fill(self, features: Floats, raw: Floats) -> None:
         numbers, categories = self._places
-        features = np.zeros((len(raw), self.shape[1]), np.float32)
         values = raw[:, numbers.places]
         if numbers.shifts.any():
             values = (values + numbers.shifts).astype(np.float32)
@@ -92,7 +101,6 @@ class TableRows:
             known = category.features[codes]
             rows = np.flatnonzero(known >= 0)
             features[rows, category.first + known[rows]] = 1.0
-        return features
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -43,6 +43,7 @@ from gpupanel.runs.history.run_text import matches, run_outcome_words
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.supervision import supervisor as supervisor_module
+from gpupanel.runs.supervision.stop_requests import StopRequests
 from gpupanel.runs.supervision.supervisor import Supervisor
 from gpupanel.runs.supervision.watchdogs import Patience
 from tests.fakes.devices import CPU_ONLY
@@ -91,6 +92,21 @@ def wait_until(is_so: Callable[[], bool], timeout_s: float = 20.0) -> None:
     while not is_so():
         assert monotonic() < end_s, "it did not come to that"
         sleep(0.01)
+
+
+def test_that_a_trainer_that_has_begun_before_a_stop_is_not_taken_for_one_that_starts(
+    layout: RunLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ending(requests: StopRequests) -> Request | None:
+        # The first step is done, and the stop asked, between two looks at the run.
+        wait_until(lambda: b"steps_done" in layout.events.read_bytes())
+        ask(layout, Request.STOP)
+        return read_ending(requests)
+
+    read_ending = StopRequests.ending
+    monkeypatch.setattr(StopRequests, "ending", ending)
+    assert supervisor(layout, "wait_for_stop").run() is Outcome.STOPPED
+    assert end_of(layout).exit_code == 0
 
 
 def test_that_a_run_that_completes_is_reported_with_its_metrics(layout: RunLayout) -> None:

@@ -1,0 +1,119 @@
+"""What every model has: its settings, what is asked about it, and settings that several share."""
+
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from gpupanel.domain.kind import KindValue
+from gpupanel.domain.layers import Stack
+from gpupanel.domain.setting import setting
+from gpupanel.domain.value import PositiveInt
+
+MOST_LAYERS = 256
+"""TensorFlow traces each layer before the first step: more take longer than anybody waits."""
+
+Units = Annotated[tuple[PositiveInt, ...], Field(max_length=MOST_LAYERS)]
+"""Of each of several layers."""
+
+
+class ExampleKind(StrEnum):
+    """What a model can be given as one example."""
+
+    ANY = "any"
+    PICTURES = "pictures"
+    """Height x width, or height x width x channels."""
+    WORDS = "words"
+    """The numbers of the words of a text."""
+    COLUMNS = "columns"
+    """One number for each column, or several for one of categories."""
+
+
+def hidden_setting(default: tuple[int, ...]) -> Any:  # noqa: ANN401 - as pydantic's
+    """The units of dense layers before the output."""
+    return setting(
+        "Hidden layers",
+        "Units of each dense layer before the output, from the first to the last: 128, 64 makes "
+        "two layers. More units can learn more, and need more memory and examples.",
+        default=default,
+        off="no hidden layer",
+    )
+
+
+def dropout_setting(where: str, default: float = 0.0) -> Any:  # noqa: ANN401
+    """What part of the activations is dropped, and where."""
+    return setting(
+        "Dropout",
+        "The fraction of activations that is dropped at random during training, "
+        f"{where}. 0.2 to 0.5 reduces overfitting.",
+        default=default,
+    )
+
+
+def batch_norm_setting(layers: str) -> Any:  # noqa: ANN401
+    """Whether batches are normalised after these layers."""
+    return setting(
+        "Batch normalisation",
+        f"Normalises the activations of each batch after each {layers}. It often allows a larger "
+        "learning rate.",
+        default=False,
+    )
+
+
+def synchronized_setting(**more: Any) -> Any:  # noqa: ANN401
+    """Whether statistics of batch normalisation are those of the global batch."""
+    return setting(
+        "Synchronised over the replicas",
+        "Take the statistics of batch normalisation over the whole global batch: the result is the "
+        "same however the batch is divided. Without it each replica uses its own share only, "
+        "which is faster, and the result depends on the shares.",
+        default=True,
+        **more,
+    )
+
+
+class Model(KindValue):
+    """What every model has, and what is asked about it."""
+
+    is_trainable: ClassVar[bool] = True
+    """Whether it is trained; else it is taken by the tasks that do not train."""
+
+    takes: ClassVar[ExampleKind] = ExampleKind.ANY
+    """What its examples have to be."""
+    takes_any_channels: ClassVar[bool] = True
+    """Whether a picture may have any number of channels; else one or three."""
+
+    @property
+    def stack(self) -> Stack | None:
+        """The layers that it is made of; ``None``: known when its file or its code is read."""
+        return None
+
+    @property
+    def least_side(self) -> int:
+        """The least height and width of a picture, in pixels."""
+        return 1
+
+    @property
+    def begins_with(self) -> str:
+        """The weights it begins with: "none", which are drawn, or others; empty: not chosen yet."""
+        return "none"
+
+    @property
+    def weights_path(self) -> str:
+        """The file of weights that it begins with; empty where a file was not chosen."""
+        return self.chosen_paths.get("weights", "")
+
+    @property
+    def keeps_layers(self) -> bool:
+        """Whether some of its layers keep the weights that they begin with."""
+        return False
+
+    @property
+    def normalises_batches(self) -> bool | None:
+        """Whether it has batch normalisation; ``None``: known when it is built."""
+        return None if self.stack is None else self.stack.batch_norm
+
+    @property
+    def synchronizes_batch_norm(self) -> bool:
+        """Whether batch normalisation that it has takes its statistics over all replicas."""
+        return False

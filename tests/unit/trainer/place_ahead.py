@@ -1,0 +1,211 @@
+"""Places batches ahead of their calls on logical CPUs and prints what was found, as JSON.
+
+``python place_ahead.py``; run with one process. Devices are configured once.
+"""
+
+import json
+import threading
+from dataclasses import dataclass, field
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import context
+
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.trainer.datasets.examples import Array, Examples, Indices
+from gpupanel.trainer.steps import feeds
+from gpupanel.trainer.steps.calls import Calls
+from gpupanel.trainer.steps.feeds import StreamedFeed
+from gpupanel.trainer.steps.order import divide_batch
+from gpupanel.trainer.steps.replica_sums import ReplicaSums
+from gpupanel.trainer.strategies.make_strategy import make_strategy
+from tests.unit.trainer.call_steps import plan_of
+
+REPLICAS = 2
+PATIENCE_S = 60.0
+RANDOM = np.random.default_rng(5)
+PIXELS = RANDOM.integers(0, 200, (300, 4, 3), np.uint8)
+LABELS = RANDOM.integers(0, 9, 300).astype(np.int32)
+
+
+@dataclass
+class Rows:
+    """Features that stay elsewhere; reading them can be held up."""
+
+    threads: set[str] = field(default_factory=set)
+    read_so_far: list[int] = field(default_factory=list)
+    may_be_read: threading.Event = field(default_factory=threading.Event)
+    shape: tuple[int, ...] = PIXELS.shape
+    dtype: np.dtype[np.generic] = PIXELS.dtype
+
+    def read(self, indices: Indices) -> Array:
+        assert self.may_be_read.wait(PATIENCE_S)
+        self.threads.add(threading.current_thread().name)
+        self.read_so_far.extend(indices.tolist())
+        return np.asarray(PIXELS[indices])
+
+
+def new_feed(first_device: int = 1) -> tuple[StreamedFeed, Rows]:
+    rows = Rows()
+    rows.may_be_read.set()
+    devices = {number: f"/device:CPU:{first_device + number}" for number in range(REPLICAS)}
+    return StreamedFeed(Examples(rows, LABELS), devices), rows
+
+
+def wait_until_placed(feed: StreamedFeed) -> None:
+    begun = feed._ahead._next
+    assert begun is not None
+    begun[2].result(PATIENCE_S)
+
+
+def where(tensors: tuple[tf.Tensor, ...]) -> list[str]:
+    return [tensor.device.rpartition("device:")[2] for tensor in tensors]
+
+
+def is_placed_before_it_is_asked_for() -> bool:
+    feed, rows = new_feed()
+    order = RANDOM.permutation(300).astype(np.int32)
+    bounds = divide_batch((24, 8), 32).bounds
+    first, second = order[:96].reshape(3, 32), order[96:160].reshape(2, 32)
+    feed.expect([(order[:288].reshape(9, 32), bounds)])
+    feed.tensors(first, bounds)
+    feed.place_ahead(second, bounds)
+    wait_until_placed(feed)
+    rows.may_be_read.clear()  # whoever read now would wait
+    labels, starts, *placed = tensors = feed.tensors(second, bounds)
+    rows.may_be_read.set()
+    feed.close()
+    return (
+        where(tensors) == ["CPU:0", "CPU:0", "CPU:1", "CPU:2"]
+        and np.array_equal(placed[0], PIXELS[second[:, :24]])
+        and np.array_equal(placed[1], PIXELS[second[:, 24:]])
+        and np.array_equal(labels, LABELS[second])
+        and starts.numpy().tolist() == [0, 24]
+        and all(name.startswith("look-ahead") for name in rows.threads)
+    )
+
+
+def is_placed_for_the_bounds_that_hold() -> bool:
+    """What was placed for other shares, or other examples, is not what a call gets."""
+    feed, _ = new_feed()
+    batches = np.arange(64, dtype=np.int32).reshape(2, 32)
+    before, after = (divide_batch(shares, 32).bounds for shares in ((16, 16), (8, 24)))
+    feed.expect([(batches, before)])
+    feed.place_ahead(batches, before)
+    _, _, *placed = feed.tensors(batches, after)
+    other = batches[::-1]
+    _, _, *reversed_ = feed.tensors(other, before)
+    feed.expect([(other, after)])
+    _, _, *expected = feed.tensors(other, after)
+    feed.close()
+    return (
+        np.array_equal(placed[0], PIXELS[batches[:, :8]])
+        and np.array_equal(placed[1], PIXELS[batches[:, 8:]])
+        and np.array_equal(reversed_[0], PIXELS[other[:, :16]])
+        and np.array_equal(expected[1], PIXELS[other[:, 8:]])
+    )
+
+
+def is_too_large_to_be_placed() -> bool:
+    feed, _ = new_feed()
+    bounds = divide_batch((16, 16), 32).bounds
+    batches = np.arange(64, dtype=np.int32).reshape(2, 32)
+    at_once, feeds._PLACED_AHEAD_BYTES = feeds._PLACED_AHEAD_BYTES, 64 * 12 - 1
+    feed.place_ahead(batches, bounds)
+    is_left = feed._ahead._next is None
+    feeds._PLACED_AHEAD_BYTES += 1
+    feed.place_ahead(batches, bounds)
+    is_begun = feed._ahead._next is not None
+    feeds._PLACED_AHEAD_BYTES = at_once
+    feed.close()
+    return is_left and is_begun
+
+
+def calls_over(feed: StreamedFeed) -> Calls:
+    def replica_step(features: tf.Tensor, labels: tf.Tensor, _: tf.Tensor) -> ReplicaSums:
+        weighted = tf.cast(features, tf.float32) * tf.reshape(tf.range(12.0), (4, 3))
+        numbers = [tf.reduce_sum(weighted), tf.reduce_sum(tf.cast(labels, tf.float32))]
+        return ReplicaSums(tf.stack(numbers))
+
+    plan = plan_of(REPLICAS)
+    assert plan.strategy is StrategyKind.MIRRORED
+    strategy = make_strategy(plan)
+    return Calls(strategy, feed, (24, 8), 2, replica_step)
+
+
+def sums_of(batches: Indices) -> list[float]:
+    weighted = PIXELS[batches].astype(np.float64) * np.arange(12.0).reshape(4, 3)
+    return [float(weighted.sum()), float(LABELS[batches].sum())]
+
+
+def calls_are_fed() -> dict[str, bool]:
+    feed, rows = new_feed(0)
+    calls = calls_over(feed)
+    order = RANDOM.permutation(300).astype(np.int32)
+    calls.expect(order, 32, order[:64])
+    parts = [order[:96].reshape(3, 32), order[96:288].reshape(6, 32), order[np.newaxis, 288:]]
+    is_ahead, is_right = [], []
+    for batches, coming in zip(parts, [*parts[1:], None], strict=True):
+        under_way = calls.begin(batches, coming=coming)
+        if coming is not None:
+            wait_until_placed(feed)
+        is_ahead.append(feed._ahead._next is not None)
+        sums = under_way()
+        is_right.append(np.allclose(sums.sums, sums_of(batches), rtol=1e-5))
+    read = sorted(rows.read_so_far)
+    is_read_once = all(number in read for number in range(300)) and len(read) <= 300 + 64
+    calls.expect(order[:64], 32)
+    calls(order[:64].reshape(2, 32))
+    is_next_epoch_read_before = len(rows.read_so_far) == 300 + 64
+    calls.close()
+    return {
+        "sums": all(is_right),
+        "ahead": is_ahead == [True, True, False],
+        "once": is_read_once,
+        "next_epoch": is_next_epoch_read_before,
+    }
+
+
+def stays_on_its_device(first_device: int) -> bool:
+    """Whether no pixels go from one device to another within a call."""
+    feed, _ = new_feed(first_device)
+    calls = calls_over(feed)
+    batches = np.arange(96, dtype=np.int32).reshape(3, 32)
+    context.context().enable_graph_collection()
+    calls(batches)
+    graphs = context.context().export_run_metadata().partition_graphs
+    context.context().disable_graph_collection()
+    calls.close()
+    sent = [
+        node.attr["T"].type
+        for graph in graphs
+        for node in graph.node
+        if node.op in ("_Send", "_HostSend")
+    ]
+    return bool(graphs) and tf.uint8.as_datatype_enum not in sent
+
+
+def main() -> None:
+    tf.config.set_logical_device_configuration(
+        tf.config.list_physical_devices("CPU")[0],
+        [tf.config.LogicalDeviceConfiguration()] * (REPLICAS + 1),
+    )
+    found = {
+        "placed": is_placed_before_it_is_asked_for(),
+        "bounds": is_placed_for_the_bounds_that_hold(),
+        "bytes": is_too_large_to_be_placed(),
+        # Placed elsewhere than where they are computed with, they do.
+        "device": stays_on_its_device(0) and not stays_on_its_device(1),
+        **calls_are_fed(),
+    }
+    ended = []
+    for each in threading.enumerate():
+        if each.name.startswith(("look-ahead", "place-ahead")):
+            each.join(PATIENCE_S)
+            ended.append(not each.is_alive())
+    found["threads"] = all(ended)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""What a call takes is on its devices before the call is made."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.forked.processes import run_forked
+
+pytestmark = pytest.mark.tensorflow
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, bool]:
+    done = run_forked(
+        [sys.executable, str(Path(__file__).with_name("place_ahead.py"))],
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    answers: dict[str, bool] = json.loads(done.stdout)
+    return answers
+
+
+def test_that_each_part_is_on_its_replicas_device_before_it_is_asked_for(
+    found: dict[str, bool],
+) -> None:
+    assert found["placed"]
+
+
+def test_that_within_a_call_no_example_goes_to_another_device(found: dict[str, bool]) -> None:
+    assert found["device"]
+
+
+def test_that_what_was_placed_for_other_shares_is_not_used(found: dict[str, bool]) -> None:
+    assert found["bounds"]
+
+
+def test_that_what_is_placed_ahead_has_a_bound(found: dict[str, bool]) -> None:
+    assert found["bytes"]
+
+
+def test_that_a_call_makes_the_next_one_ready_while_it_computes(found: dict[str, bool]) -> None:
+    assert found["ahead"]
+    assert found["sums"]
+
+
+def test_that_the_next_epoch_is_read_ahead_and_nothing_twice(found: dict[str, bool]) -> None:
+    assert found["once"]
+    assert found["next_epoch"]
+
+
+def test_that_no_thread_is_left(found: dict[str, bool]) -> None:
+    assert found["threads"]
