@@ -253,6 +253,7 @@ class StepsDone(_Event):
         examples: Examples of the reported steps.
         loss: Mean over those examples.
         accuracy: Fraction right over those examples; ``None`` where values are predicted.
+        learning_rate: Of the last of them; ``None``: an earlier version wrote this.
         examples_per_second: Over the reported steps.
         waiting_for_data: The share of about the last ten seconds of training, 0 to 1, in which
             steps waited for their examples.
@@ -266,6 +267,7 @@ class StepsDone(_Event):
     examples: int
     loss: float
     accuracy: float | None = None
+    learning_rate: float | None = None
     examples_per_second: float
     waiting_for_data: float = 0.0
 

@@ -4,6 +4,7 @@ One more is a member and its traits, where Keras has a class of that name and wh
 settings of ``[training]``: window, schema, trainer and exported script have it from here.
 """
 
+import struct
 from dataclasses import dataclass
 
 from gpupanel.domain.choice import ChoiceEnum
@@ -15,10 +16,11 @@ class OptimizerTraits:
 
     Attributes:
         moments: Numbers that it keeps beside each weight, momentum left out.
-        takes: Settings of ``[training]`` that Keras's class takes under the same name. With
-            ``momentum`` it keeps one more number where that is not 0.
-        decays_weights: Makes weights a little smaller with each update.
-        is_fused: A run has one operation of TensorFlow's do the whole update.
+        takes: Settings of ``[training]`` that Keras's class takes under the same name, beside
+            ``weight_decay``, which every one takes. With ``momentum`` it keeps one more number
+            where that is not 0.
+        decays_weights: Makes weights a little smaller with each update where nothing says how much.
+        is_fused: A run may have one operation of TensorFlow's do the whole update.
     """
 
     moments: int = 0
@@ -39,6 +41,11 @@ class Optimizer(ChoiceEnum):
     ADAMW = "adamw", "AdamW", "Adam with weights that decay a little at each update."
     SGD = "sgd", "SGD", "Plain gradient descent, with momentum if you like."
     RMSPROP = "rmsprop", "RMSprop", "Divides each step by how large recent gradients were."
+    LION = (
+        "lion",
+        "Lion",
+        "Uses only the sign of a momentum; needs a learning rate 3 to 10 times smaller.",
+    )
 
     @property
     def traits(self) -> OptimizerTraits:
@@ -46,17 +53,32 @@ class Optimizer(ChoiceEnum):
         return _TRAITS[self]
 
 
+_BETAS = ("beta_1", "beta_2")
 _TRAITS = {
-    Optimizer.ADAM: OptimizerTraits(moments=2, is_fused=True),
-    Optimizer.ADAMW: OptimizerTraits(moments=2, decays_weights=True, is_fused=True),
-    Optimizer.SGD: OptimizerTraits(takes=("momentum",)),
-    Optimizer.RMSPROP: OptimizerTraits(moments=1, takes=("momentum",)),
+    Optimizer.ADAM: OptimizerTraits(moments=2, takes=(*_BETAS, "epsilon"), is_fused=True),
+    Optimizer.ADAMW: OptimizerTraits(
+        moments=2, takes=(*_BETAS, "epsilon"), decays_weights=True, is_fused=True
+    ),
+    Optimizer.SGD: OptimizerTraits(takes=("momentum", "nesterov")),
+    Optimizer.RMSPROP: OptimizerTraits(moments=1, takes=("momentum", "epsilon")),
+    Optimizer.LION: OptimizerTraits(moments=1, takes=_BETAS),
 }
 
 DEFAULT_OPTIMIZER = Optimizer.ADAM
 """What a new profile trains with."""
+_FUSED_ROUNDING = 2e-5
+"""How far, relative to it, the rounding of 1 - beta may move a moment: 1.3e-5 at Adam's usual."""
 
 
 def optimizers_taking(name: str) -> tuple[str, ...]:
     """Those that take a setting, as profiles name them."""
     return tuple(each.value for each in Optimizer if name in each.traits.takes)
+
+
+def is_fine_in_float32(beta: float) -> bool:
+    """Whether 1 - beta is nearly the same when beta was rounded to float32 before.
+
+    That is how TensorFlow's fused operation takes it, where Keras subtracts in double precision.
+    """
+    (rounded,) = struct.unpack("f", struct.pack("f", beta))
+    return bool(abs(rounded - beta) <= _FUSED_ROUNDING * (1.0 - beta))

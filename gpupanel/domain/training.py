@@ -5,7 +5,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gpupanel.domain.optimizer import DEFAULT_OPTIMIZER, Optimizer, optimizers_taking
+from gpupanel.domain.choice import ChoiceEnum
+from gpupanel.domain.optimizer import (
+    DEFAULT_OPTIMIZER,
+    Optimizer,
+    is_fine_in_float32,
+    optimizers_taking,
+)
+from gpupanel.domain.schedule import NO_SCHEDULE, RateCurve, ScheduleSettings
 from gpupanel.domain.setting import setting
 from gpupanel.domain.value import Count, Float32, Fraction, PositiveInt, Value
 
@@ -14,6 +21,14 @@ MOST_MINUTES = 1e6
 LEAST_PROGRESS = 1e-6
 """By how much of itself a loss falls at least for early stopping to see progress. The last bits of
 a sum are rounded as its steps were added up, which a run does by time."""
+Beta = Annotated[float, Field(gt=0.0, lt=1.0)]
+
+
+class Loss(ChoiceEnum):
+    """What a training makes small."""
+
+    AUTO = "auto", "By the labels", "Cross-entropy of classes and labels, squared error of values."
+    FOCAL = "focal", "Focal", "Cross-entropy in which examples that are nearly right count less."
 
 
 class TrainingSettings(Value):
@@ -48,12 +63,98 @@ class TrainingSettings(Value):
         "10. Too large and the loss jumps, too small and it hardly falls.",
         default=1e-3,
     )
+    schedule: ScheduleSettings = setting(
+        "Schedule",
+        "How the learning rate changes in the course of the training. A run that goes on for more "
+        "epochs than it was started with follows the longer curve from there on.",
+        default=NO_SCHEDULE,
+        off="constant",
+    )
     momentum: Fraction = setting(
         "Momentum",
         "How much of the last step carries over to the next one, from 0 to below 1. SGD and "
         "RMSprop only: Adam and AdamW keep a momentum of their own.",
         default=0.0,
         applies={"optimizer": optimizers_taking("momentum")},
+    )
+    nesterov: bool = setting(
+        "Nesterov momentum",
+        "Take the gradient's step after that of the momentum, not before it. It needs a momentum "
+        "above 0.",
+        default=False,
+        advanced=True,
+        applies={"optimizer": optimizers_taking("nesterov")},
+    )
+    weight_decay: Annotated[float, Field(ge=0.0, le=1e3)] | None = setting(
+        "Weight decay",
+        "Shrink each weight at each update by this fraction of it times the learning rate. By "
+        "default AdamW takes 0.004, and the other optimizers none.",
+        default=None,
+        off="as usual",
+        examples=[1e-4],
+    )
+    beta_1: Beta | None = setting(
+        "Beta 1",
+        "How much of the mean of recent gradients stays at each update. The default is 0.9.",
+        default=None,
+        off="as usual",
+        advanced=True,
+        applies={"optimizer": optimizers_taking("beta_1")},
+        examples=[0.95],
+    )
+    beta_2: Beta | None = setting(
+        "Beta 2",
+        "How much of the mean of their squares stays at each update; of Lion, of the mean itself. "
+        "The default is 0.999, for Lion 0.99.",
+        default=None,
+        off="as usual",
+        advanced=True,
+        applies={"optimizer": optimizers_taking("beta_2")},
+        examples=[0.98],
+    )
+    epsilon: Float32 | None = setting(
+        "Epsilon",
+        "Added to the divisor of a step, so that a weight with tiny gradients takes no huge one. "
+        "The default is 1e-7.",
+        default=None,
+        off="as usual",
+        advanced=True,
+        applies={"optimizer": optimizers_taking("epsilon")},
+        examples=[1e-6],
+    )
+    ema: Beta | None = setting(
+        "Average of the weights",
+        "Validate, test and save an exponential moving average of the weights (EMA), of which "
+        "this much stays at each update. The training itself continues with the weights, and a "
+        "checkpoint has both.",
+        default=None,
+        off="off",
+        advanced=True,
+        examples=[0.999],
+    )
+    loss: Loss = setting(
+        "Loss",
+        "What the training minimises. Validation and test losses are measured without it, so that "
+        "trainings can be compared.",
+        default=Loss.AUTO,
+        advanced=True,
+    )
+    focal_gamma: Annotated[float, Field(gt=0.0, le=10.0)] = setting(
+        "Focal gamma",
+        "How much less examples that are nearly right count: their loss is multiplied by how "
+        "wrong they are, to this power.",
+        default=2.0,
+        advanced=True,
+        applies={"loss": (Loss.FOCAL.value,)},
+    )
+    label_smoothing: Fraction = setting(
+        "Label smoothing",
+        "Train as if a label were wrong with this probability, so that the model does not become "
+        "too sure: 0.1 is usual. Of classes and of several labels at once.",
+        default=0.0,
+        off="none",
+        advanced=True,
+        examples=[0.1],
     )
     clip_norm: Float32 | None = setting(
         "Clip gradients",
@@ -158,5 +259,40 @@ class TrainingSettings(Value):
 
     @property
     def optimizer_arguments(self) -> Mapping[str, object]:
-        """What Keras's class takes by keyword, beside the learning rate."""
-        return {name: getattr(self, name) for name in self.optimizer.traits.takes}
+        """What Keras's class takes by keyword, beside the learning rate; no more than was said."""
+        names = (*self.optimizer.traits.takes, "weight_decay")
+        given = {name: getattr(self, name) for name in names}
+        # 0 is said: AdamW has a weight decay of its own.
+        return {k: v for k, v in given.items() if v is not None and v is not False}
+
+    def rate_curve(self, steps_an_epoch: int) -> RateCurve:
+        """The learning rate over the steps of a training with so many in an epoch."""
+        return self.schedule.curve(self.learning_rate, self.epochs, steps_an_epoch)
+
+    @property
+    def focal_power(self) -> float:
+        """Of a focal loss; 0: it is none."""
+        return self.focal_gamma if self.loss is Loss.FOCAL else 0.0
+
+    @property
+    def softens_loss(self) -> bool:
+        """Whether it makes another loss small than it measures, which needs classes or labels."""
+        return self.focal_power > 0.0 or self.label_smoothing > 0.0
+
+    @property
+    def decays_weights(self) -> bool:
+        """Whether weights become a little smaller with each update."""
+        return self.weight_decay is not None or self.optimizer.traits.decays_weights
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether one operation does the whole update: as Keras would, but for rounding."""
+        betas = [beta for beta in (self.beta_1, self.beta_2) if beta is not None]
+        return self.optimizer.traits.is_fused and all(map(is_fine_in_float32, betas))
+
+    @property
+    def numbers_beside_weights(self) -> int:
+        """How many numbers are kept beside each weight, of the optimizer and of averages."""
+        traits = self.optimizer.traits
+        has_momentum = traits.has_momentum and self.momentum > 0.0
+        return traits.moments + has_momentum + (self.ema is not None)

@@ -10,6 +10,7 @@ from gpupanel.domain.data import ClassWeights, Target
 from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.schedule import RateCurve
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.augmentation.augmenter import Augmenter, make_augmenter
 from gpupanel.trainer.datasets.examples import Array
@@ -18,15 +19,19 @@ from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.objectives import (
     Classification,
+    Floats,
     Objective,
     balanced_weights,
     make_objective,
     named_weights,
 )
 from gpupanel.trainer.models.optimizers import make_optimizer
+from gpupanel.trainer.models.softened_loss import SoftenedObjective
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
+from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.contribution import Variables
+from gpupanel.trainer.steps.order import make_epoch_order, steps_per_epoch
 from gpupanel.trainer.steps.replica_steps import EvaluationStep, TrainingStep
 from gpupanel.trainer.steps.step_calls import StepCalls, TrainingCalls, calls_over
 from gpupanel.trainer.steps.trials import Trials
@@ -45,6 +50,13 @@ _NO_CLASSES = Problem(
     field="data.class_weights",
     message="Only classes can be weighted, and the labels are not classes.",
     hint='Set data.class_weights to "none".',
+)
+_NOTHING_TO_SOFTEN = Problem(
+    code="loss_without_classes",
+    field="training.loss",
+    message="A focal loss and label smoothing are of classes or several labels, and the data has "
+    "values to be predicted.",
+    hint='Set training.loss to "auto" and training.label_smoothing to 0.',
 )
 _NOT_DIVIDED = Problem(
     code="model_not_divided",
@@ -68,28 +80,37 @@ class Learner:
     """What learns, on every replica.
 
     Attributes:
+        curve: The learning rate over the steps.
         calls: Training steps.
         validation_calls: ``None`` when nothing is validated.
         test_calls: ``None`` where no test set is left for the end.
         trials: Of training steps; ``None`` where shares are not balanced.
         placed: Where each layer is; ``model_parallel`` only.
         augmenter: Changes the training examples; ``None``: they stay as they are.
+        averages: Of the weights, which are measured and saved in their place; ``None``: the weights
+            themselves are.
     """
 
     built: BuiltModel
     objective: Objective
     optimizer: keras.optimizers.Optimizer
+    curve: RateCurve
     calls: TrainingCalls
     validation_calls: StepCalls | None
     test_calls: StepCalls | None
     trials: Trials | None = None
     placed: tuple[PlacedLayer, ...] = ()
     augmenter: Augmenter | None = None
+    averages: WeightAverages | None = None
 
     def begin_epoch(self, epoch: int, examples: int) -> None:
         """Train on so many examples as they are in that epoch, counted from 1."""
         if self.augmenter is not None:
             self.augmenter.begin_epoch(epoch, examples)
+
+    def lower_rate(self, factor: float) -> None:
+        """Train at this part of the learning rate from now on, where the loss decides about it."""
+        self.optimizer.learning_rate = self.curve.rate * factor
 
     def close(self) -> None:
         """Read no more examples."""
@@ -100,6 +121,10 @@ class Learner:
     def state(self) -> dict[str, Array]:
         """Every variable of model and optimizer, by name."""
         return read_variables(self._variables())
+
+    def plain_model(self) -> keras.Model:
+        """The model as people use it; see :meth:`~BuiltModel.plain`."""
+        return self.built.plain({} if self.averages is None else self.averages.by_weight())
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Give every variable of model and optimizer what it held.
@@ -137,12 +162,18 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     keras.utils.set_random_seed(training.seed)
     with strategy.scope():
         built = build_model(run.profile.model, building)
-        optimizer = make_optimizer(training)
-        optimizer.build(built.trained.trainable_variables)
+        order = make_epoch_order(run.profile.data, split, training.seed)
+        steps_an_epoch = steps_per_epoch(len(order), plan.global_batch_size)
+        optimizer = make_optimizer(training, steps_an_epoch)
+        weights = built.trained.trainable_variables
+        optimizer.build(weights)
+        averages = None
+        if training.ema is not None:
+            averages = WeightAverages(optimizer, weights, training.ema)
     if training.jit_compile and built.waits_within:
         raise ProblemError(_JIT_WITH_BATCH_NORM)
     objective = make_objective(split.data.target, built.value_units, built.value_means)
-    trained_objective = _weighted(run.profile, split) or objective
+    trained_objective = _trained_objective(run.profile, split, objective)
     augmenter = make_augmenter(
         run.profile.data.chosen_augmentation,
         split.training,
@@ -160,6 +191,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
             micro_batches=micro_batches,
             jit_compile=training.jit_compile,
             clip_norm=training.clip_norm,
+            averages=averages,
             timed=plan.balanced,
         )
 
@@ -179,7 +211,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     if plan.balanced and across_replicas and over_training.feed is not None:
         tried = training_step(plan.accumulation_steps).tried
         trials = Trials(strategy, over_training.feed, tried, plan)
-    measured = EvaluationStep(built.trained, objective)
+    measured = EvaluationStep(built.trained, objective, averages)
     validation_calls, test_calls = (
         None if part is None else calls_over(part, strategy, plan, objective.size).make(measured)
         for part in (split.validation, split.test)
@@ -189,12 +221,14 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         built,
         objective,
         optimizer,
+        training.rate_curve(steps_an_epoch),
         calls,
         validation_calls,
         test_calls,
         trials,
         placed,
         augmenter,
+        averages,
     )
 
 
@@ -206,16 +240,26 @@ def _places(run: StartedRun, split: Split) -> PlacedLayers | None:
     return choose_places(run, split)
 
 
-def _weighted(profile: Profile, split: Split) -> Objective | None:
-    """What is made small where classes count differently; ``None``: they count alike."""
+def _trained_objective(profile: Profile, split: Split, measured: Objective) -> Objective:
+    """What is made small: what is measured, but for weights of classes and a softened loss."""
+    target, weights = split.data.target, _class_weights(profile, split)
+    if profile.training.softens_loss:
+        if target is Target.VALUES:
+            raise ProblemError(_NOTHING_TO_SOFTEN)
+        return SoftenedObjective(measured, target, profile.training, weights)
+    return measured if weights is None else Classification(weights)
+
+
+def _class_weights(profile: Profile, split: Split) -> Floats | None:
+    """What an example of each class counts; ``None``: they count alike."""
     weights, names = profile.data.class_weights, split.data.class_names
     if weights is ClassWeights.NONE:
         return None
     if split.data.target is not Target.CLASSES:
         raise ProblemError(_NO_CLASSES)
     if isinstance(weights, dict):
-        return Classification(named_weights(weights, names))
-    return Classification(balanced_weights(split.training.labels, len(names)))
+        return named_weights(weights, names)
+    return balanced_weights(split.training.labels, len(names))
 
 
 def _set_precision(training: TrainingSettings) -> None:

@@ -81,13 +81,22 @@ class StepReports:
         self._recent_s = self._recent_s * fades + s
         self._recently_waited_s = self._recently_waited_s * fades + waited_s
 
-    def report(self, step: int, epoch: int, step_in_epoch: int, *, now: bool = False) -> None:
+    def report(
+        self,
+        step: int,
+        epoch: int,
+        step_in_epoch: int,
+        *,
+        learning_rate: float | None = None,
+        now: bool = False,
+    ) -> None:
         """Report what was added, if a report is due.
 
         Args:
             step: Updates since the start of the run.
             epoch: Counted from 1.
             step_in_epoch: Updates of this epoch.
+            learning_rate: Of the last update.
             now: Report whatever the time: nothing comes after.
         """
         clock_s = time.monotonic()
@@ -106,6 +115,7 @@ class StepReports:
                 examples=self._examples,
                 loss=loss,
                 accuracy=metrics.accuracy,
+                learning_rate=learning_rate,
                 examples_per_second=self._examples / max(self._training_s, 1e-9),
                 waiting_for_data=min(1.0, self._recently_waited_s / max(self._recent_s, 1e-9)),
             )

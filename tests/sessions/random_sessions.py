@@ -17,8 +17,9 @@ from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings, PythonModel, SavedModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
 from gpupanel.domain.strategy import GANG_KINDS, AllReduce, StrategyKind, StrategySettings
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import Loss, TrainingSettings
 from gpupanel.planning.rules.placement_rules import placeable_layers
 from gpupanel.planning.shares import proportional_shares
 from tests.sessions.material import FEATURES, LABELS, Material
@@ -136,6 +137,21 @@ class RandomSessions:
             optimizer=optimizer,
             learning_rate=0.05 if optimizer is Optimizer.SGD else 1e-3,
             momentum=self._maybe(0.8, 0.0),
+            nesterov=self._maybe(value=True, otherwise=False),
+            weight_decay=self._maybe(random.choice((0.0, 0.02)), None),
+            beta_1=self._maybe(0.85, None, 0.15),
+            beta_2=self._maybe(random.choice((0.96, 0.9999)), None, 0.15),
+            epsilon=self._maybe(1e-5, None, 0.15),
+            ema=self._maybe(0.9, None),
+            loss=self._maybe(Loss.FOCAL, Loss.AUTO, 0.15),
+            label_smoothing=self._maybe(0.1, 0.0, 0.15),
+            schedule=ScheduleSettings(
+                kind=random.choice((*ScheduleKind, *[ScheduleKind.CONSTANT] * 4)),
+                every_epochs=random.choice((1, 2)),
+                warmup_epochs=random.choice((0.0, 0.4, 1.0)),
+                least=self._maybe(0.3, 0.0),
+                patience_epochs=1,
+            ),
             clip_norm=self._maybe(0.3, None),
             mixed_precision=self._maybe(value=True, otherwise=False, chance=0.1),
             jit_compile=self._maybe(value=True, otherwise=False, chance=0.15),

@@ -18,8 +18,9 @@ from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import Loss, TrainingSettings
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.inference.model_file import recipe_in
 from tests.sessions.both import Both, carry_out_both
@@ -86,7 +87,9 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
                 path=str(material.columns), class_weights="balanced", augmentation=BLENDED
             ),
             model=MlpModel(hidden=(8,)),
-            training=changed(accumulation_steps=3, clip_norm=0.3),
+            training=changed(
+                accumulation_steps=3, clip_norm=0.3, loss=Loss.FOCAL, label_smoothing=0.1
+            ),
         ),
         # The third batch is a remainder of five: 3 and 2, in two micro-batches.
         "remainder of five of uneven shares, micro-batches, statistics over replicas": session(
@@ -131,7 +134,13 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             data=PythonData(path=str(material.values_code), predicts=Target.VALUES),
             model=PythonModel(path=str(material.model_code)),
             training=changed(
-                epochs=9, learning_rate=0.05, early_stopping_patience=1, accumulation_steps=2
+                epochs=9,
+                learning_rate=0.05,
+                early_stopping_patience=2,
+                accumulation_steps=2,
+                schedule=ScheduleSettings(
+                    kind="reduce_on_plateau", factor=0.5, least=0.2, patience_epochs=1
+                ),
             ),
         ),
         "several labels, validated on the test set, micro-batches": session(
@@ -140,7 +149,7 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             (40, 24),
             data=NpzData(path=str(material.tags), augmentation=BLENDED),
             model=MlpModel(hidden=(8,)),
-            training=changed(accumulation_steps=2),
+            training=changed(accumulation_steps=2, loss=Loss.FOCAL, label_smoothing=0.1),
         ),
         "several values, in files that stay on disk": session(
             mirrored,
@@ -167,7 +176,8 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
                 oversample=True,
             ),
             model=MlpModel(hidden=(8,)),
-            training=changed(learning_rate=0.01),
+            # An epoch is longer than the set: rare classes are repeated.
+            training=changed(learning_rate=0.01, schedule=ScheduleSettings(kind="one_cycle")),
         ),
         "pictures with a validation and a test set": session(
             mirrored,
@@ -201,14 +211,23 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
                 path=str(material.values_code), predicts=Target.VALUES, validation_fraction=0.2
             ),
             model=MlpModel(hidden=(8,)),
-            training=changed(learning_rate=0.01),
+            training=changed(
+                learning_rate=0.01,
+                schedule=ScheduleSettings(kind="cosine", warmup_epochs=0.5, least=0.1),
+                nesterov=True,
+                weight_decay=0.1,
+                ema=0.75,
+                accumulation_steps=2,
+            ),
         ),
         "a test set that may be there and is not": session(
             ones,
             1,
             data=PythonData(path=str(material.pixels_code), validation_fraction=0.0),
             model=MlpModel(hidden=(8,)),
-            training=changed(learning_rate=0.01),
+            training=changed(
+                optimizer=Optimizer.LION, learning_rate=1e-3, beta_2=0.95, weight_decay=0.1
+            ),
         ),
         # Its gradient comes as rows, which have to be added up and clipped.
         "an embedding, micro-batches, clipping": session(
@@ -225,9 +244,23 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             data=FEW_DIGITS,
             model=CnnModel(filters=(3,), hidden=(6,)),
             placement={"dense_1": 1},
-            training=changed(optimizer=Optimizer.ADAMW, learning_rate=1e-3, seed=2**31 - 1),
+            training=changed(
+                optimizer=Optimizer.ADAMW,
+                learning_rate=1e-3,
+                seed=2**31 - 1,
+                weight_decay=0.05,
+                beta_1=0.8,
+                beta_2=0.95,
+                ema=0.9,
+            ),
         ),
-        "one device": session(ones, 1, data=FEW_DIGITS, name='\x00\u202e\'"""\n'),
+        "one device": session(
+            ones,
+            1,
+            data=FEW_DIGITS,
+            name='\x00\u202e\'"""\n',
+            training=changed(schedule=ScheduleSettings(kind="step", every_epochs=1, factor=0.3)),
+        ),
     }
 
 

@@ -7,10 +7,13 @@ from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.ui.forms.value_form import ValueForm
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.panels.training_panel import TrainingPanel
+from gpupanel.ui.widgets.buttons import FoldButton
+from gpupanel.ui.widgets.rate_curve_view import RateCurveView
 from tests.ui.values import TRAININGS
 
 _QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -66,6 +69,68 @@ def test_that_momentum_is_offered_only_where_the_optimizer_takes_it(panel):
     assert enabled == {Optimizer.SGD, Optimizer.RMSPROP}
 
 
+@pytest.fixture
+def schedule(panel) -> tuple[ValueForm, RateCurveView]:
+    """The form of the schedule, unfolded, and its curve."""
+    panel.show()
+    (fold,) = (each for each in panel.findChildren(FoldButton) if "chedule" in each.text())
+    fold.click()
+    (curve,) = panel.findChildren(RateCurveView)
+    return curve.parentWidget().findChild(ValueForm), curve
+
+
+def test_that_the_curve_of_the_learning_rate_follows_what_is_chosen(panel, schedule):
+    form, curve = schedule
+    assert set(curve.rates) == {1e-3}
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    kinds = _named(form, QComboBox, "Kind")
+    kinds.setCurrentIndex(kinds.findText("One cycle"))
+    assert [value.schedule.kind for value in heard] == ["one_cycle"]
+    assert curve.rates[0] == pytest.approx(4e-5)
+    assert max(curve.rates) == pytest.approx(1e-3, rel=1e-3)
+    assert curve.rates[-1] < 1e-6
+    rate = _named(panel, RealSpinBox, "Learning rate")
+    rate.selectAll()
+    rate.setValue(0.5)
+    rate.valueChanged.emit(0.5)
+    assert curve.rates[0] == pytest.approx(0.02)
+    panel.setValue(TrainingSettings(epochs=4, schedule={"kind": "step", "every_epochs": 2}))
+    assert [curve.rates[place] for place in (0, 199, 201, 400)] == pytest.approx(
+        [1e-3, 1e-3, 1e-4, 1e-4]
+    )
+    assert not curve.grab().toImage().isNull()
+
+
+def test_that_only_what_means_something_to_a_schedule_is_shown(panel, schedule):
+    form, _ = schedule
+    rows = {
+        "constant": set(),
+        "step": {"Falls", "Factor"},
+        "exponential": {"Falls", "Factor"},
+        "cosine": {"Warm-up", "Least rate"},
+        "one_cycle": {"Rise"},
+        "reduce_on_plateau": {"Factor", "Least rate", "Patience"},
+    }
+    for kind, wanted in rows.items():
+        panel.setValue(TrainingSettings(schedule={"kind": kind}))
+        shown = {
+            each.accessibleName()
+            for each in (*form.findChildren(Counter), *form.findChildren(RealSpinBox))
+            if each.isVisibleTo(form)
+        }
+        assert shown == wanted, kind
+    # What was set and means nothing is in sight.
+    panel.setValue(TrainingSettings(schedule={"rise": 0.5}))
+    assert _named(form, RealSpinBox, "Rise").isVisibleTo(form)
+
+
+def test_that_the_line_of_a_schedule_says_its_kind(panel):
+    panel.setValue(TrainingSettings(schedule={"kind": "cosine", "warmup_epochs": 1.0}))
+    lines = [each.text().replace("&", "") for each in panel.findChildren(FoldButton)]
+    assert "Schedule: cosine, warm-up" in lines
+
+
 def test_that_choosing_an_optimizer_reports_once(panel):
     heard = []
     panel.valueChanged.connect(heard.append)
@@ -103,15 +168,18 @@ def test_that_early_stopping_is_off_until_a_patience_is_set(panel):
     assert panel.value().early_stopping_patience is None
 
 
-def test_that_the_wheel_changes_nothing_without_focus(panel, qtbot):
+@pytest.mark.parametrize("optimizer", [Optimizer.SGD, Optimizer.ADAM])
+def test_that_the_wheel_changes_nothing_without_focus(panel, qtbot, optimizer):
     panel.show()
     qtbot.waitExposed(panel)
-    panel.setValue(TrainingSettings(optimizer=Optimizer.SGD))
+    panel.setValue(TrainingSettings(optimizer=optimizer))
     for box in (
         *panel.findChildren(QComboBox),
         *panel.findChildren(Counter),
         *panel.findChildren(RealSpinBox),
     ):
+        if not box.isEnabled():
+            continue  # Qt itself passes it on
         before = panel.value()
         QApplication.focusWidget() and QApplication.focusWidget().clearFocus()
         wheel = QWheelEvent(

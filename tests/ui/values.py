@@ -18,14 +18,26 @@ from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import Loss, TrainingSettings
 from gpupanel.domain.value import GREATEST_COUNT
 
 COUNTS = st.integers(1, GREATEST_COUNT)
 FRACTIONS = st.floats(0.0, 1.0, exclude_max=True)
+BETAS = st.floats(0.0, 1.0, exclude_min=True, exclude_max=True)
 UNITS = st.lists(st.integers(1, 4096), max_size=5).map(tuple)
 
+SCHEDULES = st.builds(
+    ScheduleSettings,
+    kind=st.sampled_from(ScheduleKind),
+    every_epochs=COUNTS,
+    factor=BETAS,
+    warmup_epochs=st.floats(0.0, 1e6),
+    rise=BETAS,
+    least=FRACTIONS,
+    patience_epochs=COUNTS,
+)
 TRAININGS = st.builds(
     TrainingSettings,
     epochs=COUNTS,
@@ -33,7 +45,17 @@ TRAININGS = st.builds(
     accumulation_steps=COUNTS,
     optimizer=st.sampled_from(Optimizer),
     learning_rate=st.floats(1e-30, 1e30),
+    schedule=SCHEDULES,
     momentum=FRACTIONS,
+    nesterov=st.booleans(),
+    weight_decay=st.none() | st.floats(0.0, 1e3),
+    beta_1=st.none() | BETAS,
+    beta_2=st.none() | BETAS,
+    epsilon=st.none() | st.floats(1e-30, 1e30),
+    ema=st.none() | BETAS,
+    loss=st.sampled_from(Loss),
+    focal_gamma=st.floats(0.0, 10.0, exclude_min=True),
+    label_smoothing=FRACTIONS,
     clip_norm=st.none() | st.floats(1e-30, 1e30),
     max_restarts=st.integers(0, 100),
     out_of_memory_retries=st.integers(0, 10),

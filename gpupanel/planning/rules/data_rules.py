@@ -8,7 +8,7 @@ from gpupanel.domain.data_source import LABEL_FIELDS
 from gpupanel.domain.files_below import MOST_FILES, are_too_many
 from gpupanel.domain.model_fit import kind_misfit, shape_misfit
 from gpupanel.domain.preview import DataPreview
-from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.setting import settings_of
 from gpupanel.planning.context import PlanningContext
@@ -168,6 +168,22 @@ def class_weights_unused(context: PlanningContext) -> Iterator[Problem]:
             hint="Weight all classes equally.",
             fix=Fix.of("Weight all classes equally", "data.class_weights", ClassWeights.NONE.value),
         )
+
+
+def nothing_to_soften(context: PlanningContext) -> Iterator[Problem]:
+    """A loss of classes or labels where values are predicted."""
+    training = context.profile.training
+    if not context.trains or not training.softens_loss or _target(context) is not Target.VALUES:
+        return
+    unset = Change(path=("training", "loss")), Change(path=("training", "label_smoothing"))
+    yield Problem(
+        code="loss_without_classes",
+        field="training.loss" if training.focal_power else "training.label_smoothing",
+        message="A focal loss and label smoothing are of classes or several labels, and the data "
+        "has values to be predicted.",
+        hint="Leave them out: values are learned by their squared error.",
+        fix=Fix(label="Leave them out", changes=unset),
+    )
 
 
 def unknown_classes_weighted(context: PlanningContext) -> Iterator[Problem]:

@@ -145,10 +145,8 @@ def _model_problem(
     profile: Profile, weights_mib: int, holder: _Holder, images_mib: int
 ) -> Problem | None:
     """What stays there for the whole run must fit; with the gradients of a step it should."""
-    optimizer, has_momentum = profile.training.optimizer, profile.training.momentum > 0.0
-    # What Keras's optimizer keeps beside each weight.
-    moments = optimizer.traits.moments + (optimizer.traits.has_momentum and has_momentum)
-    kept = weights_mib * (1 + moments) * holder.copies + images_mib
+    optimizer = profile.training.optimizer
+    kept = weights_mib * (1 + profile.training.numbers_beside_weights) * holder.copies + images_mib
     with_gradients = kept + weights_mib * holder.copies
     if with_gradients <= holder.memory_mib:
         return None

@@ -2,14 +2,20 @@
 
 from collections.abc import Iterator
 
+from gpupanel.domain.optimizer import Optimizer, optimizers_taking
 from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
+from gpupanel.domain.setting import setting_of, settings_of
 from gpupanel.domain.strategy import SHARING_KINDS
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.context import PlanningContext
 
 MANY_ACCUMULATION_STEPS = 128
 """Of a thousand the small network of the tests is not traced within six minutes."""
 BFLOAT16_FROM = (8, 0)
 """Compute capability from which NVIDIA GPUs calculate with bfloat16 (Ampere)."""
+_OF_OPTIMIZERS = tuple(dict.fromkeys(name for each in Optimizer for name in each.traits.takes))
+"""What not every optimizer takes."""
 
 
 def mixed_precision_on_cpu(context: PlanningContext) -> Iterator[Problem]:
@@ -43,18 +49,104 @@ def mixed_precision_on_old_gpus(context: PlanningContext) -> Iterator[Problem]:
         )
 
 
-def momentum_unused(context: PlanningContext) -> Iterator[Problem]:
-    """A momentum that the optimizer has no setting for."""
+def optimizer_settings_unused(context: PlanningContext) -> Iterator[Problem]:
+    """What the optimizer has no setting for, such as a momentum; codes as ``momentum_unused``."""
     training = context.profile.training
-    has_momentum = training.optimizer.traits.has_momentum
-    if context.trains and training.momentum and not has_momentum:
+    takes = training.optimizer.traits.takes
+    for name in _OF_OPTIMIZERS if context.trains else ():
+        one = setting_of(TrainingSettings, name)
+        if name in takes or getattr(training, name) == one.default:
+            continue
         yield Problem(
-            code="momentum_unused",
+            code=f"{name}_unused",
             severity=Severity.HINT,
-            field="training.momentum",
-            message=f"{training.optimizer.label} has no momentum setting; the value is not used.",
-            hint="Set it to 0, or use SGD.",
-            fix=Fix.of("Set to 0", "training.momentum", 0.0),
+            field=f"training.{name}",
+            message=f"{training.optimizer.label} has no setting {name}; the value is not used.",
+            hint=f"Leave it out, or use {' or '.join(optimizers_taking(name))}.",
+            fix=Fix.of("Leave it out", f"training.{name}"),
+        )
+
+
+def nesterov_without_momentum(context: PlanningContext) -> Iterator[Problem]:
+    """A step where the momentum leads, and none that leads."""
+    training = context.profile.training
+    takes = "nesterov" in training.optimizer.traits.takes
+    if context.trains and takes and training.nesterov and not training.momentum:
+        yield Problem(
+            code="nesterov_without_momentum",
+            severity=Severity.HINT,
+            field="training.nesterov",
+            message="Nesterov momentum changes nothing without a momentum.",
+            hint="Set training.momentum above 0, such as 0.9.",
+            fix=Fix.of("Set momentum to 0.9", "training.momentum", 0.9),
+        )
+
+
+def schedule_unused(context: PlanningContext) -> Iterator[Problem]:
+    """What means nothing to the kind of schedule."""
+    schedule = context.profile.training.schedule
+    for each in settings_of(ScheduleSettings) if context.trains else ():
+        if getattr(schedule, each.name) == each.default or each.applies_in(schedule):
+            continue
+        kinds = " or ".join(f'"{kind}"' for kind in each.applies["kind"])
+        yield Problem(
+            code="schedule_key_unused",
+            severity=Severity.HINT,
+            field=f"training.schedule.{each.name}",
+            message=f'{each.name} has no effect with a schedule of kind "{schedule.kind}".',
+            hint=f"Leave it out, or choose {kinds}.",
+            fix=Fix.of("Leave it out", f"training.schedule.{each.name}"),
+        )
+
+
+def schedule_beyond_training(context: PlanningContext) -> Iterator[Problem]:
+    """A rate that is to rise or to fall when the training is over."""
+    training = context.profile.training
+    schedule, epochs = training.schedule, training.epochs
+    if not context.trains:
+        return
+    if schedule.kind is ScheduleKind.COSINE and schedule.warmup_epochs >= epochs:
+        yield Problem(
+            code="warmup_beyond_training",
+            severity=Severity.WARNING,
+            field="training.schedule.warmup_epochs",
+            message=f"The learning rate would rise for {schedule.warmup_epochs:g} epochs, and the "
+            f"training has {epochs:,}: it would never be what training.learning_rate says.",
+            hint="Warm up for fewer epochs, or train longer.",
+        )
+    if schedule.kind is ScheduleKind.STEP and schedule.every_epochs >= epochs:
+        yield Problem(
+            code="schedule_beyond_training",
+            severity=Severity.HINT,
+            field="training.schedule.every_epochs",
+            message=f"The learning rate would fall after {schedule.every_epochs:,} epochs, and the "
+            f"training has {epochs:,}: it stays what it is.",
+            hint="Let it fall more often, or train longer.",
+        )
+    patience = training.early_stopping_patience
+    if schedule.follows_loss and patience is not None and patience <= schedule.patience_epochs:
+        yield Problem(
+            code="plateau_after_early_stopping",
+            severity=Severity.HINT,
+            field="training.schedule.patience_epochs",
+            message=f"Early stopping ends the training after {patience:,} epochs without progress, "
+            f"before {schedule.patience_epochs:,} of them lower the learning rate.",
+            hint="Wait for fewer epochs here, or for more in training.early_stopping_patience.",
+        )
+
+
+def plateau_without_validation(context: PlanningContext) -> Iterator[Problem]:
+    """A rate that follows the validation loss, without validation examples."""
+    follows = context.trains and context.profile.training.schedule.follows_loss
+    if follows and not context.may_validate:
+        yield Problem(
+            code="plateau_without_validation",
+            severity=Severity.WARNING,
+            field="training.schedule.kind",
+            message="The learning rate will follow the training loss: nothing is held out for "
+            "validation.",
+            hint="Hold out a fraction of the examples.",
+            fix=Fix.of("Hold out 20 %", "data.validation_fraction", 0.2),
         )
 
 

@@ -3,12 +3,13 @@
 from string import Template
 
 from gpupanel.domain.data import ClassWeights, DataSettings, Target
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.script.data_section import script_of
 from gpupanel.planning.script.sections import lines_for
 
 # In the margin: V values to be predicted, P perhaps several of them, K several labels at once,
 # B weighted classes, Z by their names, Y examples are blended, so that labels are shares of the
-# classes.
+# classes, T what is made small is softened, F focal, S smoothed.
 _TEXT = '''
 v |MEASURE = "accuracy"
 vk|final = keras.layers.Softmax(name="probabilities", dtype="float32")
@@ -59,15 +60,43 @@ P |    error = outputs - (tf.reshape(labels, tf.shape(outputs)) - MEAN) / UNIT
 P |    each = tf.stack([error**2, (error * UNIT) ** 2, tf.abs(error * UNIT)])
 P |    loss, *errors = tf.unstack(tf.reduce_sum(tf.reduce_mean(each, axis=2), axis=1))
 P |    return loss, tf.stack(errors)
+T |
+T |
+T |def softened_loss(outputs, labels):
+T |    """What is made small, summed over the examples; what is measured stays plain."""
+T |    outputs = tf.cast(outputs, tf.float32)
+TvkY|    shares = labels if len(labels.shape) == 2 else tf.one_hot(labels, outputs.shape[1])
+Tvky|    shares = tf.one_hot(labels, outputs.shape[1])
+TvkB|    shares *= CLASS_WEIGHTS
+Tvk|    logarithms = tf.nn.log_softmax(outputs)
+TvkF|    wrong = tf.maximum(1.0 - tf.exp(logarithms), 1e-7)
+TvkF|    logarithms *= tf.pow(wrong, $gamma)
+TvkS|    mean = tf.reduce_mean(logarithms, axis=1, keepdims=True)
+TvkS|    logarithms += $smoothing * (mean - logarithms)
+Tvk|    return -tf.reduce_sum(shares * logarithms)
+TKS|    labels += $smoothing * (0.5 - labels)
+TK |    losses = tf.nn.sigmoid_cross_entropy_with_logits(labels, outputs)
+TKF|    said = tf.sigmoid(outputs)
+TKF|    right = labels * said + (1.0 - labels) * (1.0 - said)
+TKF|    losses *= tf.pow(tf.maximum(1.0 - right, 1e-7), $gamma)
+TK |    return tf.reduce_sum(tf.reduce_mean(losses, axis=1))
 '''
 
 
-def loss_section(data: DataSettings) -> str:
-    """From labels ``y`` to ``MEASURE``, ``final`` and ``loss_and_measure(outputs, labels)``."""
+def loss_section(data: DataSettings, training: TrainingSettings) -> str:
+    """From labels ``y`` to ``MEASURE``, ``final`` and ``loss_and_measure(outputs, labels)``.
+
+    With ``softened_loss(outputs, labels)`` where another loss is made small than measured.
+    """
     holds = loss_conditions(data)
+    if training.softens_loss:
+        softened = {"F": training.focal_power > 0.0, "S": training.label_smoothing > 0.0}
+        holds |= {"T", *(letter for letter, is_so in softened.items() if is_so)}
     return Template(lines_for(_TEXT, holds)).substitute(
         class_names=script_of(data).class_names(data) if "Z" in holds else "",
         class_weights=data.class_weights,
+        gamma=training.focal_power,
+        smoothing=training.label_smoothing,
     )
 
 

@@ -12,6 +12,7 @@ from gpupanel.domain.data import DataSettings, Scaling, Target
 from gpupanel.domain.model import Model, ModelSettings
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.schedule import CYCLE_BEGINS_AT, CYCLE_ENDS_AT, ScheduleKind
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.script.sections import indented, joined
 
@@ -22,10 +23,17 @@ def statistics(values):
     return np.float32(values.mean(axis=0)), np.float32(np.where(deviation > 0, deviation, 1))
 """
 
-_KEPT_AS_FLOAT32 = "beta_2=float(np.float32(0.999))"
-"""The run's operation (``ResourceApplyAdam``) takes one minus beta in float32; Keras in double."""
-
 WHOLE_MODEL = "keras.Model(inputs, outputs)"
+
+_AVERAGES = """
+averages = [  # of the weights, each beside its own
+    optimizer.add_variable_from_reference(weight, "average")
+    for weight in model.trainable_variables
+]
+"""
+
+_USUAL_BETA_2 = 0.999
+"""Keras's, of Adam and AdamW."""
 
 Settings = TypeVar("Settings", bound=Model, contravariant=True)
 
@@ -66,15 +74,19 @@ def model_section(profile: Profile, plan: LaunchPlan) -> str:
     data = profile.data
     has_statistics = data.target_kind is Target.VALUES or data.scaling is Scaling.STANDARDISE
     built = script_of_model(profile.model).built(profile.model, profile, plan)
+    schedule = _rate(profile, plan)
+    rate = "rate" if schedule else str(profile.training.learning_rate)
     lines = joined(
         built.in_scope,
         f"model = {built.model}",
-        f"optimizer = {_optimizer(profile.training)}",
+        f"optimizer = {_optimizer(profile.training, rate)}",
         "optimizer.build(model.trainable_variables)",
+        _AVERAGES if profile.training.ema is not None else "",
     )
     return joined(
         _STATISTICS if has_statistics else "",
         built.definitions,
+        schedule,
         f"keras.utils.set_random_seed(SEED)\nwith strategy.scope():\n{indented(lines)}",
     )
 
@@ -122,12 +134,42 @@ def scaled(data: DataSettings, around: str = "") -> str:
     return "\n".join(lines)
 
 
-def _optimizer(training: TrainingSettings) -> str:
-    traits = training.optimizer.traits
-    arguments = [
-        str(training.learning_rate),
-        *(f"{name}={value!r}" for name, value in training.optimizer_arguments.items()),
-        *([_KEPT_AS_FLOAT32] if traits.is_fused else []),
-    ]
-    made = f"keras.optimizers.{training.optimizer.label}({', '.join(arguments)})"
-    return f"{made}  # as a run rounds it" if traits.is_fused else made
+def _rate(profile: Profile, plan: LaunchPlan) -> str:
+    """From ``x`` to the schedule ``rate``; empty where the learning rate is a number."""
+    training = profile.training
+    schedule, epochs, greatest = training.schedule, training.epochs, training.learning_rate
+    falling, rising, begins_at, least = f"{epochs} * STEPS", "", 0.0, schedule.least
+    match schedule.kind:
+        case ScheduleKind.CONSTANT | ScheduleKind.REDUCE_ON_PLATEAU:
+            return ""
+        case ScheduleKind.STEP | ScheduleKind.EXPONENTIAL:
+            at_once = ", staircase=True" if schedule.kind is ScheduleKind.STEP else ""
+            made = f"ExponentialDecay({greatest}, {schedule.every_epochs} * STEPS, "
+            made += f"{schedule.factor}{at_once})"
+        case ScheduleKind.COSINE if not schedule.warmup_epochs:
+            made = f"CosineDecay({greatest}, {falling}, alpha={least})"
+        case _:
+            rising = f"rising = round({schedule.warmup_epochs} * STEPS)"
+            if schedule.kind is ScheduleKind.ONE_CYCLE:
+                rising = f"rising = max(1, round({schedule.rise} * ({falling})))"
+                begins_at, least = greatest * CYCLE_BEGINS_AT, CYCLE_ENDS_AT
+            made = f"CosineDecay(\n    {begins_at}, max(1, {falling} - rising), alpha={least}, "
+            made += f"warmup_target={greatest}, warmup_steps=rising\n)"
+    examples = "len(x)"
+    if profile.data.oversample:
+        examples = "np.count_nonzero(np.bincount(y)) * np.bincount(y).max()"
+    steps = f"STEPS = int(-(-{examples} // {plan.global_batch_size}))  # updates of an epoch"
+    return joined(steps, rising, f"rate = keras.optimizers.schedules.{made}")
+
+
+def _optimizer(training: TrainingSettings, rate: str) -> str:
+    arguments = {name: repr(value) for name, value in training.optimizer_arguments.items()}
+    comment = ""
+    if training.is_fused:
+        # The run's operation (ResourceApplyAdam) takes one minus beta in float32; Keras in double.
+        betas = {"beta_1": training.beta_1, "beta_2": training.beta_2 or _USUAL_BETA_2}
+        given = {name: beta for name, beta in betas.items() if beta is not None}
+        arguments |= {name: f"float(np.float32({beta}))" for name, beta in given.items()}
+        comment = "  # as a run rounds it"
+    listed = ", ".join([rate, *(f"{name}={value}" for name, value in arguments.items())])
+    return f"keras.optimizers.{training.optimizer.label}({listed}){comment}"

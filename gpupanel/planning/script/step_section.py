@@ -13,7 +13,8 @@ from gpupanel.planning.script.sections import lines_for
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
 # normalisation, Q in layers that are known when code of one's own runs, L one of A, D and N,
 # O such code or an embedding, C clipping, W weight decay, X XLA, B weighted classes, G examples are
-# changed, M something is measured beside training.
+# changed, M something is measured beside training, E averages of the weights are kept,
+# F another loss is made small than measured.
 _TEXT = '''
   |SUM = tf.distribute.ReduceOp.SUM
   |EPOCHS, BATCH = $epochs, $batch
@@ -62,6 +63,7 @@ D |    with keras.StatelessScope(state_mapping=known) as scope:
   |        outputs = model(features, training=True)
 b |    loss, measure = loss_and_measure(outputs, labels)
 B |    loss, measure = loss_and_measure(outputs, labels, CLASS_WEIGHTS)
+F |    loss = softened_loss(outputs, labels)
   |    gradients = tf.gradients(loss / examples, weights, unconnected_gradients="zero")
 O |    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
 N |    moments, part = [], tf.cast(tf.shape(labels)[0], tf.float32) / examples
@@ -127,6 +129,13 @@ c |        optimizer.update_step(gradient, weight, rate)
 C |        optimizer.update_step(gradient * scale, weight, rate)
   |
   |
+E |def follow(weight, average):
+E |    """Moves the average towards the weight; the first is taken whole."""
+E |    with tf.device(weight.device):
+E |        kept = tf.where(optimizer.iterations.value == 0, 0.0, tf.cast($ema, weight.dtype))
+E |        average.assign(kept * average + (1.0 - kept) * weight)
+E |
+E |
   |@tf.function(autograph=False)
 g |def train_step(features, labels):
 G |def train_step(features, labels, drawn):
@@ -152,6 +161,8 @@ C |    scale = strategy.extended.update(weights[0], clipping_scale, args=(gradie
   |    for weight, gradient in zip(weights, gradients):
 c |        strategy.extended.update(weight, learn, args=(gradient,))
 C |        strategy.extended.update(weight, learn, args=(gradient, scale))
+E |    for weight, average in zip(weights, averages):
+E |        strategy.extended.update(weight, follow, args=(average.value,))
   |    optimizer.iterations.assign_add(1)
 Nq|    for norm, moment in zip(NORMS, moments):
 Nq|        mean, square = tf.unstack(strategy.reduce(SUM, moment, axis=None))
@@ -178,8 +189,15 @@ MS|    parts, copies = division(labels.shape[0])
 MS|
 M |    def in_replica():
 MS|        first, end = parts[this_replica()]
-MS|        return loss_and_measure(model(features[first:end], training=False), labels[first:end])
-Ms|        return loss_and_measure(model(features, training=False), labels)
+MSe|        return loss_and_measure(model(features[first:end], training=False), labels[first:end])
+Mse|        return loss_and_measure(model(features, training=False), labels)
+ME|        now = [tf.convert_to_tensor(average.value) for average in averages]
+ME|        known = list(zip(model.trainable_variables, now))
+ME|        with keras.StatelessScope(state_mapping=known):
+MES|            outputs = model(features[first:end], training=False)
+MEs|            outputs = model(features, training=False)
+MES|        return loss_and_measure(outputs, labels[first:end])
+MEs|        return loss_and_measure(outputs, labels)
 M |
 MS|    sums = strategy.run(in_replica)
 MS|    return [strategy.reduce(SUM, each, axis=None) / copies for each in sums]
@@ -210,6 +228,7 @@ def step_section(profile: Profile, plan: LaunchPlan) -> str:
         answer=", ".join([*sums, *(["drawn"] if random else [])]),
         micro_batches=", micro_batches" if "A" in holds else "",
         clip=training.clip_norm,
+        ema=training.ema,
     )
 
 
@@ -227,7 +246,9 @@ def _conditions(profile: Profile, plan: LaunchPlan) -> set[str]:
         "Q": stack is None,
         "O": profile.model.is_code or data.token_count > 0,
         "C": training.clip_norm is not None,
-        "W": training.optimizer.traits.decays_weights,
+        "W": training.decays_weights,
+        "E": training.ema is not None,
+        "F": training.softens_loss,
         "X": training.jit_compile,
         "B": "B" in loss_conditions(data),
         "G": data.chosen_augmentation.changes_anything,

@@ -12,7 +12,8 @@ from gpupanel.planning.script.step_section import step_section
 
 # In the margin: V values to be predicted, P perhaps several of them, H examples held back, T by a
 # test set that may be missing, F a test set for the end, U that may be missing, E early stopping,
-# G examples are changed, R rare classes are repeated.
+# G examples are changed, R rare classes are repeated, A averages of the weights are kept,
+# L the loss decides about the learning rate, W one of L and E.
 _TEXT = '''
 g |def mean_over(step, x, y, order):
 G |def mean_over(step, x, y, order, *drawn):
@@ -45,25 +46,35 @@ R |    $repeated
 R |
 R |
 E |best, waited = np.inf, 0
+L |plateau_loss, plateau_epochs, factor = np.inf, 0, 1.0
   |for epoch in range(1, EPOCHS + 1):
   |    order = $order
 g |    loss, measure = mean_over(train_step, x, y, order)
 G |    loss, measure = mean_over(train_step, x, y, order, drawn_in(epoch, len(order)))
   |    line = f"epoch {epoch}  loss {loss:.6f}  {MEASURE} {measure:.6f}"
-E |    watched = loss
+W |    watched = loss
 Ht|    val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val)))
 Ht|    line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
-HtE|    watched = val_loss
+HtW|    watched = val_loss
 HT|    if len(x_val):
 HT|        val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val)))
 HT|        line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
-HTE|        watched = val_loss
+HTW|        watched = val_loss
   |    print(line, flush=True)
+L |    if plateau_loss - watched > $least * abs(watched):
+L |        plateau_loss, plateau_epochs = watched, 0
+L |    else:
+L |        plateau_epochs += 1
+L |    if plateau_epochs >= $plateau:
+L |        plateau_epochs, factor = 0, max(factor * $factor, $least_rate)
+L |        optimizer.learning_rate = $rate * factor
 E |    better = best - watched > $least * abs(watched)
 E |    best, waited = (watched, 0) if better else (best, waited + 1)
 E |    if waited >= $patience:
 E |        break
   |
+A |for weight, average in zip(model.trainable_variables, averages):
+A |    weight.assign(average.value)  # what was validated is saved
   |keras.Model(model.input, final(model.output), name="model").save("model.keras")
 Fu|
 Fu|loss, measure = mean_over(evaluation_step, x_test, y_test, np.arange(len(x_test)))
@@ -77,14 +88,18 @@ FU|    print(f"test_loss {loss:.6f}  test {MEASURE} {measure:.6f}")
 
 def training_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that trains, validates after each epoch, saves ``model.keras`` and tests it."""
-    data = profile.data
+    data, training = profile.data, profile.training
     epochs = Template(lines_for(_TEXT, _conditions(profile))).substitute(
         order=_order(data),
         repeated=_REPEATED[data.shuffle],
-        patience=profile.training.early_stopping_patience,
+        patience=training.early_stopping_patience,
         least=LEAST_PROGRESS,
+        rate=training.learning_rate,
+        factor=training.schedule.factor,
+        least_rate=training.schedule.least,
+        plateau=training.schedule.patience_epochs,
     )
-    return joined(loss_section(data), step_section(profile, plan), epochs)
+    return joined(loss_section(data, training), step_section(profile, plan), epochs)
 
 
 _REPEATED = {
@@ -110,7 +125,10 @@ def _conditions(profile: Profile) -> set[str]:
         "U": data.may_test and data.has_test_set is None,
         "E": profile.training.early_stopping_patience is not None,
         "R": data.oversample,
+        "A": profile.training.ema is not None,
+        "L": profile.training.schedule.follows_loss,
         "G": data.chosen_augmentation.changes_anything,
     }
+    found = {letter for letter, holds in conditions.items() if holds}
     predicted = loss_conditions(data) & {"V", "P"}
-    return predicted | {letter for letter, holds in conditions.items() if holds}
+    return predicted | found | ({"W"} if found & {"E", "L"} else set())

@@ -46,6 +46,7 @@ class RunStatus(Value):
         examples_per_second: Of training, over the last reported steps; over the whole training
             once it ended.
         waiting_for_data: The share of that time, 0 to 1, in which steps waited for examples.
+        learning_rate: Of the last reported step.
         metrics: Of the last epoch done; of the whole run once it ended.
         problems: Reported by the run so far; the one that ended it is the last.
         pids: The processes of the run, by their place in the gang; the first one trains alone or
@@ -93,6 +94,7 @@ class RunStatus(Value):
     step_total: int | None = None
     examples_per_second: float | None = None
     waiting_for_data: float | None = None
+    learning_rate: float | None = None
     loss: float | None = None
     accuracy: float | None = None
     metrics: Metrics = Metrics()
@@ -332,6 +334,7 @@ class RunStatus(Value):
             "accuracy": last.accuracy,
             "examples_per_second": last.examples_per_second,
             "waiting_for_data": last.waiting_for_data,
+            "learning_rate": last.learning_rate,
             "first_step_time_s": first_time_s,
             "last_step_time_s": last.time_s,
             **begin,

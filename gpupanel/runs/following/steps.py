@@ -33,6 +33,7 @@ class _StepsLine(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     loss: float
     examples_per_second: float
     accuracy: float | None = None
+    learning_rate: float | None = None
     waiting_for_data: float = 0.0
 
 

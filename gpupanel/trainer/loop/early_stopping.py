@@ -1,28 +1,55 @@
-"""Ends a training that gets no better."""
+"""Ends a training that gets no better, or lowers its learning rate."""
 
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.schedule import NO_SCHEDULE, ScheduleSettings
 from gpupanel.domain.training import LEAST_PROGRESS, TrainingSettings
 from gpupanel.trainer.saving.position import Position
 
 
-def after_epoch(position: Position, metrics: Metrics) -> Position:
-    """The start of the next epoch, with what early stopping remembers of this one.
+def after_epoch(
+    position: Position, metrics: Metrics, schedule: ScheduleSettings = NO_SCHEDULE
+) -> Position:
+    """The start of the next epoch, with what is remembered of the losses until this one.
 
     The validation loss is watched; where nothing is validated, the training loss.
+
+    Args:
+        position: At the end of an epoch.
+        metrics: Of that epoch.
+        schedule: Of the learning rate, which may be lowered now.
     """
     watched = metrics.loss if metrics.val_loss is None else metrics.val_loss
     best = position.best_loss
-    better = watched is not None and (
-        best is None or best - watched > LEAST_PROGRESS * abs(watched)
-    )
-    return Position(
+    better = _is_progress(best, watched)
+    after = Position(
         step=position.step,
         epoch=position.epoch + 1,
         metrics=metrics,
         best_loss=watched if better else best,
         epochs_without_progress=0 if better else position.epochs_without_progress + 1,
+        rate_factor=position.rate_factor,
+        plateau_loss=position.plateau_loss,
+        plateau_epochs=position.plateau_epochs,
     )
+    return _after_plateau(after, watched, schedule) if schedule.follows_loss else after
+
+
+def _after_plateau(
+    position: Position, watched: float | None, schedule: ScheduleSettings
+) -> Position:
+    """As Keras's ``ReduceLROnPlateau`` without a cooldown."""
+    best, waited, factor = position.plateau_loss, position.plateau_epochs + 1, position.rate_factor
+    if _is_progress(best, watched):
+        best, waited = watched, 0
+    elif waited >= schedule.patience_epochs:
+        waited, factor = 0, max(factor * schedule.factor, schedule.least)
+    changes = {"plateau_loss": best, "plateau_epochs": waited, "rate_factor": factor}
+    return position.model_copy(update=changes)
+
+
+def _is_progress(best: float | None, watched: float | None) -> bool:
+    return watched is not None and (best is None or best - watched > LEAST_PROGRESS * abs(watched))
 
 
 def reason_to_stop(position: Position, training: TrainingSettings) -> Problem | None:

@@ -141,7 +141,9 @@ class TrainingLoop:
             seconds=time.monotonic() - start_s,
         )
         self._record.metrics = metrics
-        self._position = after_epoch(self._position, metrics)
+        self._position = after_epoch(self._position, metrics, self._settings.schedule)
+        if self._settings.schedule.follows_loss:
+            self._learner.lower_rate(self._position.rate_factor)
         self._events.write(done)
         if self._settings.tensorboard and self._leads:
             board.write_epoch(done.epoch, metrics)
@@ -297,7 +299,10 @@ class TrainingLoop:
 
     def _report_steps(self, *, now: bool = False) -> None:
         position = self._position
-        self._reports.report(position.step, position.epoch, position.step_in_epoch, now=now)
+        rate = self._learner.curve.at(max(0, position.step - 1)) * position.rate_factor
+        self._reports.report(
+            position.step, position.epoch, position.step_in_epoch, learning_rate=rate, now=now
+        )
 
     def _epoch_metrics(self) -> Metrics:
         position = self._position

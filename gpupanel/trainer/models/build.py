@@ -1,5 +1,6 @@
 """From model settings to the Keras model that is trained, and to the one that is saved."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import keras
@@ -8,6 +9,7 @@ import numpy as np
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.models.batch_norm import batch_norms, prepare_batch_norms
 from gpupanel.trainer.models.network import Building, network_of
 from gpupanel.trainer.models.objectives import Floats
@@ -48,11 +50,14 @@ class BuiltModel:
         normalises = any(norm.trainable for norm in batch_norms(self.trained))
         return normalises and _synchronizes(self.settings, self.building)
 
-    def plain(self) -> keras.Model:
+    def plain(self, instead: Mapping[int, Array] | None = None) -> keras.Model:
         """The model as people use it, in Keras's own layers, with the weights of this moment.
 
         From raw features to probabilities (a softmax over the logits of classes, a sigmoid of each
         label's) or to values in their own units. Call it outside of the strategy's scope.
+
+        Args:
+            instead: What takes the place of weights of the trained model, by their ``id``.
         """
         # Layers of Keras's own, wherever they stand.
         plain = Building(
@@ -67,7 +72,9 @@ class BuiltModel:
         if list(map(_shapes, made)) != list(map(_shapes, learned)):
             raise ProblemError(_ANOTHER_MODEL)
         for layer, same in zip(learned, made, strict=True):
-            same.set_weights(layer.get_weights())
+            held = layer.get_weights()
+            of_weight = zip(layer.weights, held, strict=True)
+            same.set_weights([(instead or {}).get(id(weight), now) for weight, now in of_weight])
         return model
 
     def _last(self, target: Target) -> keras.layers.Layer:

@@ -4,7 +4,7 @@ Keras writes the update of Adam as a dozen operations, each of which reads and w
 weight's size: in small networks most of a step. TensorFlow has an operation that does the same
 arithmetic at once (``ResourceApplyAdam``). It takes ``1 - beta_2`` in float32, Keras in double
 precision: the second moments differ by that rounding, 1.3e-5 of their size, the weights by half of
-it of each update.
+it of each update. With a beta nearer to 1 that would be more, and Keras's own update is used.
 """
 
 import keras
@@ -12,6 +12,7 @@ import tensorflow as tf
 from typing_extensions import override
 
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.trainer.models.schedules import make_rate
 
 
 class _Fused(keras.optimizers.Adam):  # type: ignore[misc]
@@ -57,13 +58,20 @@ FUSED = {"Adam": FusedAdam, "AdamW": FusedAdamW}
 """By the names of Keras's classes."""
 
 
-def make_optimizer(training: TrainingSettings) -> keras.optimizers.Optimizer:
+def make_optimizer(
+    training: TrainingSettings, steps_an_epoch: int = 1
+) -> keras.optimizers.Optimizer:
     """The optimizer; call it within the strategy's scope.
 
     It does not clip: see :mod:`gpupanel.trainer.steps.update`.
+
+    Args:
+        training: Which, with what it takes.
+        steps_an_epoch: Updates of an epoch, which a schedule of the learning rate counts by.
     """
-    label, traits = training.optimizer.label, training.optimizer.traits
-    made = FUSED[label] if traits.is_fused else getattr(keras.optimizers, label)
+    label = training.optimizer.label
+    made = FUSED[label] if training.is_fused else getattr(keras.optimizers, label)
     # Without a name Keras numbers them through the process, and so what a checkpoint calls them.
     name = training.optimizer.value
-    return made(training.learning_rate, name=name, **training.optimizer_arguments)
+    rate = make_rate(training, steps_an_epoch)
+    return made(rate, name=name, **training.optimizer_arguments)

@@ -23,6 +23,9 @@ class Position(Value):
         metrics: Of the last whole epoch.
         best_loss: The loss at the last progress that early stopping saw.
         epochs_without_progress: Since then.
+        rate_factor: What the learning rate is multiplied by, where the loss decides about it.
+        plateau_loss: The loss at the last progress that counts for that.
+        plateau_epochs: Since then, or since the rate was lowered.
     """
 
     step: int = 0
@@ -33,6 +36,9 @@ class Position(Value):
     metrics: Metrics = Metrics()
     best_loss: float | None = None
     epochs_without_progress: int = 0
+    rate_factor: float = 1.0
+    plateau_loss: float | None = None
+    plateau_epochs: int = 0
 
     @model_validator(mode="before")
     @classmethod

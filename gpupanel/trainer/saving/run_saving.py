@@ -17,7 +17,6 @@ from gpupanel.files.guarded_files import open_to_write, remove, rename
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
-from gpupanel.trainer.models.build import BuiltModel
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from gpupanel.trainer.saving.position import Position
 from gpupanel.trainer.saving.saving_problems import last_not_saved, not_finite, not_saved
@@ -176,7 +175,7 @@ class Saving:
             return
         self._events.phase(Phase.SAVING)
         self.settle()
-        save_model(self._learner.built, self._layout.model)
+        save_model(self._learner, self._layout.model)
         self._events.write(ModelSaved(time_s=time.time(), path=self._layout.model.name))
 
     def finish(self, position: Position) -> None:
@@ -192,7 +191,7 @@ class Saving:
             raise ProblemError(last_not_saved(failed.step, failed.cause)) from failed
 
 
-def save_model(built: BuiltModel, path: Path) -> None:
+def save_model(learner: Learner, path: Path) -> None:
     """Save a model that plain Keras loads, whatever the strategy made of the trained one.
 
     Raises:
@@ -200,16 +199,17 @@ def save_model(built: BuiltModel, path: Path) -> None:
     """
     beside = path.with_name(f".partial-{path.name}")
     with tf.device(_HOST):
-        model = built.plain()
+        model = learner.plain_model()
     remove(beside)
     try:
         # Made here, since Keras opens it by its name, wherever a link of that name would lead.
         open_to_write(beside).close()
         model.save(beside)
-        if built.building.data.recipe:
+        recipe = learner.built.building.data.recipe
+        if recipe:
             # Keras passes over what it did not write.
             with zipfile.ZipFile(beside, "a") as archive:
-                archive.writestr(RECIPE_MEMBER, built.building.data.recipe)
+                archive.writestr(RECIPE_MEMBER, recipe)
         rename(beside, path)
     finally:
         remove(beside)

@@ -1,11 +1,13 @@
 """What one replica does with its part of a batch: learn from it, or measure it."""
 
+from contextlib import nullcontext
 from itertools import pairwise
 
 import keras
 import tensorflow as tf
 
 from gpupanel.trainer.models.objectives import Objective
+from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.steps.contribution import Contribution, ContributionOf, State, Variables
 from gpupanel.trainer.steps.replica_sums import ReplicaSums, instant
 from gpupanel.trainer.steps.update import Update
@@ -27,6 +29,7 @@ class TrainingStep:
         micro_batches: int,
         jit_compile: bool,
         clip_norm: float | None = None,
+        averages: WeightAverages | None = None,
         timed: bool = False,
     ) -> None:
         """Builds nothing yet.
@@ -38,11 +41,12 @@ class TrainingStep:
             micro_batches: In how many, one after the other, each part is taken.
             jit_compile: Compile the gradients with XLA.
             clip_norm: Greatest global norm of the gradient of the whole batch; ``None``: any.
+            averages: Of the weights, which follow each update.
             timed: Report how many seconds the gradients took.
         """
         variables = Variables(model)
         self._contribution = ContributionOf(model, variables, objective, jit_compile=jit_compile)
-        self._update = Update(variables, optimizer, clip_norm=clip_norm)
+        self._update = Update(variables, optimizer, clip_norm=clip_norm, averages=averages)
         self._micro_batches = micro_batches
         self._timed = timed
 
@@ -99,14 +103,27 @@ class TrainingStep:
 
 
 class EvaluationStep:
-    """Measures one replica's part without learning from it."""
+    """Measures one replica's part without learning from it.
 
-    def __init__(self, model: keras.Model, objective: Objective) -> None:
+    Args:
+        model: What is measured.
+        objective: What of it.
+        averages: Of its weights, which are measured in their place.
+    """
+
+    def __init__(
+        self,
+        model: keras.Model,
+        objective: Objective,
+        averages: WeightAverages | None = None,
+    ) -> None:
         self._model = model
         self._objective = objective
+        self._averages = averages
 
     def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         """The sums of loss and measures."""
         del examples
-        outputs = self._model(features, training=False)
+        with self._averages.in_place_of_weights() if self._averages else nullcontext():
+            outputs = self._model(features, training=False)
         return ReplicaSums(tf.stack(self._objective.sums(outputs, labels)))

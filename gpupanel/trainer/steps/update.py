@@ -10,6 +10,7 @@ from functools import partial
 import keras
 import tensorflow as tf
 
+from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.steps.contribution import Contribution, State, Variables
 
 _REPLICAS_APART = 0x9E3779B1
@@ -26,6 +27,7 @@ class Update:
         optimizer: keras.optimizers.Optimizer,
         *,
         clip_norm: float | None,
+        averages: WeightAverages | None = None,
     ) -> None:
         """Changes nothing yet.
 
@@ -33,10 +35,12 @@ class Update:
             variables: What is updated.
             optimizer: Built for the weights among them.
             clip_norm: Greatest global norm of the whole gradient; ``None``: any.
+            averages: Of the weights, which follow each update; ``None``: there are none.
         """
         self._variables = variables
         self._optimizer = optimizer
         self._clip_norm = clip_norm
+        self._averages = averages
 
     def state(self) -> State:
         """The state on this replica; call it in a replica's context."""
@@ -98,22 +102,30 @@ class Update:
     ) -> None:
         optimizer, clip_norm = self._optimizer, self._clip_norm
 
-        def learn(weight: tf.Variable, gradient: tf.Tensor, scale: tf.Tensor) -> None:
+        def learn(
+            weight: tf.Variable, gradient: tf.Tensor, rate: tf.Tensor, scale: tf.Tensor
+        ) -> None:
             with tf.device(weight.device):
-                rate = optimizer.learning_rate
                 if optimizer.weight_decay is not None:
                     weight.assign_sub(weight * optimizer.weight_decay * rate)
                 whole = gradient if clip_norm is None else gradient * scale
                 optimizer.update_step(whole, weight, rate)
 
-        scale = None
+        rate = scale = None
+        if weights:
+            # Once for all of them: a schedule calculates it.
+            rate = strategy.extended.update(
+                weights[0], lambda _: tf.convert_to_tensor(optimizer.learning_rate)
+            )
         if clip_norm is not None:
             # On each device that holds the sums, all of which come to the same.
             scale = strategy.extended.update(
                 weights[0], lambda _, whole: clipping_scale(whole, clip_norm), args=(gradients,)
             )
         for weight, gradient in zip(weights, gradients, strict=True):
-            strategy.extended.update(weight, learn, args=(gradient, scale), group=False)
+            strategy.extended.update(weight, learn, args=(gradient, rate, scale), group=False)
+        if self._averages is not None:
+            self._averages.follow(strategy)
         optimizer.iterations.value.assign_add(1)
 
     @staticmethod

@@ -16,6 +16,8 @@ from gpupanel.ui.widgets.tips import teach
 _MOST_NAMED = 4
 """Of the settings that were changed: a line that names all would be wider than its panel."""
 
+_KIND = "kind"
+
 
 class TableForm(Protocol):
     """A widget that edits all settings of a table."""
@@ -97,9 +99,17 @@ class TableInput(QWidget):
         self._show_line()
         self.valueChanged.emit(value)
 
+    def _name(self, changed: Setting) -> str:
+        """Of a kind, which; of any other setting, its title."""
+        if changed.name == _KIND:
+            chosen = getattr(self._value, _KIND)
+            labels = (each.label for each in changed.choices if each.value == chosen)
+            return next(labels).lower()
+        return changed.title.partition(" (")[0].lower()
+
     def _show_line(self) -> None:
         changed = [
-            each.title.partition(" (")[0].lower()
+            self._name(each)
             for each in settings_of(type(self._value))
             if getattr(self._value, each.name) != each.default
         ]

@@ -9,6 +9,7 @@ from gpupanel.ui.run_state import is_passing
 from gpupanel.ui.widgets.labels import SettledLabel
 
 _BAR_STEPS = 1000
+_LOSS_TIP = "Mean loss over the examples of the last steps; lower is better."
 
 
 class ProgressPanel(QWidget):
@@ -29,9 +30,7 @@ class ProgressPanel(QWidget):
             "Optimizer updates done, or examples of an evaluation or prediction, and how many "
             "there will be.",
         )
-        self._loss = self._number(
-            "loss 0.00000", "Mean loss over the examples of the last steps; lower is better."
-        )
+        self._loss = self._number("loss 0.00000", _LOSS_TIP)
         self._rate = self._number(
             "1,000,000 ex/s",
             "Examples per second over all devices; validation is not counted.",
@@ -81,6 +80,7 @@ class ProgressPanel(QWidget):
         self._epoch.setText(epoch)
         self._step.setText(step)
         self._loss.setText("" if shown.evaluates else f"loss {formatting.number(shown.loss)}")
+        self._loss.setToolTip(_loss_tip(shown))
         self._rate.setText(formatting.rate(shown.examples_per_second))
         self._waiting.setText(_waiting_words(shown))
         self._left.setText(_time_words(shown))
@@ -126,6 +126,12 @@ def _step_words(status: RunStatus | None) -> str:
         return f"{formatting.count(status.examples)} of {total} examples"
     words = f"step {formatting.count(status.step)}"
     return f"{words} / {formatting.count(status.step_total)}" if status.step_total else words
+
+
+def _loss_tip(status: RunStatus) -> str:
+    if status.learning_rate is None:
+        return _LOSS_TIP
+    return f"{_LOSS_TIP} The learning rate is {status.learning_rate:.3g} now."
 
 
 def _waiting_words(status: RunStatus) -> str:

@@ -1,10 +1,14 @@
 """How the model is trained: epochs, batch, optimizer, and what is kept."""
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from gpupanel.domain.setting import setting_of
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.value import Value
+from gpupanel.ui.forms.schedule_form import ScheduleForm
 from gpupanel.ui.forms.settings_card import SettingsCard
+from gpupanel.ui.forms.table_input import TableInput
 from gpupanel.ui.forms.value_form import ValueForm
 
 
@@ -17,9 +21,11 @@ class TrainingPanel(SettingsCard):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Training", parent, tables=("training",))
         self.setObjectName("training_panel")
-        self._form = ValueForm(TrainingSettings())
+        self._schedule_form: ScheduleForm | None = None
+        schedule = TableInput(setting_of(TrainingSettings, "schedule"), self._make_schedule_form)
+        self._form = ValueForm(TrainingSettings(), inputs={"schedule": schedule})
         self.add_form(self._form)
-        self._form.valueChanged.connect(self.valueChanged)
+        self._form.valueChanged.connect(self._take)
 
     def value(self) -> TrainingSettings:
         """The settings as shown."""
@@ -29,3 +35,18 @@ class TrainingPanel(SettingsCard):
     def setValue(self, value: TrainingSettings) -> None:
         """Shows other settings silently."""
         self._form.setValue(value)
+        self._show_curve(value)
+
+    @Slot(object)
+    def _take(self, value: TrainingSettings) -> None:
+        self._show_curve(value)
+        self.valueChanged.emit(value)
+
+    def _make_schedule_form(self, schedule: Value) -> ScheduleForm:
+        self._schedule_form = ScheduleForm(self.value().model_copy(update={"schedule": schedule}))
+        return self._schedule_form
+
+    def _show_curve(self, value: TrainingSettings) -> None:
+        """The curve of the learning rate has that rate and these epochs, too."""
+        if self._schedule_form is not None:
+            self._schedule_form.setTraining(value)

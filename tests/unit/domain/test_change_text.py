@@ -21,7 +21,7 @@ NAMES = {KEY: "RTX 4090"}
     ("path", "value", "text"),
     [
         ("training.optimizer", "adam", "Optimizer: Adam"),
-        ("training.optimizer", "lion", "Optimizer: lion"),
+        ("training.optimizer", "adagrad", "Optimizer: adagrad"),
         ("training.epochs", 1200, "Epochs: 1,200"),
         ("training.learning_rate", 0.001, "Learning rate: 0.001"),
         ("training.mixed_precision", True, "Mixed precision: on"),

@@ -23,9 +23,10 @@ from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import Loss, TrainingSettings
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL, sample_with
@@ -675,11 +676,104 @@ def test_that_xla_takes_the_batch_normalisation_of_parameter_servers() -> None:
     assert "jit_compile_with_batch_norm" not in codes
 
 
-def test_that_momentum_that_an_optimizer_has_not_is_reported() -> None:
-    profile = cpu_profile(training=TrainingSettings(momentum=0.9))
-    assert found(profile, "momentum_unused", CPU_ONLY).severity is Severity.HINT
-    sgd = TrainingSettings(momentum=0.9, optimizer=Optimizer.SGD)
-    assert prepare(cpu_profile(training=sgd), CPU_ONLY).problems == ()
+@pytest.mark.parametrize(
+    ("optimizer", "settings"),
+    [
+        (Optimizer.ADAM, {"momentum": 0.9, "nesterov": True}),
+        (Optimizer.SGD, {"beta_1": 0.8, "beta_2": 0.9, "epsilon": 1e-3}),
+        (Optimizer.LION, {"momentum": 0.9, "epsilon": 1e-3}),
+    ],
+)
+def test_that_what_an_optimizer_does_not_take_is_reported(
+    optimizer: Optimizer, settings: dict[str, object]
+) -> None:
+    profile = cpu_profile(training=TrainingSettings(optimizer=optimizer, **settings))
+    reported = prepare(profile, CPU_ONLY).problems
+
+    assert sorted(problem.code for problem in reported) == [
+        f"{name}_unused" for name in sorted(settings)
+    ]
+    assert {problem.severity for problem in reported} == {Severity.HINT}
+    for problem in reported:
+        assert problem.fix is not None
+        profile = apply_fix(profile, problem.fix)
+    assert prepare(profile, CPU_ONLY).problems == ()
+
+
+def test_that_what_an_optimizer_takes_is_no_problem() -> None:
+    every = {"beta_1": 0.8, "beta_2": 0.9, "weight_decay": 0.1, "ema": 0.99}
+    for training in (
+        TrainingSettings(optimizer=Optimizer.SGD, momentum=0.9, nesterov=True, weight_decay=0.1),
+        TrainingSettings(optimizer=Optimizer.RMSPROP, momentum=0.9, epsilon=1e-3),
+        TrainingSettings(optimizer=Optimizer.LION, **every),
+        TrainingSettings(optimizer=Optimizer.ADAMW, epsilon=1e-3, **every),
+    ):
+        assert prepare(cpu_profile(training=training), CPU_ONLY).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("training", "field"),
+    [
+        (TrainingSettings(label_smoothing=0.1), "training.label_smoothing"),
+        (TrainingSettings(loss=Loss.FOCAL, label_smoothing=0.1), "training.loss"),
+    ],
+)
+def test_that_a_loss_of_classes_is_refused_where_values_are_predicted(
+    training: TrainingSettings, field: str
+) -> None:
+    values = PythonData(path="/data/values.py", predicts=Target.VALUES)
+    problem = found(cpu_profile(training=training, data=values), "loss_without_classes", CPU_ONLY)
+    assert (problem.severity, problem.field) == (Severity.ERROR, field)
+    assert prepare(cpu_profile(training=training), CPU_ONLY).problems == ()
+
+
+def test_that_nesterov_momentum_without_momentum_is_reported() -> None:
+    training = TrainingSettings(optimizer=Optimizer.SGD, nesterov=True)
+    problem = found(cpu_profile(training=training), "nesterov_without_momentum", CPU_ONLY)
+    assert problem.severity is Severity.HINT
+
+
+@pytest.mark.parametrize(
+    ("code", "training"),
+    [
+        ("warmup_beyond_training", {"kind": "cosine", "warmup_epochs": 3.0}),
+        ("schedule_beyond_training", {"kind": "step", "every_epochs": 3}),
+        ("plateau_without_validation", {"kind": "reduce_on_plateau"}),
+    ],
+)
+def test_that_a_schedule_that_cannot_do_what_it_says_is_reported(
+    code: str, training: dict[str, object]
+) -> None:
+    settings = TrainingSettings(schedule=ScheduleSettings(**training))
+    profile = cpu_profile(training=settings, data=DigitsData())
+    assert found(profile, code, CPU_ONLY).field.startswith("training.schedule.")
+    longer = settings.model_copy(update={"epochs": 4})
+    held_out = cpu_profile(training=longer, data=DigitsData(validation_fraction=0.2))
+    assert prepare(held_out, CPU_ONLY).problems == ()
+
+
+def test_that_early_stopping_before_the_rate_falls_is_reported() -> None:
+    schedule = ScheduleSettings(kind="reduce_on_plateau", patience_epochs=3)
+    for patience, expected in ((3, ["plateau_after_early_stopping"]), (4, []), (None, [])):
+        training = TrainingSettings(schedule=schedule, early_stopping_patience=patience)
+        profile = cpu_profile(training=training, data=DigitsData(validation_fraction=0.2))
+        assert [each.code for each in prepare(profile, CPU_ONLY).problems] == expected
+
+
+def test_that_what_means_nothing_to_a_schedule_is_reported() -> None:
+    schedule = ScheduleSettings(kind="cosine", rise=0.5, factor=0.5, least=0.1)
+    profile = cpu_profile(training=TrainingSettings(schedule=schedule))
+    reported = prepare(profile, CPU_ONLY).problems
+
+    assert [each.field for each in reported] == [
+        "training.schedule.factor",
+        "training.schedule.rise",
+    ]
+    assert {each.code for each in reported} == {"schedule_key_unused"}
+    for problem in reported:
+        assert problem.fix is not None
+        profile = apply_fix(profile, problem.fix)
+    assert prepare(profile, CPU_ONLY).problems == ()
 
 
 def test_that_early_stopping_without_validation_is_warned_of() -> None:

@@ -11,6 +11,7 @@ from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.plan import PlannedProcess
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
@@ -410,6 +411,27 @@ def test_that_training_ends_when_the_loss_no_longer_falls(validated: bool) -> No
     assert found[3].severity is Severity.HINT
     assert "since epoch 2" in found[3].message
     assert ("validation" in found[3].message) == validated
+
+
+@pytest.mark.parametrize("validated", [True, False])
+def test_that_a_rate_falls_when_the_loss_has_not_fallen_for_its_patience(validated: bool) -> None:
+    schedule = ScheduleSettings(kind="reduce_on_plateau", factor=0.5, least=0.2, patience_epochs=2)
+    position, factors = Position(), []
+    for loss in (0.9, 0.5, 0.6, 0.5, 0.6, 0.4, 0.4, 0.7, 0.5, 0.5, 0.5, 0.5):
+        metrics = Metrics(loss=0.1, val_loss=loss) if validated else Metrics(loss=loss)
+        position = after_epoch(position, metrics, schedule)
+        # A process that goes on from here counts on.
+        position = Position.model_validate_json(position.model_dump_json())
+        factors.append(position.rate_factor)
+
+    assert factors == [1, 1, 1, 0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.2, 0.2, 0.2]
+
+
+def test_that_another_schedule_leaves_the_rate_alone() -> None:
+    position = Position()
+    for _ in range(9):
+        position = after_epoch(position, Metrics(loss=0.5), ScheduleSettings(kind="cosine"))
+    assert (position.rate_factor, position.plateau_epochs) == (1.0, 0)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -16,6 +16,7 @@ from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.plan import LaunchPlan, LogicalPlace
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.rules.placement_rules import placeable_layers
@@ -28,7 +29,14 @@ pytestmark = pytest.mark.tensorflow
 SGD = TrainingSettings(
     epochs=3, optimizer=Optimizer.SGD, learning_rate=0.1, momentum=0.9, clip_norm=0.5
 )
-ADAM = TrainingSettings(epochs=3, optimizer=Optimizer.ADAMW, learning_rate=3e-3, clip_norm=0.5)
+ADAM = TrainingSettings(
+    epochs=3,
+    optimizer=Optimizer.ADAMW,
+    learning_rate=3e-3,
+    clip_norm=0.5,
+    ema=0.9,
+    schedule=ScheduleSettings(kind="one_cycle"),
+)
 MLP = MlpModel(hidden=(48, 24))
 EVERYTHING = CnnModel(filters=(4,), hidden=(24,), batch_norm=True, dropout=0.2)
 BY_HAND = {"dense_1": 2, "dense_2": 0, "outputs": 1}
@@ -174,7 +182,7 @@ def test_that_weights_and_what_the_optimizer_keeps_for_them_are_on_one_device(
 
     for name, place in BY_HAND.items():
         of_layer = {path: device for path, device in devices.items() if name in path}
-        assert len(of_layer) == 6  # kernel and bias, each with two moments
+        assert len(of_layer) == 8  # kernel and bias, each with two moments and an average
         assert all(device.endswith(f"CPU:{place}") for device in of_layer.values()), of_layer
 
 

@@ -15,6 +15,7 @@ from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.launcher import create_run
@@ -39,8 +40,10 @@ NORMED = MlpModel(hidden=(32,), batch_norm=True)
 EVERYTHING = CnnModel(filters=(4,), batch_norm=True, dropout=0.2)
 SGD = changed(clip_norm=0.5)
 ADAM = changed(optimizer=Optimizer.ADAM, momentum=0.0, learning_rate=3e-3, clip_norm=0.5)
-ACCUMULATED = SGD.model_copy(update={"accumulation_steps": 3})
-COMPILED = SGD.model_copy(update={"jit_compile": True})
+ACCUMULATED = SGD.model_copy(update={"accumulation_steps": 3, "ema": 0.9})
+COMPILED = SGD.model_copy(
+    update={"jit_compile": True, "schedule": ScheduleSettings(kind="one_cycle")}
+)
 
 ALIKE: dict[str, Profile] = {
     "sgd": profile(SGD),

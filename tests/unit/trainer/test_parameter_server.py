@@ -34,6 +34,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
@@ -69,6 +70,8 @@ EVERYTHING = ADAM.model_copy(
         "global_batch_size": 205,  # the last batch has 3 examples, too few for 5 micro-batches
         "accumulation_steps": 5,
         "clip_norm": 0.5,
+        "ema": 0.9,
+        "schedule": ScheduleSettings(kind="cosine", warmup_epochs=1.0, least=0.5),
         "jit_compile": True,
         "mixed_precision": True,
     }

@@ -22,8 +22,10 @@ from gpupanel.domain.model import MlpModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from tests.forked.processes import run_forked
@@ -49,10 +51,16 @@ EVERY_STATE = Profile(
     ),
     model=MlpModel(hidden=(32,), batch_norm=True, dropout=0.2),
     training=TrainingSettings(
-        epochs=6, global_batch_size=_BATCH, accumulation_steps=2, clip_norm=1.0
+        epochs=6,
+        global_batch_size=_BATCH,
+        accumulation_steps=2,
+        clip_norm=1.0,
+        weight_decay=1e-2,
+        ema=0.99,
+        schedule=ScheduleSettings(kind="one_cycle"),
     ),
 )
-"""Weights, slots, moving statistics and random numbers, of layers and for examples."""
+"""Weights, slots, averages, moving statistics and random numbers, of layers and for examples."""
 
 SAVED_OFTEN = EVERY_STATE.model_copy(
     update={"training": EVERY_STATE.training.model_copy(update={"checkpoint_every_minutes": 5e-4})}
@@ -113,7 +121,13 @@ PLAIN = EVERY_STATE.model_copy(
     update={
         "model": MlpModel(hidden=(16,), batch_norm=True),
         "training": TrainingSettings(
-            epochs=3, global_batch_size=_BATCH, optimizer=Optimizer.SGD, momentum=0.9
+            epochs=3,
+            global_batch_size=_BATCH,
+            optimizer=Optimizer.SGD,
+            momentum=0.9,
+            nesterov=True,
+            schedule=ScheduleSettings(kind="cosine", warmup_epochs=0.5),
+            ema=0.9,
         ),
     }
 )
@@ -181,6 +195,40 @@ def test_that_a_run_that_went_through_all_strategies_learns_what_one_device_lear
     wanted, reached = last_metrics(undisturbed), last_metrics(last)
     assert reached.accuracy == wanted.accuracy
     assert reached.val_loss == pytest.approx(wanted.val_loss, rel=1e-5)
+
+
+def with_epochs(epochs: int) -> Profile:
+    """Steps so large that the loss rises now and then, and the rate follows it."""
+    schedule = ScheduleSettings(kind="reduce_on_plateau", patience_epochs=1, factor=0.7)
+    training = TrainingSettings(
+        epochs=epochs, optimizer=Optimizer.SGD, learning_rate=0.7, momentum=0.9, schedule=schedule
+    )
+    return EVERY_STATE.model_copy(update={"model": MlpModel(hidden=(16,)), "training": training})
+
+
+def test_that_a_rate_that_follows_the_loss_goes_on_where_it_was(
+    tmp_path: Path, make_run: MakeRun
+) -> None:
+    plans = {"begun": (with_epochs(5), [64]), "whole": (with_epochs(9), [64])}
+    runs = train_all(tmp_path, make_run, plans, to_the_bit=True)
+    before = variables(runs["begun"])["optimizer/sgd/learning_rate"]
+    runs["begun"].profile.write_text(dump_profile(with_epochs(9)), encoding="utf-8")
+    done = run_forked(
+        [
+            sys.executable,
+            str(Path(__file__).with_name("train_several.py")),
+            str(runs["begun"].root),
+        ],
+        env=CHILD_ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+
+    whole, gone_on = variables(runs["whole"]), variables(runs["begun"])
+    assert [key for key in whole if whole[key].tobytes() != gone_on[key].tobytes()] == []
+    assert 0.7 > before > whole["optimizer/sgd/learning_rate"]
 
 
 LONG_TEST = Profile(

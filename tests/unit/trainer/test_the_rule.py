@@ -9,12 +9,16 @@ from collections.abc import Sequence
 
 import pytest
 
+from gpupanel.domain.events import StepsDone
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
+from gpupanel.domain.training import Loss
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
+    all_events,
     changed,
     furthest,
     last_metrics,
@@ -29,7 +33,18 @@ pytestmark = pytest.mark.tensorflow
 OPTIMIZERS = {
     "sgd": changed(clip_norm=0.5),
     "adam": changed(optimizer=Optimizer.ADAM, momentum=0.0, learning_rate=3e-3, clip_norm=0.5),
+    "averaged": changed(nesterov=True, weight_decay=1e-2, ema=0.9, clip_norm=0.5),
+    "cosine": changed(schedule=ScheduleSettings(kind="cosine", warmup_epochs=0.5), clip_norm=0.5),
+    "plateau": changed(
+        learning_rate=0.1,
+        weight_decay=0.3,
+        schedule=ScheduleSettings(kind="reduce_on_plateau", patience_epochs=1, factor=0.3),
+        epochs=5,
+    ),
+    "softened": changed(loss=Loss.FOCAL, label_smoothing=0.1, clip_norm=0.5),
+    "lion": changed(optimizer=Optimizer.LION, momentum=0.0, learning_rate=1e-3, clip_norm=0.5),
 }
+"""Of lion the sign of a sum counts: it may differ where the sum is nothing but rounding."""
 ONE, MIRRORED, CENTRAL = (
     StrategySettings(),
     StrategySettings(kind=StrategyKind.MIRRORED),
@@ -73,7 +88,11 @@ def plans() -> dict[str, tuple[Profile, Sequence[int]]]:
     return found
 
 
-COMPARED_WITH = ("sgd, one device", "adam, one device", "another seed", "not clipped")
+COMPARED_WITH = (
+    *(f"{optimizer}, one device" for optimizer in OPTIMIZERS),
+    "another seed",
+    "not clipped",
+)
 CHOSEN = (
     "sgd, mirrored",
     "sgd, mirrored, 60 + 4",
@@ -88,6 +107,13 @@ CHOSEN = (
     "sgd, central storage, 60 + 4, accumulated",
     "adam, mirrored, 30 + 20 + 10 + 4, accumulated",
     "adam, central storage, 40 + 20 + 4, accumulated",
+    "averaged, mirrored, 60 + 4",
+    "averaged, central storage, 40 + 20 + 4, accumulated",
+    "lion, mirrored, 60 + 4",
+    "softened, mirrored, 60 + 4, accumulated",
+    "cosine, mirrored, 60 + 4",
+    "cosine, central storage, 60 + 4",
+    "plateau, mirrored, 30 + 20 + 10 + 4",
     *(f"sgd, {split}, compiled" for split in COMPILED),
 )
 OTHERS = tuple(name for name in plans() if name not in COMPARED_WITH + CHOSEN)
@@ -140,9 +166,33 @@ def assert_like_one_device(runs: dict[str, RunLayout], run: RunLayout, name: str
     assert measured["accuracy"] == expected["accuracy"]
 
 
-@pytest.mark.parametrize("other", ["another seed", "not clipped", "adam, one device"])
+@pytest.mark.parametrize(
+    "other",
+    [
+        "another seed",
+        "not clipped",
+        "adam, one device",
+        "averaged, one device",
+        "cosine, one device",
+        "softened, one device",
+    ],
+)
 def test_that_what_should_differ_differs(runs: dict[str, RunLayout], other: str) -> None:
     name = "model/dense_1/kernel"
     one = variables(runs["sgd, one device"])[name]
 
     assert abs(one - variables(runs[other])[name]).max() > 1e-2 * abs(one).max()
+
+
+def test_that_a_rate_that_follows_the_loss_was_lowered(runs: dict[str, RunLayout]) -> None:
+    rates = [
+        event.learning_rate
+        for event in all_events(runs["plateau, one device"])
+        if isinstance(event, StepsDone)
+    ]
+
+    # The loss of the fourth epoch is above that of the third.
+    assert sorted(set(rates)) == pytest.approx([0.03, 0.1])
+    assert rates == sorted(rates, reverse=True)
+    learned = variables(runs["plateau, one device"])["optimizer/sgd/learning_rate"]
+    assert learned == pytest.approx(0.03)

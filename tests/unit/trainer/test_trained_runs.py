@@ -18,6 +18,7 @@ from gpupanel.domain.events import (
 from gpupanel.domain.model import CnnModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from tests.sessions.both import weights
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
     Plans,
@@ -29,6 +30,7 @@ from tests.unit.trainer.trained_runs import (
     profile,
     reached,
     train_all,
+    variables,
 )
 
 pytestmark = pytest.mark.tensorflow
@@ -74,7 +76,7 @@ def plans(images: Path) -> Plans:
         "accumulated, 60 + 4": (
             # Its validation loss is not weighted: plain Keras measures the same.
             profile(
-                changed(accumulation_steps=3),
+                changed(accumulation_steps=3, ema=0.9),
                 data=DigitsData(validation_fraction=0.2, class_weights="balanced"),
             ),
             [60, 4],
@@ -161,6 +163,21 @@ def test_that_plain_keras_measures_the_same_on_the_validation_set(
 
     assert metrics.val_loss == pytest.approx(loss, rel=1e-5)
     assert metrics.val_accuracy == pytest.approx(accuracy, rel=1e-6)
+
+
+def test_that_averages_of_the_weights_are_saved_as_the_model_and_beside_the_weights(
+    runs: dict[str, RunLayout],
+) -> None:
+    kept = variables(runs["accumulated, 60 + 4"])
+    saved = [each for each in weights(runs["accumulated, 60 + 4"].model).values() if each.ndim == 2]
+    averages = [value for name, value in kept.items() if "kernel_average" in name]
+    learned = [
+        value for name, value in kept.items() if name.startswith("model/") and value.ndim == 2
+    ]
+
+    for one, average, now in zip(saved, averages, learned, strict=True):
+        assert (one == average).all()
+        assert abs(average - now).max() > 1e-3
 
 
 def test_that_training_metrics_are_those_of_the_whole_set(runs: dict[str, RunLayout]) -> None:

@@ -62,21 +62,24 @@ def test_that_a_model_that_fits_is_no_problem() -> None:
 
 
 @pytest.mark.parametrize(
-    ("optimizer", "momentum", "slots"),
+    ("optimizer", "momentum", "ema", "slots"),
     [
-        (Optimizer.ADAM, 0.0, 2),
-        (Optimizer.ADAMW, 0.0, 2),
-        (Optimizer.SGD, 0.0, 0),
-        (Optimizer.SGD, 0.9, 1),
-        (Optimizer.RMSPROP, 0.0, 1),
-        (Optimizer.RMSPROP, 0.9, 2),
+        (Optimizer.ADAM, 0.0, None, 2),
+        (Optimizer.ADAMW, 0.0, None, 2),
+        (Optimizer.SGD, 0.0, None, 0),
+        (Optimizer.SGD, 0.9, None, 1),
+        (Optimizer.SGD, 0.9, 0.99, 2),
+        (Optimizer.RMSPROP, 0.0, None, 1),
+        (Optimizer.RMSPROP, 0.9, None, 2),
+        (Optimizer.LION, 0.0, None, 1),
+        (Optimizer.LION, 0.0, 0.99, 2),
     ],
 )
-def test_that_what_an_optimizer_keeps_counts(
-    optimizer: Optimizer, momentum: float, slots: int
+def test_that_what_an_optimizer_keeps_counts_with_averages(
+    optimizer: Optimizer, momentum: float, ema: float | None, slots: int
 ) -> None:
     # Weights of 7 GiB: three copies fit into 24 GiB, four do not.
-    training = TrainingSettings(optimizer=optimizer, momentum=momentum)
+    training = TrainingSettings(optimizer=optimizer, momentum=momentum, ema=ema)
     found = problems(with_hidden(43_300, 43_300, training=training))
 
     assert [problem.severity for problem in found] == ([Severity.WARNING] if slots == 2 else [])

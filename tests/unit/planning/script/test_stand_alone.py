@@ -32,8 +32,9 @@ from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings, PythonModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import Loss, TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from tests.fakes.devices import CPU_ONLY
@@ -186,6 +187,10 @@ def test_that_every_source_makes_a_script_whose_names_are_all_bound(data: DataSe
         TrainingSettings(),
         TrainingSettings(accumulation_steps=2, clip_norm=0.5, early_stopping_patience=3),
         TrainingSettings(jit_compile=True, optimizer=Optimizer.ADAMW, mixed_precision=True),
+        TrainingSettings(schedule=ScheduleSettings(kind="cosine", warmup_epochs=0.5)),
+        TrainingSettings(loss=Loss.FOCAL, label_smoothing=0.1),
+        TrainingSettings(schedule=ScheduleSettings(kind="reduce_on_plateau")),
+        TrainingSettings(weight_decay=0.1, ema=0.9, clip_norm=0.5, beta_1=0.8),
     ],
     ids=repr,
 )
@@ -246,15 +251,45 @@ def test_that_training_settings_are_in_the_script(optimizer: Optimizer) -> None:
         mixed_precision=True,
         early_stopping_patience=4,
         momentum=0.5,
+        beta_1=0.75,
+        beta_2=0.95,
+        weight_decay=0.0,
         jit_compile=True,
     )
     text = script(training=training)
     assert "(0.125, " in text
     assert ("momentum=0.5" in text) is (optimizer in (Optimizer.SGD, Optimizer.RMSPROP))
+    takes_betas = optimizer not in (Optimizer.SGD, Optimizer.RMSPROP)
+    assert ("beta_1=" in text) is takes_betas
+    assert ("beta_2=0.95" in text) is (optimizer is Optimizer.LION)
+    assert ("float(np.float32(0.95))" in text) is (optimizer in (Optimizer.ADAM, Optimizer.ADAMW))
+    assert "weight_decay=0.0" in text
+    assert "nesterov" not in text
+    assert "STEPS" not in text
     assert "EPOCHS, BATCH = 3, 64\nSHARES = [48, 16]\nPARTS = 2" in text
     assert 'set_dtype_policy("mixed_bfloat16")' in text
     assert "waited >= 4" in text
     assert "@tf.function(jit_compile=True, " in text
+
+
+@pytest.mark.parametrize("kind", ScheduleKind)
+def test_that_a_schedule_is_written_with_keras_own(kind: ScheduleKind) -> None:
+    schedule = ScheduleSettings(kind=kind)
+    text = script(training=TrainingSettings(learning_rate=0.125, schedule=schedule))
+    by_steps = {
+        "step": "ExponentialDecay(0.125, 10 * STEPS, 0.1, staircase=True)",
+        "exponential": "ExponentialDecay(0.125, 10 * STEPS, 0.1)",
+        "cosine": "CosineDecay(0.125, 3 * STEPS, alpha=0.0)",
+        "one_cycle": "warmup_target=0.125, warmup_steps=rising",
+    }
+    assert [each for each in by_steps if by_steps[each] in text] == [kind] * (kind in by_steps)
+    assert ("keras.optimizers.Adam(rate, " in text) is (kind in by_steps)
+    assert ("optimizer.learning_rate = 0.125 * factor" in text) is schedule.follows_loss
+    assert ("plateau_epochs >= 5" in text) is schedule.follows_loss
+    repeated = script(
+        data=DigitsData(oversample=True), training=TrainingSettings(schedule=schedule)
+    )
+    assert ("np.bincount(y).max() // 64" in repeated) is (kind in by_steps)
 
 
 def test_that_what_a_profile_does_not_need_is_not_in_the_script() -> None:
