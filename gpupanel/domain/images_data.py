@@ -15,6 +15,7 @@ from gpupanel.domain.data_source import (
 from gpupanel.domain.decoded_pictures import Color, ImageSize, color_setting, image_size_setting
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
+from gpupanel.domain.table_data import ColumnName
 from gpupanel.domain.value import Fraction
 
 ClassName = Annotated[str, Field(min_length=1)]
@@ -74,6 +75,17 @@ class ImagesData(PictureSource):
         default=None,
         off="automatic",
     )
+    group: ColumnName | None = setting(
+        "Group column",
+        "The column of the CSV of labels of which equal values mark images that belong together, "
+        "such as those of one patient: all images of a group are held out, or none, so that "
+        "validation uses new groups. It is not a label.",
+        default=None,
+        off="none",
+        advanced=True,
+        applies={"files": ((),), "holdout": ("random",)},
+        needs=("labels_csv",),
+    )
     validation_path: str = setting(
         "Validation folder",
         "Another folder with the same classes, on whose images the model is validated after each "
@@ -129,6 +141,11 @@ class ImagesData(PictureSource):
     def leaves_something_to_find(self) -> bool:
         is_open = (self.find_sets and not self.files) or self.target_kind is None
         return is_open and not self.lacks_path
+
+    @property
+    @override
+    def chosen_group(self) -> str:
+        return (self.labels_csv and self.group) or ""
 
     @property
     @override

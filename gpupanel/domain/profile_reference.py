@@ -162,7 +162,7 @@ def _rows(values: type[Value], settings: Iterable[Setting]) -> list[str]:
         (
             f"`{each.name}`",
             each.title,
-            " ".join([each.description, *_applies(each.applies)]),
+            " ".join([each.description, *_applies(each)]),
             _allowed(each, values.model_fields[each.name].annotation),
             _default(each),
         )
@@ -172,9 +172,11 @@ def _rows(values: type[Value], settings: Iterable[Setting]) -> list[str]:
     return ["\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)] if rows else []
 
 
-def _applies(applies: Mapping[str, tuple[object, ...]]) -> Iterable[str]:
-    for key, values in applies.items():
+def _applies(setting: Setting) -> Iterable[str]:
+    for key, values in setting.applies.items():
         yield f"Only with {' or '.join(f'`{key} = {_toml(each)}`' for each in values)}."
+    for key in setting.needs:
+        yield f"Only with `{key}`."
 
 
 def _allowed(setting: Setting, annotation: object) -> str:

@@ -109,6 +109,7 @@ class Setting:
         path: Of a path, or of each of several files.
         examples: Values that make sense.
         applies: It means something only where another setting has one of these values.
+        needs: It means something only where these other settings say something.
         is_offered: A preview of the data finds what can be chosen.
         may_be_one: Of a list of texts: a single text says the same as a list of it.
     """
@@ -130,12 +131,20 @@ class Setting:
     path: PathKind | None = None
     examples: tuple[object, ...] = ()
     applies: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
     is_offered: bool = False
     may_be_one: bool = False
 
     def applies_in(self, values: Value) -> bool:
         """Whether it means something beside the other values of its table."""
-        return all(getattr(values, key) in meant for key, meant in self.applies.items())
+        return self.hindered_by(values) is None
+
+    def hindered_by(self, values: Value) -> str | None:
+        """The other setting that leaves it without a meaning; ``None``: it means something."""
+        for key, meant in self.applies.items():
+            if getattr(values, key) not in meant:
+                return key
+        return next((key for key in self.needs if not getattr(values, key)), None)
 
 
 def setting(
@@ -150,6 +159,7 @@ def setting(
     choices: Iterable[Choice] = (),
     path: PathKind | None = None,
     applies: Mapping[str, tuple[str | bool | tuple[()], ...]] | None = None,
+    needs: tuple[str, ...] = (),
     is_offered: bool = False,
     **field_arguments: Any,  # noqa: ANN401 - as pydantic's
 ) -> Any:  # noqa: ANN401 - as pydantic's
@@ -166,6 +176,7 @@ def setting(
         choices: Of a ``Literal``; a :class:`~gpupanel.domain.choice.ChoiceEnum` has them itself.
         path: See :class:`Setting`.
         applies: See :class:`Setting`.
+        needs: See :class:`Setting`.
         is_offered: See :class:`Setting`.
         field_arguments: Bounds and the like, as pydantic's ``Field`` takes them.
     """
@@ -177,6 +188,7 @@ def setting(
         "choices": [asdict(choice) for choice in choices],
         "path": asdict(path) if path is not None else None,
         "applies": {key: list(values) for key, values in (applies or {}).items()},
+        "needs": list(needs),
         "is_offered": is_offered,
     }
     said = {key: value for key, value in words.items() if value}
@@ -237,6 +249,7 @@ def _setting(name: str, info: FieldInfo) -> Setting:
         path=PathKind(**{**path, "suffixes": tuple(path["suffixes"])}) if path else None,
         examples=tuple(info.examples or ()),
         applies={key: tuple(meant) for key, meant in words.get("applies", {}).items()},
+        needs=tuple(words.get("needs", ())),
         is_offered=words.get("is_offered", False),
         may_be_one=kind is SettingType.NAMES and get_origin(inner) is not tuple,
     )

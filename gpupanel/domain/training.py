@@ -65,8 +65,8 @@ class TrainingSettings(Value):
     )
     schedule: ScheduleSettings = setting(
         "Schedule",
-        "How the learning rate changes in the course of the training. A run that goes on for more "
-        "epochs than it was started with follows the longer curve from there on.",
+        "How the learning rate changes in the course of the training. A run that continues for "
+        "more epochs than it was started with follows the longer curve from there on.",
         default=NO_SCHEDULE,
         off="constant",
     )

@@ -60,6 +60,30 @@ def test_that_a_script_reads_a_csv_as_the_run_does(tmp_path: Path, name: str) ->
     assert tuple(script["class_names"] or ()) == read.class_names
 
 
+@pytest.mark.parametrize("header", ["f,patient,k", "f,patient,k,l", ""])
+@pytest.mark.parametrize("cells", [("tea", "cup"), ("1.5", "2"), ("0", "1")])
+def test_that_a_script_holds_out_the_groups_that_a_run_does(
+    tmp_path: Path, header: str, cells: tuple[str, str]
+) -> None:
+    make_pictures(tmp_path / "p", {f"{number}.png": 9 * number for number in range(20)})
+    more = ",1" if header.endswith("l") else ""
+    cells = ("0", "1") if more else cells
+    lines = [f"{number}.png,{number % 7},{cells[number % 2]}{more}" for number in range(20)]
+    (tmp_path / "p" / "labels.csv").write_text("\n".join([header, *lines] if header else lines))
+    data = ImagesData(
+        path=str(tmp_path / "p"),
+        labels_csv="labels.csv",
+        group="patient" if header else "1",
+        image_size=(4, 5),
+        validation_fraction=0.4,
+    )
+    read, filled = split(read_images(data), data, 3), chosen(data)
+    script = carried_out(filled, data_section(filled))
+    assert read.validation is not None
+    for part, examples in (("", read.training), ("_val", read.validation)):
+        assert_same(script, part, examples)
+
+
 def test_that_a_script_reads_sets_with_a_csv_each(tmp_path: Path) -> None:
     csv_data(tmp_path / "train", "f,k\nb.png,tea\na.png,cup\n")
     csv_data(tmp_path / "valid", "f,k\ndeep/c.png,cup\n")

@@ -43,10 +43,10 @@ def keys_unused(context: PlanningContext) -> Iterator[Problem]:
     """Keys that mean nothing beside others: what a person said with them is not done."""
     data = context.profile.data
     for each in settings_of(type(data)):
+        beside = each.hindered_by(data)
         is_default = getattr(data, each.name) == each.default
-        if is_default or each.applies_in(data) or each.name in _WITH_OWN_RULE:
+        if is_default or beside is None or each.name in _WITH_OWN_RULE:
             continue
-        beside = next(key for key, meant in each.applies.items() if getattr(data, key) not in meant)
         yield Problem(
             code="data_key_unused",
             severity=Severity.WARNING,

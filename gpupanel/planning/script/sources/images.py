@@ -99,10 +99,13 @@ _BY_NAME = """
   |folders, x, y = [], np.array([*chosen_pictures(), None], object)[:-1], None
 """
 
-# In the margin: C classes, K several labels at once, V values to be predicted; P as above.
+# In the margin: C classes, K several labels at once, V values to be predicted, G some are held out
+# together; P as above.
 _BY_CSV = '''
   |import csv
   |
+G |group_of = {}  # pictures of the same are held out together
+G |
   |
   |def list_pictures(root, table, names=None):
   |    """The names of classes or labels; each picture in the CSV, and what that says of it."""
@@ -131,6 +134,10 @@ P |        return [], np.array(pictures_below(root), object), None
   |    for cell, *cells in rows:
   |        if found(cell):
   |            said.setdefault(found(cell), [each.strip() for each in cells])
+G |    if $group in columns:
+G |        at = columns.index($group)
+G |        del columns[at]
+G |        group_of.update((path, cells.pop(at)) for path, cells in said.items())
   |    x = np.array([*said, None], object)[:-1]
 C |    if len(columns) == 1:
 C |        texts = [as_utf8(cells[0]) for cells in said.values()]
@@ -146,6 +153,7 @@ V |    return [], x, (y[:, 0] if len(columns) == 1 else y).astype(np.float32)
   |
   |
   |names, x, y = list_pictures($path, $table)
+G |groups = np.array([group_of.get(path, "") for path in x])
 v |class_count = len(names)
 '''
 
@@ -174,12 +182,15 @@ class _Images(SourceScript[ImagesData]):
             "C": target is Target.CLASSES,
             "K": target is Target.LABELS,
             "V": target is Target.VALUES,
+            "G": bool(data.chosen_group),
         }
         listing = lines_for(
             _BY_CSV if data.labels_csv else _BY_CLASS, [each for each in holds if holds[each]]
         )
         table = str(_table(data, data.path))
-        listed = Template(listing).substitute(path=repr(data.path), table=repr(table))
+        listed = Template(listing).substitute(
+            path=repr(data.path), table=repr(table), group=repr(data.chosen_group)
+        )
         as_utf8 = ""
         if data.labels_csv:
             as_utf8 = f"import re\n\n\n{AS_UTF8}" if not holds["V"] else ""

@@ -8,13 +8,13 @@ cells, whichever the first line has most of; that line is a header where it name
 import csv
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
 
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.visible_text import as_utf8
+from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.files.regular_files import open_regular
 
 FIELD = "data.labels_csv"
@@ -73,9 +73,52 @@ def read_lines(path: Path, root: Path, pictures: Sequence[str]) -> PictureLines:
         ) from error
 
 
-def problem_of(code: str, message: str, hint: str, detail: str = "") -> ProblemError:
+def without_column(
+    lines: PictureLines, name: str, *, must_be_there: bool
+) -> tuple[PictureLines, tuple[str, ...]]:
+    """The lines without a column, and what stands in it.
+
+    Args:
+        lines: Of a CSV.
+        name: Of the column.
+        must_be_there: Refuse lines that have none of that name; else they stay as they are.
+
+    Raises:
+        ProblemError: There is no such column, or no other one.
+    """
+    if name not in lines.columns:
+        if not must_be_there:
+            return lines, ()
+        named = ", ".join(f'"{visible_line(each)}"' for each in lines.columns[:20])
+        raise problem_of(
+            "data_group_unknown",
+            f'{lines.path} has no column "{visible_line(name)}" beside that of the images; it has '
+            f"{named}.",
+            "Choose one of these, or leave data.group empty.",
+            field="data.group",
+        )
+    if len(lines.columns) == 1:
+        raise problem_of(
+            "data_csv_one_column",
+            f'{lines.path} has only the column "{visible_line(name)}" beside that of the images, '
+            "and it is the group column: none has labels.",
+            "Choose another column in data.group, or leave it empty.",
+            field="data.group",
+        )
+    at = lines.columns.index(name)
+    left = replace(
+        lines,
+        columns=(*lines.columns[:at], *lines.columns[at + 1 :]),
+        cells=tuple((*cells[:at], *cells[at + 1 :]) for cells in lines.cells),
+    )
+    return left, tuple(cells[at] for cells in lines.cells)
+
+
+def problem_of(
+    code: str, message: str, hint: str, detail: str = "", *, field: str = FIELD
+) -> ProblemError:
     """A problem with the file of labels."""
-    return ProblemError(Problem(code=code, field=FIELD, message=message, hint=hint, detail=detail))
+    return ProblemError(Problem(code=code, field=field, message=message, hint=hint, detail=detail))
 
 
 def problem_of_line(path: Path, number: int, what: str) -> ProblemError:

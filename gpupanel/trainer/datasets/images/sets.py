@@ -9,8 +9,14 @@ import numpy as np
 from gpupanel.domain.data import MOST_CLASSES, ImagesData, Target
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8
+from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.images.chosen import chosen_pictures
-from gpupanel.trainer.datasets.images.csv_lines import FIELD, PictureLines, read_lines
+from gpupanel.trainer.datasets.images.csv_lines import (
+    FIELD,
+    PictureLines,
+    read_lines,
+    without_column,
+)
 from gpupanel.trainer.datasets.images.decoding import PictureDecoding
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.images.labels import PictureLabels, labels_of
@@ -38,6 +44,8 @@ class ImageSet:
         labels_file: The CSV that says them; ``None``: there is none.
         unlabelled: Pictures of the folder that it has no line for.
         notes: What is odd about them.
+        groups: Of each a number that those have in common that are held out together; ``None``:
+            none are.
     """
 
     root: Path
@@ -46,6 +54,7 @@ class ImageSet:
     labels_file: Path | None = None
     unlabelled: int = 0
     notes: tuple[Problem, ...] = ()
+    groups: Array | None = None
 
     def with_skipped(self, skipped: SkippedFiles) -> "ImageSet":
         """The same, of which some may be unreadable."""
@@ -124,7 +133,14 @@ class _Lister:
 
     def _by_csv(self, csv: Path, *, must_differ: bool) -> ImageSet:
         pictures = pictures_below(self.root, self.key)
-        lines = read_lines(csv, self.root, pictures)
+        lines, groups = read_lines(csv, self.root, pictures), None
+        if self.data.chosen_group:
+            lines, belongs = without_column(
+                lines, self.data.chosen_group, must_be_there=self.training is None
+            )
+            # Numbers: what they are called does not matter.
+            number_of = {name: number for number, name in enumerate(dict.fromkeys(belongs))}
+            groups = np.array([number_of[name] for name in belongs], np.int64)
         others = None if self.training is None else self.training.labels
         labels = labels_of(
             lines,
@@ -135,7 +151,7 @@ class _Lister:
         chosen = [pictures[place] for place in lines.pictures]
         notes = _notes(lines, pictures, self.data.unreadable_share)
         unlabelled = len(pictures) - len(set(lines.pictures))
-        return ImageSet(self.root, self._files(chosen), labels, csv, unlabelled, notes)
+        return ImageSet(self.root, self._files(chosen), labels, csv, unlabelled, notes, groups)
 
     def _by_class(self, folder: Folder, *, must_differ: bool) -> ImageSet:
         if self.data.predicts not in (None, Target.CLASSES):

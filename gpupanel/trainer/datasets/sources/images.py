@@ -87,6 +87,7 @@ def read_images(
         files=files,
         notes=tuple(note for each in sets.values() for note in each.notes),
         skipped=skipped,
+        groups=sets["training"].groups,
     )
 
 
@@ -138,6 +139,7 @@ def _read_all(data: ImagesData, reading: Reading, *, may_skip: bool) -> AllExamp
         training_count=len(examples["training"]),
         class_count_is_known=found is not None,
         validation_count=len(examples.get("validation", ())),
+        groups=sets["training"].groups,
         unreadable=whole.unreadable,
         notes=() if note is None else (note,),
     )

@@ -36,6 +36,18 @@ def test_that_sets_beside_chosen_files_and_groups_that_are_not_drawn_are_named()
     assert problems(last)["data_key_unused"].field == "data.group"
 
 
+def test_that_a_group_needs_the_csv_whose_column_it_is() -> None:
+    data = ImagesData(path="/i", group="patient")
+    problem = problems(data)["data_key_unused"]
+    assert problem.field == "data.group"
+    assert "data.labels_csv" in problem.message
+    assert data.chosen_group == ""
+    used = data.model_copy(update={"labels_csv": "labels.csv"})
+    assert "data_key_unused" not in problems(used)
+    assert used.chosen_group == "patient"
+    assert used.model_copy(update={"group": None}).chosen_group == ""
+
+
 def test_that_more_files_than_a_profile_holds_are_refused() -> None:
     files = tuple(f"{number}.png" for number in range(MOST_FILES + 1))
     problem = problems(ImagesData(path="/i", files=files))["data_files_too_many"]
