@@ -21,6 +21,7 @@ from gpupanel.cli.verbs.runs import runs
 from gpupanel.cli.verbs.scan import scan
 from gpupanel.cli.verbs.schema import schema
 from gpupanel.cli.verbs.stop import stop
+from gpupanel.cli.verbs.summary import summary
 from gpupanel.cli.verbs.suspend import suspend
 from gpupanel.cli.verbs.watch import watch
 from gpupanel.domain.problem import Problem
@@ -73,6 +74,7 @@ VERBS = {
         export,
         scan,
         schema,
+        summary,
         run,
         runs,
         watch,

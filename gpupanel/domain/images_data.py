@@ -82,6 +82,7 @@ class ImagesData(PictureSource):
         "validation uses new groups. It is not a label.",
         default=None,
         off="none",
+        is_offered=True,
         advanced=True,
         applies={"files": ((),), "holdout": ("random",)},
         needs=("labels_csv",),

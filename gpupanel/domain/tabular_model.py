@@ -39,7 +39,7 @@ class TabularModel(Model):
         )
     )
     embedding_units: Annotated[PositiveInt, Field(le=MOST_UNITS)] | None = setting(
-        "Embedding width",
+        "Embedding size",
         "How many numbers represent a category of a column. Detected from how many categories the "
         "column has.",
         default=None,

@@ -31,7 +31,7 @@ class TransformerModel(Model):
         )
     )
     width: PositiveInt = setting(
-        "Width",
+        "Embedding size",
         "How many numbers represent a word within the network.",
         default=64,
     )
@@ -48,7 +48,8 @@ class TransformerModel(Model):
     )
     hidden_units: PositiveInt = setting(
         "Hidden units",
-        "Units of the first of the two dense layers in each block; usually 2 to 4 times the width.",
+        "Units of the first of the two dense layers in each block; usually 2 to 4 times the "
+        "embedding size.",
         default=128,
     )
     dropout: Fraction = dropout_setting(

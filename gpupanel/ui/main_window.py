@@ -15,6 +15,7 @@ from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
+from gpupanel.ui.bindings.layers_binding import LayersBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
@@ -68,6 +69,7 @@ class MainWindow(QMainWindow):
         self.devices.setFolds(remembered_folds(settings))
         self.session_page = SessionPage(self.session, self._preview_loader)
         self._scan = ScanBinding(self.session, self.session_page, self)
+        self._layers = LayersBinding(self.session, self.session_page, self)
         self._download = DownloadBinding(self.session, self.session_page, parent=self)
         self.live_page = LivePage(self.session, self.control)
         self._examples = ExamplesBinding(self.live_page, self.control, self)
@@ -147,6 +149,7 @@ class MainWindow(QMainWindow):
         self._doctor_binding.refused.connect(self._show_errors)
         self._preview_loader.refused.connect(self._show_errors)
         self._scan.refused.connect(self._show_errors)
+        self._layers.refused.connect(self._show_errors)
         self._examples.refused.connect(self._show_errors)
         self._download.refused.connect(self._show_refusal)
         self.session_page.plan.fieldActivated.connect(self.devices.show_field)
@@ -201,7 +204,7 @@ class MainWindow(QMainWindow):
 
     def _make_closing(self) -> WindowClosing:
         parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
-        readers = (self._scan, self._download, self._examples)
+        readers = (self._scan, self._layers, self._download, self._examples)
         children = (self._doctor_binding, self._preview_loader, *readers)
         others = (*children, self._history, self._queue, self._comparison)
         ends = (*(each.stop for each in others), self.control.close)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QPushButton
 from gpupanel.domain.data import KerasData
 from gpupanel.domain.data_download import DownloadEnd, DownloadRequest
 from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.model_summary import ModelSummary, summary_request
 from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
@@ -43,6 +44,7 @@ from gpupanel.ui.workers import (
     run_reader,
     run_worker,
     scan_worker,
+    summary_worker,
 )
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.single_request import SingleRequestFacade
@@ -177,6 +179,15 @@ def _scanning(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) ->
     return Case(scanner, order, scanner.refused, scanner.scanned, failing, free)
 
 
+def _summarizing(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, summary_worker, "summarize_model", error)
+    failing._healthy = lambda *_: ModelSummary()
+    summarizer = summary_worker.ModelSummarizer()
+    order = lambda: summarizer.begin(summary_request(Profile()))  # noqa: E731
+    free = lambda: not summarizer.is_busy()  # noqa: E731
+    return Case(summarizer, order, summarizer.refused, summarizer.summarized, failing, free)
+
+
 def _downloading(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     failing = _patched(monkeypatch, download_worker, "download_data", error)
     failing._healthy = lambda *_: DownloadEnd()
@@ -279,6 +290,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "RunHistory": (_listing_runs, _naming_a_run, _deleting_a_run),
     "PreviewLoader": (_previewing,),
     "DataScanner": (_scanning,),
+    "ModelSummarizer": (_summarizing,),
     "DataDownloader": (_downloading,),
     "ExamplesLoader": (_showing_examples,),
     "Launcher": (_launching, _resuming),

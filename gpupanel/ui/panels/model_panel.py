@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.kind import kinds_of
@@ -44,6 +44,8 @@ class ModelPanel(SettingsCard):
 
     valueChanged = Signal(object)
     """A person changed a setting: the new value."""
+    layersRequested = Signal()
+    """A person wants to see the layers of the model."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Model", parent, tables=("model",))
@@ -58,6 +60,17 @@ class ModelPanel(SettingsCard):
         self.body.addWidget(self._note)
         self.body.addSpacing(8)
         self.body.addWidget(self._sketch)
+        self._layers = QPushButton("La&yers…")
+        self._layers.setObjectName("layers_button")
+        self._layers.setToolTip(
+            "Builds the model without training it, and lists its layers with their shapes and "
+            "parameters."
+        )
+        self._layers.clicked.connect(self.layersRequested)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(self._layers)
+        self.body.addLayout(foot)
         self._form.valueChanged.connect(self._take)
         self.setTrains(True)
 
@@ -123,6 +136,8 @@ class ModelPanel(SettingsCard):
         self._sketch.setVisible(value.stack is not None)
         if value.stack is not None:
             self._sketch.setLayers(_layers(value.stack))
+        # What code builds is known when a run carries it out.
+        self._layers.setVisible(self._trains and value.is_trainable and not value.is_code)
         sentence = _sentence(value)
         self._note.setText(sentence)
         self._note.setVisible(bool(sentence))

@@ -109,3 +109,24 @@ def test_that_one_group_leaves_nothing_to_train_on(tmp_path: Path) -> None:
     with pytest.raises(ProblemError) as caught:
         split(read_images(data), data, 3)
     assert caught.value.problems[0].code == "data_validation_fraction"
+
+
+def test_that_the_columns_are_offered(tmp_path: Path) -> None:
+    data = make(tmp_path)
+    offered = SOURCE.find(data, READING).offers["group"]
+    assert [choice.value for choice in offered] == ["patient", "kind"]
+    for first in ("0.png", "0", "./0.png", "0.jpg"):
+        (tmp_path / "labels.csv").write_text(f"{first};ann;tea\n")
+        numbered = SOURCE.find(data, READING).offers["group"]
+        wanted = ["ann", "tea"] if first == "0.jpg" else ["1", "2"]
+        assert [choice.value for choice in numbered] == wanted
+
+
+@pytest.mark.parametrize("content", ["", "x" * 5000 + ",a\n", "fi\udc80le,\udcff\n", "a\n"])
+def test_that_what_is_no_list_of_pictures_offers_what_it_has(tmp_path: Path, content: str) -> None:
+    data = make(tmp_path)
+    (tmp_path / "labels.csv").write_bytes(content.encode(errors="surrogateescape"))
+    offered = SOURCE.find(data, READING).offers["group"]
+    assert len(offered) == content.count(",")
+    (tmp_path / "labels.csv").unlink()
+    assert SOURCE.find(data, READING).offers["group"] == ()

@@ -16,6 +16,7 @@ from pathlib import Path
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.images.listing import SUFFIXES
 
 FIELD = "data.labels_csv"
 _LONGEST_LINE = 2**20
@@ -71,6 +72,35 @@ def read_lines(path: Path, root: Path, pictures: Sequence[str]) -> PictureLines:
             f"{path} cannot be read: {error.strerror}.",
             "Choose a CSV file that you may read.",
         ) from error
+
+
+def columns_of(path: Path, root: Path) -> tuple[str, ...]:
+    """The columns of a CSV beside that of the pictures, without reading more than its first line.
+
+    Args:
+        path: Of the CSV.
+        root: The folder of the pictures.
+
+    Raises:
+        ProblemError: It is no such file.
+    """
+    try:
+        with open_regular(path) as file:
+            _, head = next(_rows(path, file), (0, [""]))
+    except OSError:
+        return ()
+    name = os.path.normpath(head[0].strip().replace("\\", "/"))
+    # A name that is too long for the system is no picture's, either.
+    is_picture = any(os.path.exists(root / f"{name}{end}") for end in ("", *SUFFIXES))  # noqa: PTH110
+    return _columns(head, is_header=not is_picture)
+
+
+def _columns(head: Sequence[str], *, is_header: bool) -> tuple[str, ...]:
+    numbers = tuple(str(place) for place in range(1, len(head)))
+    if not is_header:
+        return numbers
+    titles = (each.strip() or number for each, number in zip(head[1:], numbers, strict=True))
+    return tuple(map(as_utf8, titles))
 
 
 def without_column(
@@ -182,12 +212,8 @@ def _placed(path: Path, rows: Iterator[tuple[int, list[str]]], names: _Names) ->
             f"{path} has one column only; the label has to follow the file of each image.",
             "Separate the cells by commas, semicolons or tabs.",
         )
-    columns = tuple(str(place) for place in range(1, len(head)))
-    if names.place(head[0]) is None:
-        columns = tuple(
-            each.strip() or column for each, column in zip(head[1:], columns, strict=True)
-        )
-    else:
+    is_header = names.place(head[0]) is None
+    if not is_header:
         rows = chain([first], rows)
     cells: dict[int, tuple[int, tuple[str, ...]]] = {}
     missing: list[str] = []
@@ -210,7 +236,7 @@ def _placed(path: Path, rows: Iterator[tuple[int, list[str]]], names: _Names) ->
         raise _no_line(path, missing)
     return PictureLines(
         path,
-        tuple(map(as_utf8, columns)),
+        _columns(head, is_header=is_header),
         tuple(cells),
         tuple(said for _, said in cells.values()),
         tuple(number for number, _ in cells.values()),

@@ -21,6 +21,7 @@ from gpupanel.trainer.datasets.examples import (
     chained,
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
+from gpupanel.trainer.datasets.images.csv_lines import columns_of
 from gpupanel.trainer.datasets.images.decoded import decode_into_memory, decode_onto_disk
 from gpupanel.trainer.datasets.images.decoding import PictureDecoding
 from gpupanel.trainer.datasets.images.files import (
@@ -223,6 +224,10 @@ class _Images(Source[ImagesData]):
         found = with_found_sets(data) if data.path else data
         has_classes = found.path and not data.labels_csv and not data.files
         offers = {"leave_out": _classes(found)} if has_classes else {}
+        if found.path and found.labels_csv and not data.files:
+            root = Path(found.path)
+            columns = columns_of(root / found.labels_csv, root)[:_MOST_OFFERED]
+            offers["group"] = tuple(Choice(name, visible_line(name)) for name in columns)
         if found is data:
             return Found(offers=offers)
         paths = {key: getattr(found, key) for key in PATHS.values()}

@@ -1,0 +1,154 @@
+"""``python -m gpupanel.trainer.model_summary``: the layers of a model, built but not trained.
+
+A :class:`~gpupanel.domain.model_summary.SummaryRequest` as JSON on standard input is answered by a
+:class:`~gpupanel.domain.model_summary.ModelSummary` on standard output. What is wrong with data or
+model is inside the answer. The model is built without a device of its own, from examples of the
+data; what was built once is kept in the cache, so that TensorFlow is not imported for it again.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from pydantic import ValidationError
+
+from gpupanel import __version__
+from gpupanel.domain.data import DataCache
+from gpupanel.domain.model_fit import shape_misfit
+from gpupanel.domain.model_summary import (
+    LayerSummary,
+    ModelSummary,
+    ParameterCounts,
+    SummaryRequest,
+)
+from gpupanel.files.cache_folder import cache_folder, remove_unused
+from gpupanel.files.guarded_files import read_file, touch
+from gpupanel.files.whole_files import write_whole
+from gpupanel.trainer.datasets.examples import DataSet
+from gpupanel.trainer.datasets.source import Reading, read_data
+from gpupanel.trainer.downloads.keras_cache import needs_download
+from gpupanel.trainer.failures import problems_of
+
+if TYPE_CHECKING:
+    import keras
+
+_FOLDER: Final = "summaries"
+_MOST_BYTES: Final = 16 * 2**20
+_EXAMPLES: Final = 256
+"""Enough to build with: what their values are matters to no shape."""
+
+
+def summarize(request: SummaryRequest) -> ModelSummary:
+    """The layers of the model; or the problems that a training would have."""
+    data, model = request.data, request.model
+    if needs_download(data):
+        return ModelSummary(needs_download=True)
+    if data.is_code or model.is_code:
+        return ModelSummary(needs_start=True)
+    try:
+        reading = Reading(_no_download, seed=request.seed, is_preview=True)
+        read = read_data(data.model_copy(update={"cache": DataCache.NONE}), reading)
+        misfit = shape_misfit(model, data, read.training.feature_shape)
+        if misfit is not None:
+            return ModelSummary(problems=(misfit,))
+        place = cache_folder(_FOLDER) / f"{_key(request, read)}.json"
+        return _kept(place) or _built(request, read, place)
+    except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
+        return ModelSummary(problems=problems_of(error, what="Building the model"))
+
+
+def _key(request: SummaryRequest, data: DataSet) -> str:
+    """All that the layers depend on."""
+    depends_on = {
+        "model": request.model.model_dump(mode="json"),
+        "features": data.training.feature_shape,
+        "labels": data.training.labels.shape[1:],
+        "classes": len(data.class_names),
+        "target": data.target.value,
+        "scaling": data.scaling.name,
+        "greatest": data.greatest,
+        "tokens": data.token_count,
+        "categories": data.categories,
+        "versions": [__version__, version("keras")],
+    }
+    return hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
+
+
+def _kept(place: Path) -> ModelSummary | None:
+    with suppress(OSError, ValidationError):
+        kept = ModelSummary.model_validate_json(read_file(place, place.parent, _MOST_BYTES))
+        touch(place, place.parent)
+        return kept
+    return None
+
+
+def _built(request: SummaryRequest, data: DataSet, place: Path) -> ModelSummary:
+    import keras  # takes seconds
+
+    from gpupanel.trainer.models.build import build_model
+    from gpupanel.trainer.models.network import Building
+
+    keras.utils.set_random_seed(request.seed)
+    count = min(_EXAMPLES, len(data.training))
+    some = data.training.subset(np.arange(count, dtype=np.int32))
+    # Weights of a file are not read: they change no layer.
+    built = build_model(request.model, Building(data, some, begins=False))
+    layers = tuple(_layers(built.trained))
+    trainable = sum(layer.trainable for layer in layers)
+    total = sum(layer.parameters for layer in layers)
+    counts = ParameterCounts(trainable=trainable, frozen=total - trainable)
+    summary = ModelSummary(layers=layers, parameters=counts)
+    with suppress(OSError):  # a full disk: it is built anew next time
+        write_whole(place, summary.model_dump_json(), private=True)
+        remove_unused(place.parent)
+    return summary
+
+
+def _layers(model: "keras.Model", within: str = "") -> Iterator[LayerSummary]:
+    import keras
+
+    for layer in model.layers:
+        if isinstance(layer, keras.Model):
+            yield from _layers(layer, layer.name)
+        elif not isinstance(layer, keras.layers.InputLayer):
+            yield LayerSummary(
+                name=layer.name,
+                kind=type(layer).__name__,
+                output_shape=_shape(layer),
+                parameters=_count(layer.weights),
+                trainable=_count(layer.trainable_weights),
+                within=within,
+            )
+
+
+def _shape(layer: "keras.layers.Layer") -> tuple[int | None, ...]:
+    try:
+        output = layer.output
+    except (AttributeError, ValueError):  # called several times
+        return ()
+    return () if isinstance(output, (list, tuple, dict)) else tuple(output.shape[1:])
+
+
+def _count(weights: list[Any]) -> int:
+    return sum(int(np.prod(weight.shape, dtype=np.int64)) for weight in weights)
+
+
+def _no_download(name: str, bytes_done: int, bytes_total: int | None) -> None:
+    raise RuntimeError(f"a summary must not download {name}")
+
+
+def main() -> int:
+    """Answer the request on standard input."""
+    request = SummaryRequest.model_validate_json(sys.stdin.buffer.read())
+    sys.stdout.write(summarize(request).model_dump_json())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

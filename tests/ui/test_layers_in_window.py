@@ -1,0 +1,136 @@
+"""The layers of the model in the window: asked for by a click, shown, outdated, mended."""
+
+import sys
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel, QPushButton, QTableView, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpupanel.domain.model import MlpModel, PythonModel, ResNetModel, TransformerModel
+from gpupanel.domain.model_summary import LayerSummary, ModelSummary, ParameterCounts
+from gpupanel.domain.problem import Fix, Problem
+from gpupanel.ui.bindings.layers_binding import LayersBinding
+from gpupanel.ui.dialogs.layers_dialog import LayersDialog
+from gpupanel.ui.session import Session
+from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.ui.workers.preview_worker import PreviewLoader
+from gpupanel.ui.workers.summary_worker import ModelSummarizer
+from tests.forked.processes import child_processes
+
+FOUND = ModelSummary(
+    layers=(
+        LayerSummary(name="conv", kind="Conv2D", output_shape=(8, 8, 4), parameters=40),
+        LayerSummary(name="relu", kind="ReLU", output_shape=(8, 8, 4)),
+    ),
+    parameters=ParameterCounts(trainable=0, frozen=40),
+)
+REFUSED = ModelSummary(
+    problems=(
+        Problem(
+            code="model_needs_words",
+            field="model.source",
+            message="No texts.",
+            fix=Fix.of("Use mlp", "model", {"source": "mlp"}),
+        ),
+    )
+)
+
+
+def answering(summary: ModelSummary, wait_s: float = 0.0) -> tuple[str, ...]:
+    code = f"import time; time.sleep({wait_s}); print({summary.model_dump_json()!r})"
+    return (sys.executable, "-c", code)
+
+
+class Bound:
+    """A page with its layers, and what answers for the model."""
+
+    def __init__(self, qtbot: QtBot, command: tuple[str, ...]) -> None:
+        self.window = QWidget()
+        qtbot.addWidget(self.window)
+        self.session = Session()
+        self.loader = PreviewLoader((sys.executable, "-c", ""))
+        self.page = SessionPage(self.session, self.loader)
+        qtbot.addWidget(self.page)
+        self.summarizer = ModelSummarizer(command)
+        self.binding = LayersBinding(self.session, self.page, self.window, self.summarizer)
+
+    @property
+    def dialog(self) -> LayersDialog:
+        return self.window.findChild(LayersDialog)
+
+    def sentence(self) -> str:
+        return self.dialog.findChild(QLabel, "layers_sentence").text().replace("\u200b", "")
+
+    def click(self) -> None:
+        self.page.model.findChild(QPushButton, "layers_button").click()
+
+    def close(self) -> None:
+        self.binding.stop()
+        self.loader.stop()
+        self.session.close()
+
+
+@pytest.fixture
+def bound(qtbot: QtBot):
+    made = []
+
+    def make(command: tuple[str, ...]) -> Bound:
+        made.append(Bound(qtbot, command))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def test_that_a_click_lists_the_layers_which_can_be_copied(qtbot: QtBot, bound) -> None:
+    shown = bound(answering(FOUND))
+    shown.click()
+    qtbot.waitUntil(lambda: shown.dialog.summary() is not None)
+    table = shown.dialog.findChild(QTableView, "layers_table")
+    cells = [[table.model().index(row, column).data() for column in range(4)] for row in range(2)]
+    assert cells == [
+        ["conv", "Conv2D", "8 x 8 x 4", "40 (frozen)"],
+        ["relu", "ReLU", "8 x 8 x 4", ""],
+    ]
+    assert "2 layers, 40 parameters" in shown.sentence()
+    shown.dialog.findChild(QPushButton, "layers_copy").click()
+    assert "conv\tConv2D\t8 x 8 x 4\t40" in QGuiApplication.clipboard().text()
+
+    shown.session.edit(shown.session.profile.model_copy(update={"model": ResNetModel()}))
+    assert "settings have changed" in shown.sentence()
+
+
+def test_that_why_a_model_cannot_be_built_is_shown_with_what_mends_it(qtbot: QtBot, bound) -> None:
+    shown = bound(answering(REFUSED))
+    shown.session.edit(shown.session.profile.model_copy(update={"model": TransformerModel()}))
+    shown.click()
+    qtbot.waitUntil(lambda: shown.dialog.summary() is not None)
+    row = shown.dialog.findChild(ProblemRow)
+    assert row.problem() == REFUSED.problems[0]
+    assert not shown.dialog.findChild(QPushButton, "layers_copy").isEnabled()
+    row.fixRequested.emit(row.problem().fix)
+    assert shown.session.profile.model == MlpModel()
+
+
+def test_that_a_closed_dialog_leaves_no_process(qtbot: QtBot, bound) -> None:
+    shown = bound(answering(FOUND, wait_s=60.0))
+    shown.click()
+    assert shown.dialog.findChild(QLabel, "layers_verdict").text() == "Building the model…"
+    qtbot.waitUntil(lambda: bool(child_processes()))
+    shown.dialog.close()
+    qtbot.waitUntil(lambda: not child_processes())
+    assert shown.dialog.summary() is None
+
+
+def test_that_there_is_no_button_where_only_a_run_knows_the_layers(bound) -> None:
+    shown = bound(answering(FOUND))
+    button = shown.page.model.findChild(QPushButton, "layers_button")
+    assert button.isVisibleTo(shown.page.model)
+    shown.page.model.setValue(PythonModel(path="/m.py"))
+    assert not button.isVisibleTo(shown.page.model)
+    shown.page.model.setValue(MlpModel())
+    shown.page.model.setTrains(False)
+    assert not button.isVisibleTo(shown.page.model)

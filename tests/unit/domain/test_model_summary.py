@@ -1,0 +1,78 @@
+"""What is said of the layers of a model before it is trained."""
+
+import pytest
+
+from gpupanel.domain.model_summary import (
+    LayerSummary,
+    ModelSummary,
+    ParameterCounts,
+    parameters_text,
+    shape_text,
+    summary_request,
+    summary_sentence,
+    summary_text,
+)
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+
+DENSE = LayerSummary(
+    name="dense", kind="Dense", output_shape=(3, None), parameters=1200, trainable=1200
+)
+FROZEN = LayerSummary(name="conv", kind="Conv2D", parameters=7, within="base")
+RELU = LayerSummary(name="re\x1blu", kind="ReLU")
+
+
+def test_that_a_profile_says_what_is_built() -> None:
+    profile = Profile()
+    request = summary_request(profile)
+    assert (request.data, request.model, request.seed) == (
+        profile.data,
+        profile.model,
+        profile.training.seed,
+    )
+
+
+def test_that_layers_are_written_in_words() -> None:
+    assert [shape_text(each) for each in (DENSE, RELU)] == ["3 x any", ""]
+    assert [parameters_text(each) for each in (DENSE, FROZEN, RELU)] == ["1,200", "7 (frozen)", ""]
+    assert [each.path for each in (DENSE, FROZEN)] == ["dense", "base/conv"]
+
+
+@pytest.mark.parametrize(
+    ("summary", "sentence"),
+    [
+        (ModelSummary(), "No layers are known yet."),
+        (
+            ModelSummary(problems=(Problem(code="x", message="No."),)),
+            "The model cannot be built.",
+        ),
+        (
+            ModelSummary(needs_download=True),
+            "The layers are known once the data is on this machine.",
+        ),
+        (
+            ModelSummary(needs_start=True),
+            "The layers come from Python code, which is executed only by a run.",
+        ),
+        (
+            ModelSummary(layers=(DENSE,), parameters=ParameterCounts(trainable=2**18)),
+            "1 layer, 262,144 parameters: 1.0 MiB.",
+        ),
+        (
+            ModelSummary(layers=(FROZEN, DENSE), parameters=ParameterCounts(trainable=7, frozen=3)),
+            "2 layers, 10 parameters, 3 of them not trained: 0.0 MiB.",
+        ),
+    ],
+)
+def test_that_what_is_known_is_one_sentence(summary: ModelSummary, sentence: str) -> None:
+    assert summary_sentence(summary) == sentence
+
+
+def test_that_all_of_it_can_be_copied_without_control_characters() -> None:
+    parameters = ParameterCounts(trainable=1200, frozen=7)
+    lines = summary_text(ModelSummary(layers=(FROZEN, RELU), parameters=parameters)).splitlines()
+    assert lines[2:] == [
+        "Layer\tKind\tOutput\tParameters",
+        "base/conv\tConv2D\t\t7",
+        r"re\x1blu" + "\tReLU\t\t0",
+    ]

@@ -1,0 +1,105 @@
+"""The layers of a model that is built in a process of its own, without being trained."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.data import DigitsData, KerasData, NpzData, PythonData
+from gpupanel.domain.model import (
+    ApplicationModel,
+    MlpModel,
+    PythonModel,
+    ResNetModel,
+    TransformerModel,
+)
+from gpupanel.domain.model_summary import ModelSummary, SummaryRequest
+from gpupanel.files.cache_folder import cache_folder
+from gpupanel.runs.model_summary import summarize_model
+from gpupanel.trainer.model_summary import summarize
+
+
+def kept() -> set[Path]:
+    return set(cache_folder("summaries").iterdir())
+
+
+@pytest.mark.tensorflow
+def test_that_layers_are_listed_and_kept_so_that_tensorflow_is_imported_once() -> None:
+    before = kept()
+    request = SummaryRequest(data=DigitsData(), model=MlpModel(hidden=(11, 5), batch_norm=True))
+    found = summarize_model(request)
+    assert found.problems == ()
+    listed = [(each.name, each.kind, each.output_shape, each.parameters) for each in found.layers]
+    assert ("dense_1", "Dense", (11,), 64 * 11) in listed
+    assert ("dense_2_norm", "BatchNormalization", (5,), 20) in listed
+    assert ("outputs", "Dense", (10,), 60) in listed
+    assert found.parameters.trainable == 64 * 11 + 22 + 55 + 10 + 60
+    assert found.parameters.frozen == 22 + 10
+
+    (file,) = kept() - before
+    code = (
+        "import sys\n"
+        "from gpupanel.trainer import model_summary\n"
+        "model_summary.main()\n"
+        "assert not {'tensorflow', 'keras'} & set(sys.modules)"
+    )
+    assert summarize_model(request, command=(sys.executable, "-c", code)) == found
+
+    file.write_text("{")  # damaged: it is built anew
+    other = request.model_copy(update={"model": MlpModel(hidden=(11, 5), batch_norm=True)})
+    assert summarize_model(other) == found
+
+
+@pytest.mark.tensorflow
+def test_that_layers_within_an_architecture_are_listed_with_what_is_frozen(tmp_path: Path) -> None:
+    path = tmp_path / "pictures.npz"
+    np.savez(path, x=np.zeros((8, 32, 32, 3), np.uint8), y=np.arange(8) % 2)
+    model = ApplicationModel(source="MobileNetV2", frozen_layers="base", weights="imagenet")
+    found = summarize_model(SummaryRequest(data=NpzData(path=str(path)), model=model))
+    assert found.problems == ()
+    within = [each for each in found.layers if each.within == "base"]
+    assert len(within) > 100
+    assert sum(each.trainable for each in within) == 0
+    assert found.parameters.trainable == 1280 * 2 + 2
+    assert found.parameters.frozen == 2_257_984  # without its head, as Keras documents it
+
+
+def test_that_what_is_not_known_yet_is_said_without_building() -> None:
+    code = PythonModel(path="/model.py")
+    assert summarize(SummaryRequest(data=DigitsData(), model=code)).needs_start
+    data = PythonData(path="/data.py")
+    assert summarize(SummaryRequest(data=data, model=MlpModel())).needs_start
+    missing = KerasData(source="cifar100")
+    assert summarize(SummaryRequest(data=missing, model=MlpModel())).needs_download
+
+
+def test_that_data_that_the_model_does_not_take_and_missing_files_are_problems() -> None:
+    found = summarize(SummaryRequest(data=DigitsData(), model=TransformerModel()))
+    assert [problem.code for problem in found.problems] == ["model_needs_words"]
+    small = summarize(SummaryRequest(data=DigitsData(), model=ResNetModel(filters=(4,) * 5)))
+    assert [problem.code for problem in small.problems] == ["model_pictures_too_small"]
+    gone = summarize(SummaryRequest(data=NpzData(path="/gone.npz"), model=MlpModel()))
+    assert [problem.code for problem in gone.problems] == ["data_file_missing"]
+
+
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        ("import os; os.abort()", "summary_died"),
+        ("raise SystemExit(3)", "summary_died"),
+        ("print('nothing')", "summary_unreadable"),
+        ("import time; time.sleep(60)", "summary_too_slow"),
+    ],
+)
+def test_that_the_end_of_the_process_is_a_problem(code: str, problem: str) -> None:
+    request = SummaryRequest(data=DigitsData(), model=MlpModel())
+    found = summarize_model(request, 1.0, None, (sys.executable, "-c", code))
+    assert isinstance(found, ModelSummary)
+    assert [each.code for each in found.problems] == [problem]
+
+
+def test_that_a_process_that_cannot_be_started_is_a_problem() -> None:
+    request = SummaryRequest(data=DigitsData(), model=MlpModel())
+    found = summarize_model(request, command=("/no/such/program",))
+    assert [each.code for each in found.problems] == ["summary_not_started"]
