@@ -60,7 +60,7 @@ class ScheduleSettings(Value):
         applies={"kind": (*_FALLS_BY_EPOCHS, _FALLS_BY_LOSS)},
     )
     warmup_epochs: Annotated[float, Field(ge=0.0, le=1e6)] = setting(
-        "Warm-up",
+        "Warm-up (epochs)",
         "The learning rate rises from 0 during this many epochs (1.5 is one and a half), then "
         "falls.",
         default=0.0,
