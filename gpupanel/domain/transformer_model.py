@@ -27,12 +27,12 @@ class TransformerModel(Model):
         Choice(
             "transformer",
             "Transformer: attention",
-            "Every word sees all others of its text; for texts.",
+            "Every word attends to all others of its text; for texts.",
         )
     )
     width: PositiveInt = setting(
         "Embedding size",
-        "How many numbers stand for a word within the network.",
+        "How many numbers represent a word within the network.",
         default=64,
     )
     blocks: Annotated[PositiveInt, Field(le=MOST_BLOCKS)] = setting(

@@ -29,7 +29,7 @@ from gpupanel.trainer.datasets.examples import (
     Indices,
     read_features,
 )
-from gpupanel.trainer.datasets.source import Found, Reading, read_data, source_of
+from gpupanel.trainer.datasets.source import Found, Reading, no_download, read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.downloads.keras_cache import needs_download
@@ -137,7 +137,7 @@ def _reading(request: PreviewRequest) -> Reading:
             recipe = recipe_in(model.chosen_path)
     is_training = request.task == "train"
     return Reading(
-        _no_download,
+        no_download,
         seed=request.seed,
         must_differ=is_training,
         recipe=recipe,
@@ -313,10 +313,6 @@ def _as_picture(features: Array, greatest: float) -> Array | None:
         least, most = float(values.min()), float(values.max())
     scaled = (values - least) / max(most - least, 1e-12) * 255.0
     return np.ascontiguousarray(np.rint(np.clip(scaled, 0.0, 255.0)).astype(np.uint8))
-
-
-def _no_download(name: str, bytes_done: int, bytes_total: int | None) -> None:
-    raise RuntimeError(f"a preview must not download {name}")
 
 
 def main() -> int:

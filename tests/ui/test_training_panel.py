@@ -108,7 +108,7 @@ def test_that_only_what_means_something_to_a_schedule_is_shown(panel, schedule):
         "constant": set(),
         "step": {"Falls", "Factor"},
         "exponential": {"Falls", "Factor"},
-        "cosine": {"Warm-up", "Least rate"},
+        "cosine": {"Warm-up (epochs)", "Least rate"},
         "one_cycle": {"Rise"},
         "reduce_on_plateau": {"Factor", "Least rate", "Patience"},
     }

@@ -83,8 +83,8 @@ def data_above_memory(context: PlanningContext) -> Iterator[Problem]:
             field="data.cache",
             message=f"{preview.example_count:,} images of {_sides(preview)} pixels take "
             f"{_gib(needed)} in memory, and {host.name} has {_gib(memory)}.",
-            hint="Keep them on the disk, or scale them to a smaller size.",
-            fix=Fix.of("Keep them on the disk", "data.cache", DataCache.DISK.value),
+            hint="Cache them on disk, or scale them to a smaller size.",
+            fix=Fix.of("Cache them on disk", "data.cache", DataCache.DISK.value),
         )
 
 
@@ -153,7 +153,7 @@ def _model_problem(
     is_certain = kept > holder.memory_mib
     needed = kept if is_certain else with_gradients
     copies = f" in {holder.copies} copies" if holder.copies > 1 else ""
-    what = f"what {optimizer} keeps" if is_certain else f"gradients and what {optimizer} keeps"
+    what = f"the state of {optimizer}" if is_certain else f"gradients and the state of {optimizer}"
     what += " and the images" if images_mib else ""
     return Problem(
         code="model_above_memory",

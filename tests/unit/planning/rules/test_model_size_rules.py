@@ -44,7 +44,7 @@ def test_that_a_model_beyond_any_memory_is_refused_with_the_figures() -> None:
     assert problem.field == "model.hidden"
     # (2**31 - 1) * 1,000 weights of 4 bytes, and twice as much for adam.
     assert "take 8,016.0 GiB at least" in problem.message
-    assert "with what adam keeps 24,048.0 GiB" in problem.message
+    assert "with the state of adam 24,048.0 GiB" in problem.message
     assert "a CPU has 24.0 GiB" in problem.message
     assert problem.hint
 
@@ -54,7 +54,7 @@ def test_that_a_model_that_fits_only_without_its_gradients_is_a_warning() -> Non
     (problem,) = problems(with_hidden(40_150, 40_150))
 
     assert problem.severity is Severity.WARNING
-    assert "gradients and what adam keeps" in problem.message
+    assert "gradients and the state of adam" in problem.message
 
 
 def test_that_a_model_that_fits_is_no_problem() -> None:
@@ -216,6 +216,6 @@ def test_that_images_in_memory_and_the_model_must_fit_together() -> None:
     (problem,) = problems(profile, preview=preview)
 
     assert problem.is_error
-    assert "with what adam keeps and the images 27.0 GiB" in problem.message
+    assert "with the state of adam and the images 27.0 GiB" in problem.message
     on_disk = profile.model_copy(update={"data": data.model_copy(update={"cache": "none"})})
     assert problems(on_disk, preview=preview) == []
