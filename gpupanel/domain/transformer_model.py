@@ -64,6 +64,12 @@ class TransformerModel(Model):
     def normalises_batches(self) -> bool:
         return False
 
+    @override
+    def least_activations(self, feature_shape: tuple[int, ...]) -> int:
+        """Each head compares each word with each, and the gradient needs all of it again."""
+        words = feature_shape[0]
+        return max(words, self.blocks * self.heads * words**2)
+
     @property
     def units_of_head(self) -> int:
         """Numbers that each head compares words by."""

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from gpupanel.domain.data import ImagesData, NpzData
+from gpupanel.domain.data import ImagesData, NpzData, TextData
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.model import CnnModel, MlpModel, PythonModel
+from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, TransformerModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
@@ -174,10 +174,23 @@ def test_that_a_step_whose_examples_do_not_fit_is_refused() -> None:
     assert problem.code == "step_above_memory"
     assert problem.is_error
     # 64 pictures of 3 GiB.
-    assert "The 64 examples that a replica takes at a time are 192.0 GiB" in problem.message
+    assert "The 64 examples that a replica takes at a time need 192.0 GiB" in problem.message
     grey = data.model_copy(update={"color": "grayscale"})
     training = TrainingSettings(global_batch_size=64, accumulation_steps=4)
     assert problems(with_hidden(data=grey, training=training)) == []
+
+
+def test_that_attention_over_long_texts_is_refused_where_it_cannot_fit() -> None:
+    texts = TextData(path="/texts", length=10_000)
+    profile = Profile(devices=ON_THE_CPU, data=texts, model=TransformerModel(heads=8, blocks=2))
+
+    (problem,) = problems(profile)
+
+    # 64 examples, 16 times 10,000 * 10,000 numbers.
+    assert (problem.code, problem.is_error) == ("step_above_memory", True)
+    assert "need 381.5 GiB at least" in problem.message
+    short = texts.model_copy(update={"length": 200})
+    assert problems(profile.model_copy(update={"data": short})) == []
 
 
 def test_that_no_more_examples_count_than_there_are() -> None:
