@@ -10,16 +10,14 @@ ProfileArgument = Annotated[
 ]
 RunArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="RUN", help="A run's name as `gpupanel runs` lists it, or its directory."
-    ),
+    typer.Argument(metavar="RUN", help="A run's name as `gpupanel runs` lists it, or its folder."),
 ]
 RunsDirOption = Annotated[
     Path | None,
     typer.Option(
         "--runs-dir",
         metavar="DIR",
-        help="The folder of runs; otherwise $GPUPANEL_RUNS_DIR or the user's data directory.",
+        help="The folder of runs; otherwise $GPUPANEL_RUNS_DIR or the user's data folder.",
         show_default=False,
     ),
 ]

@@ -45,7 +45,7 @@ def follow(layout: RunLayout, epochs: int, *, json: bool, ctrl_c_stops: bool = T
 
 
 def _print(layout: RunLayout, status: RunStatus, *, json: bool) -> None:
-    """Say how a run ended, and leave with that exit status."""
+    """Print how a run ended, and leave with that exit status."""
     unread = unread_problem(status.unread_lines)
     if unread is not None:
         print_problems([unread])

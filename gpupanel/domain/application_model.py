@@ -29,36 +29,38 @@ class ApplicationModel(Model):
             Choice(
                 each.name,
                 f"{each.name}: {each.parameters / 1e6:.1f} million weights",
-                f"Its published weights were trained on pictures of {each.usual_side}x"
-                f"{each.usual_side} pixels; it takes any of {each.family.least_side} or more.",
+                "Its published weights were trained on images of "
+                f"{each.usual_side}x{each.usual_side} pixels; it takes any of "
+                f"{each.family.least_side} or more.",
             )
             for each in APPLICATIONS
         )
     )
     weights: str = setting(
         "Weights",
-        "What the network begins with. Weights that were learned from many pictures need far "
-        "fewer of yours.",
+        "What the network begins with. With weights learned from many images, far fewer of yours "
+        "are needed.",
         default="none",
         choices=(
-            Choice("none", "None: from scratch", "Drawn by the seed."),
+            Choice("none", "None: from scratch", "Random, by the seed."),
             Choice(
                 "imagenet",
-                "ImageNet's photos",
-                "Learned from 1.3 million photos; downloaded once, into Keras's cache.",
+                "ImageNet weights",
+                "Learned from 1.3 million photographs; downloaded once, into Keras's cache.",
             ),
         ),
         path=PathKind((".h5",), "Keras weights", "Choose the weights"),
     )
     frozen_layers: Literal["none", "base"] | PositiveInt = setting(
         "Frozen layers",
-        "Which layers keep the weights that they begin with. Fewer that learn need less memory "
-        "and fewer pictures. Frozen batch normalisation keeps its statistics, too.",
+        "Which layers keep the weights that they begin with. The fewer layers learn, the less "
+        "memory and the fewer images are needed. Frozen batch normalisation keeps its statistics, "
+        "too.",
         default="none",
         prefix="all but the last ",
         unit="layer",
         choices=(
-            Choice("none", "None: all of it learns"),
+            Choice("none", "None: every layer learns"),
             Choice("base", "The base: only the head learns"),
         ),
     )

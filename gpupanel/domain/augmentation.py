@@ -15,18 +15,26 @@ Part = Annotated[float, Field(ge=0.0, le=0.9)]
 class Flip(ChoiceEnum):
     """In which directions a picture may be mirrored."""
 
-    NONE = "none", "Not", "As they are."
-    HORIZONTAL = "horizontal", "Left and right", "Half of them, drawn anew in each epoch."
-    VERTICAL = "vertical", "Up and down", "Half of them, drawn anew in each epoch."
-    BOTH = "both", "Both ways", "Each way by itself: a quarter stay as they are."
+    NONE = "none", "None", "Images stay as they are."
+    HORIZONTAL = (
+        "horizontal",
+        "Left and right",
+        ("Half of the images, chosen at random in each epoch."),
+    )
+    VERTICAL = "vertical", "Up and down", "Half of the images, chosen at random in each epoch."
+    BOTH = (
+        "both",
+        "Both directions",
+        ("Each direction independently: a quarter of the images stay as they are."),
+    )
 
 
 class Fill(ChoiceEnum):
     """What stands where a picture that was moved has nothing."""
 
-    REFLECT = "reflect", "The picture mirrored", "As if a mirror stood at its edge."
-    NEAREST = "nearest", "The colour of its edge", "The nearest pixel, again and again."
-    ZERO = "zero", "Black", "Zeros, which suits pictures on black ground."
+    REFLECT = "reflect", "Mirrored image", "The image, mirrored at its edge."
+    NEAREST = "nearest", "Edge colour", "The nearest pixel, repeated."
+    ZERO = "zero", "Black", "Zeros, which suits images with a black background."
 
 
 class Augmentation(Value):
@@ -39,63 +47,64 @@ class Augmentation(Value):
 
     flip: Flip = setting(
         "Flip",
-        "Mirror pictures at random. Not for digits and letters, which mean something else then.",
+        "Mirror images at random. Not for digits and letters, whose meaning it changes.",
         default=Flip.NONE,
     )
     rotate_degrees: Annotated[float, Field(ge=0.0, le=180.0)] = setting(
         "Rotation (°)",
-        "Turn pictures by up to so many degrees, either way.",
+        "Rotate images by up to this many degrees, in either direction.",
         default=0.0,
         unit="degree",
         off="none",
     )
     zoom: Part = setting(
         "Zoom",
-        "Make pictures larger or smaller by up to this part: 0.1 is from 90 % to 110 %.",
+        "Make images larger or smaller by up to this fraction: 0.1 is from 90 % to 110 %.",
         default=0.0,
         off="none",
     )
     shift: Part = setting(
         "Shift",
-        "Move pictures by up to this part of their sides, as cropping and padding does.",
+        "Move images by up to this fraction of their sides, as cropping and padding does.",
         default=0.0,
         off="none",
     )
     fill: Fill = setting(
         "Edges",
-        "What stands where a picture that was rotated, zoomed or shifted has nothing.",
+        "What fills the area that rotating, zooming or shifting leaves empty.",
         default=Fill.REFLECT,
     )
     brightness: Part = setting(
         "Brightness",
-        "Make pictures lighter or darker by up to this part.",
+        "Make images lighter or darker by up to this fraction.",
         default=0.0,
         off="none",
     )
     contrast: Part = setting(
         "Contrast",
-        "Raise or lower the contrast by up to this part.",
+        "Raise or lower the contrast by up to this fraction.",
         default=0.0,
         off="none",
     )
     hue: Annotated[float, Field(ge=0.0, le=0.5)] = setting(
         "Hue",
-        "Turn the colours by up to this part of the colour circle; 0.5 reaches all of them.",
+        "Shift the hue by up to this fraction of the colour circle; 0.5 reaches every hue.",
         default=0.0,
         off="none",
     )
     cutout: Part = setting(
         "Cutout",
-        "Cover a square at a random place, its side this part of the shorter one, with the "
-        "picture's mean colour: the model cannot rely on a single spot (DeVries and Taylor, 2017).",
+        "Cover a square at a random position with the image's mean colour, so that the model "
+        "cannot rely on a single spot. Its side is this fraction of the image's shorter one "
+        "(DeVries and Taylor, 2017).",
         default=0.0,
         off="none",
     )
     mixup: Annotated[float, Field(ge=0.0, le=10.0)] = setting(
         "Mixup",
         "Blend each example and its label with another of its batch. The number is the alpha of "
-        "the Beta distribution that draws by how much: 0.2 blends a little, 1 any amount alike "
-        "(Zhang and others, 2018).",
+        "the Beta distribution of the amount: with 0.2 most blends are slight, with 1 every "
+        "amount is equally likely (Zhang and others, 2018).",
         default=0.0,
         off="none",
     )

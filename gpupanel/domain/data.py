@@ -38,7 +38,7 @@ from gpupanel.domain.value import Fraction
 
 
 class DigitsData(PictureSource):
-    """The embedded data: scikit-learn's 1,797 handwritten digits of 8x8 pixels."""
+    """The bundled digits: scikit-learn's 1,797 handwritten digits of 8x8 pixels."""
 
     source: Literal["digits"] = kind(
         Choice(
@@ -54,7 +54,7 @@ class DigitsData(PictureSource):
     @property
     @override
     def described(self) -> str:
-        return "the embedded digits"
+        return "the bundled digits"
 
     @property
     @override
@@ -68,14 +68,14 @@ class DigitsData(PictureSource):
 
 
 class WineData(DataSource):
-    """The embedded wines: 13 measures of each of 178, and which of three growers made it."""
+    """The bundled wines: 13 measurements of each of 178, and which of three cultivars it is."""
 
     source: Literal["wine"] = kind(
         Choice(
             "wine",
-            "Wine: 13 measures, 3 growers",
-            "178 wines that come with gpupanel, to be distinguished by what a chemist measures; "
-            "nothing is downloaded.",
+            "Wine: 13 measurements, 3 cultivars",
+            "178 wines of three cultivars with 13 chemical measurements, which come with "
+            "gpupanel; nothing is downloaded.",
         ),
     )
 
@@ -84,7 +84,7 @@ class WineData(DataSource):
     @property
     @override
     def described(self) -> str:
-        return "the embedded wines"
+        return "the bundled wines"
 
     @property
     @override
@@ -98,8 +98,8 @@ class WineData(DataSource):
 
 
 FOUND_TARGET = (
-    "Found by itself: whole numbers are classes, and so are rows with a single 1; other rows of 0 "
-    "and 1 are several labels; other numbers are values."
+    "Detected: whole numbers are classes, and so are rows with a single 1; other rows of 0 and 1 "
+    "are several labels; other numbers are values."
 )
 
 
@@ -124,23 +124,22 @@ class NpzData(PictureSource):
     )
     path: str = setting(
         "File",
-        "An .npz file with the arrays, or the .npy file of the examples; the labels then stand in "
-        "a .npy file of the same folder. They are read without pickle, so that they cannot run "
-        "code.",
+        "An .npz file with the arrays, or the .npy file of the examples; the labels are then in a "
+        ".npy file of the same folder. They are read without pickle, so that they cannot run code.",
         path=PathKind((".npz", ".npy"), "NumPy files", "Choose the data"),
     )
     features: str | None = setting(
         "Examples array",
-        "The array of examples; its first axis counts them. Found by itself where it has a usual "
-        "name, such as x, x_train or images.",
+        "The array of examples; its first axis counts them. Detected where it has a common name, "
+        "such as x, x_train or images.",
         default=None,
         off="automatic",
         is_offered=True,
     )
     labels: str | None = setting(
         "Labels array",
-        "The array of labels, one or a row of them an example. Found by itself where it has a "
-        "usual name, such as y, y_train or labels.",
+        "The array of labels: one, or a row of them, for each example. Detected where it has a "
+        "common name, such as y, y_train or labels.",
         default=None,
         off="automatic",
         is_offered=True,
@@ -148,8 +147,8 @@ class NpzData(PictureSource):
     validation_features: str | None = setting(
         "Validation examples array",
         "The array of a validation set's examples, in the validation file where there is one. "
-        "Found by itself where it is called as the examples are, such as x_val beside x_train; no "
-        "others are held out then.",
+        "Detected where it is called as the examples are, such as x_val beside x_train; no others "
+        "are held out then.",
         default=None,
         off="automatic",
         is_offered=True,
@@ -157,8 +156,7 @@ class NpzData(PictureSource):
     )
     validation_labels: str | None = setting(
         "Validation labels array",
-        "The array of a validation set's labels. Found by itself where it is called as the labels "
-        "are.",
+        "The array of a validation set's labels. Detected where it is called as the labels are.",
         default=None,
         off="automatic",
         is_offered=True,
@@ -166,8 +164,8 @@ class NpzData(PictureSource):
     )
     test_features: str | None = setting(
         "Test examples array",
-        "The array of a test set's examples, in the test file where there is one. Found by itself "
-        "where it is called as the examples are, such as x_test beside x_train.",
+        "The array of a test set's examples, in the test file where there is one. Detected where "
+        "it is called as the examples are, such as x_test beside x_train.",
         default=None,
         off="automatic",
         is_offered=True,
@@ -175,7 +173,7 @@ class NpzData(PictureSource):
     )
     test_labels: str | None = setting(
         "Test labels array",
-        "The array of a test set's labels. Found by itself where it is called as the labels are.",
+        "The array of a test set's labels. Detected where it is called as the labels are.",
         default=None,
         off="automatic",
         is_offered=True,
@@ -195,7 +193,7 @@ class NpzData(PictureSource):
     test_path: str = set_path_setting(
         "Test file",
         "A file of the same kind with the examples that the trained model is measured on once, at "
-        "the end. They come in place of a test set in the file itself.",
+        "the end. They replace a test set in the file itself.",
         PathKind((".npz", ".npy"), "NumPy files", "Choose the test data"),
     )
     class_count: ClassCount | None = class_count_setting()
@@ -231,25 +229,25 @@ class TfdsData(PictureSource):
     )
     name: str = setting(
         "Name",
-        "As the catalogue has it: mnist, or with a config and a version, such as "
-        "cifar10_corrupted/blur_1:1.0.0. Without a version it is the newest that is here.",
+        "As in the catalogue: mnist, or with a config and a version, such as "
+        "cifar10_corrupted/blur_1:1.0.0. Without a version, the newest one on this machine.",
         default="",
         examples=["mnist"],
     )
     path: str = setting(
         "Data folder",
-        "The folder that the data sets are kept in, each in one of its name. Left out, it is "
+        "The folder that holds the prepared data sets, each in a folder of its name. By default "
         "$TFDS_DATA_DIR or ~/tensorflow_datasets.",
         default="",
         off="automatic",
         path=PathKind((), "", "Choose the folder of data sets"),
     )
     training_split: str = setting(
-        "Training split", "The split that is trained on.", default="train", advanced=True
+        "Training split", "The split to train on.", default="train", advanced=True
     )
     validation_split: str | None = setting(
         "Validation split",
-        "The split that validates; no others are held out then. Found by itself where it is called "
+        "The split that validates; no others are held out then. Detected where it is called "
         'validation; "none" for none.',
         default=None,
         off="automatic",
@@ -257,16 +255,16 @@ class TfdsData(PictureSource):
     )
     test_split: str | None = setting(
         "Test split",
-        "The split that the trained model is measured on once, at the end. Found by itself where "
-        'it is called test; "none" for none.',
+        "The split that the trained model is measured on once, at the end. Detected where it is "
+        'called test; "none" for none.',
         default=None,
         off="automatic",
         is_offered=True,
     )
     features: str | None = setting(
         "Examples feature",
-        "The feature that is learned from: a picture, or numbers. Left out, it is what the data "
-        "set itself says.",
+        "The feature that is learned from: an image, or numbers. By default the one that the data "
+        "set declares.",
         default=None,
         off="automatic",
         is_offered=True,
@@ -274,7 +272,7 @@ class TfdsData(PictureSource):
     )
     labels: str | None = setting(
         "Labels feature",
-        "The feature that is predicted. Left out, it is what the data set itself says.",
+        "The feature that is predicted. By default the one that the data set declares.",
         default=None,
         off="automatic",
         is_offered=True,
@@ -355,7 +353,7 @@ class PythonData(PictureSource):
     )
     predicts: Target = setting(
         "Predicted",
-        "What the labels are that load() gives, one or a row of them for each example.",
+        "What load()'s labels are: one, or a row of them, for each example.",
         default=Target.CLASSES,
     )
 

@@ -38,7 +38,7 @@ def names_in(chosen: str | tuple[str, ...] | None) -> tuple[str, ...]:
 class DataCache(ChoiceEnum):
     """Where decoded examples are kept between epochs."""
 
-    NONE = "none", "Nowhere", "Reads and decodes anew in each epoch."
+    NONE = "none", "None", "Reads and decodes again in each epoch."
     MEMORY = "memory", "In memory", "Fastest; the decoded examples must fit."
     DISK = (
         "disk",
@@ -50,24 +50,25 @@ class DataCache(ChoiceEnum):
 class Holdout(ChoiceEnum):
     """Which examples are held out, where a fraction of them is."""
 
-    RANDOM = "random", "Drawn", "Drawn by the seed alone."
+    RANDOM = "random", "At random", "Chosen at random, by the seed alone."
     LAST = (
         "last",
         "The last ones",
-        "The last ones in the order of the data: of what was measured over time, what came last.",
+        "The last ones in the order of the data: of measurements over time, the latest.",
     )
 
 
 class ClassWeights(ChoiceEnum):
     """How much an example of each class counts while it is trained on, found by itself."""
 
-    NONE = "none", "All alike", "Each example counts the same, whatever its class is."
+    NONE = "none", "Equal", "Each example counts the same, whatever its class."
     BALANCED = (
         "balanced",
-        "Rare ones more",
+        "Balanced",
         (
-            "By the inverse of how many training examples its class has, so that each class counts "
-            "the same. The training loss is the weighted one; the validation loss is not weighted."
+            "Examples of rare classes count more: each by the inverse of its class's number of "
+            "training examples, so that every class counts the same. The training loss is "
+            "weighted; the validation loss is not."
         ),
     )
 
@@ -103,8 +104,8 @@ def unreadable_share_setting(what: str) -> Any:  # noqa: ANN401
     """The part of the pictures that may be unreadable, of a source that decodes them."""
     return setting(
         "May be unreadable",
-        f"The part of the pictures that may be {what}: so many are reported, and the training goes "
-        "on; the next one with the same label stands in for each.",
+        f"The fraction of the images that may be {what}: these are reported, and the training "
+        "continues; the next one with the same label takes the place of each.",
         default=0.01,
         advanced=True,
     )
@@ -114,7 +115,7 @@ def class_count_setting(*, advanced: bool = False) -> Any:  # noqa: ANN401
     """The declaration of ``class_count``, where labels are numbers of classes."""
     return setting(
         "Classes",
-        "How many classes there are. Left to the labels, it is the greatest of them plus one.",
+        "How many classes there are. By default the greatest label plus one.",
         default=None,
         off="automatic",
         advanced=advanced,
@@ -147,47 +148,48 @@ class DataSource(KindValue):
 
     validation_fraction: Fraction | None = setting(
         "Validation",
-        "The part of the examples that is held out, such as 0.2; 0 holds out none. Examples that "
-        "are never trained on show after each epoch whether the model learned something or only "
-        "remembers. A test set of the source's own that does not validate is evaluated once, when "
-        "the training has come to its end.",
+        "The fraction of the examples that is held out, such as 0.2; 0 holds out none. Examples "
+        "that are never trained on show after each epoch whether the model generalises or only "
+        "memorises. A test set of the source's own that does not validate is evaluated once, at "
+        "the end of the training.",
         default=None,
         off="the source's own test set, or none",
         examples=[0.2],
     )
     holdout: Holdout = setting(
         "Held out",
-        "Which examples are held out. Neighbours in a series resemble each other: where the future "
-        "is to be predicted, only the last ones show how well that goes.",
+        "Which examples are held out. Neighbours in a series resemble each other: where the "
+        "future is to be predicted, only the last ones show how well the model does.",
         default=Holdout.RANDOM,
     )
     stratify: bool = setting(
-        "Each class in proportion",
-        "Draw the same part of every class, so that a rare one is neither missing among the "
-        "examples held out nor among those trained on.",
+        "Stratify by class",
+        "Hold out the same fraction of every class, so that rare ones are both held out and "
+        "trained on.",
         default=False,
         applies={"holdout": ("random",)},
     )
     class_weights: ClassWeights | dict[str, ClassWeight] = setting(
         "Class weights",
         "How much an example of each class counts while it is trained on. Where one class is much "
-        "rarer than others, a model that never names it is nearly always right. A table says it "
-        "by the class's name, such as { cat = 1.0, dog = 3.5 }; a class that is not in it counts "
-        "1.",
+        "rarer than others, a model that never predicts it is nearly always right. A table gives "
+        "weights by the class's name, such as { cat = 1.0, dog = 3.5 }; a class that is not in it "
+        "counts 1.",
         default=ClassWeights.NONE,
         advanced=True,
     )
     oversample: bool = setting(
-        "Repeat rare classes",
-        "Take the examples of rare classes so often that each class comes equally often in an "
-        "epoch, which is longer then. Which of them come once more is drawn anew in each epoch.",
+        "Oversample rare classes",
+        "Repeat the examples of rare classes until each class is equally frequent in an epoch, "
+        "which is then longer. Which of them are repeated once more is chosen at random in each "
+        "epoch.",
         default=False,
         advanced=True,
     )
     shuffle: bool = setting(
         "Shuffle each epoch",
-        "Draw a new order of the training examples in each epoch, from the seed alone. Without it "
-        "every epoch sees the same batches.",
+        "Put the training examples into a new random order in each epoch, by the seed alone. "
+        "Without it every epoch sees the same batches.",
         default=True,
     )
     cache: DataCache = setting(
@@ -349,8 +351,8 @@ class PictureSource(DataSource):
 
     augmentation: Augmentation = setting(
         "Augmentation",
-        "Change the training pictures at random in each epoch, so that the model learns what does "
-        "not matter. What validates stays as it is.",
+        "Change the training images at random in each epoch, so that the model learns what does "
+        "not matter. Validation examples stay as they are.",
         default=NO_AUGMENTATION,
         off="none",
     )

@@ -15,7 +15,7 @@ ImageSize = tuple[ImageSide, ImageSide]
 Color = Literal["rgb", "grayscale"]
 
 
-def image_size_setting(picture: str = "picture") -> Any:  # noqa: ANN401 - as pydantic's
+def image_size_setting(picture: str = "image") -> Any:  # noqa: ANN401 - as pydantic's
     """The declaration of ``image_size``.
 
     Args:
@@ -30,7 +30,7 @@ def image_size_setting(picture: str = "picture") -> Any:  # noqa: ANN401 - as py
     )
 
 
-def color_setting(pictures: str = "pictures") -> Any:  # noqa: ANN401
+def color_setting(pictures: str = "images") -> Any:  # noqa: ANN401
     """The declaration of ``color``.
 
     Args:
@@ -45,7 +45,7 @@ def color_setting(pictures: str = "pictures") -> Any:  # noqa: ANN401
             Choice(
                 "grayscale",
                 "Greyscale",
-                "One channel; less to compute where colour means nothing.",
+                "One channel; less to compute where colour does not matter.",
             ),
         ),
     )

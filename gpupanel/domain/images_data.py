@@ -22,8 +22,8 @@ ClassName = Annotated[str, Field(min_length=1)]
 FileName = Annotated[str, Field(min_length=1)]
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm")
 FOUND_CSV_TARGET = (
-    "Found by itself: folders by class are classes; in a CSV, text and whole numbers in one column "
-    "are classes, columns of 0 and 1 are labels, and other numbers are values."
+    "Detected: folders by class are classes; in a CSV, text and whole numbers in one column are "
+    "classes, columns of 0 and 1 are labels, and other numbers are values."
 )
 
 
@@ -43,27 +43,26 @@ class ImagesData(PictureSource):
         Choice(
             "images",
             "Folder of images…",
-            "A folder with one sub-folder of pictures for each class, or with a CSV that says what "
-            "each picture is.",
+            "A folder with one sub-folder of images for each class, or with a CSV of their labels.",
         ),
     )
     path: str = setting(
         "Folder",
-        "A folder with one sub-folder for each class, whose names are the classes'; or one whose "
-        "pictures are in a CSV; or only pictures, to predict on.",
+        "A folder with one sub-folder for each class, whose names are the classes'; one with a "
+        "CSV of labels; or one with images only, to predict on.",
         path=PathKind((), "", "Choose the data"),
     )
     files: tuple[FileName, ...] = setting(
-        "Only these pictures",
-        "Pictures in the folder, each by its path in there: nothing else of it is used. They have "
+        "Only these images",
+        "Images in the folder, each by its path within it: nothing else in it is used. They have "
         "no labels: a model can predict on them.",
         default=(),
         off="all of the folder",
-        path=PathKind(PICTURE_SUFFIXES, "Pictures", "Choose pictures", within="path"),
+        path=PathKind(PICTURE_SUFFIXES, "Images", "Choose images", within="path"),
     )
     labels_csv: str = setting(
         "Labels in a CSV",
-        "A CSV file with a line for each picture: first its file, then what is to be predicted, in "
+        "A CSV file with a line for each image: first its file, then what is to be predicted, in "
         "one column or several. Each set has a file of that name in its own folder.",
         default="",
         off="none",
@@ -77,10 +76,10 @@ class ImagesData(PictureSource):
         off="automatic",
     )
     group: ColumnName | None = setting(
-        "Held out together",
-        "A column of the CSV of labels that says which pictures belong together, such as those of "
-        "one patient: either all of them are held out or none, so that what validates is new. It "
-        "is no label.",
+        "Group column",
+        "The column of the CSV of labels of which equal values mark images that belong together, "
+        "such as those of one patient: all images of a group are held out, or none, so that "
+        "validation uses new groups. It is not a label.",
         default=None,
         off="none",
         is_offered=True,
@@ -90,20 +89,20 @@ class ImagesData(PictureSource):
     )
     validation_path: str = setting(
         "Validation folder",
-        "Another folder with the same classes, whose pictures validate after each epoch; none of "
-        "the others are held out then.",
+        "Another folder with the same classes, on whose images the model is validated after each "
+        "epoch; no others are held out then.",
         default="",
         off="none",
-        path=PathKind((), "", "Choose the validation pictures"),
+        path=PathKind((), "", "Choose the validation images"),
         applies={"files": ((),)},
     )
     test_path: str = setting(
         "Test folder",
-        "Another folder with the same classes, whose pictures are read once, when the "
-        "training has come to its end.",
+        "Another folder with the same classes, whose images the trained model is measured on "
+        "once, at the end.",
         default="",
         off="none",
-        path=PathKind((), "", "Choose the test pictures"),
+        path=PathKind((), "", "Choose the test images"),
         applies={"files": ((),)},
     )
     find_sets: bool = setting(
@@ -116,7 +115,7 @@ class ImagesData(PictureSource):
     )
     leave_out: tuple[ClassName, ...] = setting(
         "Left out",
-        "Classes that are not used: folders of these names are passed over, in each set.",
+        "Classes that are not used: folders with these names are ignored in each set.",
         default=(),
         off="none",
         is_offered=True,

@@ -135,17 +135,17 @@ class KerasData(PictureSource):
         Choice(
             "fashion_mnist",
             "Fashion-MNIST: clothes, 28x28",
-            "70,000 grey pictures of clothes in 10 classes; harder than MNIST. Downloaded once.",
+            "70,000 grey images of clothes in 10 classes; harder than MNIST. Downloaded once.",
         ),
         Choice(
             "cifar10",
             "CIFAR-10: photographs, 32x32",
-            "60,000 small colour photographs of 10 kinds of things. Downloaded once, 163 MiB.",
+            "60,000 small colour photographs in 10 classes. Downloaded once, 163 MiB.",
         ),
         Choice(
             "cifar100",
             "CIFAR-100: photographs, 100 classes",
-            "60,000 small colour photographs of 100 kinds of things. Downloaded once, 161 MiB.",
+            "60,000 small colour photographs in 100 classes. Downloaded once, 161 MiB.",
         ),
         Choice(
             "imdb",
@@ -160,12 +160,12 @@ class KerasData(PictureSource):
         Choice(
             "boston_housing",
             "Boston housing: prices",
-            "506 suburbs with 13 measures; a price is predicted, not a class. Downloaded once.",
+            "506 suburbs with 13 features; a price is predicted, not a class. Downloaded once.",
         ),
         Choice(
             "california_housing",
             "California housing: prices",
-            "20,640 districts with 8 measures; a price is predicted, not a class. Downloaded once.",
+            "20,640 districts with 8 features; a price is predicted, not a class. Downloaded once.",
         ),
     )
 

@@ -28,7 +28,11 @@ class MlpModel(Model):
     """Dense layers with ReLU between them."""
 
     source: Literal["mlp"] = kind(
-        Choice("mlp", "MLP: dense layers", "Every unit sees all of the layer before; for any data.")
+        Choice(
+            "mlp",
+            "MLP: dense layers",
+            ("Every unit is connected to all units of the layer before; for any data."),
+        )
     )
     hidden: Units = hidden_setting(default=(128,))
     dropout: Fraction = dropout_setting(AFTER_HIDDEN)
@@ -52,12 +56,12 @@ class CnnModel(Model):
     """3x3 convolutions, each followed by ReLU and 2x2 max pooling, then dense layers."""
 
     source: Literal["cnn"] = kind(
-        Choice("cnn", "CNN: convolutions", "Small filters slide over the picture; for images.")
+        Choice("cnn", "CNN: convolutions", "Small filters slide over the image; for images.")
     )
     filters: tuple[PositiveInt, ...] = setting(
         "Filters",
-        "How many 3x3 filters each convolution has, from the first to the last. After each one the "
-        "picture is halved in height and width by 2x2 max pooling.",
+        "How many 3x3 filters each convolution has, from the first to the last. After each one "
+        "the image is halved in height and width by 2x2 max pooling.",
         default=(32,),
         examples=[[32, 64]],
         min_length=1,

@@ -24,12 +24,12 @@ class Allocator(ChoiceEnum):
     BFC = (
         "bfc",
         "TensorFlow's own",
-        "The usual one. It keeps what it once took until its process ends, and keeps to limits.",
+        "The default. It keeps what it has taken until its process ends, and enforces limits.",
     )
     CUDA_MALLOC_ASYNC = (
         "cuda_malloc_async",
         "CUDA's (cuda_malloc_async)",
-        "Gives back what is not used and leaves fewer gaps, but keeps to no limit.",
+        "Gives back what is not used and leaves fewer gaps, but enforces no limit.",
     )
 
 

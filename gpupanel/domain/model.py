@@ -43,12 +43,16 @@ class SavedModel(Model):
     """
 
     source: Literal["saved"] = kind(
-        Choice("saved", "Saved model: a .keras file", "A trained model, such as a run here leaves.")
+        Choice(
+            "saved",
+            "Saved model: a .keras file",
+            ("A trained model, such as one that a run has saved."),
+        )
     )
     path: str = setting(
         "File",
-        "A Keras model in a .keras file. Every run here leaves one in its folder, model.keras. It "
-        "is loaded in safe mode, so that it cannot run code.",
+        "A Keras model in a .keras file. Every training run saves one in its folder, model.keras. "
+        "It is loaded in safe mode, so that it cannot run code.",
         default="",
         path=PathKind((".keras",), "Keras models", "Choose the model"),
     )

@@ -7,17 +7,17 @@ from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.setting import settings_of
 
 _NAMES = {
-    ExampleKind.PICTURES: "pictures",
+    ExampleKind.PICTURES: "images",
     ExampleKind.WORDS: "texts",
     ExampleKind.COLUMNS: "rows of a table",
 }
 _HINTS = {
-    ExampleKind.PICTURES: "Use dense layers (mlp), or data whose examples are height x width "
+    ExampleKind.PICTURES: "Use dense layers (an MLP), or data whose examples are height x width "
     "(x channels).",
-    ExampleKind.WORDS: "Use dense layers (mlp), or texts as data.",
-    ExampleKind.COLUMNS: "Use dense layers (mlp), or a table as data.",
+    ExampleKind.WORDS: "Use dense layers (an MLP), or texts as data.",
+    ExampleKind.COLUMNS: "Use dense layers (an MLP), or a table as data.",
 }
-_USE_MLP = Fix.of("Use mlp", "model", {"source": "mlp"})
+_USE_MLP = Fix.of("Use an MLP", "model", {"source": "mlp"})
 
 
 def kind_misfit(model: ModelSettings, data: DataSettings) -> Problem | None:
@@ -65,7 +65,7 @@ def shape_misfit(
     return Problem(
         code="model_pictures_too_small",
         field="model.filters",
-        message=f"Pictures of {feature_shape[0]}x{feature_shape[1]} pixels are too small for "
+        message=f"Images of {feature_shape[0]}x{feature_shape[1]} pixels are too small for "
         f"{len(filters)} convolutions: each halves both sides.",
         hint=f"Use at most {most} of them.",
         fix=Fix.of(f"Keep the first {most}", "model.filters", list(filters[:most])),
@@ -92,8 +92,8 @@ def _picture_below(
     return Problem(
         code="model_pictures_too_small",
         field="data.image_size" if may_be_scaled else "model.source",
-        message=f"Pictures of {feature_shape[0]}x{feature_shape[1]} pixels are too small for "
+        message=f"Images of {feature_shape[0]}x{feature_shape[1]} pixels are too small for "
         f"{model.source}, which needs {least}x{least} at least.",
-        hint="Have them scaled to more." if may_be_scaled else "Use larger pictures, or the cnn.",
+        hint="Scale them to a larger size." if may_be_scaled else "Use larger images, or a CNN.",
         fix=scaled if may_be_scaled else None,
     )

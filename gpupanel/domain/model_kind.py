@@ -1,6 +1,7 @@
 """What every model has: its settings, what is asked about it, and settings that several share."""
 
 from enum import StrEnum
+from math import prod
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -107,6 +108,14 @@ class Model(KindValue):
     def keeps_layers(self) -> bool:
         """Whether some of its layers keep the weights that they begin with."""
         return False
+
+    def least_activations(self, feature_shape: tuple[int, ...]) -> int:
+        """Numbers that a step holds of each example at least.
+
+        Args:
+            feature_shape: Of one example, without the batch axis.
+        """
+        return prod(feature_shape)
 
     @property
     def normalises_batches(self) -> bool | None:

@@ -114,7 +114,9 @@ def summary_sentence(summary: ModelSummary) -> str:
     counts = summary.parameters
     frozen = f", {counts.frozen:,} of them not trained" if counts.frozen else ""
     layers = f"{len(summary.layers):,} layer{'s' if len(summary.layers) > 1 else ''}"
-    return f"{layers}, {counts.total:,} parameters{frozen}: {weights_mib(counts):,.1f} MiB."
+    size = weights_mib(counts)
+    taken = f"{size:,.1f} MiB" if size < 1024 else f"{size / 1024:,.1f} GiB"
+    return f"{layers}, {counts.total:,} parameters{frozen}: {taken}."
 
 
 def shape_text(layer: LayerSummary) -> str:

@@ -44,7 +44,7 @@ class Optimizer(ChoiceEnum):
     LION = (
         "lion",
         "Lion",
-        "Goes by the sign of a momentum alone; wants a learning rate 3 to 10 times smaller.",
+        "Uses only the sign of a momentum; needs a learning rate 3 to 10 times smaller.",
     )
 
     @property

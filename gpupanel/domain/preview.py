@@ -107,6 +107,9 @@ class DataPreview(Value):
     Attributes:
         validation_example_count: Of a validation set of its own.
         test_example_count: Of a test set of its own.
+        trained_count: Examples of an epoch, those that are repeated counted each time; 0: not
+            known.
+        held_out_count: Examples that validate after each epoch.
         class_counts: Name of each class or label with its number of training examples, in their
             order; empty where values are predicted.
         value_count: How many values an example are predicted.
@@ -125,6 +128,8 @@ class DataPreview(Value):
     example_count: int = 0
     validation_example_count: int = 0
     test_example_count: int = 0
+    trained_count: int = 0
+    held_out_count: int = 0
     feature_shape: tuple[int, ...] = ()
     target: Target = Target.CLASSES
     class_counts: tuple[tuple[str, int], ...] = ()

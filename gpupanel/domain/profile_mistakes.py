@@ -76,14 +76,14 @@ def _problem(details: ErrorDetails, table: type[Value]) -> Problem:
     code, message, hint = (
         "profile_value_invalid",
         f"{name} is {_shown(value)}: {_lower_first(details['msg'])}.",
-        "Give it a value that is allowed.",
+        "Give it an allowed value.",
     )
     if field == "schema_version":
         code = "profile_version_unknown"
         message = f"The profile has format version {value}; this gpupanel reads {SCHEMA_VERSION}."
-        hint = "Update gpupanel, or write the profile anew."
+        hint = "Update gpupanel, or write the profile again."
     elif kind == "extra_forbidden":
-        code, message = "profile_key_unknown", f"{name} is not a key that a profile has here."
+        code, message = "profile_key_unknown", f"{name} is not a key of a profile."
         hint = _did_you_mean(field.rpartition(".")[2], _known_keys(table)) or "Remove it."
     elif kind in ("missing", "union_tag_not_found"):
         code, message = "profile_key_missing", f"{name} is missing."
@@ -160,7 +160,7 @@ def _tags(annotation: object) -> set[object]:
 
 def _without_it(setting: Setting) -> str:
     if setting.is_required:
-        return "Give it such a value."
+        return "Give it an allowed value."
     if setting.default is None:
         return f"Change it, or leave it out: {setting.off}." if setting.off else "Change it."
     return f"Change it, or leave it out: it is then {json.dumps(setting.default)}."

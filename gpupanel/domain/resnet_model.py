@@ -30,20 +30,20 @@ class ResNetModel(Model):
         Choice(
             "resnet",
             "ResNet: residual blocks",
-            "Deep convolutions with connections around them; for pictures of 32 to 128 pixels.",
+            "Deep convolutions with skip connections; for images of 32 to 128 pixels.",
         )
     )
     filters: tuple[PositiveInt, ...] = setting(
         "Filters",
         "How many filters the convolutions of each stage have. Each stage after the first halves "
-        "the picture in height and width.",
+        "the image in height and width.",
         default=(16, 32, 64),
         min_length=1,
         max_length=MOST_STAGES,
     )
     blocks: Annotated[PositiveInt, Field(le=MOST_BLOCKS)] = setting(
         "Blocks in each stage",
-        "Two convolutions each, with a connection around them. More can learn more, and take "
+        "Two convolutions each, with a skip connection. More can learn more, and take "
         "longer: 3 with filters 16, 32, 64 make ResNet-20.",
         default=2,
     )

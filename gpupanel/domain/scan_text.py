@@ -89,7 +89,7 @@ def column_text(column: ScannedColumn) -> str:
     if column.missing:
         said.append(f"{column.missing:,} empty")
     if column.is_constant:
-        said.append("the same everywhere")
+        said.append("constant")
     return ", ".join(said)
 
 
@@ -109,15 +109,15 @@ def _examples(scan: DataScan) -> list[ScanRow]:
             text += f", {each.examples - each.labelled:,} without a label"
         rows.append(ScanRow(name=each.name.capitalize(), text=text))
     if scan.unlabelled:
-        rows.append(ScanRow(name="Left out: without a label", text=f"{scan.unlabelled:,}"))
+        rows.append(ScanRow(name="Left out for lack of a label", text=f"{scan.unlabelled:,}"))
     if scan.feature_shape:
         shape = " x ".join(f"{length:,}" for length in scan.feature_shape)
         rows.append(ScanRow(name="One example", text=shape))
     if scan.sets:
         rows.append(ScanRow(name="Predicted", text=scan.target.label))
     if scan.is_complete:
-        rows.append(ScanRow(name="In several sets", text=f"{scan.leaked:,}"))
-        rows.append(ScanRow(name="Copies of others", text=f"{scan.copies:,}"))
+        rows.append(ScanRow(name="Shared by several sets", text=f"{scan.leaked:,}"))
+        rows.append(ScanRow(name="Duplicates", text=f"{scan.copies:,}"))
         rows.append(ScanRow(name="Unreadable", text=f"{scan.unreadable_count:,}"))
     return rows
 

@@ -16,9 +16,9 @@ Part = Annotated[float, Field(gt=0.0, lt=1.0)]
 class ScheduleKind(ChoiceEnum):
     """What the learning rate does in the course of a training."""
 
-    CONSTANT = "constant", "Constant", "It stays what it is."
-    STEP = "step", "Step", "Falls by a factor at once, every so many epochs."
-    EXPONENTIAL = "exponential", "Exponential", "Falls by that factor smoothly."
+    CONSTANT = "constant", "Constant", "It stays the same."
+    STEP = "step", "Step", "Falls by a factor at once, at regular intervals."
+    EXPONENTIAL = "exponential", "Exponential", "Falls by that factor gradually."
     COSINE = "cosine", "Cosine", "Falls slowly, then fast, then slowly, until the end."
     ONE_CYCLE = "one_cycle", "One cycle", "Rises from a 25th, then falls as a cosine to almost 0."
     REDUCE_ON_PLATEAU = (
@@ -42,7 +42,7 @@ class ScheduleSettings(Value):
 
     kind: ScheduleKind = setting(
         "Kind",
-        "What the learning rate does in the course of the training.",
+        "How the learning rate changes in the course of the training.",
         default=ScheduleKind.CONSTANT,
     )
     every_epochs: PositiveInt = setting(
@@ -61,7 +61,8 @@ class ScheduleSettings(Value):
     )
     warmup_epochs: Annotated[float, Field(ge=0.0, le=1e6)] = setting(
         "Warm-up (epochs)",
-        "The learning rate rises from 0 during so many epochs (1.5 is one and a half), then falls.",
+        "The learning rate rises from 0 during this many epochs (1.5 is one and a half), then "
+        "falls.",
         default=0.0,
         unit="epoch",
         off="none",
@@ -69,14 +70,14 @@ class ScheduleSettings(Value):
     )
     rise: Part = setting(
         "Rise",
-        "In which part of the training the learning rate rises: 0.3 is almost a third of all "
-        "steps.",
+        "The fraction of the training in which the learning rate rises: 0.3 is almost a third of "
+        "all steps.",
         default=0.3,
         applies={"kind": (ScheduleKind.ONE_CYCLE.value,)},
     )
     least: Fraction = setting(
         "Least rate",
-        "The learning rate falls to this part of itself, and no further.",
+        "The learning rate falls to this fraction of itself, and no further.",
         default=0.0,
         off="none",
         applies={"kind": (_COSINE, _FALLS_BY_LOSS)},
@@ -84,7 +85,7 @@ class ScheduleSettings(Value):
     patience_epochs: PositiveInt = setting(
         "Patience",
         "It falls when the validation loss (the training loss where nothing is validated) has not "
-        "fallen for so many epochs.",
+        "fallen for this many epochs.",
         default=5,
         unit="epoch",
         applies={"kind": (_FALLS_BY_LOSS,)},

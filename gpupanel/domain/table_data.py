@@ -36,7 +36,7 @@ class MissingValues(ChoiceEnum):
         "Fill in the mean",
         "A number or date becomes the mean of its column in the whole file, a category none.",
     )
-    DROP = "drop", "Leave the row out", "A row with an empty cell is not learned from."
+    DROP = "drop", "Leave the row out", "A row with an empty cell is left out."
     ERROR = "error", "Refuse", "A table with an empty cell is refused, and the first one named."
 
 
@@ -44,7 +44,11 @@ class HeaderLine(ChoiceEnum):
     """Where the names of columns are."""
 
     FIRST = "first_line", "First line", "The first line names the columns."
-    NONE = "none", "No names", "Every line is a row; columns are called column 1, column 2 and on."
+    NONE = (
+        "none",
+        "None",
+        "Every line is a row; the columns are called column 1, column 2 and so on.",
+    )
 
 
 Delimiter = Literal[",", ";", "\t", "|"]
@@ -66,14 +70,14 @@ def delimiter_setting() -> Any:  # noqa: ANN401 - as pydantic's
     """How a text file with a table is written."""
     return setting(
         "Delimiter",
-        "What stands between the cells of a text file.",
+        "The character between the cells of a text file.",
         default=None,
         off="automatic",
         choices=(
             Choice(",", "Comma (,)"),
             Choice(";", "Semicolon (;)"),
             Choice("\t", "Tab"),
-            Choice("|", "Bar (|)"),
+            Choice("|", "Vertical bar (|)"),
         ),
         advanced=True,
     )
@@ -83,7 +87,7 @@ def decimal_setting() -> Any:  # noqa: ANN401 - as pydantic's
     """How a text file with a table is written."""
     return setting(
         "Decimal mark",
-        "What stands before the decimals of numbers in a text file.",
+        "The character before the decimals of numbers in a text file.",
         default=None,
         off="automatic",
         choices=(Choice(".", "Point (1.5)"), Choice(",", "Comma (1,5)")),
@@ -95,7 +99,7 @@ def encoding_setting() -> Any:  # noqa: ANN401 - as pydantic's
     """How a text file with a table is written."""
     return setting(
         "Encoding",
-        "Which bytes stand for which letters in a text file.",
+        "The character encoding of a text file.",
         default=None,
         off="automatic",
         choices=(
@@ -116,9 +120,9 @@ def encoding_setting() -> Any:  # noqa: ANN401 - as pydantic's
 def header_setting() -> Any:  # noqa: ANN401 - as pydantic's
     """How a text file with a table is written."""
     return setting(
-        "Names of columns",
-        "Whether the first line of a text file names the columns. Found by itself: it does where "
-        "none of its cells is a number.",
+        "Column names",
+        "Whether the first line of a text file names the columns. Detected: it does if none of "
+        "its cells is a number.",
         default=None,
         off="automatic",
         advanced=True,
@@ -156,37 +160,37 @@ class TableData(DataSource):
     )
     target: Annotated[ColumnName | ColumnNames | None, BeforeValidator(one_or_several)] = setting(
         "Target",
-        "The column that is predicted, or a list of several. Found by itself: a column called "
-        "target, label, class or y, else the last one.",
+        "The column that is predicted, or a list of several. Detected: a column called target, "
+        "label, class or y, else the last one.",
         default=None,
         off="automatic",
         is_offered=True,
     )
     predicts: Target | None = setting(
         "Predicted",
-        "What the target is. Found by itself: texts are classes, and so are whole numbers from 0 "
-        "or 1 without gaps up to 20; several columns of 0 and 1 are labels; other numbers are "
-        "values.",
+        "What the target is. Detected: texts are classes, and so are whole numbers from 0 or 1 "
+        "without gaps up to 20; several columns of 0 and 1 are labels; other numbers are values.",
         default=None,
         off="automatic",
     )
     ignore: ColumnNames = setting(
         "Left out",
-        "Columns that are not learned from, such as numbers that only name a row.",
+        "Columns that are not learned from, such as row identifiers.",
         default=(),
         off="none",
         is_offered=True,
     )
     missing: MissingValues = setting(
         "Empty cells",
-        "What is done about cells that hold nothing, NA, NaN, null or an infinite number. A "
-        "prediction leaves no row out: it fills in what training did.",
+        "How to treat cells that hold nothing, NA, NaN, null or an infinite number. A prediction "
+        "leaves no row out: it fills in what training did.",
         default=MissingValues.MEAN,
     )
     group: ColumnName | None = setting(
-        "Held out together",
-        "A column that says which rows belong together, such as those of one patient: either all "
-        "of them are held out or none, so that what validates is new. It is not learned from.",
+        "Group column",
+        "The column of which equal values mark rows that belong together, such as those of one "
+        "patient: all rows of a group are held out, or none, so that validation uses new groups. "
+        "It is not learned from.",
         default=None,
         off="none",
         is_offered=True,
@@ -196,7 +200,7 @@ class TableData(DataSource):
     validation_path: str = set_path_setting(
         "Validation table",
         "Another table with the same columns, whose rows validate after each epoch; none of the "
-        "others are held out then. Its features are made as those of the rows to train on.",
+        "others are held out then. Its features are encoded as those of the training rows.",
         PathKind(TABLE_SUFFIXES, "Tables", "Choose the validation table"),
     )
     test_path: str = set_path_setting(
@@ -207,7 +211,7 @@ class TableData(DataSource):
     )
     numbers: ColumnNames | None = setting(
         "Numbers",
-        "Columns that hold numbers; one that is not named is taken as it seems.",
+        "Columns that hold numbers; the type of all others is detected.",
         default=None,
         off="automatic",
         is_offered=True,
@@ -215,8 +219,8 @@ class TableData(DataSource):
     )
     categories: ColumnNames | None = setting(
         "Categories",
-        "Columns that hold one of a few names, such as a postcode that is written as a number; one "
-        "that is not named is taken as it seems.",
+        "Columns that hold one of a few names, such as a postcode that is written as a number; "
+        "the type of all others is detected.",
         default=None,
         off="automatic",
         is_offered=True,
@@ -224,8 +228,8 @@ class TableData(DataSource):
     )
     dates: ColumnNames | None = setting(
         "Dates",
-        "Columns that hold dates, as 2026-01-31 or 31.01.2026, with or without a time; they become "
-        "days since the first row's.",
+        "Columns that hold dates, as 2026-01-31 or 31.01.2026, with or without a time; they "
+        "become the number of days since the first row's date.",
         default=None,
         off="automatic",
         is_offered=True,

@@ -35,13 +35,13 @@ class TabularModel(Model):
         Choice(
             "table",
             "Table: embeddings and dense layers",
-            "Learns numbers for each category of a column; for tables.",
+            "Learns an embedding of each category of a column; for tables.",
         )
     )
     embedding_units: Annotated[PositiveInt, Field(le=MOST_UNITS)] | None = setting(
         "Embedding size",
-        "How many numbers stand for a category of a column. Found by itself from how many "
-        "categories the column has.",
+        "How many numbers represent a category of a column. Detected from how many categories the "
+        "column has.",
         default=None,
         off="automatic",
     )

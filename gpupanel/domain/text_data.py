@@ -68,39 +68,39 @@ class TextData(DataSource):
     )
     text: ColumnName | None = setting(
         "Text column",
-        "The column of a table that holds the texts. Found by itself where it is called text, "
-        "review or comment, or where it is the only one that holds texts.",
+        "The column of a table that holds the texts. Detected where it is called text, review or "
+        "comment, or where it is the only one that holds texts.",
         default=None,
         off="automatic",
         is_offered=True,
     )
     target: Annotated[ColumnName | ColumnNames | None, BeforeValidator(one_or_several)] = setting(
         "Target",
-        "The column of a table that is predicted, or a list of several. Found by itself: a column "
-        "called target, label, class or y, else the last one.",
+        "The column of a table that is predicted, or a list of several. Detected: a column called "
+        "target, label, class or y, else the last one.",
         default=None,
         off="automatic",
         is_offered=True,
     )
     vocabulary: Annotated[int, Field(ge=10, le=MOST_VOCABULARY)] = setting(
         "Vocabulary",
-        "How many words are distinguished, the most frequent ones; all others are the same unknown "
-        "word. More need more memory, and texts enough to learn them from.",
+        "How many words are distinguished: the most frequent ones; all others are the same "
+        "unknown word. A larger vocabulary needs more memory and more texts.",
         default=20_000,
         unit="word",
     )
     length: Annotated[int, Field(ge=1, le=16_384)] = setting(
         "Length",
-        "How many words of a text count, the first ones. Shorter texts are filled up; what is "
-        "longer is cut.",
+        "How many words of each text are used: the first ones. Shorter texts are padded, longer "
+        "ones are cut.",
         default=200,
         unit="word",
     )
     predicts: Target | None = setting(
         "Predicted",
-        "What the target is. Found by itself: folders and texts are classes, and so are whole "
-        "numbers from 0 or 1 without gaps up to 20; several columns of 0 and 1 are labels; other "
-        "numbers are values.",
+        "What the target is. Detected: folders and texts are classes, and so are whole numbers "
+        "from 0 or 1 without gaps up to 20; several columns of 0 and 1 are labels; other numbers "
+        "are values.",
         default=None,
         off="automatic",
     )

@@ -27,8 +27,8 @@ RawType = Literal[
     "uint8", "int8", "uint16", "int16", "int32", "int64", "float16", "float32", "float64"
 ]
 _PATTERN = (
-    " A pattern of names in one folder, such as train-*.tfrecord, means all files that it fits "
-    "(* any text, ? any letter, [ab] one of these)."
+    " A pattern of names in one folder, such as train-*.tfrecord, means all files that match it (* "
+    "any text, ? any letter, [ab] one of these)."
 )
 
 
@@ -51,8 +51,8 @@ class TfrecordData(PictureSource):
         Choice(
             "tfrecord",
             "TFRecord files…",
-            "Records that TensorFlow wrote, in one file or in many: pictures, bytes or numbers "
-            "with their labels.",
+            "Records that TensorFlow wrote, in one file or in many: images, bytes or numbers with "
+            "their labels.",
         ),
     )
     path: str = setting(
@@ -62,30 +62,30 @@ class TfrecordData(PictureSource):
     )
     features: FeatureName | None = setting(
         "Examples feature",
-        "The feature that is learned from: an encoded picture, raw bytes, or numbers. Found by "
-        "itself where there is one picture, or one of a usual name, such as image or x.",
+        "The feature that is learned from: an encoded image, raw bytes, or numbers. Detected "
+        "where there is one image, or one with a common name, such as image or x.",
         default=None,
         off="automatic",
         is_offered=True,
     )
     labels: FeatureName | None = setting(
         "Labels feature",
-        "The feature that is predicted: a number, a row of numbers, or the name of a class. Found "
-        "by itself where it has a usual name, such as label, y or target.",
+        "The feature that is predicted: a number, a row of numbers, or the name of a class. "
+        "Detected where it has a common name, such as label, y or target.",
         default=None,
         off="automatic",
         is_offered=True,
     )
     predicts: Target | None = setting(
         "Predicted",
-        "What the labels are. Found by itself: whole numbers and names are classes, and so are "
-        "rows with a single 1; other rows of 0 and 1 are several labels; other numbers are values.",
+        "What the labels are. Detected: whole numbers and names are classes, and so are rows with "
+        "a single 1; other rows of 0 and 1 are several labels; other numbers are values.",
         default=None,
         off="automatic",
     )
     unreadable_share: Fraction = unreadable_share_setting("unreadable")
-    image_size: ImageSize = image_size_setting("encoded picture")
-    color: Color = color_setting("encoded pictures")
+    image_size: ImageSize = image_size_setting("encoded image")
+    color: Color = color_setting("encoded images")
     validation_path: str = setting(
         "Validation files",
         "A file, a folder or a pattern of the records that validate; no others are held out then.",
@@ -116,8 +116,8 @@ class TfrecordData(PictureSource):
     )
     shape: Annotated[tuple[Length, ...], Field(max_length=4)] = setting(
         "Shape",
-        "The shape of an example of numbers or raw bytes, such as 28, 28, 1. Left out, it is what "
-        "features of the record say that are called shape, or height and width, else a row.",
+        "The shape of an example of numbers or raw bytes, such as 28, 28, 1. By default taken "
+        "from features of the record called shape, or height and width; else a row.",
         default=(),
         off="automatic",
         advanced=True,
@@ -126,7 +126,7 @@ class TfrecordData(PictureSource):
         FeatureName | tuple[FeatureName, ...] | None, BeforeValidator(one_or_several)
     ] = setting(
         "Shape features",
-        "The feature with the shape of an example of numbers or raw bytes; or several with a "
+        "The feature with the shape of an example of numbers or raw bytes; or several with one "
         "number each, such as height, width and depth.",
         default=None,
         off="automatic",
@@ -135,8 +135,8 @@ class TfrecordData(PictureSource):
     )
     raw_type: RawType | None = setting(
         "Type of raw bytes",
-        "What numbers the bytes of an example are, the least significant byte first. Found by "
-        "itself: bytes that are no encoded picture are whole numbers from 0 to 255 (uint8).",
+        "The type of the numbers in an example's bytes, least significant byte first. Detected: "
+        "bytes that are not an encoded image are whole numbers from 0 to 255 (uint8).",
         default=None,
         off="automatic",
         advanced=True,

@@ -28,7 +28,7 @@ class Loss(ChoiceEnum):
     """What a training makes small."""
 
     AUTO = "auto", "By the labels", "Cross-entropy of classes and labels, squared error of values."
-    FOCAL = "focal", "Focal", "Cross-entropy in which what is nearly right counts less."
+    FOCAL = "focal", "Focal", "Cross-entropy in which examples that are nearly right count less."
 
 
 class TrainingSettings(Value):
@@ -48,8 +48,8 @@ class TrainingSettings(Value):
     )
     accumulation_steps: PositiveInt = setting(
         "Accumulation steps",
-        "Each replica takes its share in this many smaller parts and applies the "
-        "summed gradient once. It needs less memory and is the same mathematics.",
+        "Each replica takes its share in this many smaller parts and applies the summed gradient "
+        "once. It needs less memory; the result is mathematically the same.",
         default=1,
     )
     optimizer: Optimizer = setting(
@@ -65,37 +65,37 @@ class TrainingSettings(Value):
     )
     schedule: ScheduleSettings = setting(
         "Schedule",
-        "How the learning rate changes in the course of the training. A run that goes on for more "
-        "epochs than it was started with follows the longer curve from there on.",
+        "How the learning rate changes in the course of the training. A run that continues for "
+        "more epochs than it was started with follows the longer curve from there on.",
         default=NO_SCHEDULE,
         off="constant",
     )
     momentum: Fraction = setting(
         "Momentum",
-        "How much of the last step goes on in the next one, from 0 to below 1. SGD and "
+        "How much of the last step carries over to the next one, from 0 to below 1. SGD and "
         "RMSprop only: Adam and AdamW keep a momentum of their own.",
         default=0.0,
         applies={"optimizer": optimizers_taking("momentum")},
     )
     nesterov: bool = setting(
         "Nesterov momentum",
-        "Take the gradient's step where the momentum leads, and not before it. It means something "
-        "with a momentum above 0 only.",
+        "Take the gradient's step after that of the momentum, not before it. It needs a momentum "
+        "above 0.",
         default=False,
         advanced=True,
         applies={"optimizer": optimizers_taking("nesterov")},
     )
     weight_decay: Annotated[float, Field(ge=0.0, le=1e3)] | None = setting(
         "Weight decay",
-        "Make each weight smaller at each update, by this part of it times the learning rate. "
-        "Left out, AdamW takes 0.004, and the other optimizers none.",
+        "Shrink each weight at each update by this fraction of it times the learning rate. By "
+        "default AdamW takes 0.004, and the other optimizers none.",
         default=None,
         off="as usual",
         examples=[1e-4],
     )
     beta_1: Beta | None = setting(
         "Beta 1",
-        "How much of the mean of recent gradients stays at each update. Left out, it is 0.9.",
+        "How much of the mean of recent gradients stays at each update. The default is 0.9.",
         default=None,
         off="as usual",
         advanced=True,
@@ -105,7 +105,7 @@ class TrainingSettings(Value):
     beta_2: Beta | None = setting(
         "Beta 2",
         "How much of the mean of their squares stays at each update; of Lion, of the mean itself. "
-        "Left out, it is 0.999, of Lion 0.99.",
+        "The default is 0.999, for Lion 0.99.",
         default=None,
         off="as usual",
         advanced=True,
@@ -114,8 +114,8 @@ class TrainingSettings(Value):
     )
     epsilon: Float32 | None = setting(
         "Epsilon",
-        "Is added to what a step is divided by, so that a weight with tiny gradients takes no huge "
-        "one. Left out, it is 1e-7.",
+        "Added to the divisor of a step, so that a weight with tiny gradients takes no huge one. "
+        "The default is 1e-7.",
         default=None,
         off="as usual",
         advanced=True,
@@ -124,9 +124,9 @@ class TrainingSettings(Value):
     )
     ema: Beta | None = setting(
         "Average of the weights",
-        "Validate, test and save an exponential moving average of the weights (EMA), of which this "
-        "much stays at each update. The training itself goes on with the weights, and a checkpoint "
-        "has both.",
+        "Validate, test and save an exponential moving average of the weights (EMA), of which "
+        "this much stays at each update. The training itself continues with the weights, and a "
+        "checkpoint has both.",
         default=None,
         off="off",
         advanced=True,
@@ -134,15 +134,15 @@ class TrainingSettings(Value):
     )
     loss: Loss = setting(
         "Loss",
-        "What the training makes small. What validates and tests is measured without it, so that "
+        "What the training minimises. Validation and test losses are measured without it, so that "
         "trainings can be compared.",
         default=Loss.AUTO,
         advanced=True,
     )
     focal_gamma: Annotated[float, Field(gt=0.0, le=10.0)] = setting(
         "Focal gamma",
-        "How much less what is nearly right counts: its loss is multiplied by how wrong it is, to "
-        "this power.",
+        "How much less examples that are nearly right count: their loss is multiplied by how "
+        "wrong they are, to this power.",
         default=2.0,
         advanced=True,
         applies={"loss": (Loss.FOCAL.value,)},
@@ -182,14 +182,14 @@ class TrainingSettings(Value):
     )
     seed: Annotated[int, Field(ge=0, lt=2**31)] = setting(
         "Seed",
-        "Determines the order of the examples, which are held out for validation, and the "
-        "first weights. The same seed gives the same training.",
+        "Determines the order of the examples, which of them are held out for validation, and the "
+        "initial weights. The same seed gives the same training.",
         default=7,
         advanced=True,
     )
     checkpoint_every_epochs: Count = setting(
         "Checkpoint",
-        "Save the weights and the optimizer's state after so many epochs; 0 saves none.",
+        "Save the weights and the optimizer's state every this many epochs; 0 saves none.",
         default=1,
         prefix="every ",
         unit="epoch",
@@ -197,8 +197,8 @@ class TrainingSettings(Value):
     )
     checkpoint_every_minutes: Annotated[float, Field(gt=0.0, le=MOST_MINUTES)] | None = setting(
         "Timed checkpoints",
-        "Also save one within an epoch, when the last one is so many minutes old: what "
-        "a power cut can cost is then at most that.",
+        "Also save one within an epoch, when the last one is this many minutes old: a power cut "
+        "then costs at most that much work.",
         default=None,
         unit="minute",
         off="off",
@@ -207,23 +207,22 @@ class TrainingSettings(Value):
     )
     checkpoints_kept: PositiveInt = setting(
         "Checkpoints kept",
-        "So many of the newest checkpoints stay on the disk; older ones are deleted.",
+        "This many of the newest checkpoints are kept; older ones are deleted.",
         default=3,
         prefix="the newest ",
         advanced=True,
     )
     keep_best_checkpoint: bool = setting(
         "Keep the best checkpoint",
-        "Of the checkpoints saved at the end of an epoch, the one with the least "
-        "validation loss (the training loss where nothing is validated) stays on the disk, however "
-        "old it is.",
+        "Of the checkpoints saved at the end of an epoch, the one with the least validation loss "
+        "(the training loss where nothing is validated) is kept, however old it is.",
         default=True,
         advanced=True,
     )
     early_stopping_patience: PositiveInt | None = setting(
         "Early stopping",
-        "End when the validation loss (the training loss where nothing is validated) "
-        "has not fallen for so many epochs.",
+        "End when the validation loss (the training loss where nothing is validated) has not "
+        "fallen for this many epochs.",
         default=None,
         prefix="after ",
         unit="epoch",
@@ -253,7 +252,7 @@ class TrainingSettings(Value):
     )
     tensorboard: bool = setting(
         "TensorBoard files",
-        "Also write TensorBoard event files into the run's directory.",
+        "Also write TensorBoard event files into the run's folder.",
         default=True,
         advanced=True,
     )

@@ -27,12 +27,12 @@ class TransformerModel(Model):
         Choice(
             "transformer",
             "Transformer: attention",
-            "Every word sees all others of its text; for texts.",
+            "Every word attends to all others of its text; for texts.",
         )
     )
     width: PositiveInt = setting(
         "Embedding size",
-        "How many numbers stand for a word within the network.",
+        "How many numbers represent a word within the network.",
         default=64,
     )
     blocks: Annotated[PositiveInt, Field(le=MOST_BLOCKS)] = setting(
@@ -63,6 +63,12 @@ class TransformerModel(Model):
     @override
     def normalises_batches(self) -> bool:
         return False
+
+    @override
+    def least_activations(self, feature_shape: tuple[int, ...]) -> int:
+        """Each head compares each word with each, and the gradient needs all of it again."""
+        words = feature_shape[0]
+        return max(words, self.blocks * self.heads * words**2)
 
     @property
     def units_of_head(self) -> int:

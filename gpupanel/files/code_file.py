@@ -28,7 +28,7 @@ def read_code_file(
             content = file.read(LARGEST_CODE_BYTES + 1)
     except NotRegularFileError as error:
         raise _problem(
-            "code_unreadable", key, f"{path} is no Python file: it is {error.found}."
+            "code_unreadable", key, f"{path} is not a Python file: it is {error.found}."
         ) from error
     except FileNotFoundError as error:
         raise _problem("code_missing", key, f"The Python file {path} does not exist.") from error
@@ -37,9 +37,9 @@ def read_code_file(
             "code_unreadable", key, f"The Python file {path} cannot be opened: {error.strerror}."
         ) from error
     if len(content) > LARGEST_CODE_BYTES:
-        raise _problem("code_unreadable", key, f"{path} is larger than 1 MiB: that is no code.")
+        raise _problem("code_unreadable", key, f"{path} is larger than 1 MiB: that is not code.")
     if b"\0" in content:
-        message = f"{path} is no Python text: it holds null bytes, as UTF-16 does."
+        message = f"{path} is not Python source: it holds null bytes, as UTF-16 does."
         raise _problem("code_unreadable", key, message, "Save it as UTF-8.")
     return content
 

@@ -64,5 +64,5 @@ def read_names(archive: zipfile.ZipFile, member: str) -> tuple[str, ...]:
     """
     names = read_npy(archive, f"{member}.npy")
     if names.dtype.kind != "U" or names.ndim != 1:
-        raise ValueError(f"{member} are no names")
+        raise ValueError(f"{member} are not names")
     return tuple(name.encode(errors="replace").decode() for name in names.tolist())

@@ -50,7 +50,7 @@ def model_layers(
     for layer in (*word_layers(token_count), *model.stack.layers):
         match layer.kind:
             case LayerKind.EMBEDDING:
-                what, count = f"{EMBEDDING_UNITS} numbers a word", token_count * EMBEDDING_UNITS
+                what, count = f"{EMBEDDING_UNITS} numbers per word", token_count * EMBEDDING_UNITS
                 found.append(ModelLayer(name=layer.name, what=what, parameters=count))
                 shape = (EMBEDDING_UNITS,)
             case LayerKind.CONVOLUTION:

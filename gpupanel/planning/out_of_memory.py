@@ -105,11 +105,10 @@ def halved_shares(shares: Sequence[int], replicas: Sequence[int]) -> tuple[int, 
 
 def _half_at_a_time(profile: Profile) -> Iterator[Fix]:
     if profile.task == "train":
-        path, value = ("training", "accumulation_steps"), 2 * profile.training.accumulation_steps
-    else:
-        path, value = ("inference", "batch_size"), profile.inference.batch_size // 2
-    if value:
-        yield Fix(label="Take half at a time", changes=(Change(path=path, value=value),))
+        steps = 2 * profile.training.accumulation_steps
+        yield Fix.of("Double the accumulation steps", "training.accumulation_steps", steps)
+    elif half := profile.inference.batch_size // 2:
+        yield Fix.of("Halve the batch size", "inference.batch_size", half)
 
 
 def _smaller_share(
@@ -139,7 +138,7 @@ def _higher_limit(profile: Profile, device: PhysicalDevice, room_mib: int | None
 
 def _data_on_disk(profile: Profile) -> Iterator[Fix]:
     if profile.data.is_decoded and profile.data.cache is DataCache.MEMORY:
-        yield Fix.of("Keep the images on the disk", "data.cache", DataCache.DISK.value)
+        yield Fix.of("Cache the images on disk", "data.cache", DataCache.DISK.value)
 
 
 def _mixed_precision(profile: Profile) -> Iterator[Fix]:

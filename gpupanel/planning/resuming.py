@@ -81,8 +81,9 @@ def resume_differences(
     return Problem(
         code="resume_does_not_fit",
         field=keys[0],
-        message=f"The run cannot go on with this profile: {_listed(keys)} "
-        f"{'differs' if len(keys) == 1 else 'differ'}, which would make it another training.",
+        message=f"The run cannot continue with this profile: {_listed(keys)} "
+        f"{'differs' if len(keys) == 1 else 'differ'}, which would make it another "
+        "training.",
         hint=_hint(keys),
         detail="\n".join(
             f"{key}: {_shown(_value(before, change.path))} in the run, {_shown(change.value)} here"
@@ -150,5 +151,5 @@ def _listed(keys: list[str]) -> str:
 
 def _hint(keys: list[str]) -> str:
     if keys == [".".join(_EPOCHS)]:
-        return "A run can go on for more epochs than it was started with, not for fewer."
+        return "A run can continue for more epochs than it was started with, not for fewer."
     return "Give these keys the run's values, or start the profile as a new run."

@@ -80,7 +80,7 @@ def answer_of_child(
         return problem(
             "not_started",
             f"{process} could not be started.",
-            "Repair the installation of gpupanel; the detail says what the system answered.",
+            "Repair the installation of gpupanel; the detail has the system's answer.",
             str(error),
         )
     if child.end is not ChildEnd.BY_ITSELF:

@@ -96,7 +96,10 @@ def _failed(message: str, detail: str) -> DownloadEnd:
         code="download_died",
         field="data.source",
         message=message,
-        hint="Try again; the first run downloads it as well. The detail says what was answered.",
+        hint=(
+            "Try again, or start a run, which downloads it as well. The detail has the process's "
+            "answer."
+        ),
         detail=last_lines,
     )
     return DownloadEnd(problems=(problem,))

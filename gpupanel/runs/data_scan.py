@@ -77,7 +77,7 @@ def scan_data(
             heard.known,
             "scan_not_started",
             "The process that scans the data could not be started.",
-            "Repair the installation of gpupanel; the detail says what the system answered.",
+            "Repair the installation of gpupanel; the detail has the system's answer.",
             str(error),
         )
     if child.end is ChildEnd.CANCELLED:

@@ -80,7 +80,7 @@ def _missing(device: PlannedDevice, listed: Sequence[str]) -> Problem:
         field="devices",
         message=f"TensorFlow made no logical device of {device.name}; it has "
         f"{', '.join(listed) or 'none'}.",
-        hint="Start the profile again, so that the plan is made anew for this machine.",
+        hint="Start the profile again, so that a new plan is made for this machine.",
     )
 
 
@@ -100,8 +100,9 @@ def _is_another(others: Sequence[LogicalDeviceAnswer], plan: LaunchPlan) -> Prob
         field="devices.visible",
         message=f"TensorFlow means {found} by {first.name}, but the plan means {planned.name} "
         f"({_place(planned.pci_bus_id)}).",
-        hint="Start the profile again, so that it is planned anew; something changed the order of "
-        'the GPUs, or CUDA_VISIBLE_DEVICES, after the plan was made. "gpupanel doctor" shows more.',
+        hint="Start the profile again, so that a new plan is made; something changed the order of "
+        'the GPUs, or CUDA_VISIBLE_DEVICES, after the plan was made. "gpupanel doctor" shows '
+        "more.",
         detail="\n".join(f"{each.name}: {_place(each.pci_bus_id)}" for each in others),
     )
 

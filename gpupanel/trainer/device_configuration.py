@@ -127,8 +127,8 @@ def _check_is_seen(device: PlannedDevice, seen: int) -> None:
             code="device_not_seen_by_tensorflow",
             field="devices.visible",
             message=f"TensorFlow sees {what}, so {device.name} cannot be used.",
-            hint='Ask the doctor (in the window, or "gpupanel doctor"): it names which driver or '
-            "CUDA library is missing.",
+            hint='Run the doctor (in the window, or "gpupanel doctor"): it names the driver or '
+            "CUDA library that is missing.",
             detail=f"planned: {device.key}, index {device.index}",
         )
     )
@@ -182,6 +182,6 @@ def _check_replicas(planned: Sequence[str], names: set[str]) -> None:
                 field="devices",
                 message=f"TensorFlow did not make {', '.join(missing)}; it has "
                 f"{', '.join(sorted(names))}.",
-                hint="Start the profile again, so that the plan is made anew for this machine.",
+                hint="Start the profile again, so that a new plan is made for this machine.",
             )
         )

@@ -105,9 +105,9 @@ class EventWriter:
 _EVENTS_DELETED = Problem(
     code="events_deleted",
     severity=Severity.WARNING,
-    message="events.jsonl was deleted or replaced while the run went on: what the run had reported "
+    message="events.jsonl was deleted or replaced during the run: what the run had reported "
     "before is gone from its history.",
-    hint="The training itself is not touched; leave the run's folder alone while it goes on.",
+    hint="The training itself is not affected; leave the run's folder alone while it runs.",
 )
 
 

@@ -80,7 +80,7 @@ def _first_sentence(error: BaseException) -> str:
         # TensorFlow names every frame that made the failing node before it says what failed.
         frames = [number for number, line in enumerate(lines) if line.startswith('File "')]
         lines = lines[frames[-1] + 1 :] if frames else lines[1:]
-    return lines[0] if lines else "it says no more"
+    return lines[0] if lines else "it gives no message"
 
 
 def _is_of_a_peer(error: BaseException) -> bool:
@@ -90,7 +90,7 @@ def _is_of_a_peer(error: BaseException) -> bool:
 def _peer_lost(detail: str) -> Problem:
     return Problem(
         code="peer_lost",
-        message="Another process of the run went away, so this one could not go on.",
+        message="Another process of the run ended unexpectedly, so this one could not continue.",
         hint="Read the logs of the other processes, and resume the run from its last checkpoint.",
         detail=detail,
     )
@@ -99,7 +99,7 @@ def _peer_lost(detail: str) -> Problem:
 def _no_space(detail: str) -> Problem:
     return Problem(
         code="no_space",
-        message="No space is left on the disk that holds the run, so it could not go on.",
+        message="No space is left on the disk that holds the run, so it could not continue.",
         hint="Free some space, or choose another folder for runs; complete checkpoints are kept.",
         detail=detail,
     )

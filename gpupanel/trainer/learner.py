@@ -42,13 +42,13 @@ _BFLOAT16_FROM = (8, 0)
 _NOT_TRAINABLE = Problem(
     code="saved_model_not_trainable",
     field="model.source",
-    message="A saved model can be evaluated and predict, but not be trained on here.",
-    hint='Choose the mlp or cnn, or set task to "evaluate" or "predict".',
+    message="A saved model can be evaluated and can predict, but is not trained further.",
+    hint='Choose an MLP or a CNN, or set task to "evaluate" or "predict".',
 )
 _NO_CLASSES = Problem(
     code="class_weights_without_classes",
     field="data.class_weights",
-    message="Only classes can be weighted, and the labels are none.",
+    message="Only classes can be weighted, and the labels are not classes.",
     hint='Set data.class_weights to "none".',
 )
 _NOTHING_TO_SOFTEN = Problem(

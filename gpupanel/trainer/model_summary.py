@@ -31,7 +31,7 @@ from gpupanel.files.cache_folder import cache_folder, remove_unused
 from gpupanel.files.guarded_files import read_file, touch
 from gpupanel.files.whole_files import write_whole
 from gpupanel.trainer.datasets.examples import DataSet
-from gpupanel.trainer.datasets.source import Reading, read_data
+from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
 
@@ -52,7 +52,7 @@ def summarize(request: SummaryRequest) -> ModelSummary:
     if data.is_code or model.is_code:
         return ModelSummary(needs_start=True)
     try:
-        reading = Reading(_no_download, seed=request.seed, is_preview=True)
+        reading = Reading(no_download, seed=request.seed, is_preview=True)
         read = read_data(data.model_copy(update={"cache": DataCache.NONE}), reading)
         misfit = shape_misfit(model, data, read.training.feature_shape)
         if misfit is not None:
@@ -94,12 +94,12 @@ def _built(request: SummaryRequest, data: DataSet, place: Path) -> ModelSummary:
     from gpupanel.trainer.models.build import build_model
     from gpupanel.trainer.models.network import Building
 
-    keras.utils.set_random_seed(request.seed)
     count = min(_EXAMPLES, len(data.training))
     some = data.training.subset(np.arange(count, dtype=np.int32))
-    # Weights of a file are not read: they change no layer.
-    built = build_model(request.model, Building(data, some, begins=False))
-    layers = tuple(_layers(built.trained))
+    # Weights of a file are not read, and none are drawn: they change no layer, and may not fit.
+    with keras.StatelessScope(initialize_variables=False):
+        built = build_model(request.model, Building(data, some, begins=False))
+        layers = tuple(_layers(built.trained))
     trainable = sum(layer.trainable for layer in layers)
     total = sum(layer.parameters for layer in layers)
     counts = ParameterCounts(trainable=trainable, frozen=total - trainable)
@@ -137,10 +137,6 @@ def _shape(layer: "keras.layers.Layer") -> tuple[int | None, ...]:
 
 def _count(weights: list[Any]) -> int:
     return sum(int(np.prod(weight.shape, dtype=np.int64)) for weight in weights)
-
-
-def _no_download(name: str, bytes_done: int, bytes_total: int | None) -> None:
-    raise RuntimeError(f"a summary must not download {name}")
 
 
 def main() -> int:

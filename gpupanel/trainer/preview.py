@@ -29,13 +29,14 @@ from gpupanel.trainer.datasets.examples import (
     Indices,
     read_features,
 )
-from gpupanel.trainer.datasets.source import Found, Reading, read_data, source_of
-from gpupanel.trainer.datasets.split import split
+from gpupanel.trainer.datasets.source import Found, Reading, no_download, read_data, source_of
+from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.model_file import check_model_file, recipe_in
 from gpupanel.trainer.models.weights_file import check_weights_file
+from gpupanel.trainer.steps.order import make_epoch_order
 
 _AUGMENTED = 8
 _SHOWN_VALUES = 8
@@ -87,7 +88,7 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
     try:
         found = source_of(data).find(data, _reading(request))
         data_set = read_data(data, _reading(request))
-        split(data_set, data, request.seed)
+        trained, held_out = _epoch_counts(request, split(data_set, data, request.seed))
         for part in filter(None, (data_set.training, data_set.validation, data_set.test)):
             _check_some(with_stand_ins(part), request.seed)
         examples, augmented = _examples(data_set, request)
@@ -103,6 +104,8 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
         example_count=len(data_set.training),
         validation_example_count=len(data_set.validation or ()),
         test_example_count=len(data_set.test or ()),
+        trained_count=trained,
+        held_out_count=held_out,
         feature_shape=data_set.training.feature_shape,
         target=data_set.target,
         value_count=_value_count(data_set),
@@ -117,6 +120,16 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
     )
 
 
+def _epoch_counts(request: PreviewRequest, divided: Split) -> tuple[int, int]:
+    """How many examples an epoch trains on, and how many validate after it."""
+    if request.task != "train":
+        return 0, 0
+    trained = 0
+    with contextlib.suppress(ProblemError):  # planning says why rare classes cannot be repeated
+        trained = len(make_epoch_order(request.data, divided, request.seed))
+    return trained, len(divided.validation or ())
+
+
 def _reading(request: PreviewRequest) -> Reading:
     model, recipe = request.model, ""
     if request.task != "train" and model is not None and not model.is_trainable:
@@ -124,7 +137,7 @@ def _reading(request: PreviewRequest) -> Reading:
             recipe = recipe_in(model.chosen_path)
     is_training = request.task == "train"
     return Reading(
-        _no_download,
+        no_download,
         seed=request.seed,
         must_differ=is_training,
         recipe=recipe,
@@ -300,10 +313,6 @@ def _as_picture(features: Array, greatest: float) -> Array | None:
         least, most = float(values.min()), float(values.max())
     scaled = (values - least) / max(most - least, 1e-12) * 255.0
     return np.ascontiguousarray(np.rint(np.clip(scaled, 0.0, 255.0)).astype(np.uint8))
-
-
-def _no_download(name: str, bytes_done: int, bytes_total: int | None) -> None:
-    raise RuntimeError(f"a preview must not download {name}")
 
 
 def main() -> int:

@@ -32,7 +32,7 @@ _LAST_WORDS_S = 10.0
 
 _SUPERVISOR_GONE = Problem(
     code="supervisor_gone",
-    message="The run's supervisor is gone, so the trainer ended; a training saved a checkpoint "
+    message="The run's supervisor is gone, so the trainer ended; a training saves a checkpoint "
     "first.",
     hint="Start the run again; something ended the supervisor, or the machine ran out of memory.",
 )
@@ -64,7 +64,7 @@ def refuse_run(root: Path, error: OSError) -> int:
     problem = Problem(
         code="network_not_entered",
         message="This process cannot enter the network that was made for the run "
-        f"({error.strerror}), so it does not go on.",
+        f"({error.strerror}), so it does not continue.",
         hint="Start the run again, or use a strategy of one process, such as mirrored.",
     )
 

@@ -6,30 +6,24 @@ on standard output: first reports and progress, each with its kind, and last the
 not imported, and no code of anybody's is carried out. The process ends with the one that asked.
 """
 
-import json
-import os
-import signal
 import sys
 import time
-from types import FrameType
-from typing import NoReturn
 
 from gpupanel.domain.data import DataCache, Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest
-from gpupanel.domain.value import Value
 from gpupanel.trainer.datasets.scanning.report import report_of
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import (
     OnProgress,
     Reading,
     ignore_progress,
+    no_download,
     scan_unlabelled,
     source_of,
 )
 from gpupanel.trainer.downloads.keras_cache import needs_download
-
-_REPORT_S = 0.1
+from gpupanel.trainer.progress_lines import ProgressLines, end_on_sigterm
 
 
 def ignore_first_report(scanned: Scanned) -> None:
@@ -74,7 +68,7 @@ def _scanned(
     """The data, and why a training would refuse it."""
     data, source = request.data, source_of(request.data)
     reading = Reading(
-        _no_download,
+        no_download,
         must_differ=request.task == "train",
         needs_labels=request.task != "predict",
         on_progress=on_progress,
@@ -92,46 +86,19 @@ def _scanned(
     return scanned, problems if request.task != "predict" else ()
 
 
-def _no_download(name: str, bytes_done: int, bytes_total: int | None) -> None:
-    raise RuntimeError(f"a scan must not download {name}")
-
-
-class _Reporter:
-    """Writes how far it is, at most ten times a second, and ends when nobody listens any more."""
-
-    def __init__(self, request: ScanRequest) -> None:
-        self._request = request
-        self._parent = os.getppid()
-        self._reported_s = -1.0
-
-    def progress(self, doing: str, done: int, total: int) -> None:
-        if os.getppid() != self._parent:
-            sys.exit(1)
-        now_s = time.monotonic()
-        if now_s - self._reported_s >= _REPORT_S:
-            self._reported_s = now_s
-            self.write("progress", ScanProgress(doing=doing, done=done, total=total))
-
-    def first(self, scanned: Scanned) -> None:
-        self.write("first", report_of(scanned, self._request))
-
-    def write(self, kind: str, value: Value) -> None:
-        sys.stdout.write(json.dumps({kind: value.model_dump(mode="json")}) + "\n")
-        sys.stdout.flush()
-
-
-def _leave(number: int, frame: FrameType | None) -> NoReturn:
-    del frame
-    sys.exit(128 + number)
-
-
 def main() -> int:
     """Answer the request on standard input."""
-    # As an exception, so that a file that is half written is removed at the end.
-    signal.signal(signal.SIGTERM, _leave)
+    end_on_sigterm()
     request = ScanRequest.model_validate_json(sys.stdin.buffer.read())
-    reporter = _Reporter(request)
-    reporter.write("scan", scan(request, reporter.progress, reporter.first))
+    lines = ProgressLines()
+
+    def progress(doing: str, done: int, total: int) -> None:
+        lines.progress(ScanProgress(doing=doing, done=done, total=total))
+
+    def first(scanned: Scanned) -> None:
+        lines.write("first", report_of(scanned, request))
+
+    lines.write("scan", scan(request, progress, first))
     return 0
 
 

@@ -26,7 +26,7 @@ from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.confusion_file import EvaluatedExamples, read_evaluated
 from gpupanel.files.worst_file import WorstExamples, read_worst
 from gpupanel.trainer.datasets.examples import AllExamples, file_of, read_features
-from gpupanel.trainer.datasets.source import Reading
+from gpupanel.trainer.datasets.source import Reading, no_download
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.examples import read_all_of
@@ -126,7 +126,7 @@ def _with_pictures(found: ShownExamples, request: ShownRequest) -> ShownExamples
     recipe = ""
     with contextlib.suppress(ProblemError):  # a model that is gone keeps nobody from seeing them
         recipe = recipe_in(profile.model.chosen_path)
-    whole = read_all_of(profile, Reading(_no_download, recipe=recipe, is_preview=True))
+    whole = read_all_of(profile, Reading(no_download, recipe=recipe, is_preview=True))
     shown, problems = [], list(found.problems)
     for each in found.examples:
         if each.index >= len(whole):
@@ -162,7 +162,7 @@ def _changed(count: int) -> Problem:
         field="data",
         message=f"The data has {count:,} examples now, fewer than when the run read it: it has "
         "changed since.",
-        hint="What stands beside a row may be another example; run it again.",
+        hint="The example shown beside a row may be another one; run it again.",
     )
 
 
@@ -170,8 +170,8 @@ def _not_kept() -> Problem:
     return Problem(
         code="evaluated_examples_missing",
         severity=Severity.HINT,
-        message="This evaluation does not say what became of each example: an earlier version "
-        "made it, or there were more than 20 million.",
+        message="This evaluation has no record of each example: an earlier version made it, or "
+        "there were more than 20 million.",
         hint="Evaluate again to see them.",
     )
 
@@ -181,13 +181,9 @@ def _unreadable(file: str, error: Exception) -> Problem:
     return Problem(
         code="run_file_unreadable",
         message=f"{file} cannot be read: {words}.",
-        hint="Run it again; a copy that was broken off looks like this.",
+        hint="Run it again; an interrupted copy looks like this.",
         detail=f"{type(error).__name__}: {error}",
     )
-
-
-def _no_download(name: str, bytes_done: int, bytes_total: int | None) -> None:
-    raise RuntimeError(f"nothing is downloaded to be shown, {name} neither")
 
 
 def main() -> int:

@@ -63,7 +63,7 @@ def check_size(size_bytes: int, what: str, field: str) -> None:
             field=field,
             message=f"{what} would take {_gib(size_bytes)} unpacked, more than the {_gib(limit)} "
             "of memory of this machine.",
-            hint="Use a smaller one; a file that was made to do harm looks like this, too.",
+            hint="Use a smaller one; a malicious file looks like this, too.",
         )
     )
 

@@ -52,7 +52,7 @@ class RunCode:
         raise self.problem(
             "user_code_function_missing",
             f"{self.named} has no function {name}.",
-            "The documentation of Python code describes what it is given and gives back.",
+            "The documentation describes the function's arguments and result.",
         )
 
     def problem(self, code: str, message: str, hint: str) -> ProblemError:
@@ -121,11 +121,11 @@ def user_code_problem(error: BaseException) -> Problem | None:
 def _hint(error: BaseException) -> str:
     if leads_nowhere() and any(_is_of_network(cause) for cause in chain(error)):
         return (
-            "The processes of this strategy have a network of their own, in which nothing else is "
-            "reached: load what the code needs beforehand, or use a strategy of one process, such "
-            "as mirrored."
+            "The processes of this strategy have a network of their own, without access to "
+            "anything else: load what the code needs beforehand, or use a strategy of one process, "
+            "such as mirrored."
         )
-    return "Mend it and start again; the details below show how it came there."
+    return "Fix it and start again; the details below show how it got there."
 
 
 def _is_of_network(error: BaseException) -> bool:
@@ -146,4 +146,4 @@ def _place(error: BaseException) -> tuple[str, int, str] | None:
 def _sentence(error: BaseException) -> str:
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[0][:_LONGEST_SENTENCE] if lines else "it says no more."
+    return lines[0][:_LONGEST_SENTENCE] if lines else "it gives no message."

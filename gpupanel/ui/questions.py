@@ -266,7 +266,7 @@ def ending_words(process: DeviceProcess, *, by_force: bool) -> str:
     what = (
         "It was asked to end and is still there. What it has not saved is lost."
         if by_force
-        else "It is asked to end (SIGTERM). Most programs save nothing then."
+        else "It will be asked to end (SIGTERM). Most programs then save nothing."
     )
     command = visible_line(process.command or "")
     if len(command) > _LONGEST_COMMAND:

@@ -179,6 +179,7 @@ class SessionPage(QWidget):
             self._preview = None
             self._preview_timer.start()
         self.strategy.setLayers(_layers(profile, self._preview))
+        self.plan.setEpochs(profile.epochs_to_train)
 
     @Slot()
     def _show_opened(self) -> None:
@@ -242,6 +243,7 @@ class SessionPage(QWidget):
         self.data.setPreview(preview)
         self._preview = preview
         self.strategy.setLayers(_layers(self._session.profile, preview))
+        self.plan.setData(preview)
         if self._previewed is not None:
             self._session.set_preview(self._previewed, preview)
 

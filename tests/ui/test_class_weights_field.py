@@ -37,7 +37,7 @@ def test_that_weights_come_back_unchanged_and_unannounced(field, value):
 def test_that_each_class_that_was_found_has_a_number(field):
     heard = []
     field.valueChanged.connect(heard.append)
-    choose(field, "As chosen")
+    choose(field, "By hand")
     assert heard == [{}]
     assert "once the data was read" in note(field)
     field.set_classes(("cat", "dog"))
@@ -48,9 +48,9 @@ def test_that_each_class_that_was_found_has_a_number(field):
     field.boxes()["dog"].stepBy(-1)
     # What was said stays said.
     assert field.value() == {"dog": 1.0}
-    choose(field, "Rare ones more")
+    choose(field, "Balanced")
     assert heard[-1] is ClassWeights.BALANCED
-    choose(field, "As chosen")
+    choose(field, "By hand")
     assert heard[-1] == {"dog": 1.0}
 
 
@@ -64,7 +64,7 @@ def test_that_weights_that_were_typed_for_other_data_are_forgotten(field):
     field.setValue({"frog": 3.0, "cat": 2.0})
     field.setValue(ClassWeights.NONE)
     field.set_classes(("cat", "dog"))
-    choose(field, "As chosen")
+    choose(field, "By hand")
     assert field.value() == {"cat": 2.0}
     assert list(field.boxes()) == ["cat", "dog"]
 
@@ -76,14 +76,14 @@ def test_that_rows_are_made_when_they_are_seen(field):
 
 def test_that_of_many_classes_the_first_are_shown_and_the_others_counted(field):
     field.set_classes([f"class {number}" for number in range(1000)])
-    choose(field, "As chosen")
+    choose(field, "By hand")
     assert len(field.boxes()) == 30
     assert note(field) == "970 more classes can be weighted in the profile."
 
 
 def test_that_the_name_of_a_class_is_text_and_nothing_else(field):
     field.set_classes(("<b>cat</b>\n\x1b[31m",))
-    choose(field, "As chosen")
+    choose(field, "By hand")
     texts = [label.text() for label in field.findChildren(QLabel)]
     assert any("<b>cat</b>" in text for text in texts)
     assert not any("\x1b" in text or "\n" in text for text in texts)

@@ -121,7 +121,7 @@ def test_that_a_source_without_a_test_set_starts_with_a_part_held_out(panel):
 
 def test_that_each_source_keeps_what_was_typed_for_it(panel, qtbot):
     _choose(panel, "npz")
-    arrays = (Choice("pictures", "pictures: 6 x 2, float32"), Choice("y", "y: 6, int64"))
+    arrays = (Choice("pictures", "images: 6 x 2, float32"), Choice("y", "y: 6, int64"))
     panel.setPreview(DataPreview(offers={"features": arrays}))
     features = _named(panel, OptionalChoiceBox, "Examples array").findChild(QComboBox)
     features.setCurrentIndex(features.findData("pictures"))
@@ -253,7 +253,7 @@ def test_that_dropped_pictures_become_files_to_predict_on(panel, tmp_path):
     assert dropped == ImagesData(
         path=str(tmp_path), files=("a/1.png", "notes.txt", "b/1.png"), image_size=(8, 9)
     )
-    files = _named(panel, FilesEdit, "Only these pictures")
+    files = _named(panel, FilesEdit, "Only these images")
     assert files.text() == "3: a/1.png, notes.txt, b/1.png"
     assert not _named(panel, PathEdit, "Labels in a CSV").isEnabled()
     assert _drop(panel, tmp_path / "a/1.png")

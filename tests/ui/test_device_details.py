@@ -349,7 +349,7 @@ def test_that_a_problem_stands_on_the_device_that_it_is_about(panel, qtbot):
     assert "9120 MiB are asked for." in seen_texts(card(panel, RTX_3060.key))
     texts = seen_texts(panel)
     assert texts.count("Memory growth differs.") == 1
-    assert "1 more: see what will happen." in texts
+    assert "1 more: see What will happen." in texts
     assert "Shares." not in texts
     assert "By the way." not in texts
     assert card(panel, RTX_3060.key).mapTo(panel, QPoint()) == place

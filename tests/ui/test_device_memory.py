@@ -166,7 +166,7 @@ def test_that_presets_say_what_they_mean_on_this_gpu_now(panel):
     assert panel.value().memory[SMALL] == LimitedMemory(
         limit_mib=6144 - CUDA_CONTEXT_MIB, growth=True
     )
-    entries["Everything"].trigger()
+    entries["Take all"].trigger()
     assert panel.value().memory[SMALL] == AllMemory()
     assert policy_box(panel, SMALL).currentData() == "all"
 

@@ -118,7 +118,7 @@ def test_that_a_click_on_a_cell_shows_its_pictures(qtbot, page, control, binding
         place = QPoint(round(corner.x() + 1.5 * cell), round(corner.y() + 0.5 * cell))
         qtbot.mouseClick(confusion, Qt.MouseButton.LeftButton, pos=place)
         dialog = binding._dialog
-        assert dialog.findChild(QLabel, "examples_title").text() == "cat, taken for dog"
+        assert dialog.findChild(QLabel, "examples_title").text() == "cat, predicted as dog"
         qtbot.waitUntil(lambda: names(dialog.table) == ["cat/2.png", "cat/1.png"], timeout=30_000)
         assert shown_texts(dialog.table)[0][1:4] == ["cat/2.png", "cat  25.0 %", "dog  75.0 %"]
         pixmap = dialog.table._table.model().index(0, 0).data(Qt.ItemDataRole.DecorationRole)

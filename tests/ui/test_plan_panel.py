@@ -6,8 +6,9 @@ from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
-from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from gpupanel.ui.panels.plan_panel import PlanPanel
@@ -16,6 +17,7 @@ from gpupanel.ui.panels.plan_panel.plan_tables import MemoryList, ReplicaTable
 from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.share_bar import ShareBar
+from tests.fakes.devices import CPU_ONLY
 from tests.ui.values import TWO_GPUS, mirrored
 
 _FIX = Fix(label="Use 46 + 18", changes=(Change(path=("strategy", "shares"), value=[46, 18]),))
@@ -258,3 +260,20 @@ def test_that_it_is_not_said_to_be_ready_while_the_gpus_are_checked(panel):
 
     panel.setChecking(False)
     assert _summary(panel).startswith("Ready: ")
+
+
+def test_that_examples_and_steps_of_the_training_are_said_once_they_are_known(panel):
+    shown = panel.findChild(QLabel, "plan_epochs")
+    panel.setPreparation(prepare(Profile(devices=DeviceSettings(visible=("cpu",))), CPU_ONLY))
+    panel.setEpochs(3)
+    assert not shown.isVisibleTo(panel)
+
+    panel.setData(DataPreview(example_count=1797, trained_count=1438, held_out_count=359))
+    assert shown.text() == (
+        "Trains on 1,438 examples, validates on 359: 23 steps an epoch, 69 in all."
+    )
+    panel.setEpochs(1)
+    panel.setData(DataPreview(example_count=1, trained_count=1))
+    assert shown.text() == "Trains on 1 example: 1 step an epoch."
+    panel.setEpochs(0)
+    assert not shown.isVisibleTo(panel)

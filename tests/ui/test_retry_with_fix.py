@@ -24,7 +24,7 @@ from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.ui.new_window import new_window
 
 HALF = Fix(
-    label="Take half at a time",
+    label="Double the accumulation steps",
     changes=(Change(path=("training", "accumulation_steps"), value=2),),
 )
 TOO_FAR = Fix(

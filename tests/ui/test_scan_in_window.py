@@ -106,7 +106,7 @@ def test_that_progress_is_shown_as_a_bar_and_in_words(dialog):
     [
         (DataScan(needs_download=True), "Nothing to scan yet"),
         (DataScan(needs_start=True), "Nothing to scan yet"),
-        (DataScan(problems=(EMPTY,)), "Not scanned to the end"),
+        (DataScan(problems=(EMPTY,)), "Scan not complete"),
         (WHOLE.model_copy(update={"problems": ()}), "No problems found"),
         (
             WHOLE.model_copy(
@@ -188,7 +188,7 @@ def test_that_stop_ends_the_process_and_what_was_seen_stays(qtbot, asked):
     qtbot.waitUntil(lambda: not child_processes(), timeout=5_000)
     assert time.monotonic() - began_s < 3.0
     assert words(window.dialog) == (
-        "Not scanned to the end",
+        "Scan not complete",
         "7 training examples; not scanned to the end.",
     )
     assert button(window.dialog, "scan_again").isEnabled()

@@ -207,7 +207,7 @@ def test_that_the_last_diagram_fades_when_there_is_no_plan(panel):
     diagram.resize(400, diagram.sizeHint().height())
     panel.setPlan(None)
     assert theme.device_color(0).rgb() not in _pixels(diagram.grab().toImage())
-    assert diagram.accessibleDescription().startswith("No plan now")
+    assert diagram.accessibleDescription().startswith("No plan:")
 
 
 def test_that_the_label_of_shares_stands_on_the_line_of_the_first(panel, qtbot):

@@ -32,7 +32,7 @@ def check(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Say everything that is wrong with a profile on this machine, and what would happen."""
+    """Print every problem of a profile on this machine, and what would be launched."""
     preparation = Preparation()
     try:
         read, preparation = prepared(profile, with_preview=True, mend=fixed is not None)

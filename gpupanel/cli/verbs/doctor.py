@@ -20,7 +20,7 @@ _NAME_WIDTH = 28
 
 
 def doctor(*, json: JsonOption = False) -> None:
-    """Say whether driver, TensorFlow and its libraries fit together, and what to install."""
+    """Check driver, TensorFlow and its libraries, and print what to install."""
     with progress.status("Checking driver and TensorFlow…"):
         report = examine()
     if json:

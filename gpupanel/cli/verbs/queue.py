@@ -30,7 +30,7 @@ from gpupanel.runs.trust.trusted import trust as trust_code
 from gpupanel.runs.trust.user_code import code_of_profile
 
 queue = typer.Typer(
-    invoke_without_command=True, help="Runs that wait for their devices; without a verb: list them."
+    invoke_without_command=True, help="Runs that wait for their devices; without a verb, list them."
 )
 
 EntryArgument = Annotated[
@@ -41,7 +41,7 @@ _STYLES = {EntryState.RUNNING: "bold", EntryState.REFUSED: "red", EntryState.END
 
 @queue.callback()
 def listed(context: typer.Context, *, json: JsonOption = False) -> None:
-    """List what waits, goes on and has ended; starts its scheduler again."""
+    """List what waits, runs and has ended; starts its scheduler again."""
     if context.invoked_subcommand is not None:
         return
     try:
@@ -68,7 +68,7 @@ def add(
     trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Let a run of a profile wait for its devices, behind all others."""
+    """Add a run of a profile to the end of the queue."""
     read = _read(profile, trust=trust, json=json)
     _print_entry(
         lambda files: orders.add(files, read, runs_dir or default_runs_dir()), "waits", json=json
@@ -83,14 +83,14 @@ def edit(
     trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Give an entry that was not started yet another profile."""
+    """Replace the profile of an entry that has not started yet."""
     read = _read(profile, trust=trust, json=json)
     _print_entry(lambda files: orders.edit(files, entry, read), "has the new profile", json=json)
 
 
 @queue.command()
 def remove(entry: EntryArgument, *, json: JsonOption = False) -> None:
-    """Take an entry out; a run that goes on is stopped with `gpupanel stop` first."""
+    """Remove an entry; a run in progress is stopped with `gpupanel stop` first."""
     _print_line(lambda files: orders.remove(files, entry), f"{entry} is removed.", json=json)
 
 
@@ -101,25 +101,25 @@ def move(
     *,
     json: JsonOption = False,
 ) -> None:
-    """Put a waiting entry at another place among the waiting ones."""
+    """Move a waiting entry to another position."""
     _print_line(lambda files: orders.move(files, entry, place), f"{entry} is moved.", json=json)
 
 
 @queue.command()
 def pause(*, json: JsonOption = False) -> None:
-    """Start nothing any more; what runs goes on."""
+    """Start no more entries; running ones continue."""
     _print_line(orders.pause, "Paused: running entries continue, no more are started.", json=json)
 
 
 @queue.command("resume")
 def go_on(*, json: JsonOption = False) -> None:
-    """Start what waits again after a pause."""
+    """Start waiting entries again after a pause."""
     _print_line(orders.go_on, "Resumed: waiting entries start again, in order.", json=json)
 
 
 @queue.command()
 def clear(*, json: JsonOption = False) -> None:
-    """Take out the entries that have ended or were refused; their runs stay."""
+    """Remove entries that have ended or cannot start; their runs stay."""
     _print_line(orders.clear, "Ended entries are removed.", json=json)
 
 

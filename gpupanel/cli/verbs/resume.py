@@ -29,9 +29,9 @@ def resume(
         typer.Option(
             "--with",
             metavar="PROFILE",
-            help="Go on as this profile says: on other devices, with other shares, for more "
-            "epochs, with the same data in another place. Data, model and seed have to be the "
-            "run's.",
+            help="Continue as this profile says: on other devices, with other shares, for more "
+            "epochs, with the same data in another place. Data, model and seed have to be "
+            "the run's.",
             show_default=False,
         ),
     ] = None,
@@ -39,15 +39,15 @@ def resume(
         bool,
         typer.Option(
             "--accept-changed-data",
-            help="Go on though the data is not what the run has learned from so far; otherwise "
-            "that is refused.",
+            help="Continue although the data is not what the run has learned from so far; "
+            "otherwise that is refused.",
         ),
     ] = False,
     trust: TrustOption = False,
     detach: DetachOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Go on with a run that was suspended, stopped or died, from its last checkpoint."""
+    """Continue a run that was suspended, stopped or died, from its last checkpoint."""
     layout = found_run(run, runs_dir, json=json)
     changed = None if with_profile is None else _changed(with_profile, json=json)
     try:

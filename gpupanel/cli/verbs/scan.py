@@ -31,7 +31,7 @@ _DETAIL_LINES: Final = 10
 
 
 def scan(profile: ProfileArgument, *, json: JsonOption = False) -> None:
-    """Say what is in the data: examples, classes, duplicates, unreadable files, odd labels."""
+    """Print what the data holds: examples, classes, duplicates, unreadable files, outliers."""
     try:
         request = scan_request(anchored(read_profile(profile), Path.cwd()))
     except ProblemError as error:

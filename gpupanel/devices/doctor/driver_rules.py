@@ -148,8 +148,8 @@ def _seen_by_tensorflow_only(facts: TensorFlowFacts) -> Problem:
         code="gpus_without_management_library",
         severity=Severity.WARNING,
         message=f"TensorFlow sees {', '.join(gpu.name for gpu in facts.gpus)}, but the driver's "
-        "library libnvidia-ml.so.1 is not found, without which GPUs can be neither chosen nor "
-        "watched.",
+        "library libnvidia-ml.so.1 is not found, without which GPUs can be neither chosen "
+        "nor monitored.",
         hint="Install the part of the NVIDIA driver that brings nvidia-smi.",
     )
 
@@ -172,8 +172,8 @@ def _driver_missing(host: HostEnvironment) -> Problem:
 _NO_GPU: Final = Problem(
     code="no_nvidia_gpu",
     severity=Severity.HINT,
-    message="There is no NVIDIA GPU with a driver on this machine: training uses the processor.",
-    hint="Nothing is missing for that; choose the CPU as device.",
+    message="There is no NVIDIA GPU with a driver on this machine: training runs on the CPU.",
+    hint="Nothing else is needed for that; choose the CPU as device.",
 )
 _WSL_WITHOUT_GPU: Final = Problem(
     code="wsl_without_gpu",

@@ -114,7 +114,7 @@ def _too_few_multiprocessors(examined: Examined, unseen: list[Visibility]) -> It
     yield Problem(
         code="gpu_with_too_few_multiprocessors",
         severity=Severity.WARNING,
-        message=f"TensorFlow passes {_names([gpu for gpu, _ in unseen])} over: {fewest} "
+        message=f"TensorFlow ignores {_names([gpu for gpu, _ in unseen])}: {fewest} "
         f"multiprocessors are fewer than the {_least(examined, unseen)} that it asks for.",
         hint=hint,
         command=command,
@@ -129,7 +129,7 @@ def _too_old(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
             yield Problem(
                 code="gpu_too_old_for_tensorflow",
                 severity=Severity.WARNING,
-                message=f"TensorFlow passes {gpu.name} over: its compute capability "
+                message=f"TensorFlow ignores {gpu.name}: its compute capability "
                 f"{_dotted(gpu.compute_capability)} is too low for it.",
                 hint="Train on another device, or with a TensorFlow that is built for it.",
                 detail=_words([(gpu, visibility)]),
@@ -139,9 +139,8 @@ def _too_old(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
 def _refused(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
     yield Problem(
         code="gpu_refused_by_tensorflow",
-        message=f"TensorFlow passes {_names([gpu for gpu, _ in unseen])} over.",
-        hint="Read the detail, which is what TensorFlow wrote; often a restart of the machine "
-        "helps.",
+        message=f"TensorFlow ignores {_names([gpu for gpu, _ in unseen])}.",
+        hint="Read the detail, which is what TensorFlow wrote; restarting the machine often helps.",
         detail=_words(unseen),
     )
 
@@ -163,8 +162,8 @@ def _unknown(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
     yield Problem(
         code="gpus_not_seen_by_tensorflow",
         message=f"The driver lists {examined.gpu_names}, but TensorFlow sees {listed}.",
-        hint="Read the detail, which is what TensorFlow wrote; often a restart of the machine "
-        "after a driver update is missing.",
+        hint="Read the detail, which is what TensorFlow wrote; often the machine was not "
+        "restarted after a driver update.",
         detail=examined.tensorflow_log,
     )
 

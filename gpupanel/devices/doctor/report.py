@@ -12,7 +12,7 @@ _WHY_NOT = {
     Unseen.HIDDEN: "hidden by CUDA_VISIBLE_DEVICES",
     Unseen.TOO_FEW_MULTIPROCESSORS: "it has too few multiprocessors",
     Unseen.TOO_OLD: "it is too old",
-    Unseen.REFUSED: "TensorFlow passes it over",
+    Unseen.REFUSED: "TensorFlow ignores it",
     Unseen.ANOTHER_INSTANCE: "CUDA shows a process one MIG instance",
     Unseen.UNKNOWN: "see the problems",
 }

@@ -59,7 +59,7 @@ def driver_problem(gone: DriverGoneError, kernel_driver: Path = _KERNEL_DRIVER) 
         case DriverFailure.NOT_INITIALIZED | DriverFailure.OTHER:
             words = _Words(
                 f"The NVIDIA driver does not answer: {gone.detail}.",
-                "See what nvidia-smi says; often a restart of the machine helps.",
+                "Run nvidia-smi to see why; restarting the machine often helps.",
             )
         case _:
             assert_never(gone.failure)

@@ -128,7 +128,7 @@ def unchanged(answer: _T) -> _T:
 def uuid(answer: str) -> str:
     """Of a GPU or of a MIG instance."""
     if not _UUID.fullmatch(answer):
-        raise GarbageError(f"{answer!r} is no UUID")
+        raise GarbageError(f"{answer!r} is not a UUID")
     return answer
 
 

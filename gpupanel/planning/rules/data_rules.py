@@ -51,8 +51,8 @@ def keys_unused(context: PlanningContext) -> Iterator[Problem]:
             code="data_key_unused",
             severity=Severity.WARNING,
             field=f"data.{each.name}",
-            message=f"data.{each.name} is not used: it means nothing beside data.{beside} as that "
-            "is set.",
+            message=f"data.{each.name} is not used: it has no effect with data.{beside} as it is "
+            "set.",
             hint=f"Remove it, or change data.{beside}.",
             fix=Fix.of(f"Remove {each.name}", f"data.{each.name}"),
         )
@@ -136,13 +136,13 @@ def stratify_unused(context: PlanningContext) -> Iterator[Problem]:
     if not data.stratify:
         return
     if _target(context) not in (Target.CLASSES, None):
-        message = "Only classes can be held out in proportion, and the labels are none."
+        message = "Only classes can be stratified, and the labels are not classes."
     elif not data.held_out_fraction or context.has_validation_set:
-        message = "No examples are drawn to be held out, so no class has a part of them."
+        message = "No examples are held out at random, so there is nothing to stratify."
     elif data.chosen_group:
-        message = "Groups are held out whole, whatever their classes are."
+        message = "Groups are held out as a whole, whatever their classes."
     elif data.holdout is Holdout.LAST:
-        message = "The last examples are held out, whatever their classes are."
+        message = "The last examples are held out, whatever their classes."
     else:
         return
     yield Problem(
@@ -150,7 +150,7 @@ def stratify_unused(context: PlanningContext) -> Iterator[Problem]:
         severity=Severity.HINT,
         field="data.stratify",
         message=message,
-        hint="Leave it out; or draw a part of examples that have classes.",
+        hint="Turn stratification off; or hold out a fraction of examples with classes.",
         fix=Fix.of("Leave it out", "data.stratify", value=False),
     )
 
@@ -164,9 +164,9 @@ def class_weights_unused(context: PlanningContext) -> Iterator[Problem]:
         yield Problem(
             code="class_weights_without_classes",
             field="data.class_weights",
-            message="Only classes can be weighted, and the labels are none.",
-            hint="Let every example count the same.",
-            fix=Fix.of("Let all count alike", "data.class_weights", ClassWeights.NONE.value),
+            message="Only classes can be weighted, and the labels are not classes.",
+            hint="Weight all classes equally.",
+            fix=Fix.of("Weight all classes equally", "data.class_weights", ClassWeights.NONE.value),
         )
 
 
@@ -203,7 +203,9 @@ def unknown_classes_weighted(context: PlanningContext) -> Iterator[Problem]:
             hint=f"Its classes are {', '.join(sorted(names)[:_MOST_NAMED])}.",
             fix=Fix.of("Leave out what is not there", "data.class_weights", known)
             if known
-            else Fix.of("Let all count alike", "data.class_weights", ClassWeights.NONE.value),
+            else Fix.of(
+                "Weight all classes equally", "data.class_weights", ClassWeights.NONE.value
+            ),
         )
 
 
@@ -220,7 +222,7 @@ def oversample_unused(context: PlanningContext) -> Iterator[Problem]:
         yield Problem(
             code="oversample_without_classes",
             field="data.oversample",
-            message="Only examples of rare classes can be repeated, and the labels are no classes.",
+            message="Only classes can be oversampled, and the labels are not classes.",
             hint="Take each example once an epoch.",
             fix=fix,
         )
@@ -229,8 +231,9 @@ def oversample_unused(context: PlanningContext) -> Iterator[Problem]:
             code="oversample_with_class_weights",
             severity=Severity.HINT,
             field="data.oversample",
-            message="Rare classes are repeated, and class weights are set besides. Weights are "
-            "worked out from how many examples there are, so that rare classes count twice over.",
+            message="Rare classes are oversampled, and class weights are set as well. The weights "
+            "already make up for the number of examples, so rare classes would count "
+            "twice.",
             hint="Use one of the two.",
             fix=fix,
         )
@@ -244,10 +247,10 @@ def last_classes_held_out(context: PlanningContext) -> Iterator[Problem]:
         yield Problem(
             code="last_classes_held_out",
             field="data.holdout",
-            message=f"The examples of {data.source} come class by class: the last of them are all "
-            "examples of the last classes, which would never be trained on.",
-            hint="Draw the examples that are held out.",
-            fix=Fix.of("Draw them", "data.holdout", "random"),
+            message=f"The examples of {data.source} are sorted by class: the last ones are all of "
+            "the last classes, which would never be trained on.",
+            hint="Hold out examples at random.",
+            fix=Fix.of("Hold out at random", "data.holdout", "random"),
         )
 
 
@@ -278,9 +281,10 @@ def sets_of_same_examples(context: PlanningContext) -> Iterator[Problem]:
             yield Problem(
                 code="data_sets_alike",
                 field=f"data.{key}",
-                message=f"data.{key} and data.{other} are the same {context.profile.data.path_noun}"
-                ": what was learned from cannot show how well it was learned.",
-                hint="Choose examples that nothing else is done with, or leave it empty.",
+                message=f"data.{key} and data.{other} are the same "
+                f"{context.profile.data.path_noun}: examples that were learned from "
+                "cannot show how well the model generalises.",
+                hint="Choose examples that are used for nothing else, or leave it empty.",
                 fix=Fix.of("Leave it empty", f"data.{key}", ""),
             )
 

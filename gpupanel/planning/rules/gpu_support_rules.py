@@ -127,8 +127,8 @@ def gpus_not_in_build(context: PlanningContext) -> Iterator[Problem]:
     yield Problem(
         code="gpu_not_in_tensorflow_build",
         field="devices.visible",
-        message=f"TensorFlow {build.version} was not made for {_names(unusable)}: the build needs "
-        f"{_needs(build)}.",
+        message=f"TensorFlow {build.version} was not built for {_names(unusable)}: the build "
+        f"needs {_needs(build)}.",
         hint="Switch it off, or install a TensorFlow that was built for it.",
         fix=leave if usable else _use_cpu(context),
     )

@@ -25,11 +25,8 @@ def saved_model_not_trainable(context: PlanningContext) -> Iterator[Problem]:
 
 
 def no_saved_model(context: PlanningContext) -> Iterator[Problem]:
-    """No saved model for a task that uses one, or none chosen."""
-    model = context.profile.model
-    if context.trains:
-        return
-    if model.is_trainable:
+    """A model that is not saved yet, for a task that uses one."""
+    if not context.trains and context.profile.model.is_trainable:
         yield Problem(
             code="inference_needs_saved_model",
             field="model.source",
@@ -37,13 +34,6 @@ def no_saved_model(context: PlanningContext) -> Iterator[Problem]:
             "before.",
             hint="Choose a saved model: a .keras file, such as model.keras of a run.",
             fix=Fix.of("Use a saved model", "model", {"source": "saved"}),
-        )
-    elif model.lacks_path:
-        yield Problem(
-            code="model_path_missing",
-            field="model.path",
-            message="No saved model was chosen.",
-            hint="Choose a .keras file, such as model.keras in the folder of a run.",
         )
 
 

@@ -46,11 +46,11 @@ def policy_without_gpus(context: PlanningContext) -> Iterator[Problem]:
         code="memory_policy_without_gpus",
         severity=Severity.WARNING,
         field=f"memory.{DEFAULT_MEMORY_KEY}",
-        message=f"This profile means to {what} GPUs, and this run uses the CPU, whose "
-        "memory TensorFlow neither limits nor splits.",
+        message=f"This profile is set to {what} GPUs, but this run uses the CPU, whose memory "
+        "TensorFlow neither limits nor splits.",
         hint="Logical devices of the CPU can stand in for the parts of a split GPU."
         if fix
-        else "Choose a GPU, or let it run without a limit.",
+        else "Choose a GPU, or run without a limit.",
         fix=fix,
     )
 
@@ -71,7 +71,7 @@ def limit_with_cuda_malloc_async(context: PlanningContext) -> Iterator[Problem]:
     yield Problem(
         code="limit_with_cuda_malloc_async",
         field="devices.allocator",
-        message=f"CUDA's allocator keeps to no limit: {', '.join(bounded)} would give more than "
+        message=f"CUDA's allocator enforces no limit: {', '.join(bounded)} would give more than "
         "is set.",
         hint="Use TensorFlow's own allocator, or let these GPUs grow without a limit.",
         fix=Fix.of("Use TensorFlow's allocator", "devices.allocator", Allocator.BFC.value),

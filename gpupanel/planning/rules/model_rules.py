@@ -19,15 +19,19 @@ def found_in_model_file(context: PlanningContext) -> Iterator[Problem]:
         yield from context.preview.model_problems
 
 
-def code_path_missing(context: PlanningContext) -> Iterator[Problem]:
-    """A model from Python code without a file, for training."""
+def path_missing(context: PlanningContext) -> Iterator[Problem]:
+    """A model of a file that is not chosen yet: a saved one, or one that Python code builds."""
     model = context.profile.model
-    if context.trains and model.is_code and model.lacks_path:
+    if model.lacks_path and context.trains is model.is_trainable:
         yield Problem(
             code="model_path_missing",
             field="model.path",
-            message="No Python file was chosen that builds the model.",
-            hint="Choose a .py file with a function build_model(input_shape, outputs).",
+            message="No Python file was chosen that builds the model."
+            if model.is_code
+            else "No saved model was chosen.",
+            hint="Choose a .py file with a function build_model(input_shape, outputs)."
+            if model.is_code
+            else "Choose a .keras file, such as model.keras in the folder of a run.",
         )
 
 
@@ -51,9 +55,9 @@ def drawn_layers_frozen(context: PlanningContext) -> Iterator[Problem]:
             code="drawn_layers_frozen",
             severity=Severity.WARNING,
             field="model.frozen_layers",
-            message="Frozen layers keep weights that are drawn at random, and never learn.",
-            hint="Begin with weights that were learned, or have all layers learn.",
-            fix=Fix.of("Have all layers learn", "model.frozen_layers", "none"),
+            message="Frozen layers keep random initial weights and never learn.",
+            hint="Begin with pretrained weights, or train all layers.",
+            fix=Fix.of("Train all layers", "model.frozen_layers", "none"),
         )
 
 

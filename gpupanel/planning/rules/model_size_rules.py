@@ -50,19 +50,20 @@ def model_above_memory(context: PlanningContext) -> Iterator[Problem]:
 
 
 def step_above_memory(context: PlanningContext) -> Iterator[Problem]:
-    """The examples of a step, as the float32 that layers take in: the first memory too small."""
+    """What layers hold of the examples of a step, as float32: the first memory too small."""
     shape = _feature_shape(context.profile, context.preview)
     if context.plan is None or not context.trains or not shape:
         return
     examples = _examples_at_a_time(context.plan, context.preview)
-    needed = examples * prod(shape) * _FLOAT_BYTES // _BYTES_PER_MIB
+    held = context.profile.model.least_activations(shape)
+    needed = examples * held * _FLOAT_BYTES // _BYTES_PER_MIB
     for holder in _holders(context.plan, context.inventory):
         if needed > holder.memory_mib:
             yield Problem(
                 code="step_above_memory",
                 field="training.global_batch_size",
-                message=f"The {examples:,} examples that a replica takes at a time are "
-                f"{_gib(needed)}, and {holder.name} has {_gib(holder.memory_mib)}.",
+                message=f"The {examples:,} examples that a replica takes at a time need "
+                f"{_gib(needed)} at least, and {holder.name} has {_gib(holder.memory_mib)}.",
                 hint="Use a smaller global batch, more accumulation steps, or smaller examples.",
             )
             return
@@ -83,8 +84,8 @@ def data_above_memory(context: PlanningContext) -> Iterator[Problem]:
             field="data.cache",
             message=f"{preview.example_count:,} images of {_sides(preview)} pixels take "
             f"{_gib(needed)} in memory, and {host.name} has {_gib(memory)}.",
-            hint="Keep them on the disk, or scale them to a smaller size.",
-            fix=Fix.of("Keep them on the disk", "data.cache", DataCache.DISK.value),
+            hint="Cache them on disk, or scale them to a smaller size.",
+            fix=Fix.of("Cache them on disk", "data.cache", DataCache.DISK.value),
         )
 
 
@@ -153,7 +154,7 @@ def _model_problem(
     is_certain = kept > holder.memory_mib
     needed = kept if is_certain else with_gradients
     copies = f" in {holder.copies} copies" if holder.copies > 1 else ""
-    what = f"what {optimizer} keeps" if is_certain else f"gradients and what {optimizer} keeps"
+    what = f"the state of {optimizer}" if is_certain else f"gradients and the state of {optimizer}"
     what += " and the images" if images_mib else ""
     return Problem(
         code="model_above_memory",

@@ -33,10 +33,10 @@ def port_open(network: NetworkAccess) -> Problem | None:
         code="port_open_to_other_users",
         severity=Severity.WARNING,
         field="strategy.kind",
-        message="The processes of this run talk over ports that ask nobody for a password, and "
-        f"{_names(network.other_users)} can log in to this machine: whoever connects can end the "
-        "run, or read and write files as you. The system refuses the run a network of its own "
-        f"({network.refusal}).",
+        message="The processes of this run communicate over ports without authentication, and "
+        f"{_names(network.other_users)} can log in to this machine: whoever connects can "
+        "end the run, or read and write files as you. The system refuses the run a "
+        f"network of its own ({network.refusal}).",
         hint="Use a strategy of one process, such as mirrored, or have an administrator permit "
         "user and network namespaces.",
         command=network.allowing_command,

@@ -25,7 +25,7 @@ def shares_unused(context: PlanningContext) -> Iterator[Problem]:
         code="shares_unused",
         severity=Severity.HINT,
         field="strategy.shares",
-        message=f"Shares mean nothing {_WHY_UNUSED[strategy.kind]}.",
+        message=f"Shares have no effect {_WHY_UNUSED[strategy.kind]}.",
         hint='Set them to "equal".',
         fix=Fix(label="Set to equal", changes=(_set_shares("equal"),)),
     )

@@ -22,7 +22,7 @@ def keys_unused(context: PlanningContext) -> Iterator[Problem]:
                 code="strategy_key_unused",
                 severity=Severity.HINT,
                 field=f"strategy.{each.name}",
-                message=f"{each.name} means nothing to the strategy {strategy.kind}.",
+                message=f"{each.name} has no effect with the strategy {strategy.kind}.",
                 hint="Remove it, or choose a strategy that uses it.",
                 fix=Fix(label="Remove it", changes=(_set_strategy(each.name, None),)),
             )
@@ -38,7 +38,7 @@ def devices_unused(context: PlanningContext) -> Iterator[Problem]:
             field="strategy.kind",
             message=f"One device works; {count - 1} of the {count} chosen logical devices will "
             "idle.",
-            hint="Work on all of them with the mirrored strategy, or switch the others off.",
+            hint="Use all of them with the mirrored strategy, or switch the others off.",
             fix=Fix(
                 label="Use mirrored",
                 changes=(_set_strategy("kind", StrategyKind.MIRRORED.value),),

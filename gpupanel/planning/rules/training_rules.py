@@ -42,7 +42,7 @@ def mixed_precision_on_old_gpus(context: PlanningContext) -> Iterator[Problem]:
         yield Problem(
             code="mixed_precision_not_supported",
             field="training.mixed_precision",
-            message=f"{', '.join(too_old)} cannot calculate with bfloat16: that takes compute "
+            message=f"{', '.join(too_old)} cannot calculate with bfloat16, which needs compute "
             "capability 8.0.",
             hint="Switch mixed precision off, or use newer GPUs only.",
             fix=_switch_off("mixed_precision"),
@@ -93,7 +93,7 @@ def schedule_unused(context: PlanningContext) -> Iterator[Problem]:
             code="schedule_key_unused",
             severity=Severity.HINT,
             field=f"training.schedule.{each.name}",
-            message=f'{each.name} means nothing to a schedule of kind "{schedule.kind}".',
+            message=f'{each.name} has no effect with a schedule of kind "{schedule.kind}".',
             hint=f"Leave it out, or choose {kinds}.",
             fix=Fix.of("Leave it out", f"training.schedule.{each.name}"),
         )

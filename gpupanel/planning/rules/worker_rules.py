@@ -105,7 +105,7 @@ def _parts_unused(split: list[PhysicalDevice], gpus: tuple[PhysicalDevice, ...])
         field="memory",
         message=f"Each worker trains on one logical device: of the split "
         f"{', '.join(gpu.name for gpu in split)} only the first part works.",
-        hint="Let them grow undivided, or choose a strategy that uses every part.",
+        hint="Let them grow without a split, or choose a strategy that uses every part.",
         fix=_let_grow("Let every chosen GPU grow", gpus),
     )
 

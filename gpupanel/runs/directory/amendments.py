@@ -98,7 +98,7 @@ def _take_back(layout: RunLayout, number: int) -> None:
 def _damaged(layout: RunLayout, detail: str) -> Problem:
     return Problem(
         code="amendment_damaged",
-        message=f"{layout.amendment} is damaged: what {layout.name} was to go on with instead "
+        message=f"{layout.amendment} is damaged: what {layout.name} was to continue with instead "
         "cannot be read.",
         hint="Remove that file; the run then continues with its profile.",
         detail=detail,

@@ -52,7 +52,7 @@ def loss_words(saved: SavedWork | None) -> str:
         saved: What is saved by now; ``None``: the run evaluates a saved model, or predicts.
     """
     if saved is None:
-        return "What it has found so far would be lost."
+        return "Its results so far would be lost."
     step, unsaved = saved.checkpoint_step, saved.unsaved_steps
     if not unsaved:
         return (

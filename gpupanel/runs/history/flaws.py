@@ -23,8 +23,8 @@ def incomplete(name: str, missing: str) -> Problem:
     return Problem(
         code="run_incomplete",
         severity=Severity.WARNING,
-        message=f"{name} has no {kept}: the run was cut short before it was written, or the file "
-        "was deleted.",
+        message=f"{name} has no {kept}: the run was interrupted before it was written, or the "
+        "file was deleted.",
         hint="What can be read is shown. A run without a profile cannot be resumed."
         if missing == "profile"
         else "What can be read is shown.",

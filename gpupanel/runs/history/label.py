@@ -92,6 +92,6 @@ def change_label(
 def _busy(layout: RunLayout) -> Problem:
     return Problem(
         code="label_busy",
-        message=f"The name and the notes of {layout.name} are being written by another program.",
+        message=f"The name and notes of {layout.name} are being written by another program.",
         hint="Try again.",
     )

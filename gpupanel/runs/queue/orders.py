@@ -120,7 +120,7 @@ def _wake(files: QueueFiles) -> None:
     try:
         ensure_scheduler(files)
     except ProblemError as error:
-        stands = "The queue was changed all the same: `gpupanel queue` starts what waits."
+        stands = "The queue was changed nevertheless: `gpupanel queue` starts what waits."
         raise ProblemError(
             *(
                 problem.model_copy(update={"hint": f"{problem.hint} {stands}".strip()})

@@ -135,6 +135,6 @@ def _passing_obstacle(problems: Sequence[Problem], machine: Machine) -> str:
 def _not_now(entry: QueueEntry, obstacle: str) -> Problem:
     return Problem(
         code="queue_entry_not_startable",
-        message=f"“{entry.name}” could not be started when its turn had come. {obstacle}".strip(),
+        message=f"“{entry.name}” could not be started when its turn came. {obstacle}".strip(),
         hint="Edit the entry, or put it back into the queue when its devices are there again.",
     )

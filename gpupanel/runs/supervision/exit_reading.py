@@ -163,8 +163,8 @@ def _without_space(member: MemberSeen, log: tuple[str, ...]) -> Ending:
     """It ended by itself without space to say how: started again it would find none either."""
     problem = Problem(
         code="no_space",
-        message=f"{_capital(member.name)} ended because the run's disk is full; what it wanted to "
-        "save last, and to say, found no space.",
+        message=f"{_capital(member.name)} ended because the run's disk is full; its last save and "
+        "its report found no space.",
         hint=f"Free some space. {_GO_ON}",
         detail="\n".join(log),
     )
@@ -180,7 +180,7 @@ def _vanished(member: MemberSeen, exit_code: int, log: tuple[str, ...]) -> Endin
         hint = "Start again; other ports are chosen."
     elif exit_code >= 0:
         code = "trainer_vanished"
-        message = f"{name} ended with exit code {exit_code} and did not say why."
+        message = f"{name} ended with exit code {exit_code} without giving a reason."
         hint = f"Check the last lines of its log. {_GO_ON}"
     else:
         code = "trainer_killed"

@@ -141,8 +141,8 @@ class _KeptSamples:
         if self._log.times_made_anew > self._reported_made_anew:
             self._reported_made_anew = self._log.times_made_anew
             write_to_process_log(
-                f"telemetry: {self._path.name} was deleted or replaced while the run went on: the "
-                "curves of the devices before that are gone."
+                f"telemetry: {self._path.name} was deleted or replaced during the run: the curves "
+                "of the devices before that are gone."
             )
 
     def close(self) -> None:

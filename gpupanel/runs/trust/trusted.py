@@ -108,7 +108,7 @@ def not_trusted(code: UserCode, severity: Severity = Severity.ERROR) -> Problem:
         severity=severity,
         field=code.key,
         message=f"{code.path} is Python code that was not trusted in this form yet, and a run "
-        "would carry it out.",
+        "would execute it.",
         hint="Read it; if you trust it, start with --trust, which remembers this content.",
         detail=f"sha256 {code.sha256}",
     )

@@ -109,9 +109,9 @@ def check_pictures(augmentation: Augmentation, shape: tuple[int, ...]) -> None:
             Problem(
                 code="augmentation_needs_pictures",
                 field="data.augmentation",
-                message="Only pictures can be flipped, moved or coloured, and these examples are "
-                "none.",
-                hint="Leave out data.augmentation but for mixup, or choose pictures.",
+                message="Only images can be flipped, moved or coloured, and these examples are "
+                "not.",
+                hint="Leave out data.augmentation but for mixup, or choose images.",
             )
         )
     if augmentation.hue and (len(shape) != 3 or shape[2] != 3):
@@ -119,7 +119,7 @@ def check_pictures(augmentation: Augmentation, shape: tuple[int, ...]) -> None:
             Problem(
                 code="augmentation_needs_colours",
                 field="data.augmentation.hue",
-                message="The hue of these pictures cannot be changed: they are not red, green and "
+                message="The hue of these images cannot be changed: they are not red, green and "
                 "blue.",
                 hint="Set data.augmentation.hue to 0.",
             )

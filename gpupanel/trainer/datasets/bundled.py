@@ -25,7 +25,7 @@ def bundled_file(name: str, what: str) -> Path:
             Problem(
                 code=f"data_{what}_missing",
                 field="data.source",
-                message=f"The embedded {what} are missing: scikit-learn, which holds them, is not "
+                message=f"The bundled {what} are missing: scikit-learn, which holds them, is not "
                 "installed or not complete.",
                 hint="Install it again: pip install --force-reinstall scikit-learn.",
             )

@@ -57,8 +57,8 @@ def checked_features(features: Array, name: ArrayName) -> Array:
     if features.dtype.kind not in NUMBER_KINDS:
         raise name.problem(
             "data_features_not_numbers",
-            f"{name} holds {features.dtype} values, and a model learns from numbers.",
-            "Turn them into numbers and save the array again.",
+            f"{name} holds {features.dtype} values, but a model learns from numbers.",
+            "Convert them to numbers and save the array again.",
         )
     if features.ndim == 0 or features.size == 0:
         raise name.problem(
@@ -99,7 +99,7 @@ def checked_rows(values: Array, indices: Indices, name: ArrayName) -> Array:
     raise name.problem(
         "data_features_not_finite",
         f"{name} holds NaN or infinite values, such as {value} in example {int(indices[row]):,}.",
-        "Replace or remove these examples; training on them turns every weight into NaN.",
+        "Replace or remove these examples; training on them makes every weight NaN.",
     )
 
 
@@ -133,7 +133,7 @@ def _check_finite(raw: Array, converted: npt.NDArray[np.float32], name: ArrayNam
         "data_features_not_finite",
         f"{name} holds NaN or infinite values in {bad_examples:,} of {len(raw):,} examples, "
         f"first {value} in example {first}.",
-        "Replace or remove these examples; training on them turns every weight into NaN.",
+        "Replace or remove these examples; training on them makes every weight NaN.",
     )
 
 

@@ -142,8 +142,8 @@ def checked_classes(
     if labels.ndim != 1:
         raise name.problem(
             "data_labels_not_one_each",
-            f"{name} has the shape {labels.shape}, but a class is one number an example, or a row "
-            "with a single 1.",
+            f"{name} has the shape {labels.shape}, but a class is one number for each example, or "
+            "a row with a single 1.",
             'Save class numbers; or set data.predicts to "labels" for rows of 0 and 1, and to '
             '"values" for other numbers.',
         )
@@ -180,7 +180,7 @@ def _check_greatest(labels: Array, class_count: int | None, name: ArrayName) -> 
             f"{name} holds the label {shown}, but with {class_count} classes labels go from 0 "
             f"to {class_count - 1}; the first outside is in example "
             f"{int(np.argmax(np.greater_equal(labels, class_count)))}.",
-            "Mend the labels, or set data.class_count to the number of classes.",
+            "Correct the labels, or set data.class_count to the number of classes.",
         )
     if greatest > _GREATEST_CLASS:
         raise name.problem(
@@ -193,7 +193,7 @@ def _check_greatest(labels: Array, class_count: int | None, name: ArrayName) -> 
     if class_count is None and greatest >= min(MOST_CLASSES, max(1000, len(labels))):
         raise name.problem(
             "data_labels_out_of_range",
-            f"{name} holds the label {shown}, which would make {greatest + 1:,} classes of "
+            f"{name} holds the label {shown}, which would mean {greatest + 1:,} classes for "
             f"{len(labels):,} examples.",
             "Number the classes from 0 without gaps, or set data.class_count.",
         )
@@ -213,7 +213,7 @@ def checked_values(labels: Array, name: ArrayName) -> Array:
     if labels.dtype.kind not in NUMBER_KINDS:
         raise name.problem(
             "data_labels_not_finite",
-            f"{name} holds {labels.dtype} values, which are no numbers.",
+            f"{name} holds {labels.dtype} values, which are not numbers.",
             "Save the values as numbers.",
         )
     with np.errstate(over="ignore"):
@@ -223,8 +223,8 @@ def checked_values(labels: Array, name: ArrayName) -> Array:
         first = tuple(odd[0])
         raise name.problem(
             "data_labels_not_finite",
-            f"{name} holds {labels[first]} in example {first[0]}, which is no finite number of 32 "
-            "bits.",
+            f"{name} holds {labels[first]} in example {first[0]}, which is not a finite number of "
+            "32 bits.",
             "Replace or remove these examples.",
         )
     return values
@@ -237,7 +237,7 @@ def _number_or_row_each(labels: Array, name: ArrayName) -> Array:
         raise name.problem(
             "data_labels_not_one_each",
             f"{name} has the shape {labels.shape}, but labels must be one number, or a row of "
-            "them, an example.",
+            "numbers, for each example.",
             "Save class numbers, or a row of labels or values for each example.",
         )
     if labels.size == 0:
@@ -247,8 +247,8 @@ def _number_or_row_each(labels: Array, name: ArrayName) -> Array:
     if labels.ndim == 2 and labels.shape[1] > _MOST_OUTPUTS:
         raise name.problem(
             "data_labels_out_of_range",
-            f"{name} has {labels.shape[1]:,} columns, and a model gives {_MOST_OUTPUTS:,} numbers "
-            "an example at most.",
+            f"{name} has {labels.shape[1]:,} columns, and a model gives at most {_MOST_OUTPUTS:,} "
+            "numbers for each example.",
             "Choose the array of labels; this one looks like examples.",
         )
     return labels

@@ -5,6 +5,7 @@ Not mapped into memory: a mapped file that is cut short meanwhile kills the proc
 
 import os
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.trainer.datasets.examples import Indices
 
+_CHUNK_ROWS = 16_384
 _DENSE_BYTES = 4096
 """From one row to the next: to read so many bytes takes as long as one call more, which also keeps
 the interpreter to itself."""
@@ -88,6 +90,25 @@ def read_rows(
         if read(descriptor, [into], place) != row_bytes:
             _read_fully(descriptor, into, place)
     return rows
+
+
+def read_in_chunks(
+    read: Callable[[Indices], npt.NDArray[np.float32]], shape: tuple[int, ...]
+) -> npt.NDArray[np.float32]:
+    """All rows, of which a part at a time is read.
+
+    Args:
+        read: Gives the rows with some numbers.
+        shape: Of what all of them are: rows first.
+
+    Raises:
+        ProblemError: As ``read``.
+    """
+    found = np.empty(shape, np.float32)
+    for start in range(0, len(found), _CHUNK_ROWS):
+        end = min(len(found), start + _CHUNK_ROWS)
+        found[start:end] = read(np.arange(start, end, dtype=np.int32))
+    return found
 
 
 def rows_at_once(row_count: int, row_bytes: int) -> int:

@@ -73,7 +73,7 @@ class SkippedFiles:
         """
         if not self._errors:
             return None
-        instead = "In the place of each stands the next image with the same label."
+        instead = "The next image with the same label takes the place of each."
         if are_left_out:
             instead = "They are left out."
         return Problem(
@@ -82,7 +82,7 @@ class SkippedFiles:
             field=self._field,
             message=f"{len(self):,} of {self._total:,} images cannot be read: {self._named()}. "
             f"{instead}",
-            hint=f"Mend or remove them; or set {self._field} to 0, to end a run at the first.",
+            hint=f"Repair or remove them; or set {self._field} to 0, to end a run at the first.",
             detail=self._detail(),
         )
 
@@ -92,7 +92,7 @@ class SkippedFiles:
             field=self._field,
             message=f"{len(self):,} of {self._total:,} images cannot be read, more than the "
             f"{self._share:.2%} that may be skipped: {self._named()}.",
-            hint=f"Mend or remove them, or raise {self._field}.",
+            hint=f"Repair or remove them, or raise {self._field}.",
             detail=self._detail(),
         )
 

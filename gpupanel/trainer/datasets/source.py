@@ -29,6 +29,11 @@ def ignore_progress(doing: str, done: int, total: int) -> None:
     """The :data:`OnProgress` of a preview."""
 
 
+def no_download(name: str, bytes_done: int, bytes_total: int | None) -> None:
+    """The :data:`OnDownload` of who reads only what is on this machine."""
+    raise RuntimeError(f"{name} must not be downloaded here")
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a source may need to be read.

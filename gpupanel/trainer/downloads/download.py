@@ -139,7 +139,7 @@ def _failed(name: str, file: KerasFile, error: Exception) -> ProblemError:
         error.close()  # it holds the connection
     what, field = _named(name, file)
     instead = (
-        "or choose the embedded digits, which need none"
+        "or choose the bundled digits, which need none"
         if file.folder == "datasets"
         else 'or set model.weights to "none", which needs none'
     )
@@ -169,9 +169,9 @@ def _too_large(name: str, file: KerasFile) -> Problem:
     return Problem(
         code="data_download_damaged",
         field=field,
-        message=f"What comes for {what} is larger than {_LARGEST_BYTES // 2**20:,} MiB, which none "
+        message=f"The download of {what} is larger than {_LARGEST_BYTES // 2**20:,} MiB, and none "
         "of Keras's files is.",
-        hint="Start again; if it stays so, something between here and the server changes "
+        hint="Start again; if it stays so, something between this machine and the server alters "
         "downloads.",
         detail=file.url,
     )
@@ -185,8 +185,8 @@ def _damaged(name: str, file: KerasFile, detail: str) -> ProblemError:
             field=field,
             message=f"What was downloaded for {what} is not the file that Keras knows under this "
             "name.",
-            hint="Start again; if it stays so, something between here and the server changes "
-            "downloads.",
+            hint="Start again; if it stays so, something between this machine and the server "
+            "alters downloads.",
             detail=f"{file.url}\n{detail}",
         )
     )

@@ -55,9 +55,9 @@ def damaged_files(data: DataSettings, error: Exception) -> ProblemError:
         Problem(
             code="data_file_damaged",
             field="data.source",
-            message=f'The data set "{data.source}" in Keras\'s cache is cut short or not what it '
-            f"says: {places}.",
-            hint="Remove it there; the next start downloads it again.",
+            message=f'The data set "{data.source}" in Keras\'s cache is truncated or damaged: '
+            f"{places}.",
+            hint="Remove it there; the next run downloads it again.",
             detail=f"{type(error).__name__}: {error}",
         )
     )

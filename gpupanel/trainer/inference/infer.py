@@ -47,7 +47,7 @@ _FIRST_EXAMPLES = 64
 _NO_LABELS = Problem(
     code="inference_needs_labels",
     field="data.labels",
-    message="The data has no labels to compare the model with.",
+    message="The data has no labels to compare predictions with.",
     hint='Choose data with labels, or set task to "predict".',
 )
 

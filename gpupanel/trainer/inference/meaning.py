@@ -110,7 +110,7 @@ def read_outputs(
         case Activation.UNKNOWN if _are_probabilities(first):
             words = "does not say what it is, but its outputs are positive and sum to 1"
             return OutputMeaning(Meaning.PROBABILITIES, outputs, _assumed("probabilities", words))
-    words = "does not say what it is, and its outputs are no probabilities"
+    words = "does not say what it is, and its outputs are not probabilities"
     return OutputMeaning(Meaning.LOGITS, outputs, _assumed("logits", words))
 
 
@@ -119,10 +119,10 @@ def _read_labels(activation: Activation, first: Floats) -> OutputMeaning:
     if activation is Activation.SIGMOID:
         return OutputMeaning(Meaning.LABEL_LOGITS, 0, None, count)
     if activation is not Activation.LINEAR and _lie_between_0_and_1(first):
-        words = "is no sigmoid, but its outputs lie between 0 and 1"
+        words = "is not a sigmoid, but its outputs lie between 0 and 1"
         hint = _assumed("the probability of each label", words)
         return OutputMeaning(Meaning.LABEL_PROBABILITIES, 0, hint, count)
-    hint = _assumed("logits of each label", "is no sigmoid")
+    hint = _assumed("logits of each label", "is not a sigmoid")
     return OutputMeaning(Meaning.LABEL_LOGITS, 0, hint, count)
 
 

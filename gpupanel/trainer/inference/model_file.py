@@ -60,7 +60,7 @@ def saved_model_path(model: ModelSettings) -> str:
         Problem(
             code="inference_needs_saved_model",
             field="model.source",
-            message="Only a saved model can be evaluated or predict.",
+            message="Only a saved model can be evaluated, or can predict.",
             hint='Set model.source to "saved" and model.path to a .keras file, or task to "train".',
         )
     )
@@ -192,8 +192,8 @@ def _check_is_file(path: Path) -> int:
 def _damaged(path: Path, detail: str) -> ProblemError:
     return problem(
         "model_file_damaged",
-        f"{path} is cut short or is not a Keras model.",
-        "Save or copy it again; a copy that was broken off looks like this.",
+        f"{path} is truncated or is not a Keras model.",
+        "Save or copy it again; an interrupted copy looks like this.",
         detail,
     )
 

@@ -213,7 +213,7 @@ def reshaped_hint(replica_shape: tuple[int, ...], shape: tuple[int, ...]) -> Pro
         field="model.path",
         message=f"The model takes examples of the shape {after}; the data's {before} are given to "
         "it in that shape, the same numbers in the same order.",
-        hint="Nothing needs to be done if the model was trained on them so.",
+        hint="Nothing needs to be done if the model was trained on examples of that shape.",
     )
 
 
@@ -228,9 +228,9 @@ def _ending(model: keras.Model) -> OutputLayer:
     if len(shape) > 2 and outputs != shape[-1]:
         raise problem(
             "model_outputs_do_not_fit",
-            f"The model's outputs have the shape {shape[1:]} an example; a row of numbers is "
-            "needed.",
-            "Choose a model that gives one number a class, or one value.",
+            f"The model's outputs have the shape {shape[1:]} for each example; a row of numbers "
+            "is needed.",
+            "Choose a model that gives one number for each class, or one value.",
         )
     return OutputLayer(outputs, _activation(_last_layer(model), outputs))
 

@@ -133,7 +133,7 @@ def _read_csv(file: BinaryIO, first: int, count: int) -> WrittenPredictions:
 def _read_rows(rows: Iterator[list[str]], first: int, count: int) -> WrittenPredictions:
     head = next(rows, [])
     if head[:1] != ["index"]:
-        raise ValueError("its first column is no index")
+        raise ValueError("its first column is not an index")
     names = [each.removeprefix(_PROBABILITY) for each in head if each.startswith(_PROBABILITY)]
     firsts = [place for place, each in enumerate(head) if each.startswith((_PROBABILITY, "value"))]
     if not firsts:

@@ -18,7 +18,7 @@ _ENDINGS = {Target.CLASSES: "softmax", Target.LABELS: "sigmoid"}
 """What a model may end in instead of logits: it is taken off, and put back when it is saved."""
 _CONTRACT = (
     "build_model(input_shape, outputs) gives a keras.Sequential or keras.Model(inputs, outputs) "
-    "that takes one example of input_shape and gives so many outputs."
+    "that takes one example of input_shape and gives that many outputs."
 )
 
 
@@ -58,7 +58,7 @@ def _checked(model: object, building: Building) -> keras.Model:
     """
     shape, outputs = building.training.feature_shape, building.output_count
     if not isinstance(model, keras.Model):
-        raise _MisfitError(f"it is a {type(model).__name__}, no Keras model")
+        raise _MisfitError(f"it is a {type(model).__name__}, not a Keras model")
     if isinstance(model, keras.Sequential) and not model.built:
         model.build((None, *shape))
     inputs, given = getattr(model, "inputs", None), getattr(model, "outputs", None)

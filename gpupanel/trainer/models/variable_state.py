@@ -65,7 +65,7 @@ def _other_model(wrong: list[str], count: int) -> Problem:
     return Problem(
         code="checkpoint_of_another_model",
         message=f"The last checkpoint is one of another model or optimizer: {len(wrong)} of its "
-        f"variables do not fit the {count} of this run, so it cannot go on from it.",
+        f"variables do not fit the {count} of this run, so it cannot continue from it.",
         hint="The run's profile or gpupanel itself has changed since; start the profile again.",
         detail="\n".join(wrong),
     )

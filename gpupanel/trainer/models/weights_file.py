@@ -66,7 +66,8 @@ def check_weights_file(path: str) -> None:
     if file.suffix != _SUFFIX:
         raise weights_problem(
             "weights_not_h5",
-            f'{path} is no file of weights: its name ends in "{file.suffix}", not in "{_SUFFIX}".',
+            f'{path} is not a file of weights: its name ends in "{file.suffix}", not in '
+            f'"{_SUFFIX}".',
             "Save weights in Keras with model.save_weights('model.weights.h5').",
         )
     try:
@@ -88,8 +89,8 @@ def check_weights_file(path: str) -> None:
             ) from error
         raise weights_problem(
             "weights_damaged",
-            f"{path} is cut short or holds no weights.",
-            "Save or copy it again; a copy that was broken off looks like this.",
+            f"{path} is truncated or holds no weights.",
+            "Save or copy it again; an interrupted copy looks like this.",
             f"{type(error).__name__}: {error}",
         ) from error
 

@@ -137,7 +137,7 @@ def _compare_checksums(place: Path) -> None:
         return
     for name, wanted in _CHECKSUMS.validate_json(read_file(path, place.parent)).items():
         if name not in (STATE_FILE, POSITION_FILE):
-            raise ValueError(f"{name} is no file of a checkpoint")
+            raise ValueError(f"{name} is not a file of a checkpoint")
         with open_to_read(place / name, place.parent) as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != wanted:

@@ -31,16 +31,17 @@ def changed_data(run: StartedRun, differences: Differences, *, is_accepted: bool
             code="data_changed_accepted",
             severity=Severity.WARNING,
             field="data.source",
-            message=f"{message} It goes on with it, as was asked for.",
-            hint="What it learned before stays learned; the metrics of before are of other data.",
+            message=f"{message} The run continues with it, as requested.",
+            hint="What the model has learned is kept; earlier metrics are of the previous data.",
             detail=detail,
         )
     return Problem(
         code="data_changed",
         field="data.source",
         message=message,
-        hint="Put the data back as it was; or let the run go on with the data as it is now, by "
-        "the command or the button. Nothing was trained, and the checkpoints are untouched.",
+        hint="Put the data back as it was; or let the run continue with the data as it is now, "
+        "with the command or the button. Nothing was trained, and the checkpoints are "
+        "untouched.",
         detail=detail,
         command=f"gpupanel resume {shlex.quote(str(run.layout.root))} --accept-changed-data",
     )
@@ -51,9 +52,9 @@ def no_fingerprint() -> Problem:
     return Problem(
         code="data_not_compared",
         severity=Severity.HINT,
-        message="Whether the data is still what the run has learned from could not be compared: "
-        "its folder does not say what that was. An earlier version began it, or the file is gone.",
-        hint="From now on it is kept.",
+        message="The data could not be compared with what the run has learned from: its folder "
+        "has no record of that. An earlier version began it, or the file is gone.",
+        hint="It is recorded from now on.",
     )
 
 
@@ -62,21 +63,21 @@ def fingerprint_unreadable(name: str, error: Exception) -> Problem:
     return Problem(
         code="data_not_compared",
         severity=Severity.WARNING,
-        message="Whether the data is still what the run has learned from could not be compared: "
-        f"{name} in its folder is damaged or cannot be read.",
-        hint="Check whether the data is the same; what it is now is kept from now on.",
+        message=f"The data could not be compared with what the run has learned from: {name} in "
+        "its folder is damaged or cannot be read.",
+        hint="Check whether the data is the same; the data as it is now is recorded from now on.",
         detail=f"{type(error).__name__}: {error}",
     )
 
 
 def fingerprint_not_written(error: OSError) -> Problem:
     """That it cannot be kept."""
-    why = "no space is left" if is_no_space(error) else f"the system says: {error.strerror}"
+    why = "no space is left" if is_no_space(error) else f"the system reports: {error.strerror}"
     return Problem(
         code="data_not_recorded",
         severity=Severity.WARNING,
-        message=f"What the data of the run is could not be kept in its folder: {why}.",
-        hint="The training goes on; when it is resumed, changed data may not be noticed.",
+        message=f"The record of the run's data could not be saved in its folder: {why}.",
+        hint="The training continues; when it is resumed, changed data may not be noticed.",
         detail="".join(traceback.format_exception(error)),
     )
 

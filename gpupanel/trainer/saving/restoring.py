@@ -53,23 +53,23 @@ def _unreadable(error: OSError) -> Problem:
         code="checkpoint_unreadable",
         message=f"The run's checkpoint {name} cannot be read now: {error.strerror}. Nothing was "
         "changed.",
-        hint="Resume the run again when its disk answers and you may read its files. Where that "
-        f"is lost for good, delete the folder {error.filename}: the run goes on from the "
-        "checkpoint before.",
+        hint="Resume the run again when its disk answers and its files can be read. If they are "
+        f"lost for good, delete the folder {error.filename}: the run continues from the "
+        "previous checkpoint.",
         detail=str(error),
     )
 
 
 def _damaged(damage: Damage, used_step: int | None) -> Problem:
     instead = (
-        "none before it is whole, so the training starts from the beginning"
+        "no earlier one is intact, so the training starts from the beginning"
         if used_step is None
-        else f"the training goes on from the one of step {used_step:,}"
+        else f"the training continues from that of step {used_step:,}"
     )
     return Problem(
         code="checkpoint_damaged",
         severity=Severity.WARNING,
-        message=f"The checkpoint {damage.place.name} is damaged: its files are not what was "
+        message=f"The checkpoint {damage.place.name} is damaged: its files differ from what was "
         f"written; {instead}.",
         hint="Check the health of the disk; the damaged one is deleted when the next one is saved.",
         detail=f"{damage.place}\n{damage.detail}",

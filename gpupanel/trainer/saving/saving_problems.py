@@ -13,7 +13,7 @@ def not_saved(step: int, cause: OSError) -> Problem:
         code="checkpoint_not_saved",
         severity=Severity.WARNING,
         message=f"The checkpoint of step {step:,} could not be saved, because {_why(cause)}; the "
-        "training goes on, and the one before is kept.",
+        "training continues, and the previous one is kept.",
         hint=f"{_what_to_do(cause)}; the next checkpoint is tried again.",
         detail="".join(traceback.format_exception(cause)),
     )
@@ -25,7 +25,9 @@ def last_not_saved(step: int, cause: OSError) -> Problem:
         code="last_checkpoint_not_saved",
         message=f"The training ended at step {step:,}, but its last checkpoint could not be "
         f"saved, because {_why(cause)}.",
-        hint=f"{_what_to_do(cause)}, and resume the run: it goes on from the checkpoint before.",
+        hint=(
+            f"{_what_to_do(cause)}, and resume the run: it continues from the previous checkpoint."
+        ),
         detail="".join(traceback.format_exception(cause)),
     )
 
@@ -34,12 +36,12 @@ def tensorboard_not_written(cause: Exception) -> Problem:
     """The warning about TensorBoard's files, without which the training goes on."""
     why = "no space is left on the disk that holds the run"
     if not is_no_space(cause):
-        why = f"TensorFlow says: {str(cause).splitlines()[0][:200] if str(cause) else cause!r}"
+        why = f"TensorFlow reports: {str(cause).splitlines()[0][:200] if str(cause) else cause!r}"
     return Problem(
         code="tensorboard_not_written",
         severity=Severity.WARNING,
         message=f"The files for TensorBoard could not be written, because {why}; the training "
-        "goes on without them.",
+        "continues without them.",
         hint="What was written before is there, and the Live tab shows the same curves. A run "
         "that is resumed writes them again.",
         detail="".join(traceback.format_exception(cause)),
@@ -70,7 +72,7 @@ def not_finite(what: str, position: Position) -> ProblemError:
             code="loss_not_finite",
             field="training.learning_rate",
             message=f"NaN or infinity in the {what} at step {position.step:,} (epoch "
-            f"{position.epoch}), so training ended; nothing would be learned from there on.",
+            f"{position.epoch}), so training ended; nothing would be learned after that.",
             hint="Lower the learning rate, or search for extreme values in the data; complete "
             "checkpoints are kept.",
         )
@@ -80,7 +82,7 @@ def not_finite(what: str, position: Position) -> ProblemError:
 def _why(cause: OSError) -> str:
     if is_no_space(cause):
         return "no space is left on the disk that holds the run"
-    return f"the system says: {cause.strerror or cause}"
+    return f"the system reports: {cause.strerror or cause}"
 
 
 def _what_to_do(cause: OSError) -> str:

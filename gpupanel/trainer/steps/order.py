@@ -93,8 +93,8 @@ def _too_long(examples: int) -> Problem:
     return Problem(
         code="oversample_too_long",
         field="data.oversample",
-        message=f"With as many examples of each class as of the most frequent one, an epoch would "
-        f"have {examples:,}; at most {_MOST_REPEATED:,} are possible.",
+        message="With as many examples of each class as of the most frequent one, an epoch would "
+        f"have {examples:,}; the maximum is {_MOST_REPEATED:,}.",
         hint='Set data.oversample to false, and data.class_weights to "balanced".',
     )
 
@@ -102,7 +102,7 @@ def _too_long(examples: int) -> Problem:
 _NO_CLASSES = Problem(
     code="oversample_without_classes",
     field="data.oversample",
-    message="Only examples of rare classes can be repeated, and the labels are no classes.",
+    message="Only classes can be oversampled, and the labels are not classes.",
     hint="Set data.oversample to false.",
 )
 

@@ -109,8 +109,8 @@ def _exposed(why: str) -> Problem:
     return Problem(
         code="not_on_loopback",
         field="strategy.kind",
-        message="TensorFlow's server would be open to the network, without authentication, so "
-        f"the run does not go on: {why}.",
+        message="TensorFlow's server would be open to the network, without authentication, so the "
+        f"run does not continue: {why}.",
         hint="Use a strategy of one process: mirrored.",
     )
 

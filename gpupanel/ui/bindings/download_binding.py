@@ -11,8 +11,8 @@ from gpupanel.ui.workers.download_worker import DataDownloader
 _ANOTHER_GOES_ON = Problem(
     code="download_goes_on",
     field="data.source",
-    message="Another data set is being downloaded, and one is at a time.",
-    hint="Wait until it is there; or choose that data set again, and stop its download.",
+    message="Another data set is being downloaded; only one can be at a time.",
+    hint="Wait until it is done; or choose that data set again, and stop its download.",
 )
 
 

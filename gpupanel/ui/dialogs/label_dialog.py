@@ -37,7 +37,7 @@ class LabelDialog(QDialog):
         self._notes = QPlainTextEdit(run.notes, self)
         self._notes.setObjectName("label_notes")
         self._notes.setTabChangesFocus(True)
-        self._notes.setPlaceholderText("What you want to remember about this run")
+        self._notes.setPlaceholderText("Notes about this run")
         buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel, self
         )

@@ -21,7 +21,7 @@ from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.tips import teach
 
-_MORE_TIP = "Rarely needed settings; shown when one of them was changed."
+_MORE_TIP = "Rarely needed settings; shown if one of them was changed."
 
 
 class ValueForm(SettingsForm):

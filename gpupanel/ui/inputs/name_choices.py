@@ -16,7 +16,7 @@ from gpupanel.ui.widgets.tips import wrapped
 _MOST_OFFERED = 300
 """A menu of more entries takes long to open; the profile may name any other."""
 _LONGEST = 60
-_NONE = "What can be chosen is shown when the data was read"
+_NONE = "Available once the data was read"
 
 
 class NameChoices(QWidget):

@@ -83,11 +83,11 @@ def _top(place: int, title: str, tip: str) -> Column[_Row]:
 
 _COLUMNS: tuple[Column[_Row], ...] = (
     Column("Example", "The example, or its first values.", _values, picture=_picture),
-    Column("File", "Its file, or its place in the data.", _name),
-    Column("Label", "What it is, and the probability that the model gave to that.", _label),
-    _top(0, "Predicted", "What the model takes it for, and the probability of that."),
-    _top(1, "Second", "The class that is second, and its probability."),
-    _top(2, "Third", "The class that is third, and its probability."),
+    Column("File", "Its file, or its position in the data.", _name),
+    Column("Label", "Its true class, and the probability that the model gave to it.", _label),
+    _top(0, "Predicted", "The predicted class and its probability."),
+    _top(1, "Second", "The second most probable class and its probability."),
+    _top(2, "Third", "The third most probable class and its probability."),
     Column("Error", "Its loss; of values the mean distance of predicted and true ones.", _error),
 )
 

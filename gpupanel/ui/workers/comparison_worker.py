@@ -192,5 +192,5 @@ def _deleted(run: RunSummary) -> Problem:
     return Problem(
         code="run_deleted",
         message=f"The run {run.name} was deleted or moved while it was compared.",
-        hint="What was read of it before is still shown.",
+        hint="What had been read of it is still shown.",
     )

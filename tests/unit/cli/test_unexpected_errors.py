@@ -80,7 +80,7 @@ def test_that_an_entry_that_nobody_supervises_is_a_sentence(
     assert status_of(monkeypatch, "queue", "add", profile) == 1
     err = " ".join(capsys.readouterr().err.split())
     assert "cannot start another process" in err
-    assert "The queue was changed all the same" in err
+    assert "The queue was changed nevertheless" in err
     assert "Traceback" not in err
 
 

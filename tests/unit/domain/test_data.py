@@ -78,8 +78,8 @@ def test_that_a_test_set_validates_where_no_fraction_is_given_and_else_is_left_f
 @pytest.mark.parametrize(
     ("data", "path", "described"),
     [
-        (DIGITS, None, "the embedded digits"),
-        (WineData(), None, "the embedded wines"),
+        (DIGITS, None, "the bundled digits"),
+        (WineData(), None, "the bundled wines"),
         (KerasData(source="imdb"), None, 'the data set "imdb"'),
         (NPZ, "/x.npz", "/x.npz"),
         (IMAGES, "/images", "/images"),

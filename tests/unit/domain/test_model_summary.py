@@ -59,6 +59,10 @@ def test_that_layers_are_written_in_words() -> None:
             "1 layer, 262,144 parameters: 1.0 MiB.",
         ),
         (
+            ModelSummary(layers=(DENSE,), parameters=ParameterCounts(trainable=2**30)),
+            "1 layer, 1,073,741,824 parameters: 4.0 GiB.",
+        ),
+        (
             ModelSummary(layers=(FROZEN, DENSE), parameters=ParameterCounts(trainable=7, frozen=3)),
             "2 layers, 10 parameters, 3 of them not trained: 0.0 MiB.",
         ),

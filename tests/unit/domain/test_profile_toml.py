@@ -244,13 +244,13 @@ def test_that_only_errors_are_errors() -> None:
             "[data]\nsource = 'npz'\npath = 3",
             "data.path",
             "data.path is 3, but File must be the path of a .npz or .npy file, in quotes.",
-            "Give it such a value.",
+            "Give it an allowed value.",
         ),
         (
             "[memory.growth]\npolicy = 'limit'\nlimit_mib = -3",
             "memory.growth.limit_mib",
             "but Limit must be a whole number from 1 to 2147483647.",
-            "Give it such a value.",
+            "Give it an allowed value.",
         ),
         (
             "[model]\nsource = 'cnn'\nfilters = [3, -1]",

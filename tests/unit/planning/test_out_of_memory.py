@@ -47,7 +47,7 @@ def test_that_one_gpu_of_two_can_divide_its_work_or_leave_it_to_the_larger() -> 
     profile = Profile(devices=DeviceSettings(visible=("GPU-3060",)))
 
     assert offered(profile, TWO_UNEQUAL, "GPU-3060") == [
-        "Take half at a time",
+        "Double the accumulation steps",
         "Use mixed precision",
         "Use RTX 4090 alone",
         "Divide the examples over 2 GPUs",
@@ -61,7 +61,7 @@ def test_that_mirrored_gpus_can_move_examples_and_weights() -> None:
     fixes = out_of_memory_fixes(profile, TWO_UNEQUAL, "GPU-3060")
 
     assert labels(fixes) == [
-        "Take half at a time",
+        "Double the accumulation steps",
         "Give RTX 3060 half its share",
         "Use mixed precision",
         "Use RTX 4090 alone",
@@ -75,12 +75,15 @@ def test_that_mirrored_gpus_can_move_examples_and_weights() -> None:
 
 def test_that_the_only_gpu_is_offered_what_it_can_do_alone() -> None:
     assert offered(Profile(), ONE_SMALL, "GPU-3060") == [
-        "Take half at a time",
+        "Double the accumulation steps",
         "Use mixed precision",
     ]
     alone = with_kind(StrategyKind.MIRRORED)
     assert "Give RTX 3060 half its share" not in offered(alone, ONE_SMALL, "GPU-3060")
-    assert offered(Profile(), ONE_SMALL, None) == ["Take half at a time", "Use mixed precision"]
+    assert offered(Profile(), ONE_SMALL, None) == [
+        "Double the accumulation steps",
+        "Use mixed precision",
+    ]
 
 
 def test_that_replicas_of_the_cpu_can_share_one_copy_of_the_weights() -> None:
@@ -103,7 +106,7 @@ def test_that_a_run_on_gpus_that_lacks_memory_of_the_host_is_offered_what_helps_
 
     fixes = out_of_memory_fixes(profile, TWO_UNEQUAL, "cpu")
 
-    assert labels(fixes) == ["Keep the images on the disk"]
+    assert labels(fixes) == ["Cache the images on disk"]
     assert apply_fix(profile, fixes[0]).data == images.model_copy(update={"cache": DataCache.DISK})
     assert offered(apply_fix(profile, fixes[0]), TWO_UNEQUAL, "cpu") == []
     assert offered(Profile(), TWO_UNEQUAL, "cpu") == []
@@ -120,7 +123,7 @@ def test_that_what_is_used_already_is_not_offered_again() -> None:
         update={"training": TrainingSettings(mixed_precision=True)}
     )
 
-    assert offered(profile, TWO_UNEQUAL, "GPU-4090") == ["Take half at a time"]
+    assert offered(profile, TWO_UNEQUAL, "GPU-4090") == ["Double the accumulation steps"]
 
 
 def test_that_xla_is_switched_off_where_layers_are_divided() -> None:
@@ -141,7 +144,7 @@ def test_that_a_lost_gpu_is_not_offered() -> None:
     profile = Profile(devices=DeviceSettings(visible=("GPU-3060",)))
 
     assert labels(out_of_memory_fixes(profile, TWO_UNEQUAL, "GPU-3060", lost)) == [
-        "Take half at a time",
+        "Double the accumulation steps",
         "Use mixed precision",
     ]
 
@@ -166,7 +169,7 @@ def test_that_a_saved_model_is_measured_with_half_the_examples_at_a_time() -> No
 
     assert apply_fix(profile, half).inference.batch_size == 32
     one = Profile(task="evaluate", inference=InferenceSettings(batch_size=1))
-    assert "Take half at a time" not in offered(one, CPU_ONLY, "cpu")
+    assert "Double the accumulation steps" not in offered(one, CPU_ONLY, "cpu")
 
 
 def out_of_memory_fixes_or_none(profile: Profile) -> tuple[Fix, ...]:
@@ -178,7 +181,7 @@ def out_of_memory_fixes_or_none(profile: Profile) -> tuple[Fix, ...]:
 def test_that_half_at_a_time_is_not_offered_where_a_share_has_one_example() -> None:
     profile = with_kind(StrategyKind.MIRRORED, shares=(63, 1))
 
-    assert "Take half at a time" not in offered(profile, TWO_UNEQUAL, "GPU-4090")
+    assert "Double the accumulation steps" not in offered(profile, TWO_UNEQUAL, "GPU-4090")
     assert "Give RTX 4090 half its share" in offered(profile, TWO_UNEQUAL, "GPU-4090")
 
 

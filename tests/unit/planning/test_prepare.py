@@ -495,7 +495,7 @@ def test_that_the_last_pictures_of_a_folder_by_class_are_not_held_out() -> None:
     last = {"validation_fraction": 0.2, "holdout": "last"}
     problem = found(cpu_profile(data=ImagesData(path="/i", **last)), "last_classes_held_out")
     assert problem.is_error
-    assert "images come class by class" in problem.message
+    assert "images are sorted by class" in problem.message
     for data in (DigitsData(**last), ImagesData(path="/i", holdout="last")):
         assert codes(cpu_profile(data=data), None) == []
 
@@ -562,11 +562,14 @@ def test_that_what_is_trained_on_neither_validates_nor_tests() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (KerasData(source="boston_housing", validation_fraction=0.2), "the labels are none"),
-        (PythonData(path="/a.py", predicts=Target.LABELS, validation_fraction=0.2), "are none"),
+        (KerasData(source="boston_housing", validation_fraction=0.2), "the labels are not classes"),
+        (
+            PythonData(path="/a.py", predicts=Target.LABELS, validation_fraction=0.2),
+            "are not classes",
+        ),
         (DigitsData(validation_fraction=0.2, holdout="last"), "The last examples"),
-        (DigitsData(), "No examples are drawn"),
-        (DigitsData(validation_fraction=0.0), "No examples are drawn"),
+        (DigitsData(), "No examples are held out at random"),
+        (DigitsData(validation_fraction=0.0), "No examples are held out at random"),
         (TableData(path="x.csv", validation_fraction=0.2, group="patient"), "Groups are held out"),
     ],
 )

@@ -76,7 +76,7 @@ def test_that_what_is_no_picture_or_not_there_is_named_and_left_out_by_a_fix(
     tmp_path: Path,
 ) -> None:
     make_pictures(tmp_path, {"1.png": 10})
-    (tmp_path / "notes.txt").write_text("no picture")
+    (tmp_path / "notes.txt").write_text("no image")
     (tmp_path / "folder.png").mkdir()
     (tmp_path / "link.png").symlink_to("nowhere.png")
     data = chosen(tmp_path, "notes.txt", "1.png", "folder.png", "gone.png", "link.png")
@@ -86,7 +86,7 @@ def test_that_what_is_no_picture_or_not_there_is_named_and_left_out_by_a_fix(
 
     assert (missing.code, others.code) == ("data_files_missing", "data_files_no_pictures")
     assert '"gone.png", "link.png"' in missing.message
-    assert '2 of the 6 chosen files are no pictures by their names: "notes.txt", "folder.png"' in (
+    assert '2 of the 6 chosen files are not images by their names: "notes.txt", "folder.png"' in (
         others.message
     )
     assert others.fix is not None

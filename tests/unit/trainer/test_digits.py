@@ -1,4 +1,4 @@
-"""The embedded data."""
+"""The bundled data."""
 
 import importlib.util
 from types import ModuleType

@@ -341,8 +341,8 @@ def large_picture() -> bytes:
 @pytest.mark.parametrize(
     ("broken", "words"),
     [
-        (lambda: picture(5)[:48], "cut short"),
-        (lambda: b"no picture", "cut short or is no picture"),
+        (lambda: picture(5)[:48], "truncated"),
+        (lambda: b"no picture", "truncated or is not an image"),
         (large_picture, "more than 89,478,485 pixels"),
     ],
 )

@@ -90,7 +90,7 @@ def test_that_a_checkpoint_with_something_else_in_it_is_damaged(
 def test_that_checksums_lead_to_no_other_file(layout: RunLayout) -> None:
     place = Checkpoints(layout.checkpoints).save(STATE, Position(step=1)).place
     (place / "checksums.json").write_text('{"/dev/zero": "0"}')
-    with pytest.raises(CheckpointDamaged, match="no file of a checkpoint"):
+    with pytest.raises(CheckpointDamaged, match="not a file of a checkpoint"):
         read_checkpoint(place)
 
 

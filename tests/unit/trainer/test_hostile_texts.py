@@ -277,7 +277,7 @@ def test_that_counted_words_that_are_damaged_or_gone_are_reported(folder: Path) 
     with pytest.raises(ProblemError) as raised:
         streamed.read(np.array([0], np.int32))
     assert raised.value.problems[0].code == "texts_not_kept"
-    with pytest.raises(OSError, match="no file of words"):
+    with pytest.raises(OSError, match="not a file of words"):
         open_tokens(kept)
     assert len(read(folder).training) == 8
 

@@ -103,7 +103,7 @@ def test_that_two_folders_of_one_set_are_not_chosen_from(tmp_path: Path) -> None
 
 def test_that_pictures_alone_are_predicted_on_and_not_trained_on(tmp_path: Path) -> None:
     make_pictures(tmp_path, {"b.png": 7, "a.jpg": 60, "c.txt.bmp": 9})
-    (tmp_path / "notes.txt").write_text("no picture")
+    (tmp_path / "notes.txt").write_text("no image")
     (tmp_path / "empty").mkdir()
     data = ImagesData(path=str(tmp_path))
 
@@ -222,7 +222,7 @@ def test_that_each_set_has_a_csv_of_its_own(tmp_path: Path) -> None:
         assert filled.labels_csv == str(tmp_path / "train" / "labels.csv")
     (tmp_path / "val" / "labels.csv").write_text("f,k\ndeep/c.png,pot\n")
     problem = problem_of(ImagesData(path=str(tmp_path), labels_csv="labels.csv"))
-    assert '"pot", which is no class of the training pictures' in problem.message
+    assert '"pot", which is not a class of the training images' in problem.message
     (tmp_path / "val" / "labels.csv").write_text("f,k,l\ndeep/c.png,1,0\n")
     problem = problem_of(ImagesData(path=str(tmp_path), labels_csv="labels.csv"))
     assert problem.code == "data_csv_columns_differ"

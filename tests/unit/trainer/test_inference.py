@@ -185,7 +185,7 @@ def add_special_data(folder: Path, add: Callable[..., None]) -> None:
     add("pictures", "small_pictures", (2, 1), data=pictures)
     files = [str(folder / "images" / name) for name in ("dark/3.png", "light/0.png")]
     some = pictures.with_files(files)
-    add("chosen pictures", "small_pictures", (2, 1), "predict", some, output="csv")
+    add("chosen images", "small_pictures", (2, 1), "predict", some, output="csv")
     add("values", "house_price", (5, 2), data=KerasData(source="boston_housing"))
     data = KerasData(source="boston_housing")
     add("predict values of a sigmoid", "house_sigmoid", task="predict", data=data)
@@ -365,7 +365,7 @@ def test_that_pictures_are_read_as_they_are_needed(evaluated: Callable[[str], Ev
 def test_that_pictures_that_were_chosen_are_predicted_on_in_their_order(
     evaluated: Callable[[str], Evaluated],
 ) -> None:
-    found = evaluated("chosen pictures")
+    found = evaluated("chosen images")
     with found.layout.predictions("csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["index"] for row in rows] == ["0", "1"]

@@ -153,8 +153,8 @@ def floats(*rows: tuple[float, ...]) -> np.ndarray:
         (Activation.LINEAR, floats((0.4, 0.6)), 2, Meaning.LOGITS, "no softmax"),
         (Activation.SIGMOID, floats((0.4, 0.9)), 2, Meaning.PROBABILITIES, "sigmoid"),
         (Activation.UNKNOWN, floats((0.4, 0.6)), 2, Meaning.PROBABILITIES, "sum to 1"),
-        (Activation.UNKNOWN, floats((0.4, 0.7)), 2, Meaning.LOGITS, "no probabilities"),
-        (Activation.UNKNOWN, floats((-0.4, 1.4)), None, Meaning.LOGITS, "no probabilities"),
+        (Activation.UNKNOWN, floats((0.4, 0.7)), 2, Meaning.LOGITS, "not probabilities"),
+        (Activation.UNKNOWN, floats((-0.4, 1.4)), None, Meaning.LOGITS, "not probabilities"),
         (Activation.SIGMOID, floats((3.0,)), None, Meaning.BINARY_LOGIT, ""),
         (Activation.LINEAR, floats((3.0,)), 2, Meaning.BINARY_LOGIT, "no sigmoid"),
         (Activation.LINEAR, floats((3.0,)), None, Meaning.VALUES, "no labels"),
@@ -390,9 +390,9 @@ def test_that_progress_is_reported_at_most_20_times_a_second_and_at_the_end(tmp_
     ("activation", "outputs", "meaning", "assumed"),
     [
         (Activation.SIGMOID, floats((3.0, -9.0)), Meaning.LABEL_LOGITS, ""),
-        (Activation.LINEAR, floats((0.4, 0.6)), Meaning.LABEL_LOGITS, "no sigmoid"),
+        (Activation.LINEAR, floats((0.4, 0.6)), Meaning.LABEL_LOGITS, "not a sigmoid"),
         (Activation.UNKNOWN, floats((0.4, 0.9)), Meaning.LABEL_PROBABILITIES, "between 0 and 1"),
-        (Activation.UNKNOWN, floats((0.4, 1.9)), Meaning.LABEL_LOGITS, "no sigmoid"),
+        (Activation.UNKNOWN, floats((0.4, 1.9)), Meaning.LABEL_LOGITS, "not a sigmoid"),
     ],
 )
 def test_that_outputs_of_several_labels_are_understood_and_guesses_are_reported(

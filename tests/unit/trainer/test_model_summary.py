@@ -65,6 +65,14 @@ def test_that_layers_within_an_architecture_are_listed_with_what_is_frozen(tmp_p
     assert found.parameters.frozen == 2_257_984  # without its head, as Keras documents it
 
 
+@pytest.mark.tensorflow
+def test_that_a_model_that_fits_nowhere_is_listed_all_the_same() -> None:
+    model = MlpModel(hidden=(1_000_000, 1_000_000), batch_norm=True)
+    found = summarize_model(SummaryRequest(data=DigitsData(), model=model))
+    assert found.problems == ()
+    assert found.parameters.total > 10**12
+
+
 def test_that_what_is_not_known_yet_is_said_without_building() -> None:
     code = PythonModel(path="/model.py")
     assert summarize(SummaryRequest(data=DigitsData(), model=code)).needs_start

@@ -271,3 +271,13 @@ def test_that_a_table_for_a_saved_model_is_read_as_its_file_says(tmp_path: Path)
     assert {example.text for example in found.examples} == {"3, 0, 1", "4, 0, 0"}
     assert (found.found["target"], found.found["predicts"]) == (("y",), "values")
     assert [problem.field for problem in found.problems] == ["data.target"]
+
+
+def test_that_the_examples_of_an_epoch_are_counted_as_a_run_takes_them() -> None:
+    data = DigitsData(validation_fraction=0.2)
+    found = preview(PreviewRequest(data=data))
+    assert (found.trained_count, found.held_out_count) == (1438, 359)
+    repeated = preview(PreviewRequest(data=data.model_copy(update={"oversample": True})))
+    most = max(count for _, count in found.class_counts)
+    assert 10 * most * 0.7 < repeated.trained_count <= 10 * most
+    assert preview(PreviewRequest(data=data, task="evaluate")).trained_count == 0

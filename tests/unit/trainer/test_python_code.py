@@ -262,9 +262,9 @@ def test_that_what_is_drawn_depends_on_the_seed_alone(tmp_path: Path) -> None:
         ('{"x": x, "y": y, "z": 1}', "user_code_data_misfit", "z is none of"),
         ('{"x": x, "y": y, "x_test": x}', "user_code_data_misfit", 'there is no "y_test"'),
         ('{"x": x, "y": y, "x_test": x[:, :1], "y_test": y}', "user_code_data_misfit", "shape"),
-        ('{"x": x, "y": y, "class_names": "abc"}', "user_code_data_misfit", "no list"),
+        ('{"x": x, "y": y, "class_names": "abc"}', "user_code_data_misfit", "not a list"),
         ('{"x": x, "y": y, "class_names": ["a"] * 100_001}', "user_code_data_misfit", "100,000"),
-        ("([[1], [1, 2]], y)", "user_code_data_misfit", "no array"),
+        ("([[1], [1, 2]], y)", "user_code_data_misfit", "not an array"),
         ("(x, y[:4])", "data_lengths_differ", "6 examples"),
         ("(x, y - 1)", "data_labels_negative", "negative"),
         ("(x * np.inf, y)", "data_features_not_finite", "infinite"),
@@ -377,7 +377,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict
 
 
 MISFITS = {
-    "a string": ("'a model'", "it is a str, no Keras model"),
+    "a string": ("'a model'", "it is a str, not a Keras model"),
     "a class of its own": ("type('M', (keras.Model,), {})()", "its layers are not known"),
     "other inputs": ("model(layers.Dense(outputs), shape=(3,))", "it takes examples of the shape"),
     "other outputs": ("model(layers.Dense(outputs + 1))", "but 4 are needed"),

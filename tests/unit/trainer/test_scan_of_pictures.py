@@ -115,7 +115,7 @@ def test_that_unreadable_files_are_listed_once_and_a_fix_skips_just_as_many(tmp_
     found = scanned(tmp_path)
     assert found.unreadable_count == 3
     assert [each.name for each in found.unreadable] == [f"cat/bad{n}.png" for n in range(3)]
-    assert all("is cut short or is no image" in each.why for each in found.unreadable)
+    assert all("is truncated or is not an image" in each.why for each in found.unreadable)
     odd = problem(found, "scan_images_unreadable")
     assert odd.severity is Severity.ERROR
     assert odd.fix is not None
@@ -197,7 +197,7 @@ def test_that_odd_classes_are_reported(tmp_path: Path) -> None:
 def test_that_pictures_of_one_colour_are_named(tmp_path: Path) -> None:
     make_many(tmp_path, {"cat": 2, "dog": 2})
     make_pictures(tmp_path / "dog", {"black.png": 0})
-    assert "1 picture is of one colour: dog/black.png" in (
+    assert "1 image is of one colour: dog/black.png" in (
         problem(scanned(tmp_path), "scan_pictures_blank").message
     )
 

@@ -196,7 +196,7 @@ def test_that_a_prediction_uses_the_words_of_the_model(tmp_path: Path) -> None:
     tested = read_all(tmp_path / "test", recipe, needs_labels=True)
     assert tested.labels is not None
     assert tested.labels.tolist() == [1]
-    with pytest.raises(ProblemError, match="does not say which words"):
+    with pytest.raises(ProblemError, match="no record of its vocabulary"):
         read_all(tmp_path / "new", "")
 
 

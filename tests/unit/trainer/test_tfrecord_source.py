@@ -168,7 +168,7 @@ def test_that_features_are_offered_with_type_and_length(tmp_path: Path) -> None:
     )
     labels = {each.value: each.label for each in found(path).offers["features"]}
     assert labels == {
-        "image": "image: picture, PNG 11 x 9",
+        "image": "image: image, PNG 11 x 9",
         "label": "label: int64, one number",
         "box": "box: float, 4 to 8",
         "name": "name: 1 to 3 bytes",

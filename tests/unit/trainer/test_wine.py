@@ -1,4 +1,4 @@
-"""The embedded wines."""
+"""The bundled wines."""
 
 import importlib.util
 from types import ModuleType

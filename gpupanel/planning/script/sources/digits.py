@@ -1,4 +1,4 @@
-"""The embedded digits, from scikit-learn itself."""
+"""The bundled digits, from scikit-learn itself."""
 
 from typing_extensions import override
 

@@ -1,4 +1,4 @@
-"""The embedded wines, from scikit-learn itself."""
+"""The bundled wines, from scikit-learn itself."""
 
 from typing_extensions import override
 

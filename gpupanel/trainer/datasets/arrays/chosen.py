@@ -112,7 +112,7 @@ def _ambiguous(arrays: ArrayFile, wanted: str, key: str) -> ProblemError:
         Problem(
             code="data_arrays_ambiguous",
             field=f"data.{key}",
-            message=f"It is not clear which array in {arrays.path} holds {what}. It has: "
+            message=f"It is not clear which array in {arrays.path} holds {what}. Its arrays: "
             f"{there or 'none'}.",
             hint=f"Choose data.{key}; or name the arrays x and y.",
         )

@@ -234,8 +234,8 @@ def damaged(path: Path, kind: str, error: Exception, key: str = "data.path") -> 
         Problem(
             code="data_file_damaged",
             field=key,
-            message=f"{path} is cut short or is not {kind}.",
-            hint="Get or write the file again; a copy that was broken off looks like this.",
+            message=f"{path} is truncated or is not {kind}.",
+            hint="Get or write the file again; an interrupted copy looks like this.",
             detail=f"{type(error).__name__}: {error}",
         )
     )

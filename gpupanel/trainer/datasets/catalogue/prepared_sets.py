@@ -171,8 +171,9 @@ def name_parts(data: TfdsData) -> dict[str, str | None]:
     if found is None:
         raise problem_with(
             "tfds_name_unknown",
-            f'"{visible_line(data.name[:80])}" is no name of the catalogue of tensorflow-datasets: '
-            "names of other places and arguments, which may run their code, are not taken.",
+            f'"{visible_line(data.name[:80])}" is not a name of the catalogue of '
+            "tensorflow-datasets: names of other places and arguments, which may run their code, "
+            "are not taken.",
             "Write a name as mnist, with a config as cifar10_corrupted/blur_1, or with a version "
             "as mnist:3.0.1.",
         )
@@ -291,7 +292,7 @@ def damaged_set(folder: Path, detail: str) -> ProblemError:
     return problem_with(
         "data_file_damaged",
         f"The folder {folder} does not hold a data set as tensorflow-datasets prepares it.",
-        "Remove it, to have it prepared anew; or choose another data folder.",
+        "Remove it, to have it prepared again; or choose another data folder.",
         detail=detail,
     )
 

@@ -181,7 +181,7 @@ def prepare(name: str, root: Path) -> None:
         made = tfds.builder_cls(str(parts["name"]))
     except tfds.core.DatasetNotFoundError as error:
         near = get_close_matches(str(parts["name"]), tfds.list_builders())
-        meant = f"There is {', '.join(near)}." if near else "Look it up in its catalogue."
+        meant = f"There is {', '.join(near)}." if near else "Search its catalogue."
         raise problem_with(
             "tfds_name_unknown", f'tensorflow-datasets has no data set "{name}".', meant
         ) from error

@@ -32,9 +32,31 @@ def chosen_pictures(data: ImagesData) -> list[str]:
         else:
             there.append((name, path))
     rest = [name for name, _ in there]
+    count = f"of the {len(data.files):,} chosen"
     problems = [
-        *_missing(data.path, missing, len(data.files), rest),
-        *_no_pictures(others, len(data.files), rest),
+        Problem(
+            code=code,
+            field=_FIELD,
+            message=f"{len(names):,} {what}: {_named(names)}.",
+            hint=hint,
+            detail="\n".join(names[:1000]),
+            fix=_without(names, rest),
+        )
+        for code, names, what, hint in (
+            (
+                "data_files_missing",
+                missing,
+                f"{count} images are not in {data.path}",
+                "Put them back, or leave them out.",
+            ),
+            (
+                "data_files_no_pictures",
+                others,
+                f"{count} files are not images by their names",
+                "Leave them out; a folder of images is chosen alone.",
+            ),
+        )
+        if names
     ]
     if problems:
         raise ProblemError(*problems)
@@ -88,38 +110,6 @@ def _is_there(path: str) -> bool:
     except ValueError:  # a name with the character 0
         return False
     return True
-
-
-def _missing(folder: str, names: Sequence[str], count: int, rest: list[str]) -> list[Problem]:
-    if not names:
-        return []
-    return [
-        Problem(
-            code="data_files_missing",
-            field=_FIELD,
-            message=f"{len(names):,} of the {count:,} chosen pictures are not in {folder}: "
-            f"{_named(names)}.",
-            hint="Put them back, or leave them out.",
-            detail="\n".join(names[:1000]),
-            fix=_without(names, rest),
-        )
-    ]
-
-
-def _no_pictures(names: Sequence[str], count: int, rest: list[str]) -> list[Problem]:
-    if not names:
-        return []
-    return [
-        Problem(
-            code="data_files_no_pictures",
-            field=_FIELD,
-            message=f"{len(names):,} of the {count:,} chosen files are no pictures by their names: "
-            f"{_named(names)}.",
-            hint="Leave them out; a folder of pictures is chosen alone.",
-            detail="\n".join(names[:1000]),
-            fix=_without(names, rest),
-        )
-    ]
 
 
 def _without(names: Sequence[str], rest: list[str]) -> Fix | None:

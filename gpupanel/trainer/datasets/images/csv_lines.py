@@ -63,7 +63,7 @@ def read_lines(path: Path, root: Path, pictures: Sequence[str]) -> PictureLines:
     except FileNotFoundError as error:
         raise problem_of(
             "data_labels_missing",
-            f"There is no file {path} that says what the pictures in {root} are.",
+            f"There is no file {path} with the labels of the images in {root}.",
             "Put it there: each set has one in its own folder; or leave data.labels_csv empty.",
         ) from error
     except OSError as error:
@@ -122,16 +122,16 @@ def without_column(
         named = ", ".join(f'"{visible_line(each)}"' for each in lines.columns[:20])
         raise problem_of(
             "data_group_unknown",
-            f'{lines.path} has no column "{visible_line(name)}" beside that of the pictures; it '
-            f"has {named}.",
+            f'{lines.path} has no column "{visible_line(name)}" beside that of the images; it has '
+            f"{named}.",
             "Choose one of these, or leave data.group empty.",
             field="data.group",
         )
     if len(lines.columns) == 1:
         raise problem_of(
             "data_csv_one_column",
-            f'{lines.path} has only the column "{visible_line(name)}" beside that of the pictures, '
-            "and it says which belong together: none says what they are.",
+            f'{lines.path} has only the column "{visible_line(name)}" beside that of the images, '
+            "and it is the group column: none has labels.",
             "Choose another column in data.group, or leave it empty.",
             field="data.group",
         )
@@ -156,7 +156,7 @@ def problem_of_line(path: Path, number: int, what: str) -> ProblemError:
     return problem_of(
         "data_csv_unreadable",
         f"Line {number:,} of {path} {what}.",
-        "Mend that line, or save the table again as CSV (UTF-8, comma separated).",
+        "Correct that line, or save the table again as CSV (UTF-8, comma separated).",
     )
 
 
@@ -183,7 +183,7 @@ class _Names:
             raise problem_of(
                 "data_csv_leaves_folder",
                 f'{self._path} names "{as_utf8(cell)}", which is not in the folder {self._root}.',
-                "Name each picture from the folder that holds them, such as cats/1.png.",
+                "Name each image from the folder that holds them, such as cats/1.png.",
             )
         found = self._places.get(name)
         return self._of_stem(name) if found is None else found
@@ -203,13 +203,13 @@ def _placed(path: Path, rows: Iterator[tuple[int, list[str]]], names: _Names) ->
     first = next(rows, None)
     if first is None:
         raise problem_of(
-            "data_csv_empty", f"{path} is empty.", "Choose a CSV with a line a picture."
+            "data_csv_empty", f"{path} is empty.", "Choose a CSV with a line for each image."
         )
     number, head = first
     if len(head) < 2:
         raise problem_of(
             "data_csv_one_column",
-            f"{path} has one column only, and next to the file of each picture stands what it is.",
+            f"{path} has one column only; the label has to follow the file of each image.",
             "Separate the cells by commas, semicolons or tabs.",
         )
     is_header = names.place(head[0]) is None
@@ -255,7 +255,7 @@ def _rows(path: Path, file: BufferedReader) -> Iterator[tuple[int, list[str]]]:
             if row:
                 yield reader.line_num, row
     except csv.Error as error:
-        raise problem_of_line(path, reader.line_num, f"is no CSV ({error})") from error
+        raise problem_of_line(path, reader.line_num, f"is not a CSV ({error})") from error
 
 
 def _lines(path: Path, file: BufferedReader) -> Iterator[str]:
@@ -266,11 +266,9 @@ def _lines(path: Path, file: BufferedReader) -> Iterator[str]:
         if len(line) > _LONGEST_LINE:
             raise problem_of_line(path, number, f"has more than {_LONGEST_LINE:,} bytes")
         if number > _MOST_LINES:
-            raise problem_of_line(
-                path, number, f"is one more than the {_MOST_LINES:,} that are read"
-            )
+            raise problem_of_line(path, number, f"exceeds the {_MOST_LINES:,} that are read")
         if line.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in line:
-            raise problem_of_line(path, number, "holds what is no UTF-8 text")
+            raise problem_of_line(path, number, "is not UTF-8 text")
         # A file's name is bytes, whatever they mean; Python holds them so (PEP 383).
         yield line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape")
 
@@ -279,8 +277,8 @@ def _no_line(path: Path, missing: Sequence[str]) -> ProblemError:
     named = ", ".join(f'"{name}"' for name in missing[:5])
     return problem_of(
         "data_csv_no_pictures",
-        f"No line of {path} names a picture of the folder"
+        f"No line of {path} names an image of the folder"
         + (f"; it names {named}." if missing else "."),
-        "The first column is the picture's file, from the folder that holds the pictures.",
+        "The first column is the image's file, from the folder that holds the images.",
         "\n".join(missing[:1000]),
     )

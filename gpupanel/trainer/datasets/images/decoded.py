@@ -471,7 +471,7 @@ def _unreadable(path: Path, error: OSError | EOFError) -> ProblemError:
             code="decoded_images_unreadable",
             field="data.cache",
             message=f"The decoded images in {path}-* cannot be read any more: {error}.",
-            hint="Remove these files and start again; the images are then decoded anew.",
+            hint="Remove these files and start again; the images are then decoded again.",
         )
     )
 

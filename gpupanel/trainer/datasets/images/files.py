@@ -175,7 +175,10 @@ def image_errors(path: str, key: str) -> Iterator[None]:
 
 def image_unreadable(path: str, error: Exception, key: str) -> ProblemError:
     """The problem of a damaged image, or one that the system does not give."""
-    message, hint = f"The image {path} is cut short or is no image.", "Mend or remove the file."
+    message, hint = (
+        f"The image {path} is truncated or is not an image.",
+        "Repair or remove the file.",
+    )
     if isinstance(error, OSError) and error.errno is not None:
         # The system's, not the decoder's.
         message = f"The image {path} cannot be read: {error.strerror}."
@@ -190,7 +193,8 @@ def image_vanished(path: str, key: str) -> ProblemError:
         "data_image_missing",
         f"The image {path} is not there any more: it was when the folder was listed, or is a link "
         "to nothing.",
-        "Put it back, or start again without it; leave the folder alone while a run goes on.",
+        "Put it back, or start again without it; leave the folder alone while a run is in "
+        "progress.",
         key,
     )
 
@@ -199,7 +203,7 @@ def _too_large(path: str, size: str, key: str) -> ProblemError:
     return _problem(
         "data_image_too_large",
         f"The image {path} is larger than {LARGEST_IMAGE_PIXELS:,} pixels: it has {size}.",
-        "Scale it down or remove it; a file that was made to do harm looks like this, too.",
+        "Scale it down or remove it; a malicious file looks like this, too.",
         key,
     )
 
@@ -207,8 +211,8 @@ def _too_large(path: str, size: str, key: str) -> ProblemError:
 def _unknown_range(path: str, error: Exception, key: str) -> ProblemError:
     return _problem(
         "data_image_unreadable",
-        f"Of the image {path} nobody knows which number is black and which is white: {error}.",
-        "Save it with 8 or 16 bits a pixel.",
+        f"It is unknown which number in the image {path} is black and which is white: {error}.",
+        "Save it with 8 or 16 bits per pixel.",
         key,
     )
 

@@ -65,7 +65,7 @@ def labels_of(
     if training is not None and columns != training.columns:
         raise problem_of(
             "data_csv_columns_differ",
-            f"{lines.path} has {columns:,} columns of labels, and that of the training pictures "
+            f"{lines.path} has {columns:,} columns of labels, and that of the training images "
             f"{training.columns:,}.",
             "Give each set the same columns.",
         )
@@ -102,7 +102,7 @@ def _classes(
 ) -> PictureLabels:
     empty = next((n for n, cell in zip(lines.numbers, cells, strict=True) if not cell), None)
     if empty is not None:
-        raise problem_of_line(lines.path, empty, "does not say what the picture is")
+        raise problem_of_line(lines.path, empty, "has no label")
     texts = [as_utf8(cell) for cell in cells]
     if names is None:
         different = set(texts)
@@ -121,13 +121,13 @@ def _classes(
     for line, text in zip(lines.numbers, texts, strict=True):
         if text not in numbers:
             raise problem_of_line(
-                lines.path, line, f'says "{text}", which is no class of the training pictures'
+                lines.path, line, f'says "{text}", which is not a class of the training images'
             )
     if must_differ and len(names) < 2:
         raise problem_of(
             "data_one_class",
             f'{lines.path} has one class only ("{names[0]}"), so there is nothing to distinguish.',
-            "Use pictures of two classes or more.",
+            "Use images of two classes or more.",
         )
     array = np.array([numbers[text] for text in texts], np.int32)
     return PictureLabels(array, Target.CLASSES, names, 1)
@@ -142,6 +142,6 @@ def _matrix(lines: PictureLines) -> Array:
             raise problem_of_line(
                 lines.path,
                 number,
-                f'has {what} in column "{lines.columns[odd]}", which is no number',
+                f'has {what} in column "{lines.columns[odd]}", which is not a number',
             )
     return np.array([[float(cell) for cell in row] for row in lines.cells], np.float64)

@@ -157,9 +157,9 @@ class _Lister:
         if self.data.predicts not in (None, Target.CLASSES):
             raise _problem(
                 "data_predicts_misfit",
-                f"{self.root} holds a folder for each class, and no {self.data.predicts} to be "
-                "predicted.",
-                "Choose a CSV in data.labels_csv that says them; or predict classes.",
+                f"{self.root} holds a folder for each class, but no {self.data.predicts} to "
+                "predict.",
+                "Choose a CSV with them in data.labels_csv; or predict classes.",
                 "data.predicts",
             )
         if not folder.folders:
@@ -167,7 +167,7 @@ class _Lister:
                 "data_no_classes",
                 f"{self.root} has no sub-folders, and each class needs one with its images.",
                 "Sort the images into a folder for each class; its name is the class's name. Or "
-                "put a CSV beside them that says what they are.",
+                "put a CSV with their labels beside them.",
                 self.key,
             )
         left_out = set(self.data.leave_out)
@@ -276,9 +276,9 @@ class _Lister:
             fix = Fix.of(f"Take the labels from {tables[0]}", FIELD, tables[0])
         return _problem(
             "data_labels_missing",
-            f"{self.root} holds images, but nothing says what they are.",
+            f"{self.root} holds images without labels.",
             "Sort them into a folder for each class; or choose a CSV in data.labels_csv with a "
-            "line for each: its file, and what it is. To predict on them needs neither.",
+            "line for each: its file and its label. Predicting needs neither.",
             FIELD,
             fix,
         )
@@ -286,10 +286,10 @@ class _Lister:
     def _no_labels_of_files(self) -> ProblemError:
         return _problem(
             "data_labels_missing",
-            "The pictures were chosen one by one, and nothing says what they are.",
-            "Predict on them; to train or to evaluate choose a folder with labels.",
+            "The images were chosen one by one, so they have no labels.",
+            "Predict on them; to train or evaluate, choose a folder with labels.",
             "data.files",
-            Fix.of("Take all of the folder", "data.files"),
+            Fix.of("Use all of the folder", "data.files"),
         )
 
     def _files(self, paths: Sequence[str]) -> ImageFiles:

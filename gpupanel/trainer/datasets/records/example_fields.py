@@ -134,7 +134,7 @@ def _entry(
     try:
         return name.decode(), feature
     except UnicodeDecodeError as error:
-        raise NoExampleError("the name of a feature is no UTF-8") from error
+        raise NoExampleError("the name of a feature is not UTF-8") from error
 
 
 def _feature(reader: "_Fields", start: int, end: int) -> Feature | None:

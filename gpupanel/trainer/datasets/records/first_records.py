@@ -64,7 +64,7 @@ class FeatureFacts:
     def form(self) -> str:
         """In words: "float, 4 numbers"."""
         if self.picture:
-            return f"picture, {self.picture}"
+            return f"image, {self.picture}"
         many = _range(self.counts)
         if self.kind == "bytes":
             several = "" if self.counts == (1, 1) else f" in {many} texts"

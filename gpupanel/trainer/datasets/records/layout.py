@@ -200,7 +200,7 @@ def _layout(data: TfrecordData, first: FirstRecords, name: str) -> RecordLayout:
         dtype = np.dtype(data.raw_type or "uint8").newbyteorder("<")
         count, rest = divmod(len(value), dtype.itemsize)
         if rest:
-            what = f"has {len(value):,} bytes, which are no whole number of {dtype.name}"
+            what = f"has {len(value):,} bytes, which are not a whole number of {dtype.name}"
             raise problems.unfit_shape(first.path, name, what, "data.raw_type")
     else:
         dtype, count = None, len(numbers_of(take, feature))
@@ -290,5 +290,5 @@ def _with_labels(layout: RecordLayout, first: FirstRecords, name: str) -> Record
 
 
 def _no_labels(first: FirstRecords, name: str) -> ProblemError:
-    why = "holds bytes that are no names of classes: labels are numbers, or one short text each"
+    why = "holds bytes that are not names of classes: labels are numbers, or one short text each"
     return problems.unused_feature(first.path, name, why, "data.labels")

@@ -14,7 +14,7 @@ def no_records(path: Path, field: str) -> ProblemError:
     """A file that was never one of records, as its first bytes show."""
     return data_problem(
         "data_file_damaged",
-        f"{path} is no TFRecord file: its first bytes are no length with its checksum.",
+        f"{path} is not a TFRecord file: its first bytes are not a length with its checksum.",
         "Choose a file that tf.io.TFRecordWriter wrote, plain or with GZIP; one that was "
         "compressed with ZLIB has to be written again.",
         field=field,
@@ -26,7 +26,7 @@ def damaged(path: Path, number: int, offset: int, what: str, field: str) -> Prob
     return data_problem(
         "data_file_damaged",
         f"{path} is damaged: {what}, in record {number:,} at byte {offset:,}.",
-        "Get or write the file again; a copy that was broken off looks like this.",
+        "Get or write the file again; an interrupted copy looks like this.",
         field=field,
     )
 
@@ -45,7 +45,7 @@ def no_example(path: Path, number: int, why: str, field: str) -> ProblemError:
     """A record of another kind."""
     return data_problem(
         "record_not_an_example",
-        f"Record {number:,} of {path} is no tf.train.Example: {why}.",
+        f"Record {number:,} of {path} is not a tf.train.Example: {why}.",
         "Write each example as a serialised tf.train.Example.",
         field=field,
     )
@@ -81,7 +81,7 @@ def differs(path: Path, number: int, name: str, what: str, field: str) -> Proble
     return data_problem(
         "record_features_differ",
         f'Feature "{visible_line(name)}" of record {number:,} of {path} {what}.',
-        "Write all examples alike: filled up or cut to one length, of one type. Encoded pictures "
+        "Write all examples alike: filled up or cut to one length, of one type. Encoded images "
         "may be of any size.",
         field=field,
     )
@@ -162,8 +162,8 @@ def no_space(path: Path, folder: Path, unpacked_bytes: int) -> ProblemError:
         "records_no_space",
         f"{path} unpacks to more than {unpacked_bytes / 2**20:,.0f} MiB, and the disk of {folder} "
         "has no room for more.",
-        "Make space there, or set GPUPANEL_CACHE_DIR to a folder on another disk; a file that was "
-        "made to do harm looks like this, too.",
+        "Make space there, or set GPUPANEL_CACHE_DIR to a folder on another disk; a malicious "
+        "file looks like this, too.",
     )
 
 
@@ -171,7 +171,7 @@ def decoded_no_space(folder: Path, needed_bytes: int) -> ProblemError:
     """Decoded pictures that there is no room for."""
     return data_problem(
         "decoded_images_no_space",
-        f"The decoded pictures take {needed_bytes / 2**20:,.0f} MiB, and the disk of {folder} has "
+        f"The decoded images take {needed_bytes / 2**20:,.0f} MiB, and the disk of {folder} has "
         "less space than that.",
         'Make space there, set data.cache to "none", or set GPUPANEL_CACHE_DIR to a folder on '
         "another disk.",

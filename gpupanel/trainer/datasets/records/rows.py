@@ -177,7 +177,7 @@ class RecordRows:
             said = file.read_bytes(needed, file.size_bytes - needed).tobytes().split()
             bad = np.array([int(each) for each in said], np.int32)
         except (OSError, EOFError, ValueError) as error:
-            cut = error if isinstance(error, OSError) else OSError("they are cut short")
+            cut = error if isinstance(error, OSError) else OSError("they are truncated")
             raise problems.cache_unusable(place.parent, cut) from error
         _, errors = self.read_readable(bad)
         unreadable = {int(bad[place]): error for place, error in errors.items()}
@@ -246,7 +246,7 @@ class RecordRows:
             raise
         except Exception as error:
             # Whatever the bytes of a damaged picture happen to make of the decoders.
-            raise _unreadable(file, number, "it is cut short or is no picture", error) from error
+            raise _unreadable(file, number, "it is truncated or is not an image", error) from error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -272,7 +272,7 @@ class KeptRows:
         try:
             raw = self.file.read(indices, math.prod(self.shape[1:]) * self.dtype.itemsize)
         except EOFError as error:
-            cut = OSError("they were cut short; remove that folder")
+            cut = OSError("they were truncated; remove that folder")
             raise problems.cache_unusable(self.file.path.parent, cut) from error
         except OSError as error:
             raise problems.cache_unusable(self.file.path.parent, error) from error
@@ -284,8 +284,8 @@ def _unreadable(
 ) -> ProblemError:
     return data_problem(
         "record_picture_unreadable",
-        f"The picture in record {number + 1:,} of {file.source.chosen} cannot be read: {why}.",
-        "Write the file again without it; a picture that was made to do harm looks like this, too.",
+        f"The image in record {number + 1:,} of {file.source.chosen} cannot be read: {why}.",
+        "Write the file again without it; a malicious image looks like this, too.",
         field=file.source.field,
         detail="" if error is None else f"{type(error).__name__}: {error}",
     )

@@ -226,11 +226,11 @@ class RecordChecker:
             raise self.differs(labels, number, f"has {len(spans):,} names, and that of the first 1")
         start, end = spans[0]
         if not 0 < end - start <= LONGEST_NAME_BYTES:
-            what = f"has {end - start:,} bytes, which is no name of a class"
+            what = f"has {end - start:,} bytes, which are not the name of a class"
             raise self.differs(labels, number, what)
         name = take(start, end - start)
         if not is_text(name):
-            raise self.differs(labels, number, "holds bytes that are no text")
+            raise self.differs(labels, number, "holds bytes that are not text")
         return name
 
     def differs(self, name: str, number: int, what: str) -> ProblemError:

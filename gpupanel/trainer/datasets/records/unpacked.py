@@ -64,15 +64,15 @@ def unpacked_chunks(file: BufferedReader, path: Path, field: str) -> Iterator[by
         raise data_problem(
             "data_file_damaged",
             f"{path} is damaged: it begins as a GZIP file, and cannot be unpacked.",
-            "Get or write the file again; a copy that was broken off looks like this.",
+            "Get or write the file again; an interrupted copy looks like this.",
             field=field,
             detail=str(error),
         ) from error
     if not unpacker.eof:
         raise data_problem(
             "data_file_damaged",
-            f"{path} is cut short: its GZIP data ends before its end.",
-            "Get or write the file again; a copy that was broken off looks like this.",
+            f"{path} is truncated: its GZIP data ends before its end.",
+            "Get or write the file again; an interrupted copy looks like this.",
             field=field,
         )
 

@@ -70,8 +70,8 @@ def _leaks(same: SameContents, scanned: Scanned) -> Iterator[Problem]:
             field="data.validation_fraction" if name == "validation" else "data.test_path",
             message=f"{leaked:,} of {total:,} {name} examples {_are(leaked)} among the {others} "
             f"examples, too: {_first(lines)}.",
-            hint="What was learned by heart cannot show how well the model does on something new: "
-            "keep one of each, or keep the same ones together in one set.",
+            hint="Memorised examples cannot show how well the model does on new ones: keep one of "
+            "each, or all copies in one set.",
             detail=_rest(lines),
         )
 
@@ -112,7 +112,7 @@ def _conflicts(same: SameContents, scanned: Scanned) -> Iterator[Problem]:
         field="data",
         message=f"{count:,} {'content has' if count == 1 else 'contents have'} different labels: "
         f"{_first(lines)}.",
-        hint="No model can be right about all of them; check which label is meant.",
+        hint="No model can predict all of them correctly; check which label is right.",
         detail=_rest(lines),
     )
 
@@ -129,7 +129,7 @@ def _copies(same: SameContents, scanned: Scanned) -> Iterator[Problem]:
         message=f"{same.copies:,} of {len(same.order):,} examples "
         f"{'is a copy of another' if same.copies == 1 else 'are copies of others'}: "
         f"{_first(lines)}.",
-        hint="Each counts as an example of its own; remove copies that are not meant.",
+        hint="Each counts as an example of its own; remove duplicates that are not intended.",
         detail=_rest(lines),
     )
 
@@ -153,7 +153,7 @@ def _unreadable(scanned: Scanned, parts: Sequence[PartOfSet]) -> Iterator[Proble
             code="scan_examples_unreadable",
             field="data",
             message=message,
-            hint="Mend or remove them.",
+            hint="Repair or remove them.",
             detail=detail,
         )
         return
@@ -165,9 +165,11 @@ def _unreadable(scanned: Scanned, parts: Sequence[PartOfSet]) -> Iterator[Proble
         severity=Severity.WARNING if are_skipped else Severity.ERROR,
         field=SKIPPED_KEY,
         message=message,
-        hint="They are skipped: the next image with the same label stands in for each."
+        hint="They are skipped: the next image with the same label takes the place of each."
         if are_skipped
-        else f"Mend or remove them; or skip them: {share:.2%} of the images may be unreadable now.",
+        else (
+            f"Repair or remove them; or skip them: {share:.2%} of the images may be unreadable now."
+        ),
         detail=detail,
         fix=None if wanted is None else Fix.of(f"Skip {images}", SKIPPED_KEY, wanted),
     )
@@ -187,7 +189,10 @@ def _names_alike(names: Sequence[str]) -> Iterator[Problem]:
         severity=Severity.WARNING,
         field="data",
         message=f"Names of classes differ only in case, spaces or accents: {_first(lines)}.",
-        hint="If they mean the same, give them the same name: a model learns to distinguish them.",
+        hint=(
+            "If they mean the same, give them the same name; otherwise a model learns to "
+            "distinguish them."
+        ),
         detail=_rest(lines),
     )
 
@@ -227,7 +232,7 @@ def _class_sizes(
                 Severity.HINT,
                 single,
                 "a single training example",
-                "A name that was mistyped looks like this, too; of one example little is learned.",
+                "A mistyped name looks like this, too; little is learned from one example.",
             )
         yield from _uneven(scanned, request, counts)
 
@@ -259,16 +264,16 @@ def _uneven(scanned: Scanned, request: ScanRequest, counts: Counts) -> Iterator[
     often = int(np.argmax(counts))
     names = scanned.class_names
     is_weighed = request.data.class_weights is not ClassWeights.NONE
-    fix = Fix.of("Weigh rare classes more", "data.class_weights", ClassWeights.BALANCED.value)
+    fix = Fix.of("Weight rare classes more", "data.class_weights", ClassWeights.BALANCED.value)
     yield Problem(
         code="scan_classes_uneven",
         severity=Severity.HINT,
         field="data.class_weights",
         message=f'Classes are uneven: "{names[often]}" has {int(counts[often]):,} training '
         f'examples, "{names[rare]}" {int(counts[rare]):,}.',
-        hint="Rare classes are weighed more already."
+        hint="Rare classes are weighted more already."
         if is_weighed
-        else "A model that never names the rare ones is nearly always right.",
+        else "A model that never predicts the rare ones is nearly always right.",
         fix=None if is_weighed else fix,
     )
 

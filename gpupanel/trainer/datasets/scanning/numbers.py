@@ -134,9 +134,9 @@ def values_far_outside(
             code="scan_values_far_outside",
             severity=Severity.HINT,
             field=field,
-            message=f"Values lie far outside of what the others are: {_joined(lines)}{more}.",
-            hint="A slip of the pen, another unit, or a number that stands for nothing looks like "
-            "this; one such value moves the mean and the scale of all others.",
+            message=f"Outliers: some values lie far from all others: {_joined(lines)}{more}.",
+            hint="A typing error, another unit, or a placeholder for a missing value looks like "
+            "this; one such value shifts the mean and the scale of all others.",
             detail="\n".join(lines),
         ),
     )

@@ -47,7 +47,7 @@ _SIDE = 64
 """Decoding shows whether a file can be read, whatever size it is scaled to."""
 _BATCH = 8
 """Files that a thread reads before it is given others: small ones are seen as fast as that."""
-_DOING = "scanning pictures"
+_DOING = "scanning images"
 
 OnProgress = Callable[[str, int, int], None]
 
@@ -287,9 +287,9 @@ def _odd(
         problems.append(
             _hint(
                 "scan_pictures_blank",
-                f"{count:,} {'picture is' if count == 1 else 'pictures are'} of one colour: "
+                f"{count:,} {'image is' if count == 1 else 'images are'} of one colour: "
                 f"{_shown(blank)}.",
-                "A camera that saw nothing, or a copy that was broken off, looks like this.",
+                "A covered camera or an interrupted copy looks like this.",
                 blank,
             )
         )
@@ -299,7 +299,7 @@ def _odd(
             _hint(
                 "scan_files_changed",
                 f"{len(names):,} files changed while they were examined: {_shown(names)}.",
-                "Scan again when nothing is written there any more.",
+                "Scan again when no program writes there any more.",
                 names,
             ).model_copy(update={"severity": Severity.WARNING})
         )
@@ -310,7 +310,7 @@ def _gone(root: Path) -> Problem:
     return Problem(
         code="scan_folder_gone",
         field="data.path",
-        message=f"The folder {root} went away while it was scanned.",
+        message=f"The folder {root} disappeared while it was scanned.",
         hint="Check whether its disk is still there, and scan again.",
     )
 

@@ -1,4 +1,4 @@
-"""The embedded data: scikit-learn's bundled handwritten digits."""
+"""The bundled data: scikit-learn's bundled handwritten digits."""
 
 import gzip
 

@@ -31,7 +31,7 @@ _CONTRACT = (
 _NOT_CARRIED_OUT = Problem(
     code="code_not_carried_out",
     field="data.path",
-    message="What Python code loads is known when a run carries it out, and not before.",
+    message="What Python code loads is known only when a run executes it.",
     hint="Start a run.",
 )
 
@@ -107,14 +107,14 @@ class _Loaded:
             if is_out_of_memory(error):
                 raise
             # Objects of the person's own raise what they like when they are made an array.
-            raise _misfit(self.code, f'"{name}" is no array: {error}') from error
+            raise _misfit(self.code, f'"{name}" is not an array: {error}') from error
 
     def _class_names(self) -> tuple[str, ...]:
         given = self.parts.get("class_names")
         if given is None or self.settings.predicts is Target.VALUES:
             return ()
         if not isinstance(given, list | tuple) or not given:
-            raise _misfit(self.code, '"class_names" is no list of names')
+            raise _misfit(self.code, '"class_names" is not a list of names')
         if len(given) > MOST_CLASSES:
             raise _misfit(self.code, f'"class_names" has more than {MOST_CLASSES:,} names')
         return tuple(as_utf8(str(name)) for name in given)
@@ -151,7 +151,7 @@ def _by_name(loaded: object, code: RunCode) -> Mapping[str, object]:
 def _misfit(code: RunCode, what: str) -> Exception:
     return code.problem(
         "user_code_data_misfit",
-        f"What load() of {code.named} gives cannot be used: {what}.",
+        f"What load() of {code.named} returns cannot be used: {what}.",
         _CONTRACT,
     )
 

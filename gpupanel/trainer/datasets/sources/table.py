@@ -104,9 +104,9 @@ class _TableSource(Source[TableData]):
         if recipe is None:
             raise data_problem(
                 "table_recipe_missing",
-                "The saved model does not say how its features are made of a table's columns.",
-                "Use a model that was trained on a table here; for another one save the rows as "
-                "it takes them, in a NumPy array.",
+                "The saved model has no record of how its features are made of a table's columns.",
+                "Use a model that was trained on a table here; for another one, save the rows as "
+                "it takes them in a NumPy array.",
                 field="model.path",
             )
         table = opened(data, reading, recipe)

@@ -48,7 +48,7 @@ def _recipe(reading: Reading) -> TextRecipe:
     except ValidationError as error:
         raise data_problem(
             "text_recipe_missing",
-            "The saved model does not say which words it knows, so texts cannot be given to it.",
+            "The saved model has no record of its vocabulary, so it cannot take texts.",
             "Use a model that was trained on texts here.",
             field="model.path",
             detail=str(error) if reading.recipe else "",

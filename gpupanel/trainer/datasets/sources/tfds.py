@@ -129,8 +129,8 @@ def _records(data: TfdsData, prepared: PreparedSet) -> TfrecordData:
     if len(set(paths.values())) < len(paths):
         raise problem_with(
             "data_sets_alike",
-            "The same split is trained on and measured on: what was learned from cannot show how "
-            "well it was learned.",
+            "The same split is trained on and measured on: examples that were learned from cannot "
+            "show how well the model generalises.",
             "Choose another split for each, or none.",
             "data.validation_split",
         )
@@ -168,8 +168,8 @@ def _check_feature(prepared: PreparedSet, name: str, field: str) -> None:
         raise problem_with(
             "tfds_feature_unused",
             f'The feature "{visible_line(name)}" in {prepared.folder} is of the kind '
-            f"{visible_line(feature.form)}, and only pictures, classes and numbers of one shape "
-            "are read.",
+            f"{visible_line(feature.form)}, and only images, classes and numbers of one shape are "
+            "read.",
             "Choose another feature, or another data set.",
             field,
         )
@@ -183,7 +183,7 @@ def _pattern(prepared: PreparedSet, name: str, field: str) -> str:
         raise problem_with(
             "tfds_split_missing",
             f'The data set in {prepared.folder} has no split "{visible_line(name)}".',
-            f"It has {there}; parts of one, such as train[:80%], are no splits.",
+            f"It has {there}; parts of one, such as train[:80%], are not splits.",
             "data.training_split" if field == "data.name" else field,
         )
     file = split.template

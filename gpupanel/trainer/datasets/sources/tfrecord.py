@@ -113,7 +113,7 @@ class _Reader:
         """
         check_size(4 * math.prod(layout.shape), "One example of the records", "data.features")
         rows = RecordRows(found.files, layout, skipped)
-        doing = "decoding pictures" if layout.is_picture else "reading the records"
+        doing = "decoding images" if layout.is_picture else "reading the records"
         progress = partial(self.reading.on_progress, doing)
         if not stays_on_disk(rows.shape, rows.dtype, self.data.cache):
             return rows.in_memory(progress)

@@ -1,4 +1,4 @@
-"""The embedded wines: scikit-learn's bundled table."""
+"""The bundled wines: scikit-learn's bundled table."""
 
 import numpy as np
 from typing_extensions import override

@@ -146,7 +146,7 @@ def parquet_damaged(path: Path, error: Exception) -> ProblemError:
     """The problem of a Parquet file that is not what it says."""
     return data_problem(
         "data_file_damaged",
-        f"{path} is cut short or is not a Parquet file.",
-        "Get or write the file again; a copy that was broken off looks like this.",
+        f"{path} is truncated or is not a Parquet file.",
+        "Get or write the file again; an interrupted copy looks like this.",
         detail=f"{type(error).__name__}: {error}",
     )

@@ -50,7 +50,7 @@ def recipe_of(reading: Reading) -> TableRecipe | None:
     except ValidationError as error:
         raise data_problem(
             "table_recipe_unreadable",
-            "What the saved model says of how its features are made of a table cannot be read.",
+            "The saved model's record of how its features are made of a table cannot be read.",
             "Use the model of a run of this version of gpupanel.",
             field="model.path",
             detail=str(error),

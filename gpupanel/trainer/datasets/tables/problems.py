@@ -10,8 +10,8 @@ def no_text(path: Path) -> ProblemError:
     """Bytes that no text has."""
     return data_problem(
         "table_no_text",
-        f"{path} holds bytes of value 0, which no text has: it is no CSV file, or was cut out of "
-        "another one.",
+        f"{path} holds bytes of value 0, which no text has: it is not a CSV file, or was cut out "
+        "of another one.",
         "Choose a .csv, .tsv or .parquet file; a spreadsheet has to be saved as CSV first.",
     )
 
@@ -28,7 +28,7 @@ def too_many_columns(path: Path, count: int, most: int) -> ProblemError:
     return data_problem(
         "table_too_many_columns",
         f"{path} has {count:,} columns, and a table has {most:,} at most.",
-        "Save it with rows and columns exchanged if it lies on its side; or as a NumPy array.",
+        "Save it with rows and columns exchanged if it is transposed; or as a NumPy array.",
     )
 
 
@@ -38,8 +38,8 @@ def line_too_long(path: Path, most_bytes: int, row: int = 0) -> ProblemError:
     return data_problem(
         "table_line_too_long",
         f"{path} has a line of more than {most_bytes // 2**20} MiB {where}.",
-        "Check that line: a quotation mark that is never closed makes one of all that follows, "
-        "and so does a file that is no table.",
+        "Check that line: a quotation mark that is never closed joins all lines that follow, and "
+        "a file that is not a table may have such lines.",
     )
 
 
@@ -60,7 +60,7 @@ def ragged(path: Path, row: int, expected: int, actual: int) -> ProblemError:
     return data_problem(
         "table_ragged",
         f"Line {row:,} of {path} has {actual:,} cells, and there are {expected:,} columns.",
-        "Mend that line: text with a delimiter in it wants quotation marks. Or choose "
+        "Correct that line: text with a delimiter in it wants quotation marks. Or choose "
         "data.delimiter.",
     )
 
@@ -72,9 +72,9 @@ def does_not_fit(path: Path, row: int, column: str, text: str, kind: str) -> Pro
         Problem(
             code="table_cell_misfit",
             field="data.path",
-            message=f'Row {row:,} of {path} holds "{shown}" in column "{column}", which is no '
+            message=f'Row {row:,} of {path} holds "{shown}" in column "{column}", which is not a '
             f"{kind} as the others are.",
-            hint="Mend or empty that cell; or take the column as a category, or leave it out.",
+            hint="Correct or empty that cell; or take the column as a category, or leave it out.",
             fix=Fix.of(f'Take "{column}" as a category', "data.categories", [column]),
             alternatives=(Fix.of(f'Leave "{column}" out', "data.ignore", [column]),),
         )

@@ -88,8 +88,8 @@ def found_targets(data: TableData, names: tuple[str, ...]) -> ColumnNames:
         if name in data.ignore:
             raise data_problem(
                 "table_target_ignored",
-                f'Column "{name}" is predicted and left out at once.',
-                "Take it out of one of the two.",
+                f'Column "{name}" is both predicted and left out.',
+                "Remove it from one of the two.",
                 field="data.ignore",
             )
     if data.targets:
@@ -120,8 +120,8 @@ def feature_columns(
     if not found:
         raise data_problem(
             "table_no_features",
-            f"{data.path} has no column to learn from beside what is predicted: all others are "
-            "texts of many different values, empty, or left out.",
+            f"{data.path} has no column to learn from beside the target: all others are texts of "
+            "many different values, empty, or left out.",
             "Choose data.target, or name columns in data.categories or data.numbers.",
             field="data.target",
         )

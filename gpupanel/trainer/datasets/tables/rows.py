@@ -7,13 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.trainer.datasets.examples import Indices
-from gpupanel.trainer.datasets.row_files import rows_at_once
+from gpupanel.trainer.datasets.row_files import read_in_chunks, rows_at_once
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
 
 Floats = npt.NDArray[np.float32]
-_CHUNK_ROWS = 65_536
 _MADE_ROWS = 8_192
 
 
@@ -66,12 +65,7 @@ class TableRows:
         Raises:
             ProblemError: They cannot be read.
         """
-        count, width = self.shape
-        features = np.empty((count, width), np.float32)
-        for start in range(0, count, _CHUNK_ROWS):
-            end = min(count, start + _CHUNK_ROWS)
-            features[start:end] = self.read(np.arange(start, end, dtype=np.int32))
-        return features
+        return read_in_chunks(self.read, self.shape)
 
     @cached_property
     def _places(self) -> tuple["_Numbers", tuple["_Category", ...]]:

@@ -73,7 +73,7 @@ def _unknown_categories(
                 f'Column "{feature.name}" holds {_listed(unknown)} in {rows:,} '
                 f"{'row' if rows == 1 else 'rows'}, which training did not know: there it is none "
                 "of the categories.",
-                "Train on rows that hold them if they matter.",
+                "Train on rows with these values if they matter.",
                 "data.path",
             )
 
@@ -85,7 +85,7 @@ def _hints(
         yield _hint(
             "table_rows_left_out",
             f"{table.rows - kept:,} of {table.rows:,} rows are left out: they have an empty cell "
-            "where none may be.",
+            "where none is allowed.",
             "Fill them in if they matter.",
             "data.missing",
         )
@@ -96,8 +96,8 @@ def _hints(
         names = [each.name for each in counting]
         yield _hint(
             "table_row_numbers",
-            f"{_listed(names)} rises from row to row, as the number of a row does: nothing can be "
-            "learned from that.",
+            f"{_listed(names)} increases from row to row like a row number: nothing can be "
+            "learned from it.",
             "Leave it out.",
             "data.ignore",
             Fix.of(f"Leave {_listed(names)} out", "data.ignore", [*data.ignore, *names]),
@@ -106,7 +106,7 @@ def _hints(
     if constant:
         yield _hint(
             "table_constant_columns",
-            f"{_listed(constant)} holds the same in every row.",
+            f"{_listed(constant)} has the same value in every row.",
             "Leave it out.",
             "data.ignore",
             Fix.of(f"Leave {_listed(constant)} out", "data.ignore", [*data.ignore, *constant]),

@@ -122,7 +122,7 @@ class ImportedTable:
         try:
             rows = self.file.read(indices, self.row_bytes)
         except EOFError as error:
-            cut = OSError("they were cut short; remove that folder")
+            cut = OSError("they were truncated; remove that folder")
             raise problems.cache_unusable(self.file.path.parent, cut) from error
         except OSError as error:
             raise problems.cache_unusable(self.file.path.parent, error) from error

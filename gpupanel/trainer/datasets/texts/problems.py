@@ -11,7 +11,7 @@ def wrong_encoding(path: Path | str, encoding: str, error: UnicodeError) -> Prob
     other = "cp1252" if encoding == "utf-8" else "utf-8"
     return data_problem(
         "text_encoding",
-        f"{path} is no text in {encoding}.",
+        f"{path} is not text in {encoding}.",
         f'Set data.encoding to what it was written in, such as "{other}"; or remove the file.',
         field="data.encoding",
         detail=str(error),

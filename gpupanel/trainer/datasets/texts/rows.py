@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.datasets.row_files import read_in_chunks
 from gpupanel.trainer.datasets.texts.token_file import TokenFile
 from gpupanel.trainer.datasets.texts.words import FIRST_WORD, UNKNOWN
 
 Floats = npt.NDArray[np.float32]
-_CHUNK_ROWS = 16_384
 _CHUNK_WORDS = 2**18
 
 
@@ -65,12 +65,7 @@ class TextRows:
         Raises:
             ProblemError: They cannot be read.
         """
-        count, width = self.shape
-        found = np.empty((count, width), np.float32)
-        for start in range(0, count, _CHUNK_ROWS):
-            end = min(count, start + _CHUNK_ROWS)
-            found[start:end] = self.read(np.arange(start, end, dtype=np.int32))
-        return found
+        return read_in_chunks(self.read, self.shape)
 
 
 def counted(tokens: TokenFile, rows: Indices) -> npt.NDArray[np.int64]:

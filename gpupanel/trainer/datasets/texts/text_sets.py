@@ -147,7 +147,7 @@ class TextSet:
         if predicts not in (None, Target.CLASSES):
             raise data_problem(
                 "data_predicts_misfit",
-                f"{self.path} holds a folder for each class, and no {predicts} to be predicted.",
+                f"{self.path} holds a folder for each class, but no {predicts} to predict.",
                 "Predict classes; or choose a table with a column of what is predicted.",
                 field="data.predicts",
             )
@@ -235,8 +235,8 @@ class _Reader:
         if needs_targets and not found.has_targets:
             raise data_problem(
                 "data_labels_missing",
-                f"Nothing says what the texts in {path} are: they stand in no folder of a class.",
-                "Sort them into a folder for each class; or choose a table that says it.",
+                f"The texts in {path} have no labels: they are not in folders of classes.",
+                "Sort them into a folder for each class; or choose a table with their labels.",
                 field="data.target",
             )
         return found

@@ -117,7 +117,7 @@ class TokenFile:
         except (OSError, EOFError) as error:
             folder = self.file.path.parent
             if isinstance(error, EOFError):
-                cut = OSError("they were cut short; remove that folder")
+                cut = OSError("they were truncated; remove that folder")
                 raise problems.cache_unusable(folder, cut) from error
             raise problems.cache_unusable(folder, error) from error
 
@@ -140,6 +140,6 @@ def open_tokens(path: Path) -> TokenFile:
         lines = file.read_bytes(at, words).tobytes()
         known = file.read_bytes(at + words, more).tobytes()
     except (EOFError, ValueError, struct.error) as error:
-        raise OSError(f"it is no file of words: {error}") from error
+        raise OSError(f"it is not a file of words: {error}") from error
     found = np.array(lines.split(b"\n") if lines else [], f"S{_LONGEST_WORD_BYTES}")
     return TokenFile(file, ends, numbers, found, known)

@@ -63,7 +63,7 @@ def _add(rows: QGridLayout, row: int, fact: Fact) -> None:
 
 def _mark(*, is_well: bool) -> SeverityIcon:
     mark = SeverityIcon(None if is_well else Severity.ERROR)
-    mark.setAccessibleName("Well" if is_well else "Not well")
+    mark.setAccessibleName("OK" if is_well else "Problem")
     return mark
 
 

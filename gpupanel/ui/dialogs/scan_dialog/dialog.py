@@ -12,9 +12,11 @@ from gpupanel.ui.dialogs.report_dialog import ReportDialog
 from gpupanel.ui.dialogs.scan_dialog.report_view import section_views
 from gpupanel.ui.widgets.problem_row import ProblemRow
 
-_EMPTY = "Classes, sizes and types; what is in two sets, unreadable, copied or odd."
+_EMPTY = (
+    "Classes, sizes and types; duplicates, examples in several sets, unreadable files and outliers."
+)
 _STEPS = 1000
-_OUTDATED = "The settings have changed since. Scan again to see what is so now."
+_OUTDATED = "The settings have changed since. Scan again for current results."
 
 
 class ScanDialog(ReportDialog):
@@ -34,8 +36,10 @@ class ScanDialog(ReportDialog):
         self._scan: DataScan | None = None
         self._is_busy = False
         self._is_outdated = False
-        self._again = self._add_button("&Scan again", "again", "Scans the data anew.")
-        self._cancel = self._add_button("S&top", "cancel", "Ends the scan; nothing of it is kept.")
+        self._again = self._add_button("&Scan again", "again", "Scans the data again.")
+        self._cancel = self._add_button(
+            "S&top", "cancel", ("Ends the scan and discards its results.")
+        )
         self._again.clicked.connect(self.scanRequested)
         self._cancel.clicked.connect(self.cancelRequested)
         self._show_empty(_EMPTY)
@@ -123,7 +127,7 @@ def _verdict(scan: DataScan) -> str:
     if scan.needs_download or scan.needs_start:
         return "Nothing to scan yet"
     if not scan.is_complete:
-        return "Not scanned to the end"
+        return "Scan not complete"
     serious = [each for each in scan.problems if each.severity is not Severity.HINT]
     if not serious:
         hints = len(scan.problems)

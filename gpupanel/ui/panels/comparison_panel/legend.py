@@ -79,19 +79,20 @@ _SPEED = Column(
 _TESTED: tuple[Column[ComparedRun], ...] = (
     Column(
         "Test loss",
-        "Mean loss over the test examples, once the training had come to its end.",
+        "Mean loss over the test examples, after the training.",
         lambda run: formatting.number(run.summary.tested.loss),
         is_number=True,
     ),
     Column(
         "Test acc.",
-        "Fraction of the test examples classified correctly, likewise.",
+        "Fraction of the test examples classified correctly, after the training.",
         lambda run: formatting.fraction(run.summary.tested.accuracy),
         is_number=True,
     ),
     Column(
         "Test error",
-        "How far predicted values are from the true ones, over the test examples, likewise.",
+        "How far predicted values are from the true ones, over the test examples, after the "
+        "training.",
         lambda run: formatting.number(run.summary.tested.mean_absolute_error),
         is_number=True,
     ),

@@ -14,7 +14,9 @@ from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import CellGrid, column_in
 from gpupanel.ui.widgets.tips import teach
 
-_CHOSEN = Choice("chosen", "As chosen", "A number for each class; 1 is as usual, 2 counts double.")
+_CHOSEN = Choice(
+    "chosen", "By hand", ("You set a weight for each class; 1 is the default, 2 counts double.")
+)
 _MOST_ROWS = 30
 _UNKNOWN = "The classes appear here once the data was read."
 _MORE = "{} more classes can be weighted in the profile."
@@ -91,7 +93,7 @@ class ClassWeightsField(QWidget):
         box = RealSpinBox(RealRange(below=1e6))
         box.setFixedWidth(_WEIGHT_WIDTH)
         box.setValue(self._chosen.get(name, 1.0))
-        teach(box, f"Weight of {name}", "What the loss of an example of this class is times.")
+        teach(box, f"Weight of {name}", "Factor of the loss of this class's examples.")
         box.valueChanged.connect(self._take)
         return box
 

@@ -19,14 +19,18 @@ _WIDEST_NAME = 160
 
 _COLUMNS: tuple[Column[ColumnPreview], ...] = (
     Column("Column", "The name of the column.", lambda column: visible_line(column.name)),
-    Column("Holds", "What it holds, in every row.", lambda column: column.holds),
+    Column("Type", "What the column holds.", lambda column: column.holds),
     Column(
         "Empty",
         "Cells that hold nothing.",
         lambda column: formatting.count(column.missing) if column.missing else "",
         is_number=True,
     ),
-    Column("Becomes", "What a model is given of it.", lambda column: visible_line(column.detail)),
+    Column(
+        "Used as",
+        "How the column is given to the model.",
+        lambda column: visible_line(column.detail),
+    ),
 )
 
 

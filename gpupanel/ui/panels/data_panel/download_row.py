@@ -31,7 +31,7 @@ class DownloadRow(QWidget):
         self._words.setProperty("tone", "muted")
         self._cancel = QPushButton("S&top")
         self._cancel.setObjectName("download_cancel")
-        self._cancel.setToolTip("Ends the download; nothing of it is kept.")
+        self._cancel.setToolTip("Ends the download and discards what it has received.")
         layout = row_in(self)
         layout.addWidget(self._download)
         layout.addWidget(self._bar, 1)

@@ -24,7 +24,7 @@ from gpupanel.ui.panels.data_panel.validation_field import ValidationField
 
 _SOURCE_TIP = (
     "The data to train on. You can also drop a table (.csv, .parquet), an .npz, .npy or .tfrecord "
-    "file, a folder of images, pictures to predict on or a Python file anywhere on this panel."
+    "file, a folder of images, images to predict on or a Python file anywhere on this panel."
 )
 _FIRST_FRACTION = DEFAULT_DATA.validation_fraction
 """Held out of a source without a test set of its own."""

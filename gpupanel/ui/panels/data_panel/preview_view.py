@@ -65,7 +65,10 @@ class PreviewView(QWidget):
         self._texts = TextLengthsView()
         self._scan = QPushButton("&Scan data…")
         self._scan.setObjectName("scan_button")
-        self._scan.setToolTip("Scans all of it: what is in two sets, unreadable, copied or odd.")
+        self._scan.setToolTip(
+            "Scans all of it for duplicates, examples in several sets, unreadable files and "
+            "outliers."
+        )
         self._scan.clicked.connect(self.scanRequested)
         layout = column_in(self)
         head = QHBoxLayout()

@@ -12,7 +12,7 @@ from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import teach
 
 _OWN = Choice("own", "Own test set", "The test examples of the data set.")
-_PART = Choice("part", "Hold out", "A part of the examples, which is not used for training.")
+_PART = Choice("part", "Hold out", "A fraction of the examples, which is not used for training.")
 _NONE = Choice(
     "none",
     "None",

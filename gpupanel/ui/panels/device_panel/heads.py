@@ -101,7 +101,7 @@ class PanelHead(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        caption = QLabel("DEVICES")
+        caption = QLabel("Devices")
         caption.setProperty("role", "section")
         self._driver = QLabel()
         self._driver.setProperty("tone", "muted")

@@ -49,7 +49,7 @@ _CHOICES = (
     Choice(
         "split",
         "Split",
-        "Make several logical devices of this GPU, to try out several replicas on it.",
+        "Make several logical devices of this GPU, to try several replicas on it.",
     ),
 )
 

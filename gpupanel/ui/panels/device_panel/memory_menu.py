@@ -22,7 +22,7 @@ _PRESETS = (
     ),
     (
         MemoryPreset.EVERYTHING,
-        "Everything",
+        "Take all",
         "Take nearly all free memory at the start: TensorFlow's default.",
     ),
 )

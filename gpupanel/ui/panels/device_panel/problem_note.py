@@ -88,7 +88,7 @@ class ProblemNotes(QFrame):
         self._problems = problems
         self._show(problems[: self._most])
         more = len(problems) - self._most
-        self._more.setText(f"{more} more: see what will happen.")
+        self._more.setText(f"{more} more: see What will happen.")
         self._more.setVisible(more > 0)
         self.setVisible(bool(problems))
 

@@ -136,7 +136,7 @@ class SplitEditor(QWidget):
         self._add.setEnabled(len(sizes) < _MOST)
         self._add.setToolTip(
             "Make one more logical device. TensorFlow treats each as a GPU with its own memory;\n"
-            "they share the GPU's processors, so this is for trying things out."
+            "they share the GPU's processors, so this is for experiments."
             if len(sizes) < _MOST
             else f"{_MOST} logical devices is the maximum here."
         )

@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 _VALUES = "The labels are values, not classes: there is no confusion matrix."
 _SEVERAL_LABELS = (
     "An example may have several labels at once: there is no confusion matrix. Accuracy is the "
-    "part of all labels that was right."
+    "fraction of all labels that was right."
 )
-_OF_CLASSES = "The examples to whose label the model gave the least probability, as pictures"
-_OF_ERRORS = "The examples with the largest error, as pictures"
+_OF_CLASSES = "The examples to whose label the model gave the least probability, as images"
+_OF_ERRORS = "The examples with the largest error, as images"
 _NOT_SAVED = "The confusion matrix could not be saved."
 
 
@@ -163,7 +163,7 @@ class EvaluationPanel(QWidget):
     @Slot(int, int)
     def _show_cell(self, row: int, column: int) -> None:
         true, taken = (self._map.name_of(number) for number in (row, column))
-        title = f"{true}, rightly recognised" if row == column else f"{true}, taken for {taken}"
+        title = f"{true}, predicted correctly" if row == column else f"{true}, predicted as {taken}"
         choice = ExampleChoice(which="cell", row=row, column=column)
         self.examplesRequested.emit(title, choice)
 

@@ -18,7 +18,7 @@ _CONTENTS = {
     ".csv": "The file is a table: index (the example's position in the data), the predicted class "
     "by name and number and the probability of each (or the value), label where it is known.",
 }
-_DROP = "Drop pictures here, or a folder of them, to predict on these with the same model."
+_DROP = "Drop images here, or a folder of them, to predict on these with the same model."
 
 
 class PredictionsView(QWidget):

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.prepare import Preparation
@@ -53,6 +54,9 @@ class PlanPanel(SettingsCard):
         self._device_labels = DeviceLabels()
         self._icon = SeverityIcon(None)
         self._summary = QLabel()
+        self._epochs = Note("")
+        self._preview: DataPreview | None = None
+        self._epoch_count = 0
         self._plan_part = QWidget()
         self._replica_part = QWidget()
         self._task: Task = "train"
@@ -84,6 +88,16 @@ class PlanPanel(SettingsCard):
         """What is shown."""
         return self._preparation
 
+    def setData(self, preview: DataPreview) -> None:
+        """What is known of the data."""
+        self._preview = preview
+        self._show_epochs()
+
+    def setEpochs(self, count: int) -> None:
+        """For how many epochs it is trained on; 0: not at all."""
+        self._epoch_count = count
+        self._show_epochs()
+
     def setTask(self, task: Task) -> None:
         """What the run is to do, which the summary says."""
         self._task = task
@@ -99,6 +113,7 @@ class PlanPanel(SettingsCard):
         """Shows what would happen now."""
         self._preparation = preparation
         self._show_severity()
+        self._show_epochs()
         self._icon.setVisible(preparation != Preparation())
         self._summary.setText(self._sentence())
         self._problems.setProblems(preparation.problems)
@@ -126,6 +141,11 @@ class PlanPanel(SettingsCard):
     def _show_severity(self) -> None:
         well = Severity.HINT if self._is_checking else None
         self._icon.setSeverity(well if self._preparation.is_startable else Severity.ERROR)
+
+    def _show_epochs(self) -> None:
+        text = plan_text.epochs(self._preview, self._preparation.plan, self._epoch_count)
+        self._epochs.setText(text)
+        self._epochs.setVisible(bool(text))
 
     def _sentence(self) -> str:
         plan, problems = self._preparation.plan, self._preparation.problems
@@ -196,7 +216,9 @@ class PlanPanel(SettingsCard):
         below.addWidget(self._replicas)
         below.addSpacing(8)
         below.addWidget(self._calls)
+        self._epochs.setObjectName("plan_epochs")
         self.body.addLayout(head)
+        self.body.addWidget(self._epochs)
         self.body.addWidget(self._stale)
         for part in (
             self._plan_part,

@@ -15,7 +15,7 @@ from gpupanel.ui.widgets.tips import wrapped
 
 _HEADINGS = (
     ("Replica", "One copy of the model; counted from 0, as TensorFlow counts."),
-    ("Physical device", "One GPU as NVML lists it, or the host's processor."),
+    ("Physical device", "One GPU as NVML lists it, or the host's CPU."),
     ("Logical device", "TensorFlow's device; several per GPU when it is split."),
     ("Share", "Examples of each global batch that the replica takes."),
 )

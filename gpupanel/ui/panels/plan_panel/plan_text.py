@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, ProcessRole
+from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.prepare import Preparation
@@ -42,6 +43,27 @@ def summary(
     word = "Checking the GPUs" if checking else "Ready"
     ready = f"{word}: {_division(preparation.plan, labels, task)}."
     return f"{ready} {_counted(warnings, 'warning')} below." if warnings else ready
+
+
+def epochs(preview: DataPreview | None, plan: LaunchPlan | None, count: int) -> str:
+    """How long a training is, in examples and steps; empty where that is not known.
+
+    Args:
+        preview: Of the data.
+        plan: How a global batch is divided.
+        count: How many epochs there are at most.
+    """
+    if preview is None or plan is None or not preview.trained_count or not count:
+        return ""
+    steps = -(-preview.trained_count // plan.global_batch_size)
+    number = formatting.count
+    held = preview.held_out_count
+    validating = f", validates on {number(held)}" if held else ""
+    in_all = f", {number(steps * count)} in all" if count > 1 else ""
+    return (
+        f"Trains on {_counted(preview.trained_count, 'example')}{validating}: "
+        f"{_counted(steps, 'step')} an epoch{in_all}."
+    )
 
 
 def memory(device: PlannedDevice, plan: LaunchPlan, total_mib: int | None) -> str:
@@ -106,4 +128,4 @@ def _count(problems: Sequence[Problem], severity: Severity) -> int:
 
 
 def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+    return f"{formatting.count(count)} {word}{'' if count == 1 else 's'}"

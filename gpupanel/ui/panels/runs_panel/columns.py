@@ -93,7 +93,7 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
         key="outcome",
     ),
     _number(
-        "Took",
+        "Duration",
         "From start to end, with start-up and pauses; until now for a run in progress.",
         "took",
         _lasted,
@@ -125,8 +125,8 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
     ),
     _number(
         "Test accuracy",
-        "Fraction of the test examples classified correctly, once the training had come to its "
-        "end. A dash: no test set, or it validates.",
+        "Fraction of the test examples classified correctly, after the training. A dash: no test "
+        "set, or it validates.",
         "test_accuracy",
         lambda run: run.tested.accuracy,
         formatting.fraction,
@@ -134,7 +134,7 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
     ),
     _number(
         "Test loss",
-        "Mean loss over the test examples, once the training had come to its end.",
+        "Mean loss over the test examples, after the training.",
         "test_loss",
         lambda run: run.tested.loss,
         formatting.number,

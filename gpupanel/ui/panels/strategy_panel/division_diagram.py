@@ -14,7 +14,7 @@ from gpupanel.ui.panels.strategy_panel.pictures.replicas import ReplicaPicture
 from gpupanel.ui.panels.strategy_panel.pictures.servers import ServerPicture
 from gpupanel.ui.widgets.tips import wrapped
 
-_NO_PLAN = "No plan now: see the problems under “What will happen”"
+_NO_PLAN = "No plan: see the problems under “What will happen”"
 _TITLE_GAP = 4.0
 _FADED = 0.35
 

@@ -85,8 +85,9 @@ def test_that_only_a_saved_model_is_evaluated(task: str, model: MlpModel | CnnMo
 
 @TASKS
 def test_that_a_saved_model_needs_a_path(task: str) -> None:
-    problem = the_problem(inferring(task, model=SavedModel()))
+    (problem,) = prepare(inferring(task, model=SavedModel()), CPU_ONLY).problems
     assert (problem.code, problem.field) == ("model_path_missing", "model.path")
+    assert ".keras" in problem.hint
 
 
 @TASKS

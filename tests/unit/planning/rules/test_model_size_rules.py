@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from gpupanel.domain.data import ImagesData, NpzData
+from gpupanel.domain.data import ImagesData, NpzData, TextData
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.model import CnnModel, MlpModel, PythonModel
+from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, TransformerModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
@@ -44,7 +44,7 @@ def test_that_a_model_beyond_any_memory_is_refused_with_the_figures() -> None:
     assert problem.field == "model.hidden"
     # (2**31 - 1) * 1,000 weights of 4 bytes, and twice as much for adam.
     assert "take 8,016.0 GiB at least" in problem.message
-    assert "with what adam keeps 24,048.0 GiB" in problem.message
+    assert "with the state of adam 24,048.0 GiB" in problem.message
     assert "a CPU has 24.0 GiB" in problem.message
     assert problem.hint
 
@@ -54,7 +54,7 @@ def test_that_a_model_that_fits_only_without_its_gradients_is_a_warning() -> Non
     (problem,) = problems(with_hidden(40_150, 40_150))
 
     assert problem.severity is Severity.WARNING
-    assert "gradients and what adam keeps" in problem.message
+    assert "gradients and the state of adam" in problem.message
 
 
 def test_that_a_model_that_fits_is_no_problem() -> None:
@@ -174,10 +174,23 @@ def test_that_a_step_whose_examples_do_not_fit_is_refused() -> None:
     assert problem.code == "step_above_memory"
     assert problem.is_error
     # 64 pictures of 3 GiB.
-    assert "The 64 examples that a replica takes at a time are 192.0 GiB" in problem.message
+    assert "The 64 examples that a replica takes at a time need 192.0 GiB" in problem.message
     grey = data.model_copy(update={"color": "grayscale"})
     training = TrainingSettings(global_batch_size=64, accumulation_steps=4)
     assert problems(with_hidden(data=grey, training=training)) == []
+
+
+def test_that_attention_over_long_texts_is_refused_where_it_cannot_fit() -> None:
+    texts = TextData(path="/texts", length=10_000)
+    profile = Profile(devices=ON_THE_CPU, data=texts, model=TransformerModel(heads=8, blocks=2))
+
+    (problem,) = problems(profile)
+
+    # 64 examples, 16 times 10,000 * 10,000 numbers.
+    assert (problem.code, problem.is_error) == ("step_above_memory", True)
+    assert "need 381.5 GiB at least" in problem.message
+    short = texts.model_copy(update={"length": 200})
+    assert problems(profile.model_copy(update={"data": short})) == []
 
 
 def test_that_no_more_examples_count_than_there_are() -> None:
@@ -216,6 +229,6 @@ def test_that_images_in_memory_and_the_model_must_fit_together() -> None:
     (problem,) = problems(profile, preview=preview)
 
     assert problem.is_error
-    assert "with what adam keeps and the images 27.0 GiB" in problem.message
+    assert "with the state of adam and the images 27.0 GiB" in problem.message
     on_disk = profile.model_copy(update={"data": data.model_copy(update={"cache": "none"})})
     assert problems(on_disk, preview=preview) == []

@@ -143,7 +143,7 @@ def test_that_what_was_not_stopped_says_nothing_of_it() -> None:
         ),
         (
             (ExamplesDone(time_s=1.0, examples=5, examples_total=9, examples_per_second=1.0),),
-            "What it has found so far would be lost.",
+            "Its results so far would be lost.",
         ),
     ],
 )

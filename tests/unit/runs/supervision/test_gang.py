@@ -151,7 +151,7 @@ def test_that_the_problem_of_the_one_that_failed_is_that_of_the_run(gang: GangRu
 
 def test_that_one_that_leaves_before_the_leader_is_reported(gang: GangRun) -> None:
     end = gang.run("wait", "leave")
-    assert problem_of(end).message == "Worker 1 ended with exit code 0 and did not say why."
+    assert problem_of(end).message == "Worker 1 ended with exit code 0 without giving a reason."
 
 
 def test_that_a_lost_peer_is_reported_when_nothing_better_is_known(gang: GangRun) -> None:

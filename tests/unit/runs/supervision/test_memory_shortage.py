@@ -79,7 +79,7 @@ def test_that_a_refusal_is_explained_with_what_to_try(runs_dir: Path) -> None:
     )
     assert "the trace" in problem.detail
     assert problem.fix is not None
-    assert problem.fix.label == "Take half at a time"
+    assert problem.fix.label == "Double the accumulation steps"
     assert [fix.label for fix in problem.alternatives] == ["Use mixed precision"]
     for fix in (problem.fix, *problem.alternatives):
         assert prepare(apply_fix(read_profile(layout.profile), fix), CPU_ONLY).is_startable
@@ -128,7 +128,7 @@ def test_that_another_training_is_not_tried_by_itself(runs_dir: Path) -> None:
 
     problem = problem_of(layout)
     assert problem.fix is not None
-    assert problem.fix.label == "Take half at a time"
+    assert problem.fix.label == "Double the accumulation steps"
     assert "the same training" not in problem.hint
 
 
@@ -177,7 +177,7 @@ def test_that_a_gpu_is_reported_with_its_cap_and_who_held_the_rest() -> None:
     assert "game (77): 1.5 GiB" in problem.detail
     offered = [fix.label for fix in (problem.fix, *problem.alternatives) if fix is not None]
     assert offered == [
-        "Take half at a time",
+        "Double the accumulation steps",
         "Give RTX 3060 half its share",
         "Raise the limit to 10252 MiB",
         "Use mixed precision",
