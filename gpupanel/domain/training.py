@@ -90,14 +90,14 @@ class TrainingSettings(Value):
         "Shrink each weight at each update by this fraction of it times the learning rate. By "
         "default AdamW takes 0.004, and the other optimizers none.",
         default=None,
-        off="as usual",
+        off="default",
         examples=[1e-4],
     )
     beta_1: Beta | None = setting(
         "Beta 1",
         "How much of the mean of recent gradients stays at each update. The default is 0.9.",
         default=None,
-        off="as usual",
+        off="default",
         advanced=True,
         applies={"optimizer": optimizers_taking("beta_1")},
         examples=[0.95],
@@ -107,7 +107,7 @@ class TrainingSettings(Value):
         "How much of the mean of their squares stays at each update; of Lion, of the mean itself. "
         "The default is 0.999, for Lion 0.99.",
         default=None,
-        off="as usual",
+        off="default",
         advanced=True,
         applies={"optimizer": optimizers_taking("beta_2")},
         examples=[0.98],
@@ -117,7 +117,7 @@ class TrainingSettings(Value):
         "Added to the divisor of a step, so that a weight with tiny gradients takes no huge one. "
         "The default is 1e-7.",
         default=None,
-        off="as usual",
+        off="default",
         advanced=True,
         applies={"optimizer": optimizers_taking("epsilon")},
         examples=[1e-6],

@@ -27,7 +27,7 @@ class SettingsCard(QFrame):
         """
         super().__init__(parent)
         self.setProperty("card", "true")
-        caption = QLabel(title, self)
+        caption = QLabel(title.upper(), self)
         caption.setProperty("role", "section")
         caption.setAccessibleName(title)
         self.body = QVBoxLayout(self)

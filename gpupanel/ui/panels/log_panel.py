@@ -26,7 +26,7 @@ class LogPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("log_panel")
-        caption = QLabel("Trainer log", self)
+        caption = QLabel("TRAINER LOG", self)
         caption.setProperty("role", "section")
         self._where = QLabel(self)
         self._where.setObjectName("trainer_log_where")

@@ -90,7 +90,7 @@ def _verdict(report: DoctorReport) -> tuple[str, str]:
 def _parts(report: DoctorReport) -> Iterator[QWidget]:
     single = [problem.command for problem in report.problems if problem.command]
     if report.command and report.command not in single:
-        heading = QLabel("All fixes in one command")
+        heading = QLabel("ALL FIXES IN ONE COMMAND")
         heading.setProperty("role", "section")
         yield heading
         yield CommandLine(report.command)

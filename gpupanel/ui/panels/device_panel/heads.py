@@ -101,7 +101,7 @@ class PanelHead(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        caption = QLabel("Devices")
+        caption = QLabel("DEVICES")
         caption.setProperty("role", "section")
         self._driver = QLabel()
         self._driver.setProperty("tone", "muted")
