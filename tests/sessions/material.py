@@ -23,7 +23,7 @@ def build_model(input_shape, outputs):
     hidden = frozen(hidden)
     frozen.trainable = False
     shared = keras.layers.BatchNormalization(momentum=0.9)
-    hidden = shared(keras.layers.Dense(12)(shared(hidden)))
+    hidden = shared(keras.layers.Dense(12, use_bias=False)(shared(hidden)))
     apart = keras.layers.TimeDistributed(keras.layers.BatchNormalization(momentum=0.9))
     hidden = keras.layers.Flatten()(apart(keras.layers.Reshape((4, 3))(hidden)))
     hidden = keras.layers.GaussianNoise(0.1)(hidden)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.data import DataSettings
-from gpupanel.domain.model import CnnModel, MlpModel, PythonModel
+from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.profile import Profile
@@ -110,11 +110,8 @@ def tolerance(profile: Profile) -> float:
     """Greatest relative difference: sums in another order, after some epochs."""
     if profile.training.mixed_precision:
         return 0.1  # bfloat16 has 8 bits
-    if profile.training.optimizer is Optimizer.SGD:
-        return 1e-5
-    # These divide by the root of what they have seen of the gradient, however small it is: nothing
-    # but rounding for some weights of the Python model, which stand before a normalisation.
-    return 1e-2 if isinstance(profile.model, PythonModel) else 1e-3
+    # These divide by the root of what they have seen of the gradient, however small it is.
+    return 1e-5 if profile.training.optimizer is Optimizer.SGD else 1e-3
 
 
 def assert_same(profile: Profile, both: Both) -> None:
