@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QObject, QSettings
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from gpupanel.devices.doctor import gpu_support
@@ -50,6 +51,9 @@ class _Followed:
 
     def wait_for_plots(self) -> None:
         """Until all plots are made, which takes a while beside the first portions."""
+        # So does the preview of the data, of which the plan says something then.
+        said = self.window.findChild(QLabel, "plan_epochs")
+        self._qtbot.waitUntil(lambda: bool(said.text()), timeout=60_000)
         self._qtbot.waitUntil(self.window.live_page.live.plot_wall.isVisible, timeout=60_000)
 
     def _has_caught_up(self) -> bool:

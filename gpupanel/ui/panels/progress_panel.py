@@ -7,6 +7,7 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.run_state import is_passing
 from gpupanel.ui.widgets.labels import SettledLabel
+from gpupanel.ui.widgets.tips import wrapped
 
 _BAR_STEPS = 1000
 _LOSS_TIP = "Mean loss over the examples of the last steps; lower is better."
@@ -80,7 +81,7 @@ class ProgressPanel(QWidget):
         self._epoch.setText(epoch)
         self._step.setText(step)
         self._loss.setText("" if shown.evaluates else f"loss {formatting.number(shown.loss)}")
-        self._loss.setToolTip(_loss_tip(shown))
+        self._loss.setToolTip(wrapped(_loss_tip(shown)))
         self._rate.setText(formatting.rate(shown.examples_per_second))
         self._waiting.setText(_waiting_words(shown))
         self._left.setText(_time_words(shown))

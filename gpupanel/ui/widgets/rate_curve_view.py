@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from gpupanel.ui import theme
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.tips import wrapped
 
 _HEIGHT = 12 * GRID
 
@@ -36,7 +37,7 @@ class RateCurveView(QWidget):
         self._rates, self._epochs, self._note = tuple(rates), epochs, note
         words = f"From {rates[0]:.3g} to {rates[-1]:.3g}, at most {max(rates):.3g}."
         self.setAccessibleDescription(f"{words} {note}".strip())
-        self.setToolTip(f"{words} {note}".strip())
+        self.setToolTip(wrapped(f"{words} {note}".strip()))
         self.update()
 
     @property

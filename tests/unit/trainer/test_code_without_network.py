@@ -64,4 +64,4 @@ def test_that_code_that_reaches_nothing_is_reported_why(
 def test_that_in_the_network_of_the_machine_nothing_of_it_is_said(tmp_path: Path) -> None:
     code = tmp_path / "mine.py"
     code.write_text("import socket\ndef load():\n    socket.create_connection(('127.0.0.1', 9))\n")
-    assert hint(code).startswith("False Mend it")
+    assert hint(code).startswith("False Fix it")
