@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -57,8 +56,12 @@ def summarize(request: SummaryRequest) -> ModelSummary:
         misfit = shape_misfit(model, data, read.training.feature_shape)
         if misfit is not None:
             return ModelSummary(problems=(misfit,))
-        place = cache_folder(_FOLDER) / f"{_key(request, read)}.json"
-        return _kept(place) or _built(request, read, place)
+        key = _key(request, read)
+        kept = _kept(key)
+        if kept is None:
+            kept = _built(request, read)
+            _keep(key, kept)
+        return kept
     except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
         return ModelSummary(problems=problems_of(error, what="Building the model"))
 
@@ -80,15 +83,25 @@ def _key(request: SummaryRequest, data: DataSet) -> str:
     return hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
 
 
-def _kept(place: Path) -> ModelSummary | None:
+def _kept(key: str) -> ModelSummary | None:
+    """What was built before; ``None``: nothing, or the cache cannot be read."""
     with suppress(OSError, ValidationError):
+        place = cache_folder(_FOLDER) / f"{key}.json"
         kept = ModelSummary.model_validate_json(read_file(place, place.parent, _MOST_BYTES))
         touch(place, place.parent)
         return kept
     return None
 
 
-def _built(request: SummaryRequest, data: DataSet, place: Path) -> ModelSummary:
+def _keep(key: str, summary: ModelSummary) -> None:
+    """For the next time; on a full disk, or without a cache, it is built anew then."""
+    with suppress(OSError):
+        place = cache_folder(_FOLDER) / f"{key}.json"
+        write_whole(place, summary.model_dump_json(), private=True)
+        remove_unused(place.parent)
+
+
+def _built(request: SummaryRequest, data: DataSet) -> ModelSummary:
     import keras  # takes seconds
 
     from gpupanel.trainer.models.build import build_model
@@ -103,11 +116,7 @@ def _built(request: SummaryRequest, data: DataSet, place: Path) -> ModelSummary:
     trainable = sum(layer.trainable for layer in layers)
     total = sum(layer.parameters for layer in layers)
     counts = ParameterCounts(trainable=trainable, frozen=total - trainable)
-    summary = ModelSummary(layers=layers, parameters=counts)
-    with suppress(OSError):  # a full disk: it is built anew next time
-        write_whole(place, summary.model_dump_json(), private=True)
-        remove_unused(place.parent)
-    return summary
+    return ModelSummary(layers=layers, parameters=counts)
 
 
 def _layers(model: "keras.Model", within: str = "") -> Iterator[LayerSummary]:

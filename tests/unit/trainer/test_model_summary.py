@@ -15,7 +15,7 @@ from gpupanel.domain.model import (
     TransformerModel,
 )
 from gpupanel.domain.model_summary import ModelSummary, SummaryRequest
-from gpupanel.files.cache_folder import cache_folder
+from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE, cache_folder
 from gpupanel.runs.model_summary import summarize_model
 from gpupanel.trainer.model_summary import summarize
 
@@ -63,6 +63,17 @@ def test_that_layers_within_an_architecture_are_listed_with_what_is_frozen(tmp_p
     assert sum(each.trainable for each in within) == 0
     assert found.parameters.trainable == 1280 * 2 + 2
     assert found.parameters.frozen == 2_257_984  # without its head, as Keras documents it
+
+
+@pytest.mark.tensorflow
+def test_that_layers_are_listed_without_a_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv(CACHE_DIR_VARIABLE, str(tmp_path / "file"))
+    found = summarize_model(SummaryRequest(data=DigitsData(), model=MlpModel(hidden=(7,))))
+    assert found.problems == ()
+    assert [each.name for each in found.layers][-1] == "outputs"
 
 
 @pytest.mark.tensorflow
