@@ -51,19 +51,24 @@ def summarize(request: SummaryRequest) -> ModelSummary:
     if data.is_code or model.is_code:
         return ModelSummary(needs_start=True)
     try:
-        reading = Reading(no_download, seed=request.seed, is_preview=True)
-        read = read_data(data.model_copy(update={"cache": DataCache.NONE}), reading)
-        misfit = shape_misfit(model, data, read.training.feature_shape)
-        if misfit is not None:
-            return ModelSummary(problems=(misfit,))
-        key = _key(request, read)
-        kept = _kept(key)
-        if kept is None:
-            kept = _built(request, read)
-            _keep(key, kept)
-        return kept
+        return _summarized(request)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
         return ModelSummary(problems=problems_of(error, what="Building the model"))
+
+
+def _summarized(request: SummaryRequest) -> ModelSummary:
+    """The layers, from the cache where they were built before."""
+    reading = Reading(no_download, seed=request.seed, is_preview=True)
+    read = read_data(request.data.model_copy(update={"cache": DataCache.NONE}), reading)
+    misfit = shape_misfit(request.model, request.data, read.training.feature_shape)
+    if misfit is not None:
+        return ModelSummary(problems=(misfit,))
+    key = _key(request, read)
+    kept = _kept(key)
+    if kept is None:
+        kept = _built(request, read)
+        _keep(key, kept)
+    return kept
 
 
 def _key(request: SummaryRequest, data: DataSet) -> str:
