@@ -16,8 +16,8 @@ from gpupanel.domain.value import Fraction, PositiveInt
 class ApplicationModel(Model):
     """An architecture of ``keras.applications``, with a head for the data.
 
-    It takes pictures: bytes, or numbers from 0 to 255. What the architecture wants them scaled to
-    is inside the model, also inside the one that is saved. The head is the mean over the picture,
+    It takes images: bytes, or numbers from 0 to 255. What the architecture wants them scaled to
+    is inside the model, also inside the one that is saved. The head is the mean over the image,
     dropout and a dense layer.
 
     The path of weights is empty while none was chosen; a relative one is meant from the profile's
@@ -68,7 +68,7 @@ class ApplicationModel(Model):
     batch_norm_synchronized: bool = synchronized_setting(advanced=True)
 
     module: ClassVar[str] = "application"
-    takes: ClassVar[ExampleKind] = ExampleKind.PICTURES
+    takes: ClassVar[ExampleKind] = ExampleKind.IMAGES
     takes_any_channels: ClassVar[bool] = False
 
     @property

@@ -61,7 +61,7 @@ class Family:
     Attributes:
         module: Of ``keras.applications``, with the ``preprocess_input`` that belongs to them.
         folder: Of their weights, below Google's storage.
-        least_side: Of pictures, in pixels: smaller ones leave nothing after the strides.
+        least_side: Of images, in pixels: smaller ones leave nothing after the strides.
         scales_inside: Whether the first layer takes pixels from 0 to 255 as they are.
     """
 
@@ -79,7 +79,7 @@ class Application:
         name: Of its function in ``keras.applications``.
         family: Those that are like it.
         parameters: Weights without the layers that classify.
-        usual_side: Height and width of the pictures that its weights were trained on, in pixels.
+        usual_side: Height and width of the images that its weights were trained on, in pixels.
         weights_file: Of the weights, without the layers that classify, in the family's folder.
         digest: Hexadecimal SHA-256 or MD5 of that file; empty where Keras knows none.
         kept_as: As Keras names the file in its cache; empty: likewise.

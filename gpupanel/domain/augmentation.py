@@ -1,4 +1,4 @@
-"""How pictures are changed at random while they are trained on."""
+"""How images are changed at random while they are trained on."""
 
 from typing import Annotated
 
@@ -13,7 +13,7 @@ Part = Annotated[float, Field(ge=0.0, le=0.9)]
 
 
 class Flip(ChoiceEnum):
-    """In which directions a picture may be mirrored."""
+    """In which directions an image may be mirrored."""
 
     NONE = "none", "None", "Images stay as they are."
     HORIZONTAL = (
@@ -30,7 +30,7 @@ class Flip(ChoiceEnum):
 
 
 class Fill(ChoiceEnum):
-    """What stands where a picture that was moved has nothing."""
+    """What stands where an image that was moved has nothing."""
 
     REFLECT = "reflect", "Mirrored image", "The image, mirrored at its edge."
     NEAREST = "nearest", "Edge colour", "The nearest pixel, repeated."
@@ -38,10 +38,10 @@ class Fill(ChoiceEnum):
 
 
 class Augmentation(Value):
-    """Changes that make no other label of a picture, drawn for each example in each epoch.
+    """Changes that make no other label of an image, drawn for each example in each epoch.
 
     What is drawn depends on ``training.seed``, the epoch and the place in it alone: a training that
-    is resumed, or divided in another way, sees the same pictures. Only training examples are
+    is resumed, or divided in another way, sees the same images. Only training examples are
     changed.
     """
 
@@ -116,14 +116,14 @@ class Augmentation(Value):
         return self.flip is not Flip.NONE or any(lengths)
 
     @property
-    def changes_pictures(self) -> bool:
-        """Whether examples must be pictures: blending alone needs only numbers."""
+    def changes_images(self) -> bool:
+        """Whether examples must be images: blending alone needs only numbers."""
         return self.moves or any((self.brightness, self.contrast, self.hue, self.cutout))
 
     @property
     def changes_anything(self) -> bool:
         """Whether examples are changed at all."""
-        return self.changes_pictures or self.mixup > 0.0
+        return self.changes_images or self.mixup > 0.0
 
 
 NO_AUGMENTATION = Augmentation()

@@ -18,7 +18,7 @@ from gpupanel.domain.data_source import ClassWeights as ClassWeights
 from gpupanel.domain.data_source import DataCache as DataCache
 from gpupanel.domain.data_source import (
     DataSource,
-    PictureSource,
+    ImageSource,
     class_count_setting,
     set_path_setting,
     unreadable_share_setting,
@@ -26,7 +26,7 @@ from gpupanel.domain.data_source import (
 from gpupanel.domain.data_source import Holdout as Holdout
 from gpupanel.domain.data_source import Scaling as Scaling
 from gpupanel.domain.data_source import Target as Target
-from gpupanel.domain.decoded_pictures import Color, ImageSize, color_setting, image_size_setting
+from gpupanel.domain.decoded_images import Color, ImageSize, color_setting, image_size_setting
 from gpupanel.domain.images_data import ImagesData as ImagesData
 from gpupanel.domain.keras_data import KerasData as KerasData
 from gpupanel.domain.kind import kind
@@ -37,7 +37,7 @@ from gpupanel.domain.tfrecord_data import TfrecordData as TfrecordData
 from gpupanel.domain.value import Fraction
 
 
-class DigitsData(PictureSource):
+class DigitsData(ImageSource):
     """The bundled digits: scikit-learn's 1,797 handwritten digits of 8x8 pixels."""
 
     source: Literal["digits"] = kind(
@@ -103,7 +103,7 @@ FOUND_TARGET = (
 )
 
 
-class NpzData(PictureSource):
+class NpzData(ImageSource):
     """Arrays of numbers, read without pickle: in one ``.npz`` file, or a ``.npy`` file each.
 
     Beside a ``.npy`` file the others of its folder are the arrays that there are, each named as
@@ -212,10 +212,10 @@ class NpzData(PictureSource):
 NO_SPLIT = "none"
 
 
-class TfdsData(PictureSource):
+class TfdsData(ImageSource):
     """A data set of tensorflow-datasets by its name, read from the TFRecord files it is kept in.
 
-    One that was prepared before is read without the package and without a network: pictures and
+    One that was prepared before is read without the package and without a network: images and
     numbers, with classes or values. Another one is downloaded and prepared by the package
     (``pip install "gpupanel[tfds]"``) when a run starts.
     """
@@ -314,7 +314,7 @@ class TfdsData(PictureSource):
         return "" if self.test_split in (None, NO_SPLIT) else str(self.test_split)
 
 
-class PythonData(PictureSource):
+class PythonData(ImageSource):
     """Examples that a Python file of the person's loads.
 
     The file is one whole: it may import what is installed, but no file beside it, because the

@@ -101,7 +101,7 @@ def set_path_setting(title: str, description: str, path: PathKind) -> Any:  # no
 
 
 def unreadable_share_setting(what: str) -> Any:  # noqa: ANN401
-    """The part of the pictures that may be unreadable, of a source that decodes them."""
+    """The part of the images that may be unreadable, of a source that decodes them."""
     return setting(
         "May be unreadable",
         f"The fraction of the images that may be {what}: these are reported, and the training "
@@ -256,13 +256,13 @@ class DataSource(KindValue):
     def example_axes(self) -> int | None:
         """Axes of one example; ``None``: known when it is read.
 
-        1: numbers in a row; 2: a picture; 3: a picture with channels.
+        1: numbers in a row; 2: an image; 3: an image with channels.
         """
         return None
 
     @property
-    def has_pictures(self) -> bool | None:
-        """Whether its examples are pictures; ``None``: known when it is read."""
+    def has_images(self) -> bool | None:
+        """Whether its examples are images; ``None``: known when it is read."""
         return None if self.example_axes is None else self.example_axes > 1
 
     @property
@@ -346,8 +346,8 @@ class DataSource(KindValue):
         return has_own or bool(self.chosen_test_path)
 
 
-class PictureSource(DataSource):
-    """A source whose examples may be pictures."""
+class ImageSource(DataSource):
+    """A source whose examples may be images."""
 
     augmentation: Augmentation = setting(
         "Augmentation",

@@ -1,4 +1,4 @@
-"""Folders of pictures of a person's own: what is asked about them."""
+"""Folders of images of a person's own: what is asked about them."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -7,12 +7,12 @@ from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data_source import (
-    PictureSource,
+    ImageSource,
     Scaling,
     Target,
     unreadable_share_setting,
 )
-from gpupanel.domain.decoded_pictures import Color, ImageSize, color_setting, image_size_setting
+from gpupanel.domain.decoded_images import Color, ImageSize, color_setting, image_size_setting
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.table_data import ColumnName
@@ -20,23 +20,23 @@ from gpupanel.domain.value import Fraction
 
 ClassName = Annotated[str, Field(min_length=1)]
 FileName = Annotated[str, Field(min_length=1)]
-PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm")
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm")
 FOUND_CSV_TARGET = (
     "Detected: folders by class are classes; in a CSV, text and whole numbers in one column are "
     "classes, columns of 0 and 1 are labels, and other numbers are values."
 )
 
 
-class ImagesData(PictureSource):
-    """Pictures: a folder for each class, or a CSV that says what each of them is.
+class ImagesData(ImageSource):
+    """Images: a folder for each class, or a CSV that says what each of them is.
 
-    A folder of pictures alone has no labels: a model can predict on it, or on some of its pictures
+    A folder of images alone has no labels: a model can predict on it, or on some of its images
     (``files``). One that has a folder
     ``train`` beside ``val`` or ``test`` is taken for three sets, each like any other folder
     (:mod:`gpupanel.trainer.datasets.images.listing`).
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder, and
-    ``labels_csv`` from that of the pictures.
+    ``labels_csv`` from that of the images.
     """
 
     source: Literal["images"] = kind(
@@ -58,7 +58,7 @@ class ImagesData(PictureSource):
         "no labels: a model can predict on them.",
         default=(),
         off="all of the folder",
-        path=PathKind(PICTURE_SUFFIXES, "Images", "Choose images", within="path"),
+        path=PathKind(IMAGE_SUFFIXES, "Images", "Choose images", within="path"),
     )
     labels_csv: str = setting(
         "Labels in a CSV",

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data_source import PictureSource, Scaling, Target
+from gpupanel.domain.data_source import ImageSource, Scaling, Target
 from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.kind import kind
 
@@ -123,7 +123,7 @@ KERAS_CLASS_NAMES: dict[KerasDataName, tuple[str, ...]] = {
 """Data sets of classes only; the rest have values to be predicted."""
 
 
-class KerasData(PictureSource):
+class KerasData(ImageSource):
     """A data set that Keras downloads by name, once, and keeps in its cache."""
 
     source: KerasDataName = kind(
@@ -199,4 +199,4 @@ class KerasData(PictureSource):
     def scaling(self) -> Scaling:
         if self.target_kind is Target.VALUES:
             return Scaling.STANDARDISE
-        return Scaling.DIVIDE if self.has_pictures else Scaling.NONE
+        return Scaling.DIVIDE if self.has_images else Scaling.NONE

@@ -20,7 +20,7 @@ from gpupanel.domain.setting import setting
 from gpupanel.domain.value import Fraction, PositiveInt
 
 MOST_CONVOLUTIONS = 14
-"""Each halves both sides of a picture: the last one leaves a pixel of a side of 16,384."""
+"""Each halves both sides of an image: the last one leaves a pixel of a side of 16,384."""
 AFTER_HIDDEN = "after each hidden layer, or before the output where there is none"
 
 
@@ -73,7 +73,7 @@ class CnnModel(Model):
     batch_norm_synchronized: bool = synchronized_setting(applies={"batch_norm": (True,)})
 
     module: ClassVar[str] = "layered"
-    takes: ClassVar[ExampleKind] = ExampleKind.PICTURES
+    takes: ClassVar[ExampleKind] = ExampleKind.IMAGES
 
     @property
     @override

@@ -16,7 +16,7 @@ class LayerKind(StrEnum):
     MEAN = "GlobalAveragePooling1D"
     """Of the words of a text."""
     CHANNEL = "Reshape"
-    """Gives pictures without a channel one; left out where they have theirs."""
+    """Gives images without a channel one; left out where they have theirs."""
     CONVOLUTION = "Conv2D"
     NORM = "BatchNormalization"
     RELU = "ReLU"
@@ -79,7 +79,7 @@ class Stack:
     """Convolutions, then dense layers, in the order in which an example passes them.
 
     Attributes:
-        filters: Of each convolution; with one at least it needs pictures.
+        filters: Of each convolution; with one at least it needs images.
         hidden: Units of each dense layer before the output.
         dropout: The fraction of activations that is dropped in training.
         batch_norm: Whether batches are normalised after each convolution and hidden layer.
@@ -92,7 +92,7 @@ class Stack:
 
     @property
     def smallest_side(self) -> int:
-        """The least height and width of a picture, in pixels: each pooling halves both."""
+        """The least height and width of an image, in pixels: each pooling halves both."""
         return int(2 ** len(self.filters))
 
     @property

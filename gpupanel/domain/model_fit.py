@@ -7,12 +7,12 @@ from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.setting import settings_of
 
 _NAMES = {
-    ExampleKind.PICTURES: "images",
+    ExampleKind.IMAGES: "images",
     ExampleKind.WORDS: "texts",
     ExampleKind.COLUMNS: "rows of a table",
 }
 _HINTS = {
-    ExampleKind.PICTURES: "Use dense layers (an MLP), or data whose examples are height x width "
+    ExampleKind.IMAGES: "Use dense layers (an MLP), or data whose examples are height x width "
     "(x channels).",
     ExampleKind.WORDS: "Use dense layers (an MLP), or texts as data.",
     ExampleKind.COLUMNS: "Use dense layers (an MLP), or a table as data.",
@@ -25,9 +25,9 @@ def kind_misfit(model: ModelSettings, data: DataSettings) -> Problem | None:
     is_text = data.token_count > 0
     known = {
         ExampleKind.ANY: True,
-        ExampleKind.PICTURES: data.has_pictures is not False and not is_text,
+        ExampleKind.IMAGES: data.has_images is not False and not is_text,
         ExampleKind.WORDS: is_text,
-        ExampleKind.COLUMNS: not data.has_pictures and not is_text,
+        ExampleKind.COLUMNS: not data.has_images and not is_text,
     }
     if known[model.takes]:
         return None
@@ -42,24 +42,24 @@ def shape_misfit(
     Args:
         model: What is trained.
         data: Where they come from.
-        feature_shape: Of one example: a picture has two axes, or three with its channels.
+        feature_shape: Of one example: an image has two axes, or three with its channels.
     """
     if (problem := kind_misfit(model, data)) is not None:
         return problem
     if model.takes is ExampleKind.COLUMNS and len(feature_shape) != 1:
         return _misfit(model, f"an example of {data.source} has the shape {feature_shape}")
-    if model.takes is not ExampleKind.PICTURES:
+    if model.takes is not ExampleKind.IMAGES:
         return None
-    is_picture = len(feature_shape) in (2, 3)
+    is_image = len(feature_shape) in (2, 3)
     if not model.takes_any_channels:
-        is_picture = is_picture and feature_shape[2:] in ((), (1,), (3,))
-    smallest = min(feature_shape[:2]) if is_picture else 0
-    if not is_picture or (smallest < 2 and model.least_side > 1):
+        is_image = is_image and feature_shape[2:] in ((), (1,), (3,))
+    smallest = min(feature_shape[:2]) if is_image else 0
+    if not is_image or (smallest < 2 and model.least_side > 1):
         return _misfit(model, f"an example of {data.source} has the shape {feature_shape}")
     if smallest >= model.least_side:
         return None
     if model.stack is None:
-        return _picture_below(model, data, feature_shape)
+        return _image_below(model, data, feature_shape)
     most = smallest.bit_length() - 1
     filters = model.stack.filters
     return Problem(
@@ -82,7 +82,7 @@ def _misfit(model: ModelSettings, why: str) -> Problem:
     )
 
 
-def _picture_below(
+def _image_below(
     model: ModelSettings, data: DataSettings, feature_shape: tuple[int, ...]
 ) -> Problem:
     least = model.least_side

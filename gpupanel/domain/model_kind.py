@@ -22,7 +22,7 @@ class ExampleKind(StrEnum):
     """What a model can be given as one example."""
 
     ANY = "any"
-    PICTURES = "pictures"
+    IMAGES = "pictures"  # as in the problem code model_needs_pictures
     """Height x width, or height x width x channels."""
     WORDS = "words"
     """The numbers of the words of a text."""
@@ -82,7 +82,7 @@ class Model(KindValue):
     takes: ClassVar[ExampleKind] = ExampleKind.ANY
     """What its examples have to be."""
     takes_any_channels: ClassVar[bool] = True
-    """Whether a picture may have any number of channels; else one or three."""
+    """Whether an image may have any number of channels; else one or three."""
 
     @property
     def stack(self) -> Stack | None:
@@ -91,7 +91,7 @@ class Model(KindValue):
 
     @property
     def least_side(self) -> int:
-        """The least height and width of a picture, in pixels."""
+        """The least height and width of an image, in pixels."""
         return 1
 
     @property

@@ -50,11 +50,11 @@ class ExamplePreview(Value):
 
     Attributes:
         label: The name of its class, of all its labels, or its values as text.
-        pixels_base64: 8-bit pixels, rows first, base64; empty when it is no picture.
-        width: Pixels a row; 0 when it is no picture.
-        height: Rows; 0 when it is no picture.
-        channels: 1 (greyscale) or 3 (RGB); 0 when it is no picture.
-        text: The first values, for an example that is no picture.
+        pixels_base64: 8-bit pixels, rows first, base64; empty when it is no image.
+        width: Pixels a row; 0 when it is no image.
+        height: Rows; 0 when it is no image.
+        channels: 1 (greyscale) or 3 (RGB); 0 when it is no image.
+        text: The first values, for an example that is no image.
     """
 
     label: str

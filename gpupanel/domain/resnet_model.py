@@ -1,4 +1,4 @@
-"""A residual network for small pictures."""
+"""A residual network for small images."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -14,11 +14,11 @@ from gpupanel.domain.value import Fraction, PositiveInt
 MOST_STAGES = 6
 """Each after the first halves both sides: the last one sees 4x4 of 128x128 pixels."""
 MOST_BLOCKS = 18
-"""As ResNet-110 has them, the deepest for small pictures in the paper."""
+"""As ResNet-110 has them, the deepest for small images in the paper."""
 
 
 class ResNetModel(Model):
-    """Stages of residual blocks, then the mean over the picture and the output.
+    """Stages of residual blocks, then the mean over the image and the output.
 
     A block is two 3x3 convolutions with batch normalisation and a connection around them. With
     filters 16, 32, 64 it is the network for CIFAR-10 of He et al., "Deep Residual Learning for
@@ -51,7 +51,7 @@ class ResNetModel(Model):
     batch_norm_synchronized: bool = synchronized_setting(advanced=True)
 
     module: ClassVar[str] = "resnet"
-    takes: ClassVar[ExampleKind] = ExampleKind.PICTURES
+    takes: ClassVar[ExampleKind] = ExampleKind.IMAGES
 
     @property
     @override

@@ -147,7 +147,7 @@ class DataScan(Value):
         unlabelled: Examples that nobody can be trained on, since nothing says what they are.
         empty_classes: Classes that are named and hold nothing.
         formats: How the examples are stored, most frequent first.
-        sizes: Pixels of pictures, width x height, likewise.
+        sizes: Pixels of images, width x height, likewise.
         columns: Of a table, or of examples that are rows of numbers; of very many the first.
         arrays: Of files of arrays.
         leaked: Examples of the validation or test set whose content is also among those that the

@@ -66,7 +66,7 @@ class ShownExample(Value):
         predicted: The most probable classes, most probable first.
         label_probability: Of its label; ``None``: not known.
         error: Of several labels its loss, of values the mean absolute error; ``None``: not known.
-        picture: It; ``None``: it cannot be shown.
+        image: It; ``None``: it cannot be shown.
     """
 
     index: int
@@ -75,7 +75,7 @@ class ShownExample(Value):
     predicted: tuple[ShownClass, ...] = ()
     label_probability: float | None = None
     error: float | None = None
-    picture: ExamplePreview | None = None
+    image: ExamplePreview | None = None
 
     @property
     def is_right(self) -> bool | None:
@@ -90,7 +90,7 @@ class ShownExamples(Value):
 
     Attributes:
         total: How many there are of these.
-        problems: Why they, or their pictures, cannot be shown.
+        problems: Why they, or their images, cannot be shown.
     """
 
     examples: tuple[ShownExample, ...] = ()

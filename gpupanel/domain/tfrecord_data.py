@@ -8,14 +8,14 @@ from typing_extensions import override
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data_source import (
     ClassCount,
-    PictureSource,
+    ImageSource,
     Target,
     class_count_setting,
     names_in,
     one_or_several,
     unreadable_share_setting,
 )
-from gpupanel.domain.decoded_pictures import Color, ImageSize, color_setting, image_size_setting
+from gpupanel.domain.decoded_images import Color, ImageSize, color_setting, image_size_setting
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.value import Fraction
@@ -32,13 +32,13 @@ _PATTERN = (
 )
 
 
-class TfrecordData(PictureSource):
+class TfrecordData(ImageSource):
     """Records of ``tf.train.Example`` in TFRecord files, plain or compressed with GZIP.
 
     The features that there are, their types and lengths are read from the first records. What is
-    left out is found: an encoded picture is the example; else a feature with a usual name, such as
+    left out is found: an encoded image is the example; else a feature with a usual name, such as
     image, x or features; its label is called label, y or target. A feature must have the same type
-    and length in every record; pictures may be of any size.
+    and length in every record; images may be of any size.
 
     A folder whose files are called train, val and test by a word of their names, or by folders of
     these names, is taken for these sets. Files are read in the order of their names. Links in a

@@ -45,8 +45,8 @@ def model_layers(
     found: list[ModelLayer] = []
     shape: tuple[int | None, ...] = feature_shape or (None,)
     if model.stack.filters:
-        is_picture = len(feature_shape) in (2, 3)
-        shape = (*feature_shape, 1)[:3] if is_picture else (None, None, None)
+        is_image = len(feature_shape) in (2, 3)
+        shape = (*feature_shape, 1)[:3] if is_image else (None, None, None)
     for layer in (*word_layers(token_count), *model.stack.layers):
         match layer.kind:
             case LayerKind.EMBEDDING:

@@ -2,7 +2,7 @@
 
 A :class:`~gpupanel.domain.preview.PreviewRequest` as JSON on standard input is answered by a
 :class:`~gpupanel.domain.preview.DataPreview` on standard output. Problems with the data and with
-the model's file are inside the answer. TensorFlow is imported only to show augmented pictures.
+the model's file are inside the answer. TensorFlow is imported only to show augmented images.
 """
 
 import base64
@@ -21,7 +21,7 @@ from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
-from gpupanel.trainer.augmentation.draws import check_pictures
+from gpupanel.trainer.augmentation.draws import check_images
 from gpupanel.trainer.datasets.examples import (
     Array,
     DataSet,
@@ -234,7 +234,7 @@ def _augmented(
         ProblemError: They cannot be changed so.
     """
     augmentation = request.data.chosen_augmentation
-    check_pictures(augmentation, training.feature_shape)
+    check_images(augmentation, training.feature_shape)
     if not augmentation.changes_anything or not len(indices):
         return np.empty((0, *training.feature_shape), np.float32)
     from gpupanel.trainer.augmentation.preview import augmented_examples  # imports TensorFlow
@@ -277,7 +277,7 @@ def example_preview(
     """
     if words:
         return ExamplePreview(label=label, text=_sentence(features, words))
-    pixels = _as_picture(features, greatest)
+    pixels = _as_image(features, greatest)
     if pixels is None:
         values = features.ravel()
         text = ", ".join(f"{value:g}" for value in values[:_SHOWN_VALUES].astype(np.float64))
@@ -299,8 +299,8 @@ def _sentence(features: Array, words: Sequence[str]) -> str:
     return shown + (" ..." if len(numbers) > _SHOWN_WORDS else "")
 
 
-def _as_picture(features: Array, greatest: float) -> Array | None:
-    """``uint8`` pixels, shape [height, width, 1 or 3]; ``None`` when it is no picture."""
+def _as_image(features: Array, greatest: float) -> Array | None:
+    """``uint8`` pixels, shape [height, width, 1 or 3]; ``None`` when it is no image."""
     if features.ndim == 2:
         features = features[..., np.newaxis]
     if features.ndim != 3 or features.shape[-1] not in (1, 3):

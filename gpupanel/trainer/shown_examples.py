@@ -42,7 +42,7 @@ _NAMED_FOLDERS = 2
 
 
 def shown_examples(request: ShownRequest) -> ShownExamples:
-    """The examples that were chosen, with their pictures."""
+    """The examples that were chosen, with their images."""
     try:
         found = _found(request)
     except (OSError, ValueError) as error:
@@ -52,7 +52,7 @@ def shown_examples(request: ShownRequest) -> ShownExamples:
     if not found.examples:
         return found
     try:
-        return _with_pictures(found, request)
+        return _with_images(found, request)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
         problems = tuple(
             each.model_copy(update={"severity": Severity.WARNING})
@@ -117,7 +117,7 @@ def _evaluated(evaluated: EvaluatedExamples, row: int, names: Sequence[str]) -> 
     )
 
 
-def _with_pictures(found: ShownExamples, request: ShownRequest) -> ShownExamples:
+def _with_images(found: ShownExamples, request: ShownRequest) -> ShownExamples:
     data = request.profile.data
     if data.is_code or needs_download(data):
         return found
@@ -141,18 +141,18 @@ def _with_pictures(found: ShownExamples, request: ShownRequest) -> ShownExamples
 def _seen(
     whole: AllExamples, example: ShownExample, greatest: float, problems: list[Problem]
 ) -> dict[str, object]:
-    """Name and picture of an example, as far as it can be read."""
+    """Name and image of an example, as far as it can be read."""
     path = file_of(whole.features, example.index)
     name = str(Path(*Path(path).parts[-_NAMED_FOLDERS:])) if path else ""
-    picture = None
+    image = None
     try:
         rows = read_features(whole.features, np.array([example.index], np.int32))
-        picture = example_preview("", rows[0], greatest, whole.words)
+        image = example_preview("", rows[0], greatest, whole.words)
     except ProblemError as error:
         problems += (
             each.model_copy(update={"severity": Severity.WARNING}) for each in error.problems
         )
-    return {"name": as_utf8(name), "picture": picture}
+    return {"name": as_utf8(name), "image": image}
 
 
 def _changed(count: int) -> Problem:

@@ -14,7 +14,7 @@ from gpupanel.domain.model_fit import shape_misfit
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
-from gpupanel.trainer.datasets.images.decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.source import (
     OnProgress,
     Reading,
@@ -57,7 +57,7 @@ class StartUp:
         self._events = events
         self._interruptions = interruptions
         self._last_progress_s = float("-inf")
-        self._decoding = PictureDecoding(comes_later=True)
+        self._decoding = ImageDecoding(comes_later=True)
 
     def go_on(self) -> None:
         """Check whether somebody asked to stop or to suspend; a checkpoint waits for a step.

@@ -8,7 +8,7 @@ times as fast in the first epoch and 2 times in those that follow; photos 1.6 ti
 
 On a CPU most of an epoch is computing: what that takes by itself is an epoch that follows with
 ``cache = "disk"``, as far as it does not wait. The light case has little to compute: its first
-convolution takes every fourth pixel of 7x7, as networks for large pictures begin.
+convolution takes every fourth pixel of 7x7, as networks for large images begin.
 """
 
 import argparse
@@ -76,7 +76,7 @@ STRIDED = SMALL.replace('(8, 3, padding="same"', '(16, 7, strides=4, padding="sa
 
 @dataclass(frozen=True)
 class Case:
-    """Pictures of one size.
+    """Images of one size.
 
     Attributes:
         images: How many, if nobody says otherwise.

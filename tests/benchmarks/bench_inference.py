@@ -38,8 +38,8 @@ def build(name: str) -> keras.Model:
     if name.startswith("784"):
         hidden = layers.Dense(128, activation="relu")(layers.Flatten()(inputs))
     else:
-        pictures = layers.Reshape((28, 28, 1))(inputs)
-        hidden = layers.Conv2D(32, 3, activation="relu")(pictures)
+        images = layers.Reshape((28, 28, 1))(inputs)
+        hidden = layers.Conv2D(32, 3, activation="relu")(images)
         hidden = layers.Flatten()(layers.MaxPooling2D()(hidden))
     return keras.Model(inputs, layers.Dense(10, activation="softmax")(hidden))
 

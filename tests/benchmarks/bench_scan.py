@@ -1,4 +1,4 @@
-"""A scan of a folder of 100,000 pictures: its first look, the whole, and the next one.
+"""A scan of a folder of 100,000 images: its first look, the whole, and the next one.
 
 ``python bench_scan.py [--images N] [--rounds N]``: each scan is a process of its own, as the window
 and ``gpupanel scan`` start it; figures are medians over the rounds. Wanted: a first look (classes

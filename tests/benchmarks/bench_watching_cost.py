@@ -82,8 +82,8 @@ def main() -> None:
         data = Path(folder) / "pictures.npz"
         random = np.random.default_rng(7)
         labels = random.integers(0, 10, 60_000).astype(np.int32)
-        pictures = random.integers(0, 256, (60_000, 28, 28), np.uint8)
-        np.savez(data, x=pictures, y=labels)
+        images = random.integers(0, 256, (60_000, 28, 28), np.uint8)
+        np.savez(data, x=images, y=labels)
         profile = Profile(
             devices=DeviceSettings(visible=("cpu",)),
             data=NpzData(path=str(data)),

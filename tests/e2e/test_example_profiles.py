@@ -36,13 +36,13 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     (home / "datasets").mkdir()
     digits = read_digits().training
     enlarged = np.kron(digits.features, np.ones((1, 3, 3)))
-    pictures = np.pad(enlarged * 255 / 16, ((0, 0), (2, 2), (2, 2))).astype(np.uint8)
+    images = np.pad(enlarged * 255 / 16, ((0, 0), (2, 2), (2, 2))).astype(np.uint8)
     labels = digits.labels.astype(np.uint8)
     np.savez(
         home / "datasets" / "mnist.npz",
-        x_train=pictures[:1500],
+        x_train=images[:1500],
         y_train=labels[:1500],
-        x_test=pictures[1500:],
+        x_test=images[1500:],
         y_test=labels[1500:],
     )
     return {"KERAS_HOME": str(home)}

@@ -74,7 +74,7 @@ def _arrays(folder: Path) -> NpzData:
 
 
 def _images(folder: Path) -> ImagesData:
-    """So many pictures that they take ten times the limit decoded: one file under many names."""
+    """So many images that they take ten times the limit decoded: one file under many names."""
     Image.new("RGB", (64, 64), (9, 9, 9)).save(folder / "one.png")
     for name in ("cat", "dog"):
         (folder / "pictures" / name).mkdir(parents=True)

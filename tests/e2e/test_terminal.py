@@ -140,8 +140,8 @@ def test_that_what_the_test_set_showed_stands_at_the_end_of_a_run(
         for brightness, name in ((40, "cat"), (200, "dog")):
             (tmp_path / folder / name).mkdir(parents=True)
             for number in range(count):
-                picture = Image.new("RGB", (4, 4), (brightness + number,) * 3)
-                picture.save(tmp_path / folder / name / f"{number}.png")
+                image = Image.new("RGB", (4, 4), (brightness + number,) * 3)
+                image.save(tmp_path / folder / name / f"{number}.png")
     profile = tmp_path / "tested.toml"
     profile.write_text(
         '[devices]\nvisible = ["cpu"]\n[data]\nsource = "images"\npath = "pictures"\n'

@@ -340,18 +340,18 @@ def test_that_eight_thousand_odd_arrays_are_taken_or_refused(tmp_path: Path, fir
         assert_arrays(tmp_path, seed)
 
 
-# Pictures
+# Images
 
 
-def picture(kind: str, mode: str) -> bytes:
+def image(kind: str, mode: str) -> bytes:
     content = io.BytesIO()
     pixels = np.random.default_rng(1).integers(0, 255, (6, 5, 3), np.uint8)
     Image.fromarray(pixels).convert(mode).save(content, kind)
     return content.getvalue()
 
 
-PICTURES = [
-    picture(kind, mode)
+IMAGES = [
+    image(kind, mode)
     for kind, mode in (
         ("PNG", "RGB"), ("PNG", "P"), ("PNG", "1"), ("PNG", "RGBA"), ("JPEG", "RGB"),
         ("JPEG", "CMYK"), ("JPEG", "L"), ("BMP", "RGB"), ("GIF", "P"), ("TIFF", "RGB"),
@@ -365,11 +365,11 @@ SUFFIXES = st.sampled_from([".png", ".jpg", ".bmp", ".gif", ".tif", ".webp", ".p
 def folder(tmp_path: Path) -> Path:
     for name in ("cat", "dog"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "a.png").write_bytes(PICTURES[0])
+        (tmp_path / name / "a.png").write_bytes(IMAGES[0])
     return tmp_path
 
 
-def assert_picture(folder: Path, content: bytes, suffix: str) -> None:
+def assert_image(folder: Path, content: bytes, suffix: str) -> None:
     path = folder / "dog" / f"b{suffix}"
     path.write_bytes(content)
     try:
@@ -382,22 +382,20 @@ def assert_picture(folder: Path, content: bytes, suffix: str) -> None:
 
 
 @FEW
-@given(content=damaged(PICTURES), suffix=SUFFIXES)
+@given(content=damaged(IMAGES), suffix=SUFFIXES)
 @pytest.mark.filterwarnings("ignore")  # Pillow warns of what it makes up for
-def test_that_damaged_pictures_are_read_or_refused(
-    folder: Path, content: bytes, suffix: str
-) -> None:
-    assert_picture(folder, content, suffix)
+def test_that_damaged_images_are_read_or_refused(folder: Path, content: bytes, suffix: str) -> None:
+    assert_image(folder, content, suffix)
 
 
 @pytest.mark.slow
 @MANY
-@given(content=damaged(PICTURES), suffix=SUFFIXES)
+@given(content=damaged(IMAGES), suffix=SUFFIXES)
 @pytest.mark.filterwarnings("ignore")
-def test_that_three_thousand_damaged_pictures_are_read_or_refused(
+def test_that_three_thousand_damaged_images_are_read_or_refused(
     folder: Path, content: bytes, suffix: str
 ) -> None:
-    assert_picture(folder, content, suffix)
+    assert_image(folder, content, suffix)
 
 
 # Keras's sets in its cache

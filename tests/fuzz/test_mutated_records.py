@@ -12,10 +12,10 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer import size_limits
 from gpupanel.trainer.datasets.source import Reading, read_data
 from tests.fuzz.mutations import damaged
-from tests.unit.trainer.record_files import example, framed, picture
+from tests.unit.trainer.record_files import example, framed, image
 
 RECORDS = {
-    "pictures": [example(image=picture(n), label=n % 2, height=9) for n in range(6)],
+    "pictures": [example(image=image(n), label=n % 2, height=9) for n in range(6)],
     "raw": [example(image_raw=bytes(12), shape=[3, 4], label=n % 2) for n in range(6)],
     "numbers": [example(x=[0.5, n / 2, -n], y=[n % 2, 1 - n % 2]) for n in range(6)],
     "whole": [example(x=[2**40, -n], y=n % 3) for n in range(6)],

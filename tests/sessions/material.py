@@ -73,17 +73,17 @@ class Material:
 
     Attributes:
         columns: 129 examples of 5 numbers, 4 classes; with batches of 64 one is left over.
-        pictures: 70 of 9x9 pixels in 3 colours, 3 classes; arrays with names of an odd kind.
+        pixels: 70 of 9x9 pixels in 3 colours, 3 classes; arrays with names of an odd kind.
         tags: 90 examples of 5 numbers with 3 labels each, and a test set of 30.
         several: A ``.npy`` file of 90 examples of 5 numbers; beside it 2 values for each.
         table: 90 rows with empty cells: numbers with commas, categories, dates, 3 classes.
         rows: 20 rows of the same columns in another order, without the class.
-        images: A folder by class, with hidden folders, nested pictures and files that are none;
-            ``labels.csv`` in it has 2 values for each picture.
+        images: A folder by class, with hidden folders, nested images and files that are none;
+            ``labels.csv`` in it has 2 values for each image.
     """
 
     columns: Path
-    pictures: Path
+    pixels: Path
     tags: Path
     several: Path
     table: Path
@@ -96,7 +96,7 @@ class Material:
 
 
 FEATURES, LABELS = "a \"feature'\\", "labels\u202e"
-"""Names of the arrays of :attr:`Material.pictures`."""
+"""Names of the arrays of :attr:`Material.pixels`."""
 
 
 def make_material(root: Path) -> Material:
@@ -108,7 +108,7 @@ def make_material(root: Path) -> Material:
     columns = random.normal(0.0, 1.0, (129, 5)) + labels[:, np.newaxis]
     np.savez(folder / "columns.npz", x=columns, y=labels[:, np.newaxis].astype(float))
     pixels = random.integers(0, 256, (70, 9, 9, 3), dtype=np.uint8)
-    np.savez(folder / "pictures.npz", **{FEATURES: pixels, LABELS: np.arange(70) % 3})
+    np.savez(folder / "pixels.npz", **{FEATURES: pixels, LABELS: np.arange(70) % 3})
     rows, weights = random.normal(0.0, 1.0, (120, 5)), random.normal(0.0, 1.0, (5, 3))
     tags = (rows @ weights > 0.3).astype(np.uint8)
     held = {"x_test": rows[90:], "y_test": tags[90:]}
@@ -125,7 +125,7 @@ def make_material(root: Path) -> Material:
         (folder / f"{name}.py").write_text(code)
     return Material(
         folder / "columns.npz",
-        folder / "pictures.npz",
+        folder / "pixels.npz",
         folder / "tags.npz",
         folder / "several" / "inputs.npy",
         folder / "table.csv",
@@ -161,9 +161,9 @@ def _make_images(root: Path, random: np.random.Generator) -> None:
         (root / label / "notes.txt").write_text("no picture")
         (root / label / "empty").mkdir()
     (root / "beside.png").write_text("no picture, and of no class")
-    pictures = sorted(root.glob("*/**/[0-9].*"))
+    images = sorted(root.glob("*/**/[0-9].*"))
     lines = [
         f"{path.relative_to(root)};{len(str(path.parent)) % 9};{number / 7}"
-        for number, path in enumerate(pictures)
+        for number, path in enumerate(images)
     ]
     (root / "labels.csv").write_text("\n".join(["file;length;place", *lines]))

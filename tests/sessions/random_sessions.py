@@ -92,7 +92,7 @@ class RandomSessions:
                     **shared,
                 ),
                 lambda: NpzData(
-                    path=str(material.pictures), features=FEATURES, labels=LABELS, **shared
+                    path=str(material.pixels), features=FEATURES, labels=LABELS, **shared
                 ),
                 lambda: ImagesData(
                     path=str(material.images),
@@ -115,9 +115,9 @@ class RandomSessions:
             "batch_norm_synchronized": self._maybe(value=False, otherwise=True),
         }
         hidden = random.choice(((), (8,), (12, 6)))
-        # Whether Python code gives pictures is known when it runs; these values are none.
-        pictures = ("cnn", "cnn") if data.target_kind is Target.CLASSES else ()
-        kind = random.choice(("mlp", "mlp", *pictures, "python"))
+        # Whether Python code gives images is known when it runs; these values are none.
+        images = ("cnn", "cnn") if data.target_kind is Target.CLASSES else ()
+        kind = random.choice(("mlp", "mlp", *images, "python"))
         if kind == "cnn":
             filters = random.choice(((4,), (3, 5)))
             return CnnModel(filters=filters, hidden=hidden, **common)

@@ -92,7 +92,7 @@ def test_that_a_script_reads_every_source_as_the_run_does(
         ),
         NpzData(path=str(material.columns)),
         NpzData(path=str(material.columns), class_count=9, validation_fraction=0.5),
-        NpzData(path=str(material.pictures), features=FEATURES, labels=LABELS),
+        NpzData(path=str(material.pixels), features=FEATURES, labels=LABELS),
         PythonData(path=str(material.values_code), predicts=Target.VALUES),
         PythonData(path=str(material.pixels_code), validation_fraction=0.1),
         NpzData(path=str(sets), **features, **labels, **val, **test),
@@ -149,7 +149,7 @@ def test_that_a_script_reads_every_source_as_the_run_does(
     assert not {data: differing for data, differing in found.items() if differing}
 
 
-def test_that_a_script_lists_the_pictures_that_the_run_lists(tmp_path: Path) -> None:
+def test_that_a_script_lists_the_images_that_the_run_lists(tmp_path: Path) -> None:
     beside = tmp_path / "beside"
     beside.mkdir()
     (beside / "linked.png").touch()
@@ -169,7 +169,7 @@ def test_that_a_script_lists_the_pictures_that_the_run_lists(tmp_path: Path) -> 
     data = ImagesData(path=str(root))
     listed = list_sets(data)["training"]
 
-    listing, _, _ = data_section.data_section(data).partition("x = Pictures")
+    listing, _, _ = data_section.data_section(data).partition("x = Images")
     found: dict[str, Any] = {"np": np}
     exec(listing, found)
     assert listed.labels is not None

@@ -61,7 +61,7 @@ def session(
     )
 
 
-def pictures_in_sets(material: Material) -> ImagesData:
+def images_in_sets(material: Material) -> ImagesData:
     """The same three times: each set is read by a line of its own."""
     return ImagesData(
         path=str(material.images),
@@ -115,7 +115,7 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             2,
             (46, 24),
             data=NpzData(
-                path=str(material.pictures),
+                path=str(material.pixels),
                 features=FEATURES,
                 labels=LABELS,
                 augmentation=Augmentation(flip=Flip.VERTICAL, shift=0.2, fill=Fill.ZERO),
@@ -183,7 +183,7 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             mirrored,
             2,
             (11, 5),
-            data=pictures_in_sets(material),
+            data=images_in_sets(material),
             model=MlpModel(hidden=(4,)),
             training=changed(global_batch_size=16, learning_rate=0.01),
         ),
@@ -300,7 +300,7 @@ def sessions(
         StrategyKind.ONE_DEVICE,
         1,
         task="evaluate",
-        data=pictures_in_sets(material),
+        data=images_in_sets(material),
         model=SavedModel(path=str(root / f"{place:03}" / "model.keras")),
         inference=InferenceSettings(examples="validation", batch_size=64),
     )

@@ -55,7 +55,7 @@ def session(data: Path, replicas: int, shares: object, model: ApplicationModel) 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pictures in colour and in grey, and weights that were learned elsewhere."""
+    """Images in colour and in grey, and weights that were learned elsewhere."""
     root = tmp_path_factory.mktemp("applications")
     random = np.random.default_rng(5)
     for name, shape in (("colour", (32, 34, 3)), ("grey", (33, 32))):

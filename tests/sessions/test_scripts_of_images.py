@@ -1,4 +1,4 @@
-"""A script reads folders of pictures in every layout as a run does; TensorFlow is not needed."""
+"""A script reads folders of images in every layout as a run does; TensorFlow is not needed."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.sources.images import SOURCE, read_images
 from gpupanel.trainer.datasets.split import split
-from tests.unit.trainer.image_folders import make_classes, make_pictures
+from tests.unit.trainer.image_folders import make_classes, make_images
 from tests.unit.trainer.test_image_layouts import csv_data
 
 CSV_TEXTS = {
@@ -65,7 +65,7 @@ def test_that_a_script_reads_a_csv_as_the_run_does(tmp_path: Path, name: str) ->
 def test_that_a_script_holds_out_the_groups_that_a_run_does(
     tmp_path: Path, header: str, cells: tuple[str, str]
 ) -> None:
-    make_pictures(tmp_path / "p", {f"{number}.png": 9 * number for number in range(20)})
+    make_images(tmp_path / "p", {f"{number}.png": 9 * number for number in range(20)})
     more = ",1" if header.endswith("l") else ""
     cells = ("0", "1") if more else cells
     lines = [f"{number}.png,{number % 7},{cells[number % 2]}{more}" for number in range(20)]
@@ -134,10 +134,8 @@ def read_both_parts(data: ImagesData, text: str) -> None:
 
 
 @pytest.mark.parametrize("labels_csv", ["", "labels.csv"])
-def test_that_a_script_predicts_on_pictures_alone(tmp_path: Path, labels_csv: str) -> None:
-    make_pictures(
-        tmp_path, {"b.png": 7, "a.jpg": 60, "in/c.bmp": 9} if labels_csv else {"a.png": 1}
-    )
+def test_that_a_script_predicts_on_images_alone(tmp_path: Path, labels_csv: str) -> None:
+    make_images(tmp_path, {"b.png": 7, "a.jpg": 60, "in/c.bmp": 9} if labels_csv else {"a.png": 1})
     data = ImagesData(path=str(tmp_path), labels_csv=labels_csv)
     found = SOURCE.read_all(data, Reading(print), needs_labels=False)
     script = carried_out(data, script_of(data).read(data, needs_labels=False))

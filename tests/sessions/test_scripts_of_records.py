@@ -15,7 +15,7 @@ from tests.sessions.one_source import (
     session,
     trained_with,
 )
-from tests.unit.trainer.record_files import Value, example_of, picture, write_records
+from tests.unit.trainer.record_files import Value, example_of, image, write_records
 
 pytestmark = pytest.mark.tensorflow
 
@@ -29,15 +29,15 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def write(name: str, rows: list[dict[str, Value]], *, packed: bool = False) -> None:
         write_records(root / name, map(example_of, rows), packed=packed)
 
-    def of_picture(number: int, form: str) -> dict[str, Value]:
-        content = picture(int(draw.integers(0, 256)), 6 + number % 4, form)
+    def of_image(number: int, form: str) -> dict[str, Value]:
+        content = image(int(draw.integers(0, 256)), 6 + number % 4, form)
         return {"image/encoded": content, "image/class/label": number % 3, "image/height": 9}
 
     for part, shards in (("train", 2), ("val", 1), ("test", 1)):
         for shard in range(shards):
             name = f"pictures/p-{part}-{shard:05}-of-{shards:05}"
             forms = ("PNG", "JPEG")
-            rows = [of_picture(number, forms[number % 2]) for number in range(25)]
+            rows = [of_image(number, forms[number % 2]) for number in range(25)]
             write(name, rows, packed=shard == 1)
     raw: list[dict[str, Value]] = [
         {"image_raw": draw.integers(0, 256, 20, np.uint8).tobytes(), "label": number % 4}

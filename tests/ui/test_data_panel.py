@@ -47,7 +47,7 @@ from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.table_view import TableView
 from tests.ui.values import DATA
-from tests.unit.trainer.image_folders import make_pictures
+from tests.unit.trainer.image_folders import make_images
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def _state(panel: DataPanel) -> str:
     return panel.findChild(QLabel, "preview_state").text()
 
 
-def _picture(label: str, value: int, size: int = 4) -> ExamplePreview:
+def _image(label: str, value: int, size: int = 4) -> ExamplePreview:
     pixels = base64.b64encode(bytes([value]) * size * size).decode()
     return ExamplePreview(label=label, pixels_base64=pixels, width=size, height=size, channels=1)
 
@@ -241,12 +241,12 @@ def test_that_a_drop_keeps_what_was_typed_for_its_source(panel, tmp_path):
     assert panel.value() == NpzData(path=str(tmp_path / "mine.npz"), features="pictures")
 
 
-def test_that_dropped_pictures_become_files_to_predict_on(panel, tmp_path):
+def test_that_dropped_images_become_files_to_predict_on(panel, tmp_path):
     panel.setValue(
         ImagesData(path="/before", labels_csv="l.csv", validation_path="/v", image_size=(8, 9))
     )
     for folder in ("a", "b"):
-        make_pictures(tmp_path / folder, {"1.png": 7})
+        make_images(tmp_path / folder, {"1.png": 7})
     (tmp_path / "notes.txt").write_text("")
     assert _drop(panel, tmp_path / "a/1.png", tmp_path / "notes.txt", tmp_path / "b/1.png")
     dropped = panel.value()
@@ -263,8 +263,8 @@ def test_that_dropped_pictures_become_files_to_predict_on(panel, tmp_path):
     assert panel.value() == ImagesData(path=str(tmp_path), image_size=(8, 9))
 
 
-def test_that_a_dropped_picture_whose_name_is_no_utf8_is_found(panel, tmp_path):
-    make_pictures(tmp_path, {"caf\udce9.png": 7})
+def test_that_a_dropped_image_whose_name_is_no_utf8_is_found(panel, tmp_path):
+    make_images(tmp_path, {"caf\udce9.png": 7})
     dropped = QMimeData()
     place = urllib.parse.quote(os.fsencode(tmp_path / "caf\udce9.png"))
     dropped.setUrls([QUrl.fromEncoded(f"file://{place}".encode())])
@@ -319,7 +319,7 @@ def test_that_sets_that_were_found_are_named(panel):
 
 def test_that_examples_are_painted_with_crisp_pixels(panel, qtbot):
     panel.setPreview(
-        DataPreview(example_count=2, examples=(_picture("zero", 37), _picture("one", 203)))
+        DataPreview(example_count=2, examples=(_image("zero", 37), _image("one", 203)))
     )
     panel.show()
     qtbot.waitExposed(panel)
@@ -330,7 +330,7 @@ def test_that_examples_are_painted_with_crisp_pixels(panel, qtbot):
     assert view.shown_count() == 2
 
 
-def test_that_augmented_pictures_stand_in_as_many_rows_as_they_need(panel, qtbot):
+def test_that_augmented_images_stand_in_as_many_rows_as_they_need(panel, qtbot):
     examples = tuple(
         ExamplePreview(label=str(n), pixels_base64="AAAA", width=1, height=1, channels=3)
         for n in range(8)
@@ -354,9 +354,9 @@ def test_that_augmented_pictures_stand_in_as_many_rows_as_they_need(panel, qtbot
     assert view.isHidden()
 
 
-def test_that_a_picture_that_is_cut_short_is_not_painted_from_foreign_memory(panel, qtbot):
-    short = _picture("zero", 37).model_copy(update={"height": 5})
-    panel.setPreview(DataPreview(example_count=2, examples=(short, _picture("one", 203))))
+def test_that_a_image_that_is_cut_short_is_not_painted_from_foreign_memory(panel, qtbot):
+    short = _image("zero", 37).model_copy(update={"height": 5})
+    panel.setPreview(DataPreview(example_count=2, examples=(short, _image("one", 203))))
     panel.show()
     qtbot.waitExposed(panel)
     image = panel.findChild(ExamplesView).grab().toImage()
@@ -364,7 +364,7 @@ def test_that_a_picture_that_is_cut_short_is_not_painted_from_foreign_memory(pan
     assert image.pixelColor(64 + 8 + 32, 32) == QColor(203, 203, 203)
 
 
-def test_that_examples_without_pictures_are_shown_as_values(panel, qtbot):
+def test_that_examples_without_images_are_shown_as_values(panel, qtbot):
     example = ExamplePreview(label="15.2", text="1.0, 2.0")
     panel.setPreview(
         DataPreview(

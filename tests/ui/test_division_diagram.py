@@ -1,4 +1,4 @@
-"""A picture of its own for each strategy, in the colours of the devices."""
+"""A diagram of its own for each strategy, in the colours of the devices."""
 
 import pytest
 from PySide6.QtGui import QColor, QImage
@@ -9,8 +9,8 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.ui import theme
 from gpupanel.ui.device_labels import DeviceLabels
+from gpupanel.ui.panels.strategy_panel.diagrams.diagram import Division
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
-from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
 from tests.ui.values import TWO_GPUS
 
 LABELS = DeviceLabels(TWO_GPUS)
@@ -31,7 +31,7 @@ def diagram(qtbot) -> DivisionDiagram:
     return diagram
 
 
-def _picture(diagram: DivisionDiagram, division: Division) -> QImage:
+def _image(diagram: DivisionDiagram, division: Division) -> QImage:
     diagram.setDivision(division)
     diagram.resize(WIDTH, diagram.sizeHint().height())
     return diagram.grab().toImage()
@@ -43,17 +43,17 @@ def _pixels(image: QImage) -> set[int]:
     }
 
 
-def test_that_each_strategy_has_a_picture_of_its_own(diagram):
+def test_that_each_strategy_has_a_image_of_its_own(diagram):
     seen: list[QImage] = []
     for kind in StrategyKind:
-        picture = _picture(diagram, Division(_plan(kind=kind), LABELS))
-        assert all(picture != each for each in seen), kind
-        seen.append(picture)
+        image = _image(diagram, Division(_plan(kind=kind), LABELS))
+        assert all(image != each for each in seen), kind
+        seen.append(image)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in StrategyKind if kind != "one_device"])
-def test_that_a_picture_shows_the_devices_in_their_colours(diagram, kind):
-    pixels = _pixels(_picture(diagram, Division(_plan(kind=kind), LABELS)))
+def test_that_a_image_shows_the_devices_in_their_colours(diagram, kind):
+    pixels = _pixels(_image(diagram, Division(_plan(kind=kind), LABELS)))
     assert QColor(theme.device_color(0)).rgb() in pixels
     assert QColor(theme.device_color(1)).rgb() in pixels
 
@@ -67,7 +67,7 @@ def test_that_a_picture_shows_the_devices_in_their_colours(diagram, kind):
         ("model_parallel", "RTX 4090: layers chosen at start; RTX 3060: layers chosen at start"),
     ],
 )
-def test_that_a_picture_is_described_to_those_who_cannot_see_it(diagram, kind, words):
+def test_that_a_image_is_described_to_those_who_cannot_see_it(diagram, kind, words):
     diagram.setDivision(Division(_plan(kind=kind), LABELS))
     assert words in diagram.accessibleDescription()
 
@@ -97,6 +97,6 @@ def test_that_many_replicas_still_fit(diagram):
     )
     plan = prepare(profile, TWO_GPUS).plan
     assert plan is not None
-    picture = _picture(diagram, Division(plan, LABELS))
-    assert picture.width() == WIDTH
-    assert QColor(theme.device_color(2)).rgb() in _pixels(picture)
+    image = _image(diagram, Division(plan, LABELS))
+    assert image.width() == WIDTH
+    assert QColor(theme.device_color(2)).rgb() in _pixels(image)

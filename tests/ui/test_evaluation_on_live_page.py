@@ -22,7 +22,7 @@ from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_directory import STARTED_S, WrittenRun
-from tests.unit.trainer.image_folders import make_pictures
+from tests.unit.trainer.image_folders import make_images
 
 DONE = events.ExamplesDone(
     time_s=STARTED_S + 2, examples=1024, examples_total=1797, examples_per_second=500.0
@@ -148,15 +148,15 @@ def drop(page: LivePage, *paths: Path) -> bool:
 
 
 @pytest.mark.parametrize("task", ["train", "evaluate", "predict"])
-def test_that_pictures_dropped_on_a_run_are_predicted_on_with_its_model(
+def test_that_images_dropped_on_a_run_are_predicted_on_with_its_model(
     qtbot, page, control, runs_dir, tmp_path, task
 ):
-    make_pictures(tmp_path, {"1.png": 7, "2.png": 9})
+    make_images(tmp_path, {"1.png": 7, "2.png": 9})
     (tmp_path / "notes.txt").write_text("no picture")
-    pictures = [tmp_path / "1.png", tmp_path / "2.png"]
+    images = [tmp_path / "1.png", tmp_path / "2.png"]
     heard = []
     page.predictRequested.connect(lambda *what: heard.append(what))
-    assert not drop(page, *pictures)
+    assert not drop(page, *images)
     profile = Profile(devices=DeviceSettings(visible=("cpu",)))
     profile = profile if task == "train" else evaluating(task)
     with WrittenRun(runs_dir, profile) as run:
@@ -164,13 +164,13 @@ def test_that_pictures_dropped_on_a_run_are_predicted_on_with_its_model(
         control.open(run.layout)
         qtbot.waitUntil(lambda: page.profile is not None, timeout=5000)
         qtbot.waitUntil(lambda: control.shown_status is not None, timeout=5000)
-        assert drop(page, *pictures) is (task != "train")  # not trained yet
+        assert drop(page, *images) is (task != "train")  # not trained yet
         heard.clear()
         run.write(events.ModelSaved(time_s=STARTED_S + 3, path="model.keras"))
         qtbot.waitUntil(lambda: control.shown_status.model is not None, timeout=5000)
-        assert drop(page, *pictures)
+        assert drop(page, *images)
         assert drop(page, tmp_path)
         assert not drop(page, tmp_path / "notes.txt")
     model = str(run.layout.model) if task == "train" else "/models/digits.keras"
-    names = tuple(map(str, pictures))
+    names = tuple(map(str, images))
     assert heard == [(profile, model, names), (profile, model, (str(tmp_path),))]

@@ -110,7 +110,7 @@ def shown_texts(table: ExamplesTable) -> list[list[str]]:
     ]
 
 
-def test_that_a_click_on_a_cell_shows_its_pictures(qtbot, page, control, binding, runs_dir, pets):
+def test_that_a_click_on_a_cell_shows_its_images(qtbot, page, control, binding, runs_dir, pets):
     with WrittenRun(runs_dir, profile_of("evaluate", pets)) as run:
         open_evaluation(qtbot, page, control, run)
         confusion = page.findChild(ConfusionMap)
@@ -151,7 +151,7 @@ def test_that_the_worst_mistakes_are_shown_and_closing_ends_the_reading(
         qtbot.waitUntil(lambda: not child_processes(), timeout=10_000)
 
 
-def test_that_predictions_are_a_table_with_pictures(qtbot, page, control, binding, runs_dir, pets):
+def test_that_predictions_are_a_table_with_images(qtbot, page, control, binding, runs_dir, pets):
     with WrittenRun(runs_dir, profile_of("predict", pets)) as run:
         run.begin(Phase.PREDICTING)
         predicted(run.layout.predictions("csv"))

@@ -347,17 +347,17 @@ def test_that_a_legend_without_room_keeps_marks_and_its_tooltip_says_all(qtbot):
     )
     legend.setEntries(entries)
     assert legend.toolTip().count("87 %") == 8
-    pictures = []
+    images = []
     for width in (2000, 600, 200):
         legend.resize(width, 16)
-        pictures.append(legend.grab().toImage())
+        images.append(legend.grab().toImage())
     inks = [
         sum(
-            picture.pixelColor(x, y) != picture.pixelColor(0, 0)
-            for x in range(picture.width())
-            for y in range(picture.height())
+            image.pixelColor(x, y) != image.pixelColor(0, 0)
+            for x in range(image.width())
+            for y in range(image.height())
         )
-        for picture in pictures
+        for image in images
     ]
     assert inks[0] > inks[1] > inks[2] > 0
 

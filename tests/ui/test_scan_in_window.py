@@ -24,7 +24,7 @@ from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 from gpupanel.ui.workers.scan_worker import DataScanner
 from tests.forked.processes import child_processes
-from tests.unit.trainer.test_scan_of_pictures import make_many
+from tests.unit.trainer.test_scan_of_images import make_many
 
 _SLOW = (
     "import time\n"

@@ -51,8 +51,8 @@ def test_that_a_sparkline_keeps_the_newest_readings_and_gaps(qtbot):
         line.add(value)
     assert line.values() == (20.0, None, 40.0, 50.0)
     line.resize(80, 32)
-    picture = line.grab().toImage()
-    columns = [x for x in range(80) if picture.pixelColor(x, 28) != picture.pixelColor(27, 5)]
+    image = line.grab().toImage()
+    columns = [x for x in range(80) if image.pixelColor(x, 28) != image.pixelColor(27, 5)]
     assert columns
     assert not any(30 <= x <= 50 for x in columns)
 

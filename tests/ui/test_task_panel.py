@@ -23,7 +23,7 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.task_choices import TaskChoices, TaskSwitch, evaluating, predicting
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 from tests.ui.values import TWO_GPUS
-from tests.unit.trainer.image_folders import make_pictures
+from tests.unit.trainer.image_folders import make_images
 
 CHOICES = st.builds(
     TaskChoices,
@@ -163,17 +163,17 @@ def test_that_sets_that_the_training_found_by_itself_are_what_is_measured_on():
     assert evaluating(profile, trained, "m.keras").inference.examples == "all"
 
 
-def test_that_dropped_pictures_are_predicted_on_as_the_model_knows_pictures(tmp_path):
-    make_pictures(tmp_path, {"1.png": 7, "2.png": 9})
+def test_that_dropped_images_are_predicted_on_as_the_model_knows_images(tmp_path):
+    make_images(tmp_path, {"1.png": 7, "2.png": 9})
     known = TfrecordData(path="/r", image_size=(8, 9), color="grayscale")
     trained = TRAINED.model_copy(update={"data": known})
     profile = Profile(task="predict", inference=InferenceSettings(examples="validation"))
     paths = [str(tmp_path / name) for name in ("1.png", "2.png")]
-    pictures = ImagesData(path=str(tmp_path), image_size=(8, 9), color="grayscale")
+    images = ImagesData(path=str(tmp_path), image_size=(8, 9), color="grayscale")
     found = predicting(profile, trained, "m.keras", paths)
-    assert found.data == pictures.model_copy(update={"files": ("1.png", "2.png")})
+    assert found.data == images.model_copy(update={"files": ("1.png", "2.png")})
     assert (found.model, found.inference.examples) == (SavedModel(path="m.keras"), "all")
-    assert predicting(profile, trained, "m.keras", [str(tmp_path)]).data == pictures
+    assert predicting(profile, trained, "m.keras", [str(tmp_path)]).data == images
     assert predicting(profile, None, "m.keras", paths[:1]).data.image_size == (64, 64)
     assert predicting(profile, trained, "m.keras", ["/a.toml"]) == profile
 

@@ -13,7 +13,7 @@ from gpupanel.domain.data import (
     TableData,
     Target,
 )
-from gpupanel.domain.decoded_pictures import GREATEST_SIDE
+from gpupanel.domain.decoded_images import GREATEST_SIDE
 from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
 from gpupanel.domain.optimizer import Optimizer

@@ -25,8 +25,8 @@ SHOWN_AVOIDED = re.compile(
     re.IGNORECASE,
 )
 """In words that people see."""
-PICTURE = re.compile(r"\bpictures?\b", re.IGNORECASE)
-SAVED_PICTURES = ("ui/bindings/comparison_binding.py", "ui/panels/comparison_panel/")
+IMAGE = re.compile(r"\bpictures?\b", re.IGNORECASE)
+SAVED_IMAGES = ("ui/bindings/comparison_binding.py", "ui/panels/comparison_panel/")
 """Of curves; what data holds are images."""
 SCRIPTS = "planning/script/"
 
@@ -79,8 +79,8 @@ def _is_verb(function: ast.FunctionDef) -> bool:
 
 def avoided_on_screen(path: str, text: str) -> list[str]:
     words = [found.group() for found in SHOWN_AVOIDED.finditer(text)]
-    if not path.startswith(SAVED_PICTURES):
-        words += PICTURE.findall(text)
+    if not path.startswith(SAVED_IMAGES):
+        words += IMAGE.findall(text)
     return words
 
 

@@ -6,7 +6,7 @@ from gpupanel.domain.augmentation import Augmentation, Fill, Flip
 from gpupanel.domain.data import DataSettings, Scaling, Target
 from gpupanel.planning.script.sections import lines_for
 
-# In the margin: P pictures are changed, M moved, H and V flipped, B brightness, C contrast, U hue,
+# In the margin: P images are changed, M moved, H and V flipped, B brightness, C contrast, U hue,
 # L one of the two, D all pixels are bytes,
 # S a square is cut out, X mixup, K of classes.
 _TEXT = '''
@@ -44,11 +44,11 @@ X |    drawn[:, 11] = np.maximum(part, 1.0 - part)
   |
   |
 P |def changed(features, drawn):
-P |    """The pictures as it was drawn for each."""
-P |    pictures = tf.cast(features, tf.float32)
-P |    pictures = pictures[..., tf.newaxis] if len(features.shape) == 3 else pictures
-M |    pictures = tf.raw_ops.ImageProjectiveTransformV3(
-M |        images=pictures,
+P |    """The images as it was drawn for each."""
+P |    images = tf.cast(features, tf.float32)
+P |    images = images[..., tf.newaxis] if len(features.shape) == 3 else images
+M |    images = tf.raw_ops.ImageProjectiveTransformV3(
+M |        images=images,
 M |        transforms=tf.pad(drawn[:, :6], [[0, 0], [0, 2]]),
 M |        output_shape=[HEIGHT, WIDTH],
 M |        fill_value=0.0,
@@ -56,21 +56,21 @@ M |        interpolation="BILINEAR",
 M |        fill_mode="$fill",
 M |    )
 P |    numbers = drawn[:, :, tf.newaxis, tf.newaxis, tf.newaxis]
-U |    hue, saturation, value = tf.unstack(tf.image.rgb_to_hsv(pictures), axis=-1)
+U |    hue, saturation, value = tf.unstack(tf.image.rgb_to_hsv(images), axis=-1)
 U |    hue = tf.math.floormod(hue + numbers[:, 8, ..., 0], 1.0)
-U |    pictures = tf.image.hsv_to_rgb(tf.stack([hue, saturation, value], axis=-1))
-B |    pictures *= numbers[:, 6]
-C |    mean = tf.reduce_mean(pictures, axis=[1, 2], keepdims=True)
-C |    pictures = (pictures - mean) * numbers[:, 7] + mean
-LD|    pictures = tf.clip_by_value(pictures, 0.0, $greatest.0)
+U |    images = tf.image.hsv_to_rgb(tf.stack([hue, saturation, value], axis=-1))
+B |    images *= numbers[:, 6]
+C |    mean = tf.reduce_mean(images, axis=[1, 2], keepdims=True)
+C |    images = (images - mean) * numbers[:, 7] + mean
+LD|    images = tf.clip_by_value(images, 0.0, $greatest.0)
 Ld|    if x.dtype == np.uint8:
-Ld|        pictures = tf.clip_by_value(pictures, 0.0, $greatest.0)
-S |    mean = tf.reduce_mean(pictures, axis=[1, 2], keepdims=True)
+Ld|        images = tf.clip_by_value(images, 0.0, $greatest.0)
+S |    mean = tf.reduce_mean(images, axis=[1, 2], keepdims=True)
 S |    rows = tf.range(HEIGHT, dtype=tf.float32)[:, tf.newaxis, tf.newaxis] - numbers[:, 9]
 S |    columns = tf.range(WIDTH, dtype=tf.float32)[:, tf.newaxis] - numbers[:, 10]
 S |    is_cut = (rows >= 0) & (rows < SIDE) & (columns >= 0) & (columns < SIDE)
-S |    pictures = tf.where(is_cut, mean, pictures)
-P |    return pictures[..., 0] if len(features.shape) == 3 else pictures
+S |    images = tf.where(is_cut, mean, images)
+P |    return images[..., 0] if len(features.shape) == 3 else images
 P |
 P |
   |def augmented(features, labels, drawn):
@@ -102,7 +102,7 @@ def augmentation_section(data: DataSettings) -> str:
 
 def _holds(augmentation: Augmentation, data: DataSettings) -> set[str]:
     conditions = {
-        "P": augmentation.changes_pictures,
+        "P": augmentation.changes_images,
         "M": augmentation.moves,
         "H": augmentation.flip in (Flip.HORIZONTAL, Flip.BOTH),
         "V": augmentation.flip in (Flip.VERTICAL, Flip.BOTH),

@@ -7,8 +7,8 @@ import tensorflow as tf
 
 from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.data import Target
-from gpupanel.trainer.augmentation.draws import Drawn, Draws, check_pictures, draw_epoch
-from gpupanel.trainer.augmentation.pictures import changed_pictures
+from gpupanel.trainer.augmentation.draws import Drawn, Draws, check_images, draw_epoch
+from gpupanel.trainer.augmentation.images import changed_images
 from gpupanel.trainer.datasets.examples import Examples
 
 
@@ -30,19 +30,19 @@ class Augmenter:
             augmentation: What may be changed.
             examples: That are trained on.
             class_count: Of labels that are classes; 0 of others.
-            greatest: What a byte of a picture is at most.
+            greatest: What a byte of an image is at most.
             seed: Of the run.
 
         Raises:
-            ProblemError: The examples are no pictures, or have no colours, where they must.
+            ProblemError: The examples are no images, or have no colours, where they must.
         """
-        check_pictures(augmentation, examples.feature_shape)
+        check_images(augmentation, examples.feature_shape)
         self._augmentation = augmentation
         self._class_count = class_count
         is_byte = examples.features.dtype == np.uint8
         self._greatest = greatest if is_byte else None
         self._seed = seed
-        height, width, *_ = examples.feature_shape if augmentation.changes_pictures else (1, 1)
+        height, width, *_ = examples.feature_shape if augmentation.changes_images else (1, 1)
         self._size = (height, width)
         self._drawn: Draws | None = None
 
@@ -74,9 +74,9 @@ class Augmenter:
 
     def changed(self, features: tf.Tensor, draws: tf.Tensor) -> tf.Tensor:
         """The features as it was drawn for each, float32; inside the graph."""
-        if not self._augmentation.changes_pictures:
+        if not self._augmentation.changes_images:
             return tf.cast(features, tf.float32)
-        return changed_pictures(self._augmentation, features, draws, self._greatest)
+        return changed_images(self._augmentation, features, draws, self._greatest)
 
     def blended(
         self,

@@ -28,7 +28,7 @@ class Drawn(enum.IntEnum):
     HUE = 8
     """Is added to the hue, a circle of length 1."""
     CUT_ROW = 9
-    """The first row of what is covered, perhaps above the picture."""
+    """The first row of what is covered, perhaps above the image."""
     CUT_COLUMN = 10
     """The first column, likewise."""
     OWN_PART = 11
@@ -52,7 +52,7 @@ def draw_epoch(
 
     Args:
         augmentation: What may be changed, and by how much.
-        size: Height and width of a picture.
+        size: Height and width of an image.
         examples: How many there are.
         seed: Of the run.
         epoch: Counted from 1.
@@ -94,7 +94,7 @@ def draw_epoch(
     return drawn
 
 
-def check_pictures(augmentation: Augmentation, shape: tuple[int, ...]) -> None:
+def check_images(augmentation: Augmentation, shape: tuple[int, ...]) -> None:
     """Refuse to change what cannot be changed so.
 
     Args:
@@ -102,9 +102,9 @@ def check_pictures(augmentation: Augmentation, shape: tuple[int, ...]) -> None:
         shape: Of one example.
 
     Raises:
-        ProblemError: It is no picture, or has no colours, where it must.
+        ProblemError: It is no image, or has no colours, where it must.
     """
-    if augmentation.changes_pictures and len(shape) not in (2, 3):
+    if augmentation.changes_images and len(shape) not in (2, 3):
         raise ProblemError(
             Problem(
                 code="augmentation_needs_pictures",

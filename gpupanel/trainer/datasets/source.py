@@ -12,7 +12,7 @@ from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import DataSource
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, chained
-from gpupanel.trainer.datasets.images.decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.downloads.download import OnDownload
@@ -50,7 +50,7 @@ class Reading:
         is_preview: A preview: what would take minutes is left to a run.
         needs_labels: In a scan, say so where nothing shows what the examples are.
         on_progress: Called while data is made ready for its first use, which takes long.
-        decoding: What may decode many pictures at once.
+        decoding: What may decode many images at once.
     """
 
     on_download: OnDownload
@@ -61,7 +61,7 @@ class Reading:
     is_preview: bool = False
     needs_labels: bool = True
     on_progress: OnProgress = ignore_progress
-    decoding: PictureDecoding = field(default_factory=PictureDecoding)
+    decoding: ImageDecoding = field(default_factory=ImageDecoding)
 
 
 @dataclass(frozen=True, slots=True)

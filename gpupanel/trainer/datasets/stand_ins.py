@@ -19,11 +19,11 @@ from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
 @runtime_checkable
 class SkippingFiles(Protocol):
-    """Pictures that are decoded when they are asked for, of which some may be unreadable."""
+    """Images that are decoded when they are asked for, of which some may be unreadable."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Pictures, height, width, channels."""
+        """Images, height, width, channels."""
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
@@ -34,7 +34,7 @@ class SkippingFiles(Protocol):
         """Takes note of those that are; ``None``: none may be."""
 
     def read_readable(self, indices: Indices) -> tuple[Array, Mapping[int, ProblemError]]:
-        """The pictures, and why some of them could not be read, by their place."""
+        """The images, and why some of them could not be read, by their place."""
 
 
 def with_stand_ins(examples: Examples) -> Examples:

@@ -170,7 +170,7 @@ def _outputs_problem(outputs: int, what: str, wanted: str) -> Exception:
 def fitting_shape(model: keras.Model, shape: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that examples get before the model takes them.
 
-    Pictures without a channel axis fit a model that wants one, and the other way round; a model
+    Images without a channel axis fit a model that wants one, and the other way round; a model
     that takes flat rows gets flat rows: the same numbers in the same order.
 
     Args:

@@ -25,7 +25,7 @@ _PROBABILITY = "probability of "
 
 @dataclass(frozen=True, slots=True)
 class WrittenPredictions:
-    """Some predictions of a file, without pictures.
+    """Some predictions of a file, without images.
 
     Attributes:
         total: How many the file holds.

@@ -1,4 +1,4 @@
-"""A residual network for small pictures; see ``ResNetModel`` in the domain."""
+"""A residual network for small images; see ``ResNetModel`` in the domain."""
 
 import keras
 from typing_extensions import override

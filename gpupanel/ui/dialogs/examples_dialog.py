@@ -1,4 +1,4 @@
-"""The examples of a cell of the confusion matrix, or the worst mistakes, as pictures."""
+"""The examples of a cell of the confusion matrix, or the worst mistakes, as images."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent

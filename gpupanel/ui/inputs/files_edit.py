@@ -27,7 +27,7 @@ class FilesEdit(QWidget):
         """Shows that none is chosen.
 
         Args:
-            file_filter: Qt's filter of file names (``"Pictures (*.png)"``).
+            file_filter: Qt's filter of file names (``"Images (*.png)"``).
             off: What is said of choosing none.
             title: Of the dialog that the button opens.
             parent: The owner in Qt's sense.

@@ -1,4 +1,4 @@
-"""Examples of a run as a table: picture, name, label, and what the model takes them for."""
+"""Examples of a run as a table: image, name, label, and what the model takes them for."""
 
 from functools import partial
 
@@ -10,13 +10,13 @@ from typing_extensions import override
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExample, ShownExamples
 from gpupanel.ui import formatting
-from gpupanel.ui.widgets.example_picture import scaled_picture
+from gpupanel.ui.widgets.example_image import scaled_image
 from gpupanel.ui.widgets.labels import ProseLabel
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 
-_PICTURE = 56
+_IMAGE = 56
 _ROW_HEIGHT = 64
 _TOP = 3
 _WIDTHS = (96, 190, 130, 170, 150, 150, 90)
@@ -26,20 +26,20 @@ _READING = "Reading the examples…"
 
 
 class _Row:
-    """An example with its picture, which is made once."""
+    """An example with its image, which is made once."""
 
     def __init__(self, place: int, example: ShownExample) -> None:
         self.place, self.example = place, example
-        picture = example.picture
-        self.pixmap = None if picture is None else scaled_picture(picture, _PICTURE)
-        self.values = "" if picture is None else picture.text
+        image = example.image
+        self.pixmap = None if image is None else scaled_image(image, _IMAGE)
+        self.values = "" if image is None else image.text
 
 
 def _values(row: _Row) -> str:
     return row.values
 
 
-def _picture(row: _Row) -> QPixmap | None:
+def _image(row: _Row) -> QPixmap | None:
     return row.pixmap
 
 
@@ -82,7 +82,7 @@ def _top(place: int, title: str, tip: str) -> Column[_Row]:
 
 
 _COLUMNS: tuple[Column[_Row], ...] = (
-    Column("Example", "The example, or its first values.", _values, picture=_picture),
+    Column("Example", "The example, or its first values.", _values, image=_image),
     Column("File", "Its file, or its position in the data.", _name),
     Column("Label", "Its true class, and the probability that the model gave to it.", _label),
     _top(0, "Predicted", "The predicted class and its probability."),
@@ -96,7 +96,7 @@ class _Table(TableView[_Row]):
     def __init__(self, parent: QWidget | None = None) -> None:
         content = TableModel(_COLUMNS, lambda row: row.place, _tip)
         super().__init__(content, "examples_table", "Examples", _ROW_HEIGHT, parent)
-        self.setIconSize(QSize(_PICTURE, _PICTURE))
+        self.setIconSize(QSize(_IMAGE, _IMAGE))
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         for place, width in enumerate(_WIDTHS):
             self.setColumnWidth(place, width)

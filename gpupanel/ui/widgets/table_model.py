@@ -31,7 +31,7 @@ class Column(Generic[RowT]):
         key: By which it is remembered.
         is_shown: Unless a person chose otherwise.
         icon: Before the title.
-        picture: Before the text of its cells.
+        image: Before the text of its cells.
     """
 
     title: str
@@ -43,7 +43,7 @@ class Column(Generic[RowT]):
     key: str = ""
     is_shown: bool = True
     icon: Callable[[], QIcon] | None = None
-    picture: Callable[[RowT], QPixmap | None] | None = None
+    image: Callable[[RowT], QPixmap | None] | None = None
 
     @property
     def alignment(self) -> int:
@@ -166,8 +166,8 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
                 return None if tip is None else wrapped(tip(row))
             case Qt.ItemDataRole.TextAlignmentRole:
                 return column.alignment
-            case Qt.ItemDataRole.DecorationRole if column.picture is not None:
-                return column.picture(row)
+            case Qt.ItemDataRole.DecorationRole if column.image is not None:
+                return column.image(row)
         return None
 
     @override

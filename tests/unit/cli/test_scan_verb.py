@@ -12,7 +12,7 @@ from gpupanel.domain.data import ImagesData
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import DataScan
 from gpupanel.runs.directory.profile_file import write_profile
-from tests.unit.trainer.test_scan_of_pictures import make_many
+from tests.unit.trainer.test_scan_of_images import make_many
 
 
 @pytest.fixture

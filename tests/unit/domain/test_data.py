@@ -26,7 +26,7 @@ PYTHON = PythonData(path="/data.py")
 
 
 @pytest.mark.parametrize(
-    ("data", "axes", "has_pictures", "scaling"),
+    ("data", "axes", "has_images", "scaling"),
     [
         (DIGITS, 2, True, Scaling.DIVIDE),
         (WineData(), 1, False, Scaling.STANDARDISE),
@@ -43,9 +43,9 @@ PYTHON = PythonData(path="/data.py")
     ],
 )
 def test_that_it_is_known_what_the_examples_are_like(
-    data: DataSettings, axes: int | None, has_pictures: bool | None, scaling: Scaling | None
+    data: DataSettings, axes: int | None, has_images: bool | None, scaling: Scaling | None
 ) -> None:
-    assert (data.example_axes, data.has_pictures, data.scaling) == (axes, has_pictures, scaling)
+    assert (data.example_axes, data.has_images, data.scaling) == (axes, has_images, scaling)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_that_a_validation_set_validates_instead_of_a_part_that_is_held_out() ->
     assert KerasData(source="imdb").may_validate
 
 
-def test_that_a_csv_of_labels_decides_what_pictures_are() -> None:
+def test_that_a_csv_of_labels_decides_what_images_are() -> None:
     csv = ImagesData(path="/i", labels_csv="labels.csv", find_sets=False)
     assert (IMAGES.target_kind, csv.target_kind) == (Target.CLASSES, None)
     assert csv.model_copy(update={"predicts": Target.VALUES}).target_kind is Target.VALUES
@@ -196,4 +196,4 @@ def test_that_a_list_of_one_target_is_that_target_and_one_of_none_is_nothing() -
     assert [data.targets for data in several] == [(), (), ("a",), ("a",), ("a", "b")]
     table = TableData(path="", predicts=Target.LABELS)
     assert (table.target_kind, table.scaling) == (Target.LABELS, Scaling.STANDARDISE)
-    assert table.has_pictures is False
+    assert table.has_images is False

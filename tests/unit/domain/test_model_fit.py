@@ -25,7 +25,7 @@ from gpupanel.domain.model_fit import kind_misfit, shape_misfit
 ARRAYS = NpzData(path="x.npz")
 TEXTS = TextData(path="/texts")
 TABLE = TableData(path="/table.csv")
-PICTURES = ImagesData(path="/pictures")
+IMAGES = ImagesData(path="/pictures")
 DEEP = CnnModel(filters=(4, 4, 4))
 
 
@@ -37,7 +37,7 @@ DEEP = CnnModel(filters=(4, 4, 4))
         (DEEP, ARRAYS, (9, 8, 1)),
         (ResNetModel(), ARRAYS, (4, 4, 7)),
         (ResNetModel(filters=(8,)), ARRAYS, (1, 1)),
-        (ApplicationModel(source="NASNetMobile"), PICTURES, (32, 32, 3)),
+        (ApplicationModel(source="NASNetMobile"), IMAGES, (32, 32, 3)),
         (TransformerModel(), TEXTS, (200,)),
         (TabularModel(), TABLE, (12,)),
         (TabularModel(), ARRAYS, (12,)),
@@ -84,6 +84,6 @@ def test_that_what_settings_say_is_known_before_an_example_was_read() -> None:
     assert kind_misfit(TabularModel(), ARRAYS) is None
 
 
-def test_that_the_least_picture_follows_from_how_often_it_is_halved() -> None:
+def test_that_the_least_image_follows_from_how_often_it_is_halved() -> None:
     models = (MlpModel(), DEEP, ResNetModel(filters=(4, 8, 16)), ResNetModel(filters=(4,)))
     assert [model.least_side for model in models] == [1, 8, 4, 1]

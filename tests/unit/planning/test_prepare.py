@@ -443,11 +443,11 @@ def test_that_data_with_a_path_is_taken() -> None:
     assert prepare(cpu_profile(data=NpzData(path="x.npz")), CPU_ONLY).is_startable
 
 
-def test_that_convolutions_over_what_is_no_picture_are_refused() -> None:
+def test_that_convolutions_over_what_is_no_image_are_refused() -> None:
     profile = cpu_profile(data=KerasData(source="imdb"), model=CnnModel())
     assert found(profile, "model_needs_pictures", CPU_ONLY).is_error
-    pictures = cpu_profile(data=KerasData(source="mnist"), model=CnnModel())
-    assert prepare(pictures, CPU_ONLY).problems == ()
+    images = cpu_profile(data=KerasData(source="mnist"), model=CnnModel())
+    assert prepare(images, CPU_ONLY).problems == ()
 
 
 def seen(*shape: int, examples: int = 1000) -> DataPreview:
@@ -467,7 +467,7 @@ def test_that_what_the_preview_found_is_reported_with_the_rest() -> None:
     assert codes(cpu_profile(data=NpzData(path="")), preview) == ["data_path_missing"]
 
 
-def test_that_a_network_too_deep_for_its_pictures_is_refused_and_a_shallower_one_offered() -> None:
+def test_that_a_network_too_deep_for_its_images_is_refused_and_a_shallower_one_offered() -> None:
     profile = cpu_profile(model=CnnModel(filters=(8, 16, 32, 64)))
     assert codes(profile, DataPreview()) == []
     (problem,) = prepare(profile, CPU_ONLY, None, seen(8, 8)).problems
@@ -491,7 +491,7 @@ def test_that_a_batch_above_the_examples_is_warned_of() -> None:
     assert codes(held_back, seen(8, 8, examples=127)) == ["batch_above_examples"]
 
 
-def test_that_the_last_pictures_of_a_folder_by_class_are_not_held_out() -> None:
+def test_that_the_last_images_of_a_folder_by_class_are_not_held_out() -> None:
     last = {"validation_fraction": 0.2, "holdout": "last"}
     problem = found(cpu_profile(data=ImagesData(path="/i", **last)), "last_classes_held_out")
     assert problem.is_error
@@ -536,7 +536,7 @@ def test_that_what_is_odd_about_data_does_not_make_it_unknown() -> None:
     assert codes(profile, preview) == ["batch_above_examples", "odd"]
 
 
-def test_that_predicting_needs_no_labels_of_pictures() -> None:
+def test_that_predicting_needs_no_labels_of_images() -> None:
     missing = Problem(code="data_labels_missing", field="data.labels_csv", message="None.")
     for task, wanted in (("predict", 0), ("evaluate", 1), ("train", 1)):
         profile = cpu_profile(data=ImagesData(path="/i"), task=task)

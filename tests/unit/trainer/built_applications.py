@@ -1,7 +1,7 @@
 """Builds an architecture of Keras's and prints, as JSON, what became of it.
 
 ``python built_applications.py FOLDER [--details] NAME``: the greatest difference of the trained and
-the saved model's outputs; in detail also that of grey pictures, how many weights learn with each
+the saved model's outputs; in detail also that of grey images, how many weights learn with each
 kind of frozen layers, what comes of files of weights, and the code of one that is refused.
 """
 

@@ -1,4 +1,4 @@
-"""Decodes each picture of a folder by itself, and many at once by TensorFlow.
+"""Decodes each image of a folder by itself, and many at once by TensorFlow.
 
 ``python decode_both.py FOLDER``: for each name, number of channels and size how many pixels differ
 or the codes of the problems of both; and whether TensorFlow decoded it.
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from gpupanel.domain.problem import ProblemError
-from gpupanel.trainer.datasets.images.decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.images.jpeg_decoder import make_jpeg_decoder
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
@@ -27,11 +27,11 @@ class Counting:
     def decode(self, jpegs, size, channels):  # type: ignore[no-untyped-def]
         assert self.decoder is not None
         found = self.decoder.decode(jpegs, size, channels)
-        self.count += sum(picture is not None for picture in found)
+        self.count += sum(image is not None for image in found)
         return found
 
 
-def read(path: Path, size: tuple[int, int], channels: int, decoding: PictureDecoding) -> object:
+def read(path: Path, size: tuple[int, int], channels: int, decoding: ImageDecoding) -> object:
     try:
         files = ImageFiles((str(path),), size, channels, decoding=decoding)
         return files.read(np.array([0], np.int32))[0]
@@ -46,15 +46,15 @@ def main() -> None:
         for path in paths:
             for size in ((48, 60), (33, 25)):
                 before = counting.count
-                by_itself = read(path, size, channels, PictureDecoding())
-                at_once = read(path, size, channels, PictureDecoding(counting))
+                by_itself = read(path, size, channels, ImageDecoding())
+                at_once = read(path, size, channels, ImageDecoding(counting))
                 differ: object = [by_itself, at_once]
                 if isinstance(by_itself, np.ndarray) and isinstance(at_once, np.ndarray):
                     differ = int((by_itself != at_once).sum())
                 found[f"{path.name} {channels} {size}"] = [differ, counting.count > before]
     everything = np.arange(len(paths), dtype=np.int32)
     both = []
-    for decoding in (PictureDecoding(), PictureDecoding(counting)):
+    for decoding in (ImageDecoding(), ImageDecoding(counting)):
         skipped = SkippedFiles(len(paths), 0.9)
         names = tuple(map(str, paths))
         files = ImageFiles(names, (48, 60), 3, skipped=skipped, decoding=decoding)

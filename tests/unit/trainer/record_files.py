@@ -68,8 +68,8 @@ def write_records(path: Path, records: Iterable[bytes], *, packed: bool = False)
     return path
 
 
-def picture(value: int, side: int = 9, form: str = "PNG") -> bytes:
-    """An encoded picture of one colour."""
+def image(value: int, side: int = 9, form: str = "PNG") -> bytes:
+    """An encoded image of one colour."""
     file = io.BytesIO()
     Image.fromarray(np.full((side, side + 2, 3), value, np.uint8)).save(file, form)
     return file.getvalue()

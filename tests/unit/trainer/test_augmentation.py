@@ -1,4 +1,4 @@
-"""Training pictures that are changed at random: what is done to them, and to whom it happens."""
+"""Training images that are changed at random: what is done to them, and to whom it happens."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.trainer.augmentation.draws import Drawn, check_pictures, draw_epoch
+from gpupanel.trainer.augmentation.draws import Drawn, check_images, draw_epoch
 from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.test_multi_worker import images
@@ -68,7 +68,7 @@ def test_that_what_is_drawn_spans_its_range_and_nothing_else() -> None:
         assert np.abs(away).max() <= most + 1e-6
         assert away.max() > 0.9 * most
         assert away.min() < -0.9 * most
-    # Every pixel is the middle of some square, and none outside of the picture.
+    # Every pixel is the middle of some square, and none outside of the image.
     assert set(drawn[:, Drawn.CUT_ROW] + 1) == set(range(8))
     assert set(drawn[:, Drawn.CUT_COLUMN] + 1) == set(range(10))
     determinant = drawn[:, 0] * drawn[:, 4] - drawn[:, 1] * drawn[:, 3]
@@ -88,24 +88,24 @@ import json, sys
 import numpy as np, tensorflow as tf
 from gpupanel.domain.augmentation import Augmentation
 from gpupanel.trainer.augmentation.draws import Drawn
-from gpupanel.trainer.augmentation.pictures import changed_pictures
+from gpupanel.trainer.augmentation.images import changed_images
 
 random = np.random.default_rng(0)
-pictures = random.integers(0, 256, (3, 7, 7, 3), np.uint8)
+images = random.integers(0, 256, (3, 7, 7, 3), np.uint8)
 nothing = np.zeros((3, Drawn.COUNT), np.float32)
 nothing[:, :6] = [1, 0, 0, 0, 1, 0]
 nothing[:, Drawn.BRIGHTNESS] = nothing[:, Drawn.CONTRAST] = nothing[:, Drawn.OWN_PART] = 1
 
-def change(drawn, greatest=255.0, of=pictures, **settings):
+def change(drawn, greatest=255.0, of=images, **settings):
     draws = nothing.copy()
     for column, numbers in drawn.items():
         draws[:, column : column + np.size(numbers)] = numbers
-    return changed_pictures(Augmentation(**settings), tf.constant(of), draws, greatest).numpy()
+    return changed_images(Augmentation(**settings), tf.constant(of), draws, greatest).numpy()
 
 def same(one, other):
     return bool(np.allclose(one, other, atol=1e-2))
 
-whole = pictures.astype(np.float32)
+whole = images.astype(np.float32)
 mean = whole.mean(axis=(1, 2), keepdims=True)
 moved = change({0: [1, 0, -2, 0, 1, 1]}, shift=0.5, fill="zero")
 expected = np.zeros_like(whole)
@@ -113,7 +113,7 @@ expected[:, :6, 2:] = whole[:, 1:, :5]
 cut = change({Drawn.CUT_ROW: [-1.0, 5.0]}, cutout=3 / 7)
 covered = whole.copy()
 covered[:, :2, 5:] = mean
-grey = change({0: [-1, 0, 6, 0, 1, 0]}, of=pictures[..., 0], flip="horizontal")
+grey = change({0: [-1, 0, 6, 0, 1, 0]}, of=images[..., 0], flip="horizontal")
 floats = (whole / 255).astype(np.float32)
 bright = change({Drawn.BRIGHTNESS: 1.5}, None, floats, brightness=0.5)
 print(json.dumps({
@@ -143,8 +143,8 @@ from gpupanel.trainer.steps.feeds import StreamedFeed
 from gpupanel.trainer.steps.worker_feeds import ShippedFeed
 
 random = np.random.default_rng(0)
-pictures = random.integers(0, 256, (20, 7, 7, 3), np.uint8)
-examples = Examples(pictures, random.integers(0, 3, 20).astype(np.int32))
+images = random.integers(0, 256, (20, 7, 7, 3), np.uint8)
+examples = Examples(images, random.integers(0, 3, 20).astype(np.int32))
 everything = Augmentation(shift=0.5, hue=0.5, cutout=0.3, mixup=1.0)
 augmenter = Augmenter(everything, examples, class_count=3, greatest=255.0, seed=7)
 augmenter.begin_epoch(2, 20)
@@ -195,7 +195,7 @@ def test_that_each_change_does_to_pixels_what_it_says() -> None:
 
 
 def plans(root: Path) -> dict[str, tuple[Profile, Sequence[int]]]:
-    """Digits that stay in memory, and coloured pictures that are read for each call."""
+    """Digits that stay in memory, and coloured images that are read for each call."""
     plain = DigitsData(validation_fraction=0.2)
     digits = plain.model_copy(update={"augmentation": GREY})
     weighted = digits.model_copy(update={"class_weights": ClassWeights.BALANCED})
@@ -262,14 +262,14 @@ def test_that_only_training_examples_are_changed(runs: dict[str, RunLayout]) -> 
         (Augmentation(hue=0.1), (8, 8, 1), "augmentation_needs_colours"),
     ],
 )
-def test_that_what_is_no_picture_or_has_no_colours_is_refused(
+def test_that_what_is_no_image_or_has_no_colours_is_refused(
     augmentation: Augmentation, shape: tuple[int, ...], code: str
 ) -> None:
     with pytest.raises(ProblemError) as refused:
-        check_pictures(augmentation, shape)
+        check_images(augmentation, shape)
     assert refused.value.problems[0].code == code
 
 
 def test_that_numbers_may_be_blended_and_colours_changed() -> None:
-    check_pictures(Augmentation(mixup=0.2), (13,))
-    check_pictures(Augmentation(hue=0.1), (8, 8, 3))
+    check_images(Augmentation(mixup=0.2), (13,))
+    check_images(Augmentation(hue=0.1), (8, 8, 3))

@@ -95,7 +95,7 @@ def test_that_a_change_anywhere_in_a_large_array_is_found() -> None:
 
 
 @pytest.fixture
-def pictures(tmp_path: Path) -> Path:
+def images(tmp_path: Path) -> Path:
     """Four of each of two classes, looked at long after they were made."""
     root = tmp_path / "pictures"
     for brightness, name in ((40, "cat"), (90, "dog")):
@@ -146,53 +146,53 @@ def rewritten(path: Path) -> None:
 
 
 def test_that_files_nobody_touched_are_not_read_again(
-    pictures: Path, monkeypatch: pytest.MonkeyPatch
+    images: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = take_fingerprint(read(pictures))
+    before = take_fingerprint(read(images))
     monkeypatch.setattr(file_prints, "_digest", lambda *_: pytest.fail("it was read"))
 
-    assert named(before, pictures) == {}
+    assert named(before, images) == {}
 
 
 def test_that_a_file_of_the_same_size_and_time_with_another_content_is_found(
-    pictures: Path,
+    images: Path,
 ) -> None:
-    before = whole_print(read(pictures))
-    rewritten(pictures / "dog" / "2.bmp")
+    before = whole_print(read(images))
+    rewritten(images / "dog" / "2.bmp")
 
-    assert named(before, pictures) == {"changed": ["dog/2.bmp"]}
+    assert named(before, images) == {"changed": ["dog/2.bmp"]}
 
 
 def test_that_a_file_changed_within_the_grain_of_its_times_is_found(
-    pictures: Path, monkeypatch: pytest.MonkeyPatch
+    images: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_prints, "_RECENT_NS", 2 * 10**9)
-    before = whole_print(read(pictures))
-    now = read(pictures)
-    (pictures / "dog" / "2.bmp").write_bytes((pictures / "dog" / "1.bmp").read_bytes())
+    before = whole_print(read(images))
+    now = read(images)
+    (images / "dog" / "2.bmp").write_bytes((images / "dog" / "1.bmp").read_bytes())
     # As if the second change had come within the same tick of the file system's clock.
     found, _ = compare(before, take_fingerprint(now), now.files)
 
     assert found.changed == ("dog/2.bmp",)
 
 
-def test_that_a_copy_elsewhere_is_the_same_data(pictures: Path, tmp_path: Path) -> None:
-    before = whole_print(read(pictures))
-    shutil.copytree(pictures, tmp_path / "elsewhere", copy_function=shutil.copyfile)
-    shutil.rmtree(pictures)
+def test_that_a_copy_elsewhere_is_the_same_data(images: Path, tmp_path: Path) -> None:
+    before = whole_print(read(images))
+    shutil.copytree(images, tmp_path / "elsewhere", copy_function=shutil.copyfile)
+    shutil.rmtree(images)
 
     assert named(before, tmp_path / "elsewhere") == {}
 
 
-def test_that_added_missing_renamed_and_longer_files_are_named(pictures: Path) -> None:
-    before = whole_print(read(pictures))
-    (pictures / "cat" / "1.bmp").rename(pictures / "dog" / "1b.bmp")
-    (pictures / "dog" / "3.bmp").unlink()
-    with (pictures / "cat" / "0.bmp").open("ab") as file:
+def test_that_added_missing_renamed_and_longer_files_are_named(images: Path) -> None:
+    before = whole_print(read(images))
+    (images / "cat" / "1.bmp").rename(images / "dog" / "1b.bmp")
+    (images / "dog" / "3.bmp").unlink()
+    with (images / "cat" / "0.bmp").open("ab") as file:
         file.write(b"more")
-    shutil.copyfile(pictures / "cat" / "2.bmp", pictures / "cat" / "9.bmp")
+    shutil.copyfile(images / "cat" / "2.bmp", images / "cat" / "9.bmp")
 
-    assert named(before, pictures) == {
+    assert named(before, images) == {
         "changed": ["cat/0.bmp"],
         "missing": ["cat/1.bmp", "dog/3.bmp"],
         "added": ["cat/9.bmp", "dog/1b.bmp"],
@@ -200,20 +200,20 @@ def test_that_added_missing_renamed_and_longer_files_are_named(pictures: Path) -
 
 
 def test_that_files_of_a_validation_and_a_test_set_are_compared(
-    pictures: Path, tmp_path: Path
+    images: Path, tmp_path: Path
 ) -> None:
     def read_sets() -> DataSet:
         sets = {f"{name}_path": str(tmp_path / name) for name in ("validation", "test")}
-        data = ImagesData(path=str(pictures), image_size=(4, 4), cache=DataCache.NONE, **sets)
+        data = ImagesData(path=str(images), image_size=(4, 4), cache=DataCache.NONE, **sets)
         return read_data(data, Reading(print))
 
     for name in ("validation", "test"):
-        shutil.copytree(pictures, tmp_path / name)
+        shutil.copytree(images, tmp_path / name)
     before = whole_print(read_sets())
     assert len(before.files) == 24
     rewritten(tmp_path / "test" / "dog" / "2.bmp")
     (tmp_path / "validation" / "cat" / "1.bmp").unlink()
-    shutil.copyfile(pictures / "cat" / "2.bmp", pictures / "cat" / "9.bmp")
+    shutil.copyfile(images / "cat" / "2.bmp", images / "cat" / "9.bmp")
     now = read_sets()
     found, _ = compare(before, take_fingerprint(now), now.files)
 
@@ -225,24 +225,24 @@ def test_that_files_of_a_validation_and_a_test_set_are_compared(
 
 
 def test_that_a_file_touched_before_anybody_had_read_it_is_not_called_the_same(
-    pictures: Path,
+    images: Path,
 ) -> None:
-    before = take_fingerprint(read(pictures))
-    (pictures / "cat" / "1.bmp").touch()
+    before = take_fingerprint(read(images))
+    (images / "cat" / "1.bmp").touch()
 
-    assert named(before, pictures) == {"unknown": ["cat/1.bmp"]}
+    assert named(before, images) == {"unknown": ["cat/1.bmp"]}
 
 
-def test_that_names_that_are_no_text_are_distinguished(pictures: Path) -> None:
-    odd = [pictures / "cat" / os.fsdecode(name) for name in (b"\xff.bmp", b"\xfe.bmp")]
+def test_that_names_that_are_no_text_are_distinguished(images: Path) -> None:
+    odd = [images / "cat" / os.fsdecode(name) for name in (b"\xff.bmp", b"\xfe.bmp")]
     for path in odd:
-        shutil.copyfile(pictures / "cat" / "0.bmp", path)
-    before = whole_print(read(pictures))
+        shutil.copyfile(images / "cat" / "0.bmp", path)
+    before = whole_print(read(images))
     read_again = Fingerprint.model_validate_json(before.model_dump_json())
     assert read_again == before
     odd[0].unlink()
 
-    assert named(before, pictures) == {"missing": ["cat/\\xff.bmp"]}
+    assert named(before, images) == {"missing": ["cat/\\xff.bmp"]}
 
 
 # The record in the run's folder
@@ -407,8 +407,8 @@ def test_that_only_the_process_that_leads_keeps_a_record(kept: Kept) -> None:
 
 
 @pytest.fixture
-def of_pictures(tmp_path: Path, pictures: Path) -> Kept:
-    data = ImagesData(path=str(pictures), image_size=(4, 4), cache=DataCache.NONE)
+def of_images(tmp_path: Path, images: Path) -> Kept:
+    data = ImagesData(path=str(images), image_size=(4, 4), cache=DataCache.NONE)
     return Kept(tmp_path / "run", data)
 
 
@@ -419,48 +419,48 @@ def until_read(kept: Kept) -> None:
         time.sleep(0.01)
 
 
-def test_that_pictures_are_read_while_the_training_goes_on(of_pictures: Kept) -> None:
-    of_pictures.trained(during=lambda: until_read(of_pictures))
+def test_that_images_are_read_while_the_training_goes_on(of_images: Kept) -> None:
+    of_images.trained(during=lambda: until_read(of_images))
 
-    assert [file.path for file in of_pictures.record.files][:2] == ["cat/0.bmp", "cat/1.bmp"]
-    of_pictures.trained()
-    assert of_pictures.record.is_complete
+    assert [file.path for file in of_images.record.files][:2] == ["cat/0.bmp", "cat/1.bmp"]
+    of_images.trained()
+    assert of_images.record.is_complete
 
 
-def test_that_changed_pictures_are_refused_by_name(of_pictures: Kept, pictures: Path) -> None:
-    of_pictures.trained(during=lambda: until_read(of_pictures))
-    rewritten(pictures / "dog" / "2.bmp")
-    (pictures / "cat" / "3.bmp").unlink()
+def test_that_changed_images_are_refused_by_name(of_images: Kept, images: Path) -> None:
+    of_images.trained(during=lambda: until_read(of_images))
+    rewritten(images / "dog" / "2.bmp")
+    (images / "cat" / "3.bmp").unlink()
 
-    problem = of_pictures.refused()
+    problem = of_images.refused()
 
     assert problem.code == "data_changed"
-    assert f"({pictures}): 1 file has changed (dog/2.bmp); 1 file is missing (cat/3.bmp)." in (
+    assert f"({images}): 1 file has changed (dog/2.bmp); 1 file is missing (cat/3.bmp)." in (
         problem.message
     )
     assert problem.detail.splitlines() == ["Changed: dog/2.bmp", "Missing: cat/3.bmp"]
 
 
-def test_that_a_picture_touched_before_the_run_had_read_it_is_not_called_changed(
-    of_pictures: Kept, pictures: Path
+def test_that_a_image_touched_before_the_run_had_read_it_is_not_called_changed(
+    of_images: Kept, images: Path
 ) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
         # As where the training ends before it is their turn.
         monkeypatch.setattr(DataFiles, "digest_of", lambda *_: "")
-        of_pictures.trained()
-    assert not of_pictures.record.is_complete
-    (pictures / "dog" / "2.bmp").touch()
+        of_images.trained()
+    assert not of_images.record.is_complete
+    (images / "dog" / "2.bmp").touch()
 
-    problem = of_pictures.refused()
+    problem = of_images.refused()
 
     assert "1 file was touched before the run had read all of it" in problem.message
     assert "changed" not in problem.detail
 
 
-def test_that_a_record_is_readable_by_people(of_pictures: Kept) -> None:
-    of_pictures.trained(during=lambda: until_read(of_pictures))
+def test_that_a_record_is_readable_by_people(of_images: Kept) -> None:
+    of_images.trained(during=lambda: until_read(of_images))
 
-    document = json.loads(of_pictures.layout.data_fingerprint.read_bytes())
+    document = json.loads(of_images.layout.data_fingerprint.read_bytes())
 
     assert document["schema_version"] == 1
     assert [row[0] for row in document["files"]][-1] == "dog/3.bmp"

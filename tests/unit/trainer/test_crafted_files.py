@@ -176,7 +176,7 @@ def test_that_a_configuration_nested_without_end_is_damage(tmp_path: Path) -> No
 
 
 def png(path: Path, width: int, height: int) -> None:
-    """A picture that says it is so large, in some dozen bytes."""
+    """An image that says it is so large, in some dozen bytes."""
 
     def chunk(kind: bytes, content: bytes) -> bytes:
         body = kind + content
@@ -192,7 +192,7 @@ def png(path: Path, width: int, height: int) -> None:
 
 
 @pytest.mark.parametrize("side", [9_460, 20_000, 2**30])
-def test_that_a_picture_of_too_many_pixels_is_not_decoded(tmp_path: Path, side: int) -> None:
+def test_that_a_image_of_too_many_pixels_is_not_decoded(tmp_path: Path, side: int) -> None:
     for name in ("cat", "dog"):
         (tmp_path / name).mkdir()
         Image.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / name / "a.png")
@@ -206,7 +206,7 @@ def test_that_a_picture_of_too_many_pixels_is_not_decoded(tmp_path: Path, side: 
 
 
 @pytest.mark.usefixtures("small_memory")
-def test_that_pictures_that_fill_the_memory_when_they_are_scaled_up_are_reported(
+def test_that_images_that_fill_the_memory_when_they_are_scaled_up_are_reported(
     tmp_path: Path,
 ) -> None:
     for name in ("cat", "dog"):
@@ -227,7 +227,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "keras" / "datasets"
 
 
-def test_that_a_picture_set_in_the_cache_is_read_no_further_than_it_can_be(cache: Path) -> None:
+def test_that_a_image_set_in_the_cache_is_read_no_further_than_it_can_be(cache: Path) -> None:
     folder = cache / "fashion-mnist"
     folder.mkdir(parents=True)
     for name in ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1"):

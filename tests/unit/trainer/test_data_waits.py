@@ -18,7 +18,7 @@ def _reported(tmp_path: Path, data: DataSettings, *records: TrainingRecord) -> l
     path = tmp_path / "events.jsonl"
     with EventWriter(path) as events:
         waits = DataWaits(data, events)
-        # Pictures fill a cache on the disk in the first epoch.
+        # Images fill a cache on the disk in the first epoch.
         waits.check(TrainingRecord(training_s=0.0, waited_s=0.0), 1)
         for record in records:
             waits.check(record, 2)

@@ -27,7 +27,7 @@ class Stopped(Exception):  # noqa: N818 - somebody asked
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "cache"
     monkeypatch.setenv(CACHE_DIR_VARIABLE, str(folder))
-    # The pictures of these tests are younger than what is taken for settled.
+    # The images of these tests are younger than what is taken for settled.
     monkeypatch.setattr(file_prints, "_RECENT_NS", 0)
     return folder / "images"
 
@@ -69,7 +69,7 @@ def _kept(root: Path, size: tuple[int, int] = (4, 4)) -> DecodedImages:
 
 
 def _brightness(images: DecodedImages) -> list[int]:
-    return [int(picture.mean()) for picture in images.read(_EVERYTHING[: images.shape[0]])]
+    return [int(image.mean()) for image in images.read(_EVERYTHING[: images.shape[0]])]
 
 
 def _code(root: Path) -> str:

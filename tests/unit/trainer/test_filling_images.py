@@ -24,7 +24,7 @@ from gpupanel.trainer.datasets.images.decoded import (
     decode_into_memory,
     decode_onto_disk,
 )
-from gpupanel.trainer.datasets.images.decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
@@ -57,7 +57,7 @@ class StoppedError(Exception):
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "cache"
     monkeypatch.setenv(CACHE_DIR_VARIABLE, str(folder))
-    # The pictures of these tests are younger than what is taken for settled.
+    # The images of these tests are younger than what is taken for settled.
     monkeypatch.setattr(file_prints, "_RECENT_NS", 0)
     return folder / "images"
 
@@ -356,7 +356,7 @@ def test_that_a_run_goes_on_though_the_cache_is_emptied(root: Path, cache: Path)
 def test_that_decoding_all_at_once_waits_for_who_decodes_faster_and_hears_a_stop(
     root: Path, decoded: list[str], onto_disk: bool
 ) -> None:
-    decoding = PictureDecoding(comes_later=True)
+    decoding = ImageDecoding(comes_later=True)
     files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), (4, 4), 1, decoding=decoding)
     seen: list[tuple[object, ...]] = []
 

@@ -27,7 +27,7 @@ from gpupanel.trainer.datasets.records.crc32c import masked_crc
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.preview import preview
 from tests.fakes.hostile_files import IN_PLACE_OF_A_FILE, Plant
-from tests.unit.trainer.record_files import example, framed, message, picture, write_records
+from tests.unit.trainer.record_files import example, framed, image, message, write_records
 
 RECORDS = [example(x=[float(n), 2.0], y=n % 2) for n in range(20)]
 ROWS = np.arange(20, dtype=np.int32)
@@ -328,7 +328,7 @@ def test_that_gzip_files_without_content_end(tmp_path: Path) -> None:
     assert time.monotonic() - started_s < 5
 
 
-def large_picture() -> bytes:
+def large_image() -> bytes:
     """The first bytes of one of 40,000 x 40,000: only what it says of itself is read."""
     file = io.BytesIO()
     Image.new("1", (1, 1)).save(file, "PNG")
@@ -341,15 +341,13 @@ def large_picture() -> bytes:
 @pytest.mark.parametrize(
     ("broken", "words"),
     [
-        (lambda: picture(5)[:48], "truncated"),
+        (lambda: image(5)[:48], "truncated"),
         (lambda: b"no picture", "truncated or is not an image"),
-        (large_picture, "more than 89,478,485 pixels"),
+        (large_image, "more than 89,478,485 pixels"),
     ],
 )
-def test_that_a_bad_picture_is_named(
-    tmp_path: Path, broken: Callable[[], bytes], words: str
-) -> None:
-    records = [example(image=picture(n), label=n % 2) for n in range(12)]
+def test_that_a_bad_image_is_named(tmp_path: Path, broken: Callable[[], bytes], words: str) -> None:
+    records = [example(image=image(n), label=n % 2) for n in range(12)]
     path = write_records(tmp_path / "a.tfrecord", [*records, example(image=broken(), label=1)])
     problem = refused(path)
     assert problem.code == "record_picture_unreadable"

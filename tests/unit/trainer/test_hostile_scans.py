@@ -21,10 +21,10 @@ from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.data import ImagesData, NpzData, TableData
 from gpupanel.domain.scan import ScanRequest
 from gpupanel.runs.data_scan import scan_data
-from gpupanel.trainer.datasets.scanning import pictures
+from gpupanel.trainer.datasets.scanning import images
 from gpupanel.trainer.scan import scan
 from tests.patience import PATIENCE_S
-from tests.unit.trainer.test_scan_of_pictures import codes, make_many, picture, scanned
+from tests.unit.trainer.test_scan_of_images import codes, image, make_many, scanned
 
 _BYTES_A_FILE = 1_000
 
@@ -101,7 +101,7 @@ def test_that_a_folder_that_goes_away_meanwhile_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = make_many(tmp_path / "root", {"cat": 20, "dog": 20})
-    monkeypatch.setattr(pictures, "_CHUNK", 10)
+    monkeypatch.setattr(images, "_CHUNK", 10)
 
     def progress(doing: str, done: int, total: int) -> None:
         if done >= 20 and root.exists():
@@ -118,15 +118,15 @@ def test_that_a_file_that_changes_meanwhile_is_named_and_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_many(tmp_path, {"cat": 3, "dog": 3})
-    real = pictures.digest_of_file
+    real = images.digest_of_file
 
     def slow(file: object, size_bytes: int) -> object:
         digest = real(file, size_bytes)
         if Path(f"/proc/self/fd/{file.fileno()}").readlink().match("dog/1.png"):
-            picture(tmp_path / "dog" / "1.png", 99)
+            image(tmp_path / "dog" / "1.png", 99)
         return digest
 
-    monkeypatch.setattr(pictures, "digest_of_file", slow)
+    monkeypatch.setattr(images, "digest_of_file", slow)
     found = scanned(tmp_path)
     (changed,) = [each for each in found.problems if each.code == "scan_files_changed"]
     assert "dog/1.png" in changed.message

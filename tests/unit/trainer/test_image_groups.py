@@ -1,4 +1,4 @@
-"""Pictures of one group are held out together, as a column of their CSV says."""
+"""Images of one group are held out together, as a column of their CSV says."""
 
 from pathlib import Path
 
@@ -10,15 +10,15 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.sources.images import SOURCE, read_images
 from gpupanel.trainer.datasets.split import split
-from tests.unit.trainer.image_folders import make_pictures
+from tests.unit.trainer.image_folders import make_images
 
 READING = Reading(print)
 PATIENTS = ["ann", "bob", "", "cy", "ann", "dan", "cy", "ann", "bob", "eve", "", "ann"]
 
 
 def make(root: Path, *, header: str = "file,patient,kind", **settings: object) -> ImagesData:
-    """Twelve pictures, each with its own brightness."""
-    make_pictures(root, {f"{n}.png": 10 * n for n in range(len(PATIENTS))})
+    """Twelve images, each with its own brightness."""
+    make_images(root, {f"{n}.png": 10 * n for n in range(len(PATIENTS))})
     rows = [f"{n}.png,{name},{'tea' if n % 2 else 'cup'}" for n, name in enumerate(PATIENTS)]
     (root / "labels.csv").write_text("\n".join([*([header] if header else []), *rows]) + "\n")
     chosen = {"group": "patient", "validation_fraction": 0.4, **settings}
@@ -69,14 +69,14 @@ def test_that_columns_without_a_header_are_numbered(tmp_path: Path) -> None:
 
 def test_that_a_set_of_its_own_need_not_have_that_column(tmp_path: Path) -> None:
     data = make(tmp_path / "train")
-    make_pictures(tmp_path / "other", {"x.png": 7, "y.png": 9})
+    make_images(tmp_path / "other", {"x.png": 7, "y.png": 9})
     (tmp_path / "other" / "labels.csv").write_text("file,kind\nx.png,tea\ny.png,cup\n")
     found = read_images(data.model_copy(update={"test_path": str(tmp_path / "other")}))
     assert found.test is not None
     assert found.test.labels.tolist() == [1, 0]
 
 
-def test_that_a_model_is_evaluated_on_the_same_pictures(tmp_path: Path) -> None:
+def test_that_a_model_is_evaluated_on_the_same_images(tmp_path: Path) -> None:
     data = make(tmp_path)
     expected = read_images(data).groups
     assert expected is not None
@@ -94,7 +94,7 @@ def test_that_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: 
 
 
 def test_that_a_csv_must_say_more_than_what_belongs_together(tmp_path: Path) -> None:
-    make_pictures(tmp_path, {"a.png": 1, "b.png": 2})
+    make_images(tmp_path, {"a.png": 1, "b.png": 2})
     (tmp_path / "labels.csv").write_text("file,patient\na.png,ann\nb.png,bob\n")
     data = ImagesData(path=str(tmp_path), labels_csv="labels.csv", group="patient")
     problem = refused(data)
@@ -123,7 +123,7 @@ def test_that_the_columns_are_offered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "x" * 5000 + ",a\n", "fi\udc80le,\udcff\n", "a\n"])
-def test_that_what_is_no_list_of_pictures_offers_what_it_has(tmp_path: Path, content: str) -> None:
+def test_that_what_is_no_list_of_images_offers_what_it_has(tmp_path: Path, content: str) -> None:
     data = make(tmp_path)
     (tmp_path / "labels.csv").write_bytes(content.encode(errors="surrogateescape"))
     offered = SOURCE.find(data, READING).offers["group"]

@@ -8,11 +8,11 @@ import pytest
 from gpupanel.domain.data import ImagesData, Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.sources.images import read_images
-from tests.unit.trainer.image_folders import make_pictures
+from tests.unit.trainer.image_folders import make_images
 
 
 def problem_of(root: Path, content: bytes, predicts: Target | None = None) -> Problem:
-    make_pictures(root, {"a.png": 1, "b.png": 2})
+    make_images(root, {"a.png": 1, "b.png": 2})
     (root / "labels.csv").write_bytes(content)
     data = ImagesData(path=str(root), labels_csv="labels.csv", predicts=predicts)
     with pytest.raises(ProblemError) as caught:
@@ -71,7 +71,7 @@ def test_that_what_is_no_number_is_no_value(tmp_path: Path, cell: bytes) -> None
 
 
 def test_that_a_line_without_an_end_is_not_read(tmp_path: Path) -> None:
-    make_pictures(tmp_path, {"a.png": 1})
+    make_images(tmp_path, {"a.png": 1})
     with (tmp_path / "labels.csv").open("wb") as file:
         file.write(b"a.png,x")
         file.truncate(2**30)  # a hole: 1 GiB without a newline
@@ -97,7 +97,7 @@ def test_that_more_classes_than_can_be_distinguished_are_refused(
 
 
 def test_that_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
-    make_pictures(tmp_path, {"a.png": 1})
+    make_images(tmp_path, {"a.png": 1})
     os.mkfifo(tmp_path / "labels.csv")
     data = ImagesData(path=str(tmp_path), labels_csv="labels.csv")
     with pytest.raises(ProblemError) as caught:
@@ -108,7 +108,7 @@ def test_that_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
 
 def test_that_names_and_classes_may_be_no_utf_8(tmp_path: Path) -> None:
     odd = os.fsdecode(b"caf\xe9.png")
-    make_pictures(tmp_path, {odd: 1, "b.png": 2})
+    make_images(tmp_path, {odd: 1, "b.png": 2})
     (tmp_path / "labels.csv").write_bytes(b"caf\xe9.png,th\xe9\nb.png,tea\n")
     read = read_images(ImagesData(path=str(tmp_path), labels_csv="labels.csv"))
     assert read.class_names == ("tea", r"th\xe9")
@@ -116,7 +116,7 @@ def test_that_names_and_classes_may_be_no_utf_8(tmp_path: Path) -> None:
 
 
 def test_that_a_name_without_an_ending_is_found_where_it_is_clear(tmp_path: Path) -> None:
-    make_pictures(tmp_path, {"a.png": 1, "b.png": 2, "b.bmp": 3})
+    make_images(tmp_path, {"a.png": 1, "b.png": 2, "b.bmp": 3})
     (tmp_path / "labels.csv").write_text("f,k\na,x\nb.bmp,y\n")
     read = read_images(ImagesData(path=str(tmp_path), labels_csv="labels.csv"))
     assert read.training.labels.tolist() == [0, 1]
@@ -125,7 +125,7 @@ def test_that_a_name_without_an_ending_is_found_where_it_is_clear(tmp_path: Path
 
 
 def test_that_whole_paths_into_the_folder_are_understood(tmp_path: Path) -> None:
-    make_pictures(tmp_path, {"a.png": 1, "b.png": 2})
+    make_images(tmp_path, {"a.png": 1, "b.png": 2})
     (tmp_path / "labels.csv").write_text(f"{tmp_path}/a.png,x\n{tmp_path}//b.png,y\n")
     read = read_images(ImagesData(path=str(tmp_path), labels_csv="labels.csv"))
     assert read.training.labels.tolist() == [0, 1]

@@ -1,4 +1,4 @@
-"""Folders with sets in them, pictures with a CSV, and pictures alone."""
+"""Folders with sets in them, images with a CSV, and images alone."""
 
 from pathlib import Path
 
@@ -14,16 +14,16 @@ from gpupanel.trainer.datasets.examples import DataSet, Examples, read_features
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.sources.images import SOURCE, read_images
 from gpupanel.trainer.preview import preview
-from tests.unit.trainer.image_folders import make_classes, make_pictures
+from tests.unit.trainer.image_folders import make_classes, make_images
 
 READING = Reading(print)
 
 
 def values_of(examples: Examples | None) -> list[int]:
-    """What each picture is filled with."""
+    """What each image is filled with."""
     assert examples is not None
     read = examples.read(np.arange(len(examples), dtype=np.int32))
-    return [int(picture.mean()) for picture in read]
+    return [int(image.mean()) for image in read]
 
 
 def labels_of(data: DataSet) -> list[object]:
@@ -101,8 +101,8 @@ def test_that_two_folders_of_one_set_are_not_chosen_from(tmp_path: Path) -> None
     assert '"val" and "valid"' in problem.message
 
 
-def test_that_pictures_alone_are_predicted_on_and_not_trained_on(tmp_path: Path) -> None:
-    make_pictures(tmp_path, {"b.png": 7, "a.jpg": 60, "c.txt.bmp": 9})
+def test_that_images_alone_are_predicted_on_and_not_trained_on(tmp_path: Path) -> None:
+    make_images(tmp_path, {"b.png": 7, "a.jpg": 60, "c.txt.bmp": 9})
     (tmp_path / "notes.txt").write_text("no image")
     (tmp_path / "empty").mkdir()
     data = ImagesData(path=str(tmp_path))
@@ -116,21 +116,21 @@ def test_that_pictures_alone_are_predicted_on_and_not_trained_on(tmp_path: Path)
     assert (found.labels, found.class_names, found.training_count) == (None, (), 3)
     assert not found.class_count_is_known
     read = read_features(found.features, np.arange(3, dtype=np.int32))
-    assert [int(picture.mean()) for picture in read] == [60, 7, 9]
+    assert [int(image.mean()) for image in read] == [60, 7, 9]
 
     seen = preview(PreviewRequest(data=data, task="predict"))
     assert (seen.example_count, len(seen.examples)) == (3, 3)
     assert [problem.code for problem in seen.problems] == ["data_labels_missing"]
 
 
-def test_that_sets_of_pictures_alone_are_predicted_on(tmp_path: Path) -> None:
+def test_that_sets_of_images_alone_are_predicted_on(tmp_path: Path) -> None:
     for number, name in enumerate(("train", "test")):
-        make_pictures(tmp_path / name, {"1.png": number})
+        make_images(tmp_path / name, {"1.png": number})
     found = SOURCE.read_all(ImagesData(path=str(tmp_path)), READING, needs_labels=False)
     assert (len(found), found.training_count, found.labels) == (2, 1, None)
 
 
-def test_that_the_one_csv_beside_pictures_is_offered(tmp_path: Path) -> None:
+def test_that_the_one_csv_beside_images_is_offered(tmp_path: Path) -> None:
     data = csv_data(tmp_path, "f,k\nb.png,tea\na.png,cup\n").model_copy(update={"labels_csv": ""})
     (tmp_path / "deep" / "c.png").rename(tmp_path / "c.png")
     fix = problem_of(data).fix
@@ -144,7 +144,7 @@ def test_that_the_one_csv_beside_pictures_is_offered(tmp_path: Path) -> None:
 
 
 def csv_data(root: Path, text: str, **settings: object) -> ImagesData:
-    make_pictures(root, {"a.png": 10, "b.png": 20, "deep/c.png": 30})
+    make_images(root, {"a.png": 10, "b.png": 20, "deep/c.png": 30})
     (root / "labels.csv").write_text(text, encoding="utf-8")
     return ImagesData(path=str(root), labels_csv="labels.csv", **settings)
 
@@ -162,7 +162,7 @@ def csv_data(root: Path, text: str, **settings: object) -> ImagesData:
         ('f,k\nb.png,"a, ""b"""\na.png,c\ndeep/c.png,c\n', "classes", ('a, "b"', "c"), [0, 1, 1]),
     ],
 )
-def test_that_a_csv_says_what_pictures_are(
+def test_that_a_csv_says_what_images_are(
     tmp_path: Path, text: str, target: str, names: tuple[str, ...], labels: list[float] | None
 ) -> None:
     read = read_images(csv_data(tmp_path, text))
@@ -187,7 +187,7 @@ def test_that_what_a_csv_holds_can_be_said(tmp_path: Path) -> None:
     assert 'Column "stars" of' in problem.message
 
 
-def test_that_pictures_without_a_line_are_left_out_and_said(tmp_path: Path) -> None:
+def test_that_images_without_a_line_are_left_out_and_said(tmp_path: Path) -> None:
     data = csv_data(tmp_path, "f,k\nb.png,tea\na.png,cup\n")
     (note,) = read_images(data).notes
     assert (note.code, note.severity) == ("data_images_unlabelled", Severity.HINT)
@@ -198,7 +198,7 @@ def test_that_pictures_without_a_line_are_left_out_and_said(tmp_path: Path) -> N
     assert len(twice.training) == 2
 
 
-def test_that_lines_without_a_picture_are_left_out_up_to_a_share(tmp_path: Path) -> None:
+def test_that_lines_without_a_image_are_left_out_up_to_a_share(tmp_path: Path) -> None:
     text = "f,k\nb.png,tea\na.png,cup\ngone.png,tea\ndeep/c.png,tea\n"
     problem = problem_of(csv_data(tmp_path, text))
     assert (problem.code, problem.field) == ("data_images_missing", "data.labels_csv")

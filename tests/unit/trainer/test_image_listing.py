@@ -7,16 +7,16 @@ import pytest
 
 from gpupanel.domain.data import ImagesData
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.images.listing import look_into, pictures_below
+from gpupanel.trainer.datasets.images.listing import images_below, look_into
 from gpupanel.trainer.datasets.images.sets import list_sets
 from tests.unit.trainer.image_folders import make_classes
 
 
 def names_below(root: Path) -> list[str]:
-    return [os.path.relpath(path, root) for path in pictures_below(root, "data.path")]
+    return [os.path.relpath(path, root) for path in images_below(root, "data.path")]
 
 
-def test_that_pictures_are_in_the_order_of_the_parts_of_their_paths(tmp_path: Path) -> None:
+def test_that_images_are_in_the_order_of_the_parts_of_their_paths(tmp_path: Path) -> None:
     for name in ("b.png", "a.png", "a/c.png", "a!/d.png", ".hidden/e.gif", "B.JPEG", "a/b/.f.tif"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
@@ -45,7 +45,7 @@ def test_that_links_to_folders_are_not_gone_into(tmp_path: Path) -> None:
 def test_that_a_fifo_is_listed_and_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo.jpg")
     assert names_below(tmp_path) == ["fifo.jpg"]
-    assert look_into(tmp_path, "data.path").has_pictures
+    assert look_into(tmp_path, "data.path").has_images
 
 
 def test_that_names_are_shown_with_their_control_characters_as_escapes(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every way in which a picture may be stored becomes the pixels that people see; script alike."""
+"""Every way in which an image may be stored becomes the pixels that people see; script alike."""
 
 import io
 import os
@@ -27,12 +27,12 @@ def read(path: Path, size: tuple[int, int] = (8, 8), channels: int = 3) -> npt.N
     pixels = files.read(FIRST)[0].astype(np.uint8)
     color = "rgb" if channels == 3 else "grayscale"
     data = ImagesData(path=str(path.parent), image_size=size, color=color, cache=DataCache.NONE)
-    text, _, _ = script_of(data).read(data, needs_labels=True).partition("class Pictures")
+    text, _, _ = script_of(data).read(data, needs_labels=True).partition("class Images")
     script: dict[str, object] = {"np": np}
     exec(text, script)
-    picture = script["picture"]
-    assert callable(picture)
-    assert np.array_equal(picture(path), pixels)
+    image = script["image"]
+    assert callable(image)
+    assert np.array_equal(image(path), pixels)
     return pixels
 
 
@@ -157,9 +157,9 @@ def test_that_what_is_transparent_is_shown_on_white(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF"])
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_that_a_picture_is_upright(tmp_path: Path, kind: str, orientation: int) -> None:
+def test_that_a_image_is_upright(tmp_path: Path, kind: str, orientation: int) -> None:
     stored = Image.new("RGB", (64, 32), GREEN)
-    # One corner is red: where it is to be seen says how the picture was turned.
+    # One corner is red: where it is to be seen says how the image was turned.
     stored.paste(RED, (0, 0, 32, 16))
     exif = Image.Exif()
     exif[0x0112] = orientation
@@ -213,7 +213,7 @@ def test_that_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
             assert problem_of(tmp_path / name).code == "data_image_too_large"
 
 
-def test_that_a_picture_of_another_format_is_not_carried_out(tmp_path: Path) -> None:
+def test_that_a_image_of_another_format_is_not_carried_out(tmp_path: Path) -> None:
     path = tmp_path / "program.png"
     buffer = io.BytesIO()
     two_halves().save(buffer, "EPS")
@@ -222,7 +222,7 @@ def test_that_a_picture_of_another_format_is_not_carried_out(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM"])
-def test_that_a_picture_that_is_cut_short_is_refused(tmp_path: Path, kind: str) -> None:
+def test_that_a_image_that_is_cut_short_is_refused(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "short.png"
     noise = np.random.default_rng(0).integers(0, 256, (32, 32, 3), np.uint8)
     Image.fromarray(noise).convert("P" if kind == "GIF" else "RGB").save(path, kind)
@@ -241,7 +241,7 @@ def test_that_a_fifo_a_folder_and_a_link_in_a_circle_are_not_waited_for(tmp_path
         assert words in problem.message
 
 
-def test_that_nothing_is_logged_of_a_picture_beside_the_problem(
+def test_that_nothing_is_logged_of_a_image_beside_the_problem(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "many.tif"

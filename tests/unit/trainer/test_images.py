@@ -50,7 +50,7 @@ def test_that_images_are_read_by_class(
     assert data.training.feature_shape == (8, 6, channels)
     assert (data.training.in_memory is not None) == (cache is DataCache.MEMORY)
     read = data.training.read(np.array([4, 0], np.int32))
-    assert [int(picture.mean()) for picture in read] == [82, 40]
+    assert [int(image.mean()) for image in read] == [82, 40]
 
 
 @pytest.mark.parametrize("cache", list(DataCache))
@@ -72,13 +72,13 @@ def test_that_sets_in_folders_of_their_own_are_read(tmp_path: Path, cache: DataC
     assert data.test.labels.tolist() == [1, 1, 1, 1]
     assert (data.test.in_memory is not None) == (cache is DataCache.MEMORY)
     read = data.test.read(np.array([3, 0], np.int32))
-    assert [int(picture.mean()) for picture in read] == [83, 80]
+    assert [int(image.mean()) for image in read] == [83, 80]
     assert int(data.validation.read(np.array([2], np.int32)).mean()) == 81
     # One after the other, for a trained model; some from each, in the order asked for.
     whole = source_of(settings).read_all(settings, Reading(print), needs_labels=True)
     assert (whole.training_count, whole.validation_count, len(whole)) == (5, 3, 12)
     found = read_features(whole.features, np.array([11, 4, 5, 0, 6], np.int32))
-    assert [int(picture.mean()) for picture in found] == [83, 82, 40, 40, 80]
+    assert [int(image.mean()) for image in found] == [83, 82, 40, 40, 80]
     assert whole.labels is not None
     assert whole.labels.tolist() == [0, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1]
 
@@ -191,7 +191,7 @@ def test_that_a_bad_image_is_reported_by_name(tmp_path: Path, damage: str) -> No
     assert problem.detail
 
 
-def test_that_a_picture_that_vanished_is_not_called_cut_short(tmp_path: Path) -> None:
+def test_that_a_image_that_vanished_is_not_called_cut_short(tmp_path: Path) -> None:
     root = make_folder(tmp_path, {"cat": 2, "dog": 3})
     data = read_images(ImagesData(path=str(root), cache=DataCache.NONE))
     (root / "dog" / "1.png").unlink()

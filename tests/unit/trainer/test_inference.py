@@ -166,7 +166,7 @@ def write_data(folder: Path) -> None:
 def add_special_data(folder: Path, add: Callable[..., None]) -> None:
     two, unknown = NpzData(path=str(folder / "two.npz")), NpzData(path=str(folder / "unknown.npz"))
     few = NpzData(path=str(folder / "few.npz"))
-    pictures = ImagesData(
+    images = ImagesData(
         path=str(folder / "images"),
         image_size=(4, 4),
         color="grayscale",
@@ -182,9 +182,9 @@ def add_special_data(folder: Path, add: Callable[..., None]) -> None:
     add("labels by sigmoids", "sigmoids", (2, 1), data=NpzData(path=str(folder / "tagged.npz")))
     add("unknown refused", "softmax_layer", task="evaluate", data=unknown)
     add("few", "softmax_layer", (40, 24), data=few)
-    add("pictures", "small_pictures", (2, 1), data=pictures)
+    add("pictures", "small_pictures", (2, 1), data=images)
     files = [str(folder / "images" / name) for name in ("dark/3.png", "light/0.png")]
-    some = pictures.with_files(files)
+    some = images.with_files(files)
     add("chosen images", "small_pictures", (2, 1), "predict", some, output="csv")
     add("values", "house_price", (5, 2), data=KerasData(source="boston_housing"))
     data = KerasData(source="boston_housing")
@@ -356,13 +356,13 @@ def test_that_few_examples_of_one_class_are_evaluated_by_one_device(
     assert run.matrix.totals[4] == 3
 
 
-def test_that_pictures_are_read_as_they_are_needed(evaluated: Callable[[str], Evaluated]) -> None:
+def test_that_images_are_read_as_they_are_needed(evaluated: Callable[[str], Evaluated]) -> None:
     run = evaluated("pictures")
     as_keras_measures(run)
     assert run.matrix.class_names == ("dark", "light")
 
 
-def test_that_pictures_that_were_chosen_are_predicted_on_in_their_order(
+def test_that_images_that_were_chosen_are_predicted_on_in_their_order(
     evaluated: Callable[[str], Evaluated],
 ) -> None:
     found = evaluated("chosen images")

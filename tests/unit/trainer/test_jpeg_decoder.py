@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gpupanel.trainer.datasets.images.decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.files import LARGEST_IMAGE_PIXELS, ImageFiles
 from gpupanel.trainer.datasets.images.pixels import PlainJpeg
 from tests.forked.processes import run_forked
@@ -152,7 +152,7 @@ def test_that_what_cannot_be_decoded_at_once_is_decoded_by_itself(tmp_path: Path
         paths.append(str(tmp_path / f"{number}.jpg"))
         photo(20 + 10 * number, 30).save(paths[-1])
     refusing, order = Refusing(), np.array([2, 0, 1], np.int32)
-    files = ImageFiles(tuple(paths), (8, 8), 3, decoding=PictureDecoding(refusing))
+    files = ImageFiles(tuple(paths), (8, 8), 3, decoding=ImageDecoding(refusing))
     assert np.array_equal(files.read(order), ImageFiles(tuple(paths), (8, 8), 3).read(order))
     assert [jpeg.reduction for jpeg in refusing.given] == [2, 2, 2]
 
@@ -164,7 +164,7 @@ def test_that_a_large_file_is_not_read_whole(
     path.write_bytes(jpeg(photo(20, 30)) + bytes(5000))
     monkeypatch.setattr("gpupanel.trainer.datasets.images.pixels._LARGE_BYTES", 3000)
     refusing = Refusing()
-    ImageFiles((str(path),), (8, 8), 3, decoding=PictureDecoding(refusing)).read(
+    ImageFiles((str(path),), (8, 8), 3, decoding=ImageDecoding(refusing)).read(
         np.array([0], np.int32)
     )
     assert refusing.given == []

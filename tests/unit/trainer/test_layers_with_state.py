@@ -47,7 +47,7 @@ FROZEN = changed(learning_rate=1e-30, epochs=1)
 HALF: TrainingSettings = changed(
     optimizer=Optimizer.ADAM, momentum=0.0, learning_rate=3e-3, mixed_precision=True
 )
-PICTURES = CnnModel(filters=(4,), batch_norm=True, dropout=0.2)
+IMAGES = CnnModel(filters=(4,), batch_norm=True, dropout=0.2)
 
 
 def plans() -> dict[str, tuple[Profile, Sequence[int]]]:
@@ -62,7 +62,7 @@ def plans() -> dict[str, tuple[Profile, Sequence[int]]]:
             ("frozen", FROZEN, APART),
             ("frozen, accumulated", FROZEN.model_copy(update={"accumulation_steps": 3}), APART),
             ("dropped", changed(epochs=1), DROPPED),
-            ("everything", everything, PICTURES),
+            ("everything", everything, IMAGES),
             ("everything, compiled", compiled, APART.model_copy(update={"dropout": 0.2})),
         ):
             found[f"{name}, {kind}"] = profile(training, strategy, model=model), shares

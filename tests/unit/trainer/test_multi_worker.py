@@ -114,7 +114,7 @@ def train_gang(root: Path, profiles: Mapping[str, Profile]) -> dict[str, RunLayo
 
 @pytest.fixture(scope="module")
 def tested(tmp_path_factory: pytest.TempPathFactory) -> Profile:
-    """Pictures, and others that are looked at once, at the end."""
+    """Images, and others that are looked at once, at the end."""
     root = tmp_path_factory.mktemp("sets")
     test = images(root / "test", seed=4).path
     data = images(root / "images").model_copy(update={"test_path": test})
@@ -122,7 +122,7 @@ def tested(tmp_path_factory: pytest.TempPathFactory) -> Profile:
 
 
 def augmented(one: Profile) -> Profile:
-    """With pictures that are changed, and blended with those before them."""
+    """With images that are changed, and blended with those before them."""
     augmentation = Augmentation(flip=Flip.BOTH, rotate_degrees=20, hue=0.1, mixup=0.4)
     data = one.data.model_copy(update={"augmentation": augmentation})
     return one.model_copy(update={"data": data})
@@ -140,14 +140,14 @@ def one_device(
 @pytest.fixture(scope="module")
 def gangs(tmp_path_factory: pytest.TempPathFactory, tested: Profile) -> dict[str, RunLayout]:
     root = tmp_path_factory.mktemp("gangs")
-    pictures = images(root / "images")
-    streamed = profile(changed(epochs=1, learning_rate=0.01), data=pictures)
-    kept = pictures.model_copy(update={"cache": DataCache.MEMORY})
+    from_files = images(root / "images")
+    streamed = profile(changed(epochs=1, learning_rate=0.01), data=from_files)
+    kept = from_files.model_copy(update={"cache": DataCache.MEMORY})
     two = alike(TWO)
     two["everything"] = on_workers(profile(ADAM, model=EVERYTHING), [60, 4])
     two["images from disk"] = on_workers(streamed, [48, 16])
     two["images in memory"] = on_workers(streamed.model_copy(update={"data": kept}), [48, 16])
-    filling = pictures.model_copy(update={"cache": DataCache.DISK})
+    filling = from_files.model_copy(update={"cache": DataCache.DISK})
     two["images kept on disk"] = on_workers(streamed.model_copy(update={"data": filling}), [48, 16])
     two["tested"] = on_workers(tested, [48, 16])
     two["augmented"] = on_workers(augmented(tested), [48, 16])
@@ -263,7 +263,7 @@ def test_that_workers_measure_the_test_set_at_the_end_as_one_device_does(
     assert (root / "read-1").read_text() == str(16 + 5 + 9 + 16 + 14)
 
 
-def test_that_workers_change_pictures_as_one_device_does(
+def test_that_workers_change_images_as_one_device_does(
     one_device: dict[str, RunLayout], gangs: dict[str, RunLayout]
 ) -> None:
     alone, together = one_device["augmented"], gangs["augmented"]

@@ -1,4 +1,4 @@
-"""Records whose classes are named, and pictures in records that cannot be read."""
+"""Records whose classes are named, and images in records that cannot be read."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.preview import preview
 from gpupanel.trainer.scan import scan
-from tests.unit.trainer.record_files import Value, example, picture, write_records
+from tests.unit.trainer.record_files import Value, example, image, write_records
 
 READING = Reading(print)
 
@@ -33,7 +33,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def named(
     folder: Path, *labels: Value, name: str = "a.tfrecord", key: str = "label"
 ) -> TfrecordData:
-    records = [example(image=picture(10 * n), **{key: each}) for n, each in enumerate(labels)]
+    records = [example(image=image(10 * n), **{key: each}) for n, each in enumerate(labels)]
     path = write_records(folder / name, records)
     return TfrecordData(path=str(path), image_size=(4, 5))
 
@@ -69,7 +69,7 @@ def test_that_a_name_is_found_by_what_it_is_called(tmp_path: Path, key: str) -> 
 
 def test_that_numbers_come_before_names_and_a_name_can_be_chosen(tmp_path: Path) -> None:
     records = [
-        example(image=picture(n), label=1 - n, class__text=name)
+        example(image=image(n), label=1 - n, class__text=name)
         for n, name in enumerate((b"tea", b"cup"))
     ]
     data = TfrecordData(path=str(write_records(tmp_path / "a.tfrecord", records)))
@@ -132,12 +132,12 @@ def test_that_a_script_finds_the_same_names(tmp_path: Path) -> None:
     compile(text, "script", "exec")
 
 
-# -- pictures that cannot be read
+# -- images that cannot be read
 
 
-def pictures(folder: Path, bad: set[int], count: int = 200) -> TfrecordData:
+def images(folder: Path, bad: set[int], count: int = 200) -> TfrecordData:
     records = [
-        example(image=b"\x89PNG\r\n\x1a\n cut" if n in bad else picture(n % 250), label=n % 2)
+        example(image=b"\x89PNG\r\n\x1a\n cut" if n in bad else image(n % 250), label=n % 2)
         for n in range(count)
     ]
     path = write_records(folder / "p.tfrecord", records)
@@ -150,10 +150,10 @@ def brightness(examples: Examples) -> list[int]:
 
 
 @pytest.mark.parametrize("cache", list(DataCache))
-def test_that_the_next_of_the_same_label_stands_in_for_a_bad_picture(
+def test_that_the_next_of_the_same_label_stands_in_for_a_bad_image(
     tmp_path: Path, cache: DataCache
 ) -> None:
-    data = pictures(tmp_path, {5, 199}).model_copy(update={"cache": cache})
+    data = images(tmp_path, {5, 199}).model_copy(update={"cache": cache})
     wanted = [7 if n == 5 else 1 if n == 199 else n for n in range(200)]
     for _ in range(2):  # from the cache the second time
         found = SOURCE.read(data, READING)
@@ -167,7 +167,7 @@ def test_that_the_next_of_the_same_label_stands_in_for_a_bad_picture(
 
 
 def test_that_a_part_of_the_records_has_stand_ins_of_its_own(tmp_path: Path) -> None:
-    data = pictures(tmp_path, {5}).model_copy(
+    data = images(tmp_path, {5}).model_copy(
         update={"cache": DataCache.NONE, "validation_fraction": 0.5}
     )
     parts = split(SOURCE.read(data, READING), data, 1)
@@ -178,24 +178,24 @@ def test_that_a_part_of_the_records_has_stand_ins_of_its_own(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("cache", list(DataCache))
-def test_that_more_bad_pictures_than_may_be_end_it(tmp_path: Path, cache: DataCache) -> None:
-    data = pictures(tmp_path, {5, 6, 7}).model_copy(update={"cache": cache})
+def test_that_more_bad_images_than_may_be_end_it(tmp_path: Path, cache: DataCache) -> None:
+    data = images(tmp_path, {5, 6, 7}).model_copy(update={"cache": cache})
     with pytest.raises(ProblemError) as caught:
         brightness(SOURCE.read(data, READING).training)
     assert caught.value.problems[0].code == "data_images_unreadable"
-    none = pictures(tmp_path, {5}).model_copy(update={"cache": cache, "unreadable_share": 0.0})
+    none = images(tmp_path, {5}).model_copy(update={"cache": cache, "unreadable_share": 0.0})
     with pytest.raises(ProblemError) as caught:
         brightness(SOURCE.read(none, READING).training)
     assert caught.value.problems[0].code == "record_picture_unreadable"
 
 
-def test_that_predictions_leave_a_bad_picture_out_and_a_scan_names_it(tmp_path: Path) -> None:
-    data = pictures(tmp_path, {5})
+def test_that_predictions_leave_a_bad_image_out_and_a_scan_names_it(tmp_path: Path) -> None:
+    data = images(tmp_path, {5})
     for needs_labels in (True, False):
         whole = SOURCE.read_all(data, READING, needs_labels=needs_labels)
         assert list(whole.unreadable) == [5]
         assert [note.code for note in whole.notes] == ["data_images_skipped"]
-    unlabelled = [example(image=picture(n)) for n in range(150)]
+    unlabelled = [example(image=image(n)) for n in range(150)]
     unlabelled[7] = example(image=b"\x89PNG\r\n\x1a\n cut")
     write_records(tmp_path / "u.tfrecord", unlabelled)
     other = data.model_copy(update={"path": str(tmp_path / "u.tfrecord")})
@@ -209,7 +209,7 @@ def test_that_predictions_leave_a_bad_picture_out_and_a_scan_names_it(tmp_path: 
 
 
 def test_that_a_damaged_record_still_ends_it(tmp_path: Path) -> None:
-    data = pictures(tmp_path, set()).model_copy(update={"cache": DataCache.NONE})
+    data = images(tmp_path, set()).model_copy(update={"cache": DataCache.NONE})
     found: DataSet = SOURCE.read(data, READING)
     path = Path(data.path)
     content = bytearray(path.read_bytes())

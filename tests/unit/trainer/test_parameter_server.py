@@ -78,16 +78,16 @@ EVERYTHING = ADAM.model_copy(
 )
 
 EXAMPLES = {"learning": 1438, "frozen": 1438, "everything": 1438, "pictures": 84}
-"""Of one epoch: digits without a fifth, pictures without three tenths."""
+"""Of one epoch: digits without a fifth, images without three tenths."""
 
 
 def runs_of(folder: Path) -> dict[str, Profile]:
     """Every run of the module by name."""
-    pictures = images(folder).model_copy(update={"cache": DataCache.NONE})
+    streamed = images(folder).model_copy(update={"cache": DataCache.NONE})
     test = images(folder.with_name("test")).path
-    kept = pictures.model_copy(update={"cache": DataCache.MEMORY, "test_path": test})
+    kept = streamed.model_copy(update={"cache": DataCache.MEMORY, "test_path": test})
     augmentation = Augmentation(shift=0.1, mixup=0.1)
-    moved = pictures.model_copy(update={"augmentation": augmentation})
+    moved = streamed.model_copy(update={"augmentation": augmentation})
     blended = DIGITS.model_copy(update={"augmentation": augmentation})
     many = MlpModel(hidden=(32,), batch_norm=True, dropout=0.2)
     return {

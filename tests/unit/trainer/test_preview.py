@@ -47,9 +47,9 @@ def test_that_the_process_answers_without_tensorflow() -> None:
     assert answer.feature_shape == (8, 8)
     assert sum(count for _, count in answer.class_counts) == 1797
     assert len(answer.examples) == 5
-    picture = answer.examples[0]
-    assert (picture.width, picture.height, picture.channels) == (8, 8, 1)
-    assert len(base64.b64decode(picture.pixels_base64)) == 64
+    image = answer.examples[0]
+    assert (image.width, image.height, image.channels) == (8, 8, 1)
+    assert len(base64.b64decode(image.pixels_base64)) == 64
 
 
 def test_that_a_model_file_is_read_as_a_start_would(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_that_the_seed_draws_the_examples() -> None:
 
 
 @pytest.mark.tensorflow
-def test_that_the_first_pictures_are_shown_as_an_epoch_changes_them() -> None:
+def test_that_the_first_images_are_shown_as_an_epoch_changes_them() -> None:
     augmentation = {"flip": "horizontal", "brightness": 0.3, "mixup": 0.2}
     data = {"source": "digits", "augmentation": augmentation}
     done = run_forked(
@@ -175,7 +175,7 @@ def test_that_examples_that_cannot_be_changed_are_reported(tmp_path: Path) -> No
     assert [problem.code for problem in answer.problems] == ["augmentation_needs_pictures"]
 
 
-def test_that_examples_that_are_no_pictures_are_reported_as_values(tmp_path: Path) -> None:
+def test_that_examples_that_are_no_images_are_reported_as_values(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", x=np.arange(40.0).reshape(4, 10), y=[0, 1, 0, 1])
 
     answer = preview(PreviewRequest(data=NpzData(path=str(tmp_path / "a.npz")), example_limit=1))
@@ -186,7 +186,7 @@ def test_that_examples_that_are_no_pictures_are_reported_as_values(tmp_path: Pat
     assert answer.class_counts == (("0", 2), ("1", 2))
 
 
-def test_that_float_pictures_and_large_ones_can_be_shown(tmp_path: Path) -> None:
+def test_that_float_images_and_large_ones_can_be_shown(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", x=np.random.default_rng(0).random((4, 300, 200, 3)), y=[0, 1] * 2)
 
     answer = preview(PreviewRequest(data=NpzData(path=str(tmp_path / "a.npz")), example_limit=1))

@@ -373,8 +373,8 @@ def test_that_a_run_leaves_no_decoded_images_in_its_directory(
     for brightness, name in enumerate(("dark", "light"), start=1):
         (tmp_path / "images" / name).mkdir(parents=True)
         for number in range(8):
-            picture = Image.new("L", (8, 8), 100 * brightness + number)
-            picture.save(tmp_path / "images" / name / f"{number}.png")
+            image = Image.new("L", (8, 8), 100 * brightness + number)
+            image.save(tmp_path / "images" / name / f"{number}.png")
     images = ImagesData(path=str(tmp_path / "images"), image_size=(8, 8), cache=DataCache.DISK)
     profile = DIGITS.model_copy(
         update={

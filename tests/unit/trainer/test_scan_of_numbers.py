@@ -23,7 +23,7 @@ from gpupanel.trainer.datasets.examples import DataSet, Examples, Indices
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.report import report_of
 from gpupanel.trainer.scan import scan
-from tests.unit.trainer.record_files import example, picture, write_records
+from tests.unit.trainer.record_files import example, image, write_records
 
 
 def scanned(data: object, **asked: object) -> DataScan:
@@ -248,11 +248,11 @@ def test_that_the_process_imports_neither_tensorflow_nor_more_than_it_needs() ->
     assert '{"scan": {' in done.stdout.splitlines()[-1]
 
 
-def test_that_records_are_scanned_and_one_bad_picture_ends_nothing(tmp_path: Path) -> None:
-    pictures = [picture(10 * number) for number in range(8)]
-    pictures[5] = pictures[2]
-    pictures[6] = pictures[6][:40]
-    records = (example(image=each, label=place % 2) for place, each in enumerate(pictures))
+def test_that_records_are_scanned_and_one_bad_image_ends_nothing(tmp_path: Path) -> None:
+    images = [image(10 * number) for number in range(8)]
+    images[5] = images[2]
+    images[6] = images[6][:40]
+    records = (example(image=each, label=place % 2) for place, each in enumerate(images))
     path = write_records(tmp_path / "a.tfrecord", records)
     found = scanned(TfrecordData(path=str(path)))
     assert found.is_complete, found.problems

@@ -1,4 +1,4 @@
-"""Examples of a run that evaluated or predicted, read back with their pictures."""
+"""Examples of a run that evaluated or predicted, read back with their images."""
 
 import base64
 import json
@@ -62,8 +62,8 @@ def shown(file: Path, choice: ExampleChoice, data: object, task: str = "evaluate
 
 
 def brightness(found: ShownExamples) -> list[int]:
-    pictures = [each.picture for each in found.examples]
-    return [base64.b64decode(each.pixels_base64)[0] for each in pictures if each is not None]
+    images = [each.image for each in found.examples]
+    return [base64.b64decode(each.pixels_base64)[0] for each in images if each is not None]
 
 
 def test_that_a_cell_shows_its_examples_with_file_label_and_probability(
@@ -117,7 +117,7 @@ def predicted(path: Path, *, labels: np.ndarray | None = None, of_labels: bool =
 
 
 @pytest.mark.parametrize("output", ["npz", "csv"])
-def test_that_predictions_are_shown_with_pictures_and_their_top_classes(
+def test_that_predictions_are_shown_with_images_and_their_top_classes(
     tmp_path: Path, pets: ImagesData, output: str
 ) -> None:
     path = predicted(tmp_path / f"predictions.{output}", labels=np.array([0, 0, 1, 1], np.int32))
@@ -152,8 +152,8 @@ def test_that_several_labels_and_values_are_shown_in_words(tmp_path: Path, outpu
     data = NpzData(path=str(tmp_path / "x.npz"))
     found = shown(path, PREDICTIONS, data, "predict")
     assert [each.label for each in found.examples] == ["cat", "cat, dog", "", "dog"]
-    assert found.examples[1].picture is not None
-    assert found.examples[1].picture.text == "4, 5"
+    assert found.examples[1].image is not None
+    assert found.examples[1].image.text == "4, 5"
     values = Predictions(np.arange(2, dtype=np.int32), floats(1.5, 2.5), (), floats(1, 2)[:, None])
     write_predictions(values, path)
     found = shown(path, PREDICTIONS, data, "predict")
@@ -162,13 +162,13 @@ def test_that_several_labels_and_values_are_shown_in_words(tmp_path: Path, outpu
     assert found.examples[0].predicted[0].probability is None
 
 
-def test_that_what_cannot_be_read_of_the_data_costs_only_its_picture(
+def test_that_what_cannot_be_read_of_the_data_costs_only_its_image(
     tmp_path: Path, pets: ImagesData
 ) -> None:
     path = predicted(tmp_path / "predictions.npz")
     (Path(pets.path) / "cat" / "2.png").write_text("none")
     found = shown(path, PREDICTIONS, pets, "predict")
-    assert [each.picture is not None for each in found.examples] == [True, False, True, True]
+    assert [each.image is not None for each in found.examples] == [True, False, True, True]
     assert [problem.code for problem in found.problems] == ["data_image_unreadable"]
     for number in (0, 1):
         (Path(pets.path) / "dog" / f"{number}.png").unlink()

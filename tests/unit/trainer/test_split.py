@@ -223,7 +223,7 @@ def test_that_a_trained_model_is_evaluated_on_the_same_part(
     "sets", [("validation_path",), ("test_path",), ("test_path", "validation_path")]
 )
 @pytest.mark.parametrize("which", ["all", "training", "validation"])
-def test_that_a_trained_model_is_evaluated_on_the_same_pictures(
+def test_that_a_trained_model_is_evaluated_on_the_same_images(
     tmp_path: Path, sets: tuple[str, ...], which: str
 ) -> None:
     paths = {}

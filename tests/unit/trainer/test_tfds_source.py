@@ -25,7 +25,7 @@ from gpupanel.trainer.datasets.sources.tfds import SOURCE
 from gpupanel.trainer.preview import preview
 from gpupanel.trainer.scan import scan
 from tests.forked.processes import child_processes
-from tests.unit.trainer.record_files import example, picture, write_records
+from tests.unit.trainer.record_files import example, image, write_records
 
 READING = Reading(lambda *_: None)
 IMAGE = {"image": {"dtype": "uint8", "shape": {"dimensions": ["-1", "-1", "3"]}}}
@@ -67,7 +67,7 @@ def make_prepared(
     for name, count in splits.items():
         records = [
             example(
-                image=picture(10 * number),
+                image=image(10 * number),
                 label=number % 2,
                 weights=[float(number)] * 6,
                 id=b"number",
@@ -87,8 +87,8 @@ def cats(tmp_path: Path) -> TfdsData:
 
 def brightness(examples: Examples | None) -> list[int]:
     assert examples is not None
-    pictures = examples.read(np.arange(len(examples), dtype=np.int32))
-    return [int(each.mean()) for each in pictures]
+    images = examples.read(np.arange(len(examples), dtype=np.int32))
+    return [int(each.mean()) for each in images]
 
 
 def refused(data: TfdsData, reading: Reading = READING) -> Problem:

@@ -17,7 +17,7 @@ from gpupanel.trainer.datasets.records import rows as rows_module
 from gpupanel.trainer.datasets.records.rows import RecordRows
 from gpupanel.trainer.datasets.source import Found, Reading, source_of
 from gpupanel.trainer.preview import preview
-from tests.unit.trainer.record_files import Value, example, example_of, picture, write_records
+from tests.unit.trainer.record_files import Value, example, example_of, image, write_records
 
 READING = Reading(print)
 
@@ -60,12 +60,12 @@ def one_file(folder: Path, *features: dict[str, Value], packed: bool = False) ->
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("cache", ["memory", "none", "disk"])
 @pytest.mark.parametrize("form", ["PNG", "JPEG"])
-def test_that_encoded_pictures_are_decoded(
+def test_that_encoded_images_are_decoded(
     tmp_path: Path, packed: bool, cache: str, form: str
 ) -> None:
     records = [
         {
-            "image/encoded": picture(30 * number, side=8 + number, form=form),
+            "image/encoded": image(30 * number, side=8 + number, form=form),
             "image/class/label": number % 3,
             "image/class/text": b"cat",
             "image/height": 8 + number,
@@ -163,8 +163,8 @@ def test_that_a_feature_with_an_odd_name_can_be_chosen(tmp_path: Path) -> None:
 def test_that_features_are_offered_with_type_and_length(tmp_path: Path) -> None:
     path = one_file(
         tmp_path,
-        {"image": picture(3), "label": 1, "box": [0.5] * 4, "name": b"abc", "few": [b"a", b"b"]},
-        {"image": picture(4), "label": 0, "box": [0.5] * 8, "name": b"a", "few": [b"a"]},
+        {"image": image(3), "label": 1, "box": [0.5] * 4, "name": b"abc", "few": [b"a", b"b"]},
+        {"image": image(4), "label": 0, "box": [0.5] * 8, "name": b"a", "few": [b"a"]},
     )
     labels = {each.value: each.label for each in found(path).offers["features"]}
     assert labels == {
@@ -288,7 +288,7 @@ def test_that_numbers_that_are_not_finite_are_reported(tmp_path: Path) -> None:
 
 
 def test_that_a_preview_shows_the_records(tmp_path: Path) -> None:
-    path = one_file(tmp_path, *({"image": picture(n), "label": n % 2} for n in range(30)))
+    path = one_file(tmp_path, *({"image": image(n), "label": n % 2} for n in range(30)))
     data = data_of(path, validation_fraction=0.2, image_size=(6, 7))
     shown = preview(PreviewRequest(data=data))
     assert (shown.example_count, shown.feature_shape, shown.problems) == (30, (6, 7, 3), ())
@@ -352,12 +352,12 @@ def test_that_progress_is_reported_and_may_end_the_reading(tmp_path: Path) -> No
         source_of(data).read(data, Reading(print, on_progress=stop))
 
 
-def test_that_decoded_pictures_are_kept_on_disk_for_later_runs(
+def test_that_decoded_images_are_kept_on_disk_for_later_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GPUPANEL_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(kept_file, "_RECENT_NS", 0)  # as if the file had been there for long
-    rows = [{"image": picture(20 * n), "label": n % 2} for n in range(6)]
+    rows = [{"image": image(20 * n), "label": n % 2} for n in range(6)]
     path = one_file(tmp_path, *rows)
     chosen = {"image_size": (4, 5), "cache": "disk"}
     expected = [0, 20, 40, 60, 80, 100]
@@ -378,10 +378,10 @@ def test_that_decoded_pictures_are_kept_on_disk_for_later_runs(
     assert raised.value.problems[0].code == "records_not_kept"
 
 
-def test_that_decoded_pictures_that_have_no_room_are_refused(
+def test_that_decoded_images_that_have_no_room_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = one_file(tmp_path, *({"image": picture(n), "label": n % 2} for n in range(3)))
+    path = one_file(tmp_path, *({"image": image(n), "label": n % 2} for n in range(3)))
     usage = shutil.disk_usage(tmp_path)._replace(free=100)
     monkeypatch.setattr(rows_module.shutil, "disk_usage", lambda _: usage)
     problem = problem_of(path, cache="disk")

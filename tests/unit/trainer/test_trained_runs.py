@@ -1,4 +1,4 @@
-"""What is reported and saved of whole runs: metrics, values, pictures, early stopping."""
+"""What is reported and saved of whole runs: metrics, values, images, early stopping."""
 
 from pathlib import Path
 

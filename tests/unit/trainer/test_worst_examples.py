@@ -86,7 +86,7 @@ def shown(file: Path, data: ImagesData, first: int = 0) -> ShownExamples:
     return shown_examples(ShownRequest(profile=profile, file=str(file), choice=choice))
 
 
-def test_that_values_are_shown_with_picture_both_values_and_error(tmp_path: Path) -> None:
+def test_that_values_are_shown_with_image_both_values_and_error(tmp_path: Path) -> None:
     data = csv_data(tmp_path / "in", "f,g\na.png,1.5\nb.png,2\ndeep/c.png,-3.25\n")
     write_worst(tmp_path / "e.npz", worst_of([[-3.25], [1.5]], [[1.25], [2.0]]))
     found = shown(tmp_path / "e.npz", data)
@@ -99,7 +99,7 @@ def test_that_values_are_shown_with_picture_both_values_and_error(tmp_path: Path
         "1.25",
         4.5,
     )
-    assert one.picture is not None
+    assert one.image is not None
     assert one.is_right is None
     assert [each.index for each in shown(tmp_path / "e.npz", data, first=1).examples] == [0]
 

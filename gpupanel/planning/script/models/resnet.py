@@ -1,4 +1,4 @@
-"""A residual network for small pictures, as the trainer builds it."""
+"""A residual network for small images, as the trainer builds it."""
 
 from string import Template
 

@@ -1,4 +1,4 @@
-"""Folders of pictures: by class, with a CSV of labels, or pictures alone."""
+"""Folders of images: by class, with a CSV of labels, or images alone."""
 
 from pathlib import Path
 from string import Template
@@ -7,7 +7,7 @@ from typing_extensions import override
 
 from gpupanel.domain.data import ImagesData, Target
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
-from gpupanel.planning.script.pictures import picture_function
+from gpupanel.planning.script.images import image_function
 from gpupanel.planning.script.sections import joined, lines_for
 
 _IMAGES = """
@@ -18,8 +18,8 @@ SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", "
 unreadable = set()
 
 
-class Pictures:
-    \"\"\"Reads pictures when they are asked for, as an array gives its rows.
+class Images:
+    \"\"\"Reads images when they are asked for, as an array gives its rows.
 
     In the place of one that cannot be read stands the next one with the same label.
     \"\"\"
@@ -38,7 +38,7 @@ class Pictures:
 
     def readable(self, row):
         try:
-            return picture(self.paths[row])
+            return image(self.paths[row])
         except Exception:
             unreadable.add(self.paths[row])
             if self.labels is None or len(unreadable) > most_unreadable:
@@ -47,36 +47,36 @@ class Pictures:
             alike = np.flatnonzero((labels == labels[row]).all(axis=1))
             for other in (*alike[alike > row], *alike[alike < row]):
                 try:
-                    return picture(self.paths[other])
+                    return image(self.paths[other])
                 except Exception:
                     continue
             raise
 
 
-def pictures_below(folder):
+def images_below(folder):
     found = (path for path in sorted(Path(folder).rglob("*")) if not path.is_dir())
     return [path for path in found if path.suffix.lower() in SUFFIXES]
 """
 
-# In the margin: P nobody need know what the pictures are, L classes are left out.
+# In the margin: P nobody need know what the images are, L classes are left out.
 _BY_CLASS = '''
-  |def list_pictures(root):
-  |    """The folders of the classes, and each picture with the number of its class."""
+  |def list_images(root):
+  |    """The folders of the classes, and each image with the number of its class."""
   |    folders = [path for path in sorted(Path(root).iterdir()) if path.is_dir()]
   |    folders = [path for path in folders if not path.name.startswith(".")]
 L |    folders = [path for path in folders if as_utf8(path.name) not in LEFT_OUT]
   |    files = [
   |        (path, number)
   |        for number, folder in enumerate(folders)
-  |        for path in pictures_below(folder)
+  |        for path in images_below(folder)
   |    ]
 P |    if not files:
-P |        return [], np.array(pictures_below(root), object), None
+P |        return [], np.array(images_below(root), object), None
   |    numbers = np.array([number for _, number in files], np.int32)
   |    return folders, np.array([path for path, _ in files], object), numbers
   |
   |
-  |folders, x, y = list_pictures($path)
+  |folders, x, y = list_images($path)
   |class_count = len(folders)
 '''
 
@@ -84,8 +84,8 @@ _BY_NAME = """
   |class_count = 0
   |
   |
-  |def chosen_pictures():
-  |    \"\"\"The pictures that the profile names; what is no UTF-8 stands written out there.\"\"\"
+  |def chosen_images():
+  |    \"\"\"The images that the profile names; what is no UTF-8 stands written out there.\"\"\"
   |    for name in FILES:
   |        path = Path(ROOT, name)
   |        if not path.exists():
@@ -96,7 +96,7 @@ _BY_NAME = """
   |        yield path
   |
   |
-  |folders, x, y = [], np.array([*chosen_pictures(), None], object)[:-1], None
+  |folders, x, y = [], np.array([*chosen_images(), None], object)[:-1], None
 """
 
 # In the margin: C classes, K several labels at once, V values to be predicted, G some are held out
@@ -104,18 +104,18 @@ _BY_NAME = """
 _BY_CSV = '''
   |import csv
   |
-G |group_of = {}  # pictures of the same are held out together
+G |group_of = {}  # images of the same are held out together
 G |
   |
-  |def list_pictures(root, table, names=None):
-  |    """The names of classes or labels; each picture in the CSV, and what that says of it."""
+  |def list_images(root, table, names=None):
+  |    """The names of classes or labels; each image in the CSV, and what that says of it."""
 P |    if not os.path.isfile(table):
-P |        return [], np.array(pictures_below(root), object), None
+P |        return [], np.array(images_below(root), object), None
   |    with open(table, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
   |        delimiter = max(",;\\t", key=file.readline().count)
   |        file.seek(0)
   |        head, *rows = [row for row in csv.reader(file, delimiter=delimiter) if row]
-  |    there = {str(path.relative_to(root)): path for path in pictures_below(root)}
+  |    there = {str(path.relative_to(root)): path for path in images_below(root)}
   |    stems = {}
   |    for name in there:
   |        stem = name.rpartition(".")[0]
@@ -152,7 +152,7 @@ K |    return [as_utf8(column) for column in columns], x, y.astype(np.float32)
 V |    return [], x, (y[:, 0] if len(columns) == 1 else y).astype(np.float32)
   |
   |
-  |names, x, y = list_pictures($path, $table)
+  |names, x, y = list_images($path, $table)
 G |groups = np.array([group_of.get(path, "") for path in x])
 v |class_count = len(names)
 '''
@@ -168,7 +168,7 @@ class _Images(SourceScript[ImagesData]):
         if data.files:
             named = f"ROOT, FILES = {data.path!r}, {list(data.files)!r}"
             return joined(
-                picture_function(data.image_size, data.color),
+                image_function(data.image_size, data.color),
                 images,
                 AS_UTF8,
                 named,
@@ -200,7 +200,7 @@ class _Images(SourceScript[ImagesData]):
         most = " + ".join(["len(x)", *(f"len(x_{name})" for name in _paths_of_sets(data))])
         share = f"most_unreadable = int({data.unreadable_share} * ({most}))"
         return joined(
-            picture_function(data.image_size, data.color),
+            image_function(data.image_size, data.color),
             images,
             as_utf8,
             listed,
@@ -221,7 +221,7 @@ class _Images(SourceScript[ImagesData]):
     def pixels(self, data: ImagesData, *names: str, in_memory: bool, may_skip: bool = False) -> str:
         arguments = {name: f"{name}, y{name[1:]}" if may_skip else name for name in names}
         ending = "[:]" if in_memory else ""
-        made = (f"Pictures({arguments[name]}){ending}" for name in names)
+        made = (f"Images({arguments[name]}){ending}" for name in names)
         return f"{', '.join(names)} = {', '.join(made)}"
 
 
@@ -233,7 +233,7 @@ def _paths_of_sets(data: ImagesData) -> dict[str, str]:
 def _sets(data: ImagesData) -> list[str]:
     known = ", {table!r}, names" if data.labels_csv else ""
     return [
-        f"_, x_{name}, y_{name} = list_pictures({path!r}"
+        f"_, x_{name}, y_{name} = list_images({path!r}"
         f"{known.format(table=str(_table(data, path)))})"
         for name, path in _paths_of_sets(data).items()
     ]

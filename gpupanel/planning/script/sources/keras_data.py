@@ -27,7 +27,7 @@ _CIFAR_FILES = {
 WORD_COUNT = 5_000
 """Most frequent words that texts are distinguished by."""
 
-_PICTURES = """
+_IMAGES = """
 (x, y), (x_test, y_test) = keras.datasets.$name.load_data()
 y, y_test = y.reshape(-1).astype(np.int32), y_test.reshape(-1).astype(np.int32)
 class_count = $classes
@@ -115,8 +115,8 @@ class _Keras(SourceScript[KerasData]):
         classes = len(KERAS_CLASS_NAMES[name])
         if name in _CIFAR_FILES:
             return Template(_CIFAR).substitute(_CIFAR_FILES[name], name=name, classes=classes)
-        if data.has_pictures:
-            return Template(_PICTURES).substitute(name=name, classes=classes)
+        if data.has_images:
+            return Template(_IMAGES).substitute(name=name, classes=classes)
         order = _FILES_ORDER.strip("\n") if name == "imdb" else ""
         return Template(_WORDS).substitute(
             name=name, words=WORD_COUNT, classes=classes, order=order

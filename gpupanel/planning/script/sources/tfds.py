@@ -6,7 +6,7 @@ from typing_extensions import override
 
 from gpupanel.domain.data import NO_SPLIT, Target, TfdsData
 from gpupanel.planning.script.data_section import SourceScript, arrays_of
-from gpupanel.planning.script.pictures import picture_function
+from gpupanel.planning.script.images import image_function
 from gpupanel.planning.script.sections import joined
 
 _READ = '''
@@ -19,18 +19,18 @@ builder.download_and_prepare()
 FEATURES, LABELS = $features or builder.info.supervised_keys[0], $labels or (
     builder.info.supervised_keys[1]
 )
-is_picture = isinstance(builder.info.features[FEATURES], tfds.features.Image)
+is_image = isinstance(builder.info.features[FEATURES], tfds.features.Image)
 
 
 def read_split(name):
     """Examples and labels, one file after the other."""
     config = tfds.ReadConfig(interleave_cycle_length=1, try_autocache=False)
-    skipped = {FEATURES: tfds.decode.SkipDecoding()} if is_picture else None
+    skipped = {FEATURES: tfds.decode.SkipDecoding()} if is_image else None
     read = builder.as_dataset(split=name, read_config=config, decoders=skipped)
     x, y = [], []
     for example in tfds.as_numpy(read):
         found = example[FEATURES]
-        x.append(picture(io.BytesIO(found)) if is_picture else found)
+        x.append(image(io.BytesIO(found)) if is_image else found)
         y.append(example[LABELS])
     return features(np.stack(x)), np.stack(y)
 
@@ -64,7 +64,7 @@ class _Tfds(SourceScript[TfdsData]):
         }.get(data.target_kind or Target.CLASSES, [_CLASS_COUNT])
         target = data.target_kind or Target.CLASSES
         return joined(
-            picture_function(data.image_size, data.color),
+            image_function(data.image_size, data.color),
             arrays_of(target),
             read,
             *beside,

@@ -11,7 +11,7 @@ from typing_extensions import override
 from gpupanel.domain.data import Target, TfrecordData
 from gpupanel.domain.tfrecord_data import RECORD_SUFFIXES
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript, arrays_of
-from gpupanel.planning.script.pictures import picture_function
+from gpupanel.planning.script.images import image_function
 from gpupanel.planning.script.sections import joined
 
 _RECORDS = '''
@@ -68,7 +68,7 @@ def label_of(feature):
     return numbers(feature)
 
 
-def is_picture(value):
+def is_image(value):
     try:
         with Image.open(io.BytesIO(value), formats=FORMATS):
             return True
@@ -77,12 +77,12 @@ def is_picture(value):
 
 
 def values(feature, of_bytes):
-    """The numbers of an example; bytes are a picture, or numbers themselves."""
+    """The numbers of an example; bytes are an image, or numbers themselves."""
     if not feature.HasField("bytes_list"):
         return numbers(feature)
     (value,) = feature.bytes_list.value
-    if of_bytes == "picture":
-        return picture(io.BytesIO(value))
+    if of_bytes == "image":
+        return image(io.BytesIO(value))
     return np.frombuffer(value, np.dtype(of_bytes).newbyteorder("<"))
 
 
@@ -92,10 +92,10 @@ def read_records(path):
     for example in examples_of(path):
         if of_bytes is None:
             value = example[FEATURES].bytes_list.value
-            is_one = RAW_TYPE is None and len(value) == 1 and is_picture(value[0])
-            of_bytes = "picture" if is_one else RAW_TYPE or "uint8"
+            is_one = RAW_TYPE is None and len(value) == 1 and is_image(value[0])
+            of_bytes = "image" if is_one else RAW_TYPE or "uint8"
         found = values(example[FEATURES], of_bytes)
-        if of_bytes != "picture":
+        if of_bytes != "image":
             said = [size for name in SHAPE_FEATURES for size in numbers(example[name])]
             found = found.reshape(SHAPE or said or -1)
         x.append(found)
@@ -144,7 +144,7 @@ class _Records(SourceScript[TfrecordData]):
                 f"y_{name} = {made if needs_labels else f'None if y is None else {made}'}"
             )
         return joined(
-            picture_function(data.image_size, data.color),
+            image_function(data.image_size, data.color),
             arrays_of(data.target_kind),
             read,
             *beside,

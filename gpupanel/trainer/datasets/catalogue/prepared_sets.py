@@ -85,7 +85,7 @@ class PreparedFeature(Described):
 
     @property
     def is_usable(self) -> bool:
-        """Whether it is a picture, a class, or numbers of one shape."""
+        """Whether it is an image, a class, or numbers of one shape."""
         if self.tensor is None:
             return self.image is not None or self.classes is not None
         is_plain = self.tensor.encoding == "none" and self.tensor.dtype != "string"
@@ -97,7 +97,7 @@ class PreparedFeature(Described):
         for said in (self.image, self.tensor):
             if said is not None:
                 shape = " x ".join("?" if n < 0 else str(n) for n in said.shape.dimensions)
-                return f"{'picture' if said is self.image else said.dtype} {shape}".rstrip()
+                return f"{'image' if said is self.image else said.dtype} {shape}".rstrip()
         return "class" if self.classes is not None else self.kind.rpartition(".")[2] or "unknown"
 
 

@@ -1,1 +1,1 @@
-"""Pictures in files: which there are, what they are, and their pixels."""
+"""Images in files: which there are, what they are, and their pixels."""

@@ -1,4 +1,4 @@
-"""Pictures that were chosen one by one."""
+"""Images that were chosen one by one."""
 
 import errno
 import os
@@ -9,17 +9,17 @@ from pathlib import Path
 from gpupanel.domain.images_data import ImagesData
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8
-from gpupanel.trainer.datasets.images.listing import is_picture
+from gpupanel.trainer.datasets.images.listing import is_image
 
 _FIELD = "data.files"
 _SHOWN = 5
 
 
-def chosen_pictures(data: ImagesData) -> list[str]:
-    """The paths of the pictures that the settings name, in their order; none is opened.
+def chosen_images(data: ImagesData) -> list[str]:
+    """The paths of the images that the settings name, in their order; none is opened.
 
     Raises:
-        ProblemError: Some are not there, or are no pictures by their names.
+        ProblemError: Some are not there, or are no images by their names.
     """
     there, missing, others = [], [], []
     folders = _Folders()
@@ -27,7 +27,7 @@ def chosen_pictures(data: ImagesData) -> list[str]:
         path = folders.path_of(data.path, name)
         if path is None:
             missing.append(name)
-        elif not is_picture(Path(name).name) or os.path.isdir(path):  # noqa: PTH112 - of a text
+        elif not is_image(Path(name).name) or os.path.isdir(path):  # noqa: PTH112 - of a text
             others.append(name)
         else:
             there.append((name, path))

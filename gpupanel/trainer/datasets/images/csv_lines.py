@@ -1,8 +1,8 @@
-"""What a CSV says of pictures: a line each, first the file, then what it is.
+"""What a CSV says of images: a line each, first the file, then what it is.
 
 The file is read line by line and need not be one that anybody meant well with: a line, the number
 of lines and what a name may lead to have bounds. Commas, semicolons or tabs stand between the
-cells, whichever the first line has most of; that line is a header where it names no picture.
+cells, whichever the first line has most of; that line is a header where it names no image.
 """
 
 import csv
@@ -24,13 +24,13 @@ _MOST_LINES = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class PictureLines:
-    """The lines that were found to be about pictures, in their order.
+class ImageLines:
+    """The lines that were found to be about images, in their order.
 
     Attributes:
         path: Of the CSV.
         columns: Names of what is to be predicted; numbers where there is no header.
-        pictures: The place of each line's picture among those that were listed.
+        images: The place of each line's image among those that were listed.
         cells: The other cells of each line.
         numbers: Where each line stands in the file, from 1.
         missing: Files that lines name and that are not there.
@@ -38,28 +38,28 @@ class PictureLines:
 
     path: Path
     columns: tuple[str, ...]
-    pictures: tuple[int, ...]
+    images: tuple[int, ...]
     cells: tuple[tuple[str, ...], ...]
     numbers: tuple[int, ...]
     missing: tuple[str, ...]
 
 
-def read_lines(path: Path, root: Path, pictures: Sequence[str]) -> PictureLines:
-    """The lines of a CSV, each with its picture.
+def read_lines(path: Path, root: Path, images: Sequence[str]) -> ImageLines:
+    """The lines of a CSV, each with its image.
 
-    A name is meant from the folder of the pictures; its ending may be missing.
+    A name is meant from the folder of the images; its ending may be missing.
 
     Args:
         path: Of the CSV.
-        root: The folder of the pictures.
-        pictures: Those that there are.
+        root: The folder of the images.
+        images: Those that there are.
 
     Raises:
         ProblemError: It is no such file, or what it says cannot be.
     """
     try:
         with open_regular(path) as file:
-            return _placed(path, _rows(path, file), _Names(path, root, pictures))
+            return _placed(path, _rows(path, file), _Names(path, root, images))
     except FileNotFoundError as error:
         raise problem_of(
             "data_labels_missing",
@@ -75,11 +75,11 @@ def read_lines(path: Path, root: Path, pictures: Sequence[str]) -> PictureLines:
 
 
 def columns_of(path: Path, root: Path) -> tuple[str, ...]:
-    """The columns of a CSV beside that of the pictures, without reading more than its first line.
+    """The columns of a CSV beside that of the images, without reading more than its first line.
 
     Args:
         path: Of the CSV.
-        root: The folder of the pictures.
+        root: The folder of the images.
 
     Raises:
         ProblemError: It is no such file.
@@ -90,9 +90,9 @@ def columns_of(path: Path, root: Path) -> tuple[str, ...]:
     except OSError:
         return ()
     name = os.path.normpath(head[0].strip().replace("\\", "/"))
-    # A name that is too long for the system is no picture's, either.
-    is_picture = any(os.path.exists(root / f"{name}{end}") for end in ("", *SUFFIXES))  # noqa: PTH110
-    return _columns(head, is_header=not is_picture)
+    # A name that is too long for the system is no image's, either.
+    is_image = any(os.path.exists(root / f"{name}{end}") for end in ("", *SUFFIXES))  # noqa: PTH110
+    return _columns(head, is_header=not is_image)
 
 
 def _columns(head: Sequence[str], *, is_header: bool) -> tuple[str, ...]:
@@ -104,8 +104,8 @@ def _columns(head: Sequence[str], *, is_header: bool) -> tuple[str, ...]:
 
 
 def without_column(
-    lines: PictureLines, name: str, *, must_be_there: bool
-) -> tuple[PictureLines, tuple[str, ...]]:
+    lines: ImageLines, name: str, *, must_be_there: bool
+) -> tuple[ImageLines, tuple[str, ...]]:
     """The lines without a column, and what stands in it.
 
     Args:
@@ -161,16 +161,16 @@ def problem_of_line(path: Path, number: int, what: str) -> ProblemError:
 
 
 class _Names:
-    """Finds the picture that a cell names."""
+    """Finds the image that a cell names."""
 
-    def __init__(self, path: Path, root: Path, pictures: Sequence[str]) -> None:
+    def __init__(self, path: Path, root: Path, images: Sequence[str]) -> None:
         self._path = path
         self._root = f"{str(root).rstrip(os.sep)}{os.sep}"
-        self._places = {each.removeprefix(self._root): n for n, each in enumerate(pictures)}
+        self._places = {each.removeprefix(self._root): n for n, each in enumerate(images)}
         self._stems: dict[str, int] | None = None
 
     def place(self, cell: str) -> int | None:
-        """Which picture it is; ``None``: it is not there.
+        """Which image it is; ``None``: it is not there.
 
         Raises:
             ProblemError: The name leads out of the folder.
@@ -193,13 +193,13 @@ class _Names:
             self._stems = {}
             for path, number in self._places.items():
                 stem = path.rpartition(".")[0]
-                # -1: several pictures differ in the ending only.
+                # -1: several images differ in the ending only.
                 self._stems[stem] = -1 if stem in self._stems else number
         found = self._stems.get(name)
         return None if found == -1 else found
 
 
-def _placed(path: Path, rows: Iterator[tuple[int, list[str]]], names: _Names) -> PictureLines:
+def _placed(path: Path, rows: Iterator[tuple[int, list[str]]], names: _Names) -> ImageLines:
     first = next(rows, None)
     if first is None:
         raise problem_of(
@@ -234,7 +234,7 @@ def _placed(path: Path, rows: Iterator[tuple[int, list[str]]], names: _Names) ->
             )
     if not cells:
         raise _no_line(path, missing)
-    return PictureLines(
+    return ImageLines(
         path,
         _columns(head, is_header=is_header),
         tuple(cells),

@@ -1,4 +1,4 @@
-"""What may decode pictures faster than one by one, as soon as a process has it."""
+"""What may decode images faster than one by one, as soon as a process has it."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ class JpegBatches(Protocol):
     def decode(
         self, jpegs: Sequence[PlainJpeg], size: tuple[int, int], channels: int
     ) -> list[npt.NDArray[np.uint8] | None]:
-        """The picture of each; ``None`` for those that have to be decoded one by one.
+        """The image of each; ``None`` for those that have to be decoded one by one.
 
         Args:
             jpegs: What to decode.
@@ -27,11 +27,11 @@ class JpegBatches(Protocol):
         """
 
 
-class PictureDecoding:
-    """Shared by those who read pictures and who knows when TensorFlow may be used.
+class ImageDecoding:
+    """Shared by those who read images and who knows when TensorFlow may be used.
 
     Attributes:
-        jpegs: ``None``: every picture is decoded by itself, to the same pixels.
+        jpegs: ``None``: every image is decoded by itself, to the same pixels.
     """
 
     def __init__(self, jpegs: JpegBatches | None = None, *, comes_later: bool = False) -> None:

@@ -14,7 +14,7 @@ from PIL import Image
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.examples import Array, Indices
-from gpupanel.trainer.datasets.images.decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.pixels import (
     PlainJpeg,
     TooManyPixelsError,
@@ -50,7 +50,7 @@ class ImageFiles:
     channels: int
     key: str = "data.path"
     skipped: SkippedFiles | None = None
-    decoding: PictureDecoding = field(default_factory=PictureDecoding)
+    decoding: ImageDecoding = field(default_factory=ImageDecoding)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:

@@ -37,7 +37,7 @@ class JpegDecoder:
     def decode(
         self, jpegs: Sequence[PlainJpeg], size: tuple[int, int], channels: int
     ) -> list[Pixels | None]:
-        """The picture of each; ``None`` for one of those among which is a damaged one.
+        """The image of each; ``None`` for one of those among which is a damaged one.
 
         Args:
             jpegs: What to decode.
@@ -57,8 +57,8 @@ class JpegDecoder:
                     pixels = function(contents).numpy()
                 except tf.errors.InvalidArgumentError:
                     continue
-            for place, picture in zip(places, pixels, strict=True):
-                found[place] = picture
+            for place, image in zip(places, pixels, strict=True):
+                found[place] = image
         return found
 
     def _function(

@@ -1,4 +1,4 @@
-"""What a CSV says of pictures, as it is trained on."""
+"""What a CSV says of images, as it is trained on."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from gpupanel.trainer.datasets.checks import ArrayName
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.images.csv_lines import (
     FIELD,
-    PictureLines,
+    ImageLines,
     problem_of,
     problem_of_line,
 )
@@ -24,8 +24,8 @@ _WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PictureLabels:
-    """What the pictures are.
+class ImageLabels:
+    """What the images are.
 
     Attributes:
         array: As :class:`~gpupanel.trainer.datasets.examples.Examples` has labels.
@@ -41,12 +41,12 @@ class PictureLabels:
 
 
 def labels_of(
-    lines: PictureLines,
+    lines: ImageLines,
     predicts: Target | None,
-    training: PictureLabels | None = None,
+    training: ImageLabels | None = None,
     *,
     must_differ: bool = True,
-) -> PictureLabels:
+) -> ImageLabels:
     """What the lines say, as it is trained on.
 
     One column of text or whole numbers holds classes; numbers in it that are not whole are values.
@@ -55,8 +55,8 @@ def labels_of(
     Args:
         lines: At least one.
         predicts: What the labels are; ``None``: found.
-        training: The labels of the training pictures, for those of another set.
-        must_differ: Refuse pictures that are all of one class.
+        training: The labels of the training images, for those of another set.
+        must_differ: Refuse images that are all of one class.
 
     Raises:
         ProblemError: They are no labels of that kind, or none of those classes.
@@ -79,7 +79,7 @@ def labels_of(
     name = _Column(str(lines.path), ", ".join(lines.columns[:5]), FIELD)
     found = checked_labels(_matrix(lines), name, predicts, must_differ=must_differ)
     titles = () if found.target is Target.VALUES else lines.columns
-    return PictureLabels(found.array, found.target, titles, columns)
+    return ImageLabels(found.array, found.target, titles, columns)
 
 
 class _Column(ArrayName):
@@ -94,12 +94,12 @@ def _are_values(cells: Sequence[str]) -> bool:
 
 
 def _classes(
-    lines: PictureLines,
+    lines: ImageLines,
     cells: Sequence[str],
     names: tuple[str, ...] | None,
     *,
     must_differ: bool,
-) -> PictureLabels:
+) -> ImageLabels:
     empty = next((n for n, cell in zip(lines.numbers, cells, strict=True) if not cell), None)
     if empty is not None:
         raise problem_of_line(lines.path, empty, "has no label")
@@ -130,11 +130,11 @@ def _classes(
             "Use images of two classes or more.",
         )
     array = np.array([numbers[text] for text in texts], np.int32)
-    return PictureLabels(array, Target.CLASSES, names, 1)
+    return ImageLabels(array, Target.CLASSES, names, 1)
 
 
-def _matrix(lines: PictureLines) -> Array:
-    """The cells as numbers, shape [pictures, columns]."""
+def _matrix(lines: ImageLines) -> Array:
+    """The cells as numbers, shape [images, columns]."""
     for number, row in zip(lines.numbers, lines.cells, strict=True):
         odd = next((place for place, cell in enumerate(row) if not _NUMBER.fullmatch(cell)), None)
         if odd is not None:

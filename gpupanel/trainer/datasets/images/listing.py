@@ -1,4 +1,4 @@
-"""Which pictures a folder holds, and which sets or classes its sub-folders are.
+"""Which images a folder holds, and which sets or classes its sub-folders are.
 
 Nothing is opened here, so that a folder of 100,000 files is seen in a fraction of a second. Links
 to folders are followed where they stand for a class, and no further: what is listed has an end.
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpupanel.domain.data import ImagesData
-from gpupanel.domain.images_data import PICTURE_SUFFIXES
+from gpupanel.domain.images_data import IMAGE_SUFFIXES
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8
 
-SUFFIXES = frozenset(PICTURE_SUFFIXES)
+SUFFIXES = frozenset(IMAGE_SUFFIXES)
 _TRAINING = frozenset({"train", "training"})
 _SETS: Mapping[str, frozenset[str]] = {
     "validation_path": frozenset({"val", "valid", "validation"}),
@@ -30,17 +30,17 @@ class Folder:
     Attributes:
         path: Of the folder.
         folders: In it that are not hidden, in alphabetical order.
-        has_pictures: Whether a picture stands right in it.
+        has_images: Whether an image stands right in it.
     """
 
     path: Path
     folders: tuple[Path, ...]
-    has_pictures: bool
+    has_images: bool
 
     @property
     def is_flat(self) -> bool:
-        """Whether it holds pictures, and no folders of pictures."""
-        return self.has_pictures and not any(map(_holds_a_picture, self.folders))
+        """Whether it holds images, and no folders of images."""
+        return self.has_images and not any(map(_holds_images, self.folders))
 
 
 def look_into(root: Path, key: str) -> Folder:
@@ -51,14 +51,14 @@ def look_into(root: Path, key: str) -> Folder:
     """
     if root == Path():
         raise _problem("data_path_missing", "No folder of images is chosen.", "Choose a folder.")
-    folders, has_pictures = [], False
+    folders, has_images = [], False
     try:
         with os.scandir(root) as entries:
             for entry in entries:
                 if _is_folder(entry):
                     folders += [] if entry.name.startswith(".") else [entry.name]
                 else:
-                    has_pictures = has_pictures or is_picture(entry.name)
+                    has_images = has_images or is_image(entry.name)
     except FileNotFoundError as error:
         raise _problem(
             "data_file_missing",
@@ -68,17 +68,17 @@ def look_into(root: Path, key: str) -> Folder:
         ) from error
     except OSError as error:
         raise _unreadable(root, error, key) from error
-    return Folder(root, tuple(root / name for name in sorted(folders)), has_pictures)
+    return Folder(root, tuple(root / name for name in sorted(folders)), has_images)
 
 
-def is_picture(name: str) -> bool:
-    """Whether a file of that name is taken for a picture."""
+def is_image(name: str) -> bool:
+    """Whether a file of that name is taken for an image."""
     stem, _, suffix = name.rpartition(".")
     return bool(stem) and f".{suffix.lower()}" in SUFFIXES
 
 
-def pictures_below(folder: Path, key: str) -> list[str]:
-    """The paths of the pictures in a folder and all folders in it, in order of their parts.
+def images_below(folder: Path, key: str) -> list[str]:
+    """The paths of the images in a folder and all folders in it, in order of their parts.
 
     They are texts: a :class:`Path` each takes longer than the listing, and six times the memory.
 
@@ -104,7 +104,7 @@ def _names_below(root: str) -> Iterator[str]:
                 # A link to a folder is not gone into: it may lead back, or anywhere.
                 if entry.is_dir(follow_symlinks=False):
                     below.append((entry.name, True))
-                elif is_picture(entry.name) and not (entry.is_symlink() and _is_folder(entry)):
+                elif is_image(entry.name) and not (entry.is_symlink() and _is_folder(entry)):
                     below.append((entry.name, False))
         below.sort(reverse=True)
         waiting += [(f"{place}{os.sep}{name}", is_one) for name, is_one in below]
@@ -118,7 +118,7 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
         return False
 
 
-def _holds_a_picture(folder: Path) -> bool:
+def _holds_images(folder: Path) -> bool:
     try:
         return next(_names_below(str(folder)), None) is not None
     except OSError:

@@ -1,4 +1,4 @@
-"""From a picture's file to its pixels, whatever way it has of storing them.
+"""From an image's file to its pixels, whatever way it has of storing them.
 
 The exported script does the same, step by step, so that it trains on the same pixels.
 """
@@ -31,8 +31,8 @@ _GREY_AS_INT = ("PNG", "PPM")
 
 
 @dataclass(frozen=True, slots=True)
-class PictureForm:
-    """How a picture is stored, as its header says.
+class ImageForm:
+    """How an image is stored, as its header says.
 
     Attributes:
         format: As Pillow names it.
@@ -64,7 +64,7 @@ _Places = npt.NDArray[np.intp]
 
 
 class TooManyPixelsError(Exception):
-    """The picture is larger than is unpacked; the text says how large."""
+    """The image is larger than is unpacked; the text says how large."""
 
 
 class UnknownRangeError(Exception):
@@ -74,7 +74,7 @@ class UnknownRangeError(Exception):
 def pixels_of(
     file: BinaryIO, size: tuple[int, int], channels: int, most_pixels: int
 ) -> npt.NDArray[np.uint8]:
-    """The picture of a file, upright and scaled; of several frames the first.
+    """The image of a file, upright and scaled; of several frames the first.
 
     Of 16 bits a value the upper 8 are taken. What is transparent is shown on white. A large JPEG is
     unpacked at a half, a quarter or an eighth, as long as that is no smaller than ``size``; what is
@@ -102,7 +102,7 @@ def pixels_of(
 def plain_jpeg_or_pixels_of(
     file: BinaryIO, size: tuple[int, int], channels: int, most_pixels: int
 ) -> PlainJpeg | npt.NDArray[np.uint8]:
-    """The picture of a file, or what it takes to decode it otherwise; its bytes decide which.
+    """The image of a file, or what it takes to decode it otherwise; its bytes decide which.
 
     Args:
         file: As :func:`pixels_of` takes it.
@@ -137,21 +137,21 @@ def form_and_pixels_of(
     channels: int,
     most_pixels: int,
     one_large: AbstractContextManager[object],
-) -> tuple[PictureForm, npt.NDArray[np.uint8]]:
-    """How a picture is stored, too.
+) -> tuple[ImageForm, npt.NDArray[np.uint8]]:
+    """How an image is stored, too.
 
     Args:
         file: As :func:`pixels_of` takes it.
         size: Likewise.
         channels: Likewise.
         most_pixels: Likewise.
-        one_large: Entered while a picture of more than 16 million pixels is unpacked.
+        one_large: Entered while an image of more than 16 million pixels is unpacked.
 
     Raises:
         Exception: As :func:`pixels_of` raises it.
     """
     with Image.open(file, formats=FORMATS) as image:
-        form = PictureForm(image.format or "", image.mode, image.width, image.height)
+        form = ImageForm(image.format or "", image.mode, image.width, image.height)
         is_large = form.width * form.height > _LARGE_PIXELS
         with one_large if is_large else nullcontext():
             return form, _pixels(image, size, channels, most_pixels)
@@ -168,15 +168,15 @@ def _pixels(
     ImageOps.exif_transpose(image, in_place=True)
     shown = _shown(image)
     mode = _mode(channels)
-    picture = shown if shown.mode == mode else shown.convert(mode)
-    averaged = _averaged(picture.size, size)
-    reduced = picture if averaged == (1, 1) else picture.reduce(averaged)
+    converted = shown if shown.mode == mode else shown.convert(mode)
+    averaged = _averaged(converted.size, size)
+    reduced = converted if averaged == (1, 1) else converted.reduce(averaged)
     pixels = np.asarray(reduced, np.uint8)
     return scaled(pixels.reshape(reduced.height, reduced.width, channels), size)
 
 
 def scaled(pixels: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
-    """A picture in another size, bilinear, as TensorFlow's ``tf.image.resize`` does it.
+    """An image in another size, bilinear, as TensorFlow's ``tf.image.resize`` does it.
 
     The steps are those of TensorFlow's kernel (``resize_bilinear_op.cc``, pixels at their centres),
     in the same order and precision, so that every bit is the same.
@@ -225,7 +225,7 @@ def _reduction(width: int, height: int, size: tuple[int, int]) -> int:
 
 
 def _averaged(there: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
-    """Over how many pixels a picture is averaged, across and down, before it is scaled.
+    """Over how many pixels an image is averaged, across and down, before it is scaled.
 
     Of one that is three times too large or more, scaling would leave most pixels out.
 
@@ -240,7 +240,7 @@ def _averaged(there: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
 
 
 def _shown(image: Image.Image) -> Image.Image:
-    """The picture with 8 bits a value and nothing to see through."""
+    """The image with 8 bits a value and nothing to see through."""
     if image.mode in _DEEP or (image.mode == "I" and image.format in _GREY_AS_INT):
         return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
     if image.mode in ("I", "F"):

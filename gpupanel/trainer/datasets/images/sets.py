@@ -1,4 +1,4 @@
-"""The pictures of each set with what they are: by their folders, by a CSV, or unknown."""
+"""The images of each set with what they are: by their folders, by a CSV, or unknown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,21 +10,21 @@ from gpupanel.domain.data import MOST_CLASSES, ImagesData, Target
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.datasets.images.chosen import chosen_pictures
+from gpupanel.trainer.datasets.images.chosen import chosen_images
 from gpupanel.trainer.datasets.images.csv_lines import (
     FIELD,
-    PictureLines,
+    ImageLines,
     read_lines,
     without_column,
 )
-from gpupanel.trainer.datasets.images.decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.files import ImageFiles
-from gpupanel.trainer.datasets.images.labels import PictureLabels, labels_of
+from gpupanel.trainer.datasets.images.labels import ImageLabels, labels_of
 from gpupanel.trainer.datasets.images.listing import (
     SUFFIXES,
     Folder,
+    images_below,
     look_into,
-    pictures_below,
     with_found_sets,
 )
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
@@ -35,14 +35,14 @@ PATHS = {"training": "path", "validation": "validation_path", "test": "test_path
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageSet:
-    """The pictures of one set, and what each of them is.
+    """The images of one set, and what each of them is.
 
     Attributes:
         root: The folder of the set.
-        files: The pictures.
+        files: The images.
         labels: Theirs; ``None``: nobody knows them.
         labels_file: The CSV that says them; ``None``: there is none.
-        unlabelled: Pictures of the folder that it has no line for.
+        unlabelled: Images of the folder that it has no line for.
         notes: What is odd about them.
         groups: Of each a number that those have in common that are held out together; ``None``:
             none are.
@@ -50,7 +50,7 @@ class ImageSet:
 
     root: Path
     files: ImageFiles
-    labels: PictureLabels | None
+    labels: ImageLabels | None
     labels_file: Path | None = None
     unlabelled: int = 0
     notes: tuple[Problem, ...] = ()
@@ -60,7 +60,7 @@ class ImageSet:
         """The same, of which some may be unreadable."""
         return replace(self, files=replace(self.files, skipped=skipped))
 
-    def with_decoding(self, decoding: PictureDecoding) -> "ImageSet":
+    def with_decoding(self, decoding: ImageDecoding) -> "ImageSet":
         """The same, decoded by what there is."""
         return replace(self, files=replace(self.files, decoding=decoding))
 
@@ -72,11 +72,11 @@ def list_sets(
 
     Args:
         data: Where they are.
-        must_differ: Refuse training pictures of one class: nothing can be learned from them.
-        needs_labels: Without it, nobody need know what the pictures are.
+        must_differ: Refuse training images of one class: nothing can be learned from them.
+        needs_labels: Without it, nobody need know what the images are.
 
     Raises:
-        ProblemError: A folder is missing, or does not hold pictures in one of the ways that there
+        ProblemError: A folder is missing, or does not hold images in one of the ways that there
             are.
     """
     data = with_found_sets(data)
@@ -109,15 +109,15 @@ class _Lister:
         if self.data.files:
             if needs_labels:
                 raise self._no_labels_of_files()
-            return ImageSet(self.root, self._files(chosen_pictures(self.data)), None)
+            return ImageSet(self.root, self._files(chosen_images(self.data)), None)
         folder = look_into(self.root, self.key)
         csv = self._labels_file()
         if csv is not None and (needs_labels or csv.is_file()):
             return self._by_csv(csv, must_differ=must_differ)
-        if csv is not None or folder.is_flat or (folder.has_pictures and not folder.folders):
+        if csv is not None or folder.is_flat or (folder.has_images and not folder.folders):
             if needs_labels:
                 raise self._no_labels()
-            return ImageSet(self.root, self._files(pictures_below(self.root, self.key)), None)
+            return ImageSet(self.root, self._files(images_below(self.root, self.key)), None)
         return self._by_class(folder, must_differ=must_differ)
 
     def _labels_file(self) -> Path | None:
@@ -132,8 +132,8 @@ class _Lister:
         return self.root / chosen
 
     def _by_csv(self, csv: Path, *, must_differ: bool) -> ImageSet:
-        pictures = pictures_below(self.root, self.key)
-        lines, groups = read_lines(csv, self.root, pictures), None
+        images = images_below(self.root, self.key)
+        lines, groups = read_lines(csv, self.root, images), None
         if self.data.chosen_group:
             lines, belongs = without_column(
                 lines, self.data.chosen_group, must_be_there=self.training is None
@@ -148,9 +148,9 @@ class _Lister:
             others,
             must_differ=must_differ and others is None,
         )
-        chosen = [pictures[place] for place in lines.pictures]
-        notes = _notes(lines, pictures, self.data.unreadable_share)
-        unlabelled = len(pictures) - len(set(lines.pictures))
+        chosen = [images[place] for place in lines.images]
+        notes = _notes(lines, images, self.data.unreadable_share)
+        unlabelled = len(images) - len(set(lines.images))
         return ImageSet(self.root, self._files(chosen), labels, csv, unlabelled, notes, groups)
 
     def _by_class(self, folder: Folder, *, must_differ: bool) -> ImageSet:
@@ -174,7 +174,7 @@ class _Lister:
         chosen = [each for each in folder.folders if as_utf8(each.name) not in left_out]
         if not chosen:
             raise self._all_left_out(folder)
-        files = {each.name: pictures_below(each, self.key) for each in chosen}
+        files = {each.name: images_below(each, self.key) for each in chosen}
         names = tuple(map(as_utf8, files))
         empty = [name for name, paths in files.items() if not paths]
         if self.training is None:
@@ -185,7 +185,7 @@ class _Lister:
                 raise self._no_images(empty, len(files))
         numbers = np.repeat(np.arange(len(files), dtype=np.int32), list(map(len, files.values())))
         found = [path for of_class in files.values() for path in of_class]
-        labels = PictureLabels(numbers, Target.CLASSES, names)
+        labels = ImageLabels(numbers, Target.CLASSES, names)
         return ImageSet(self.root, self._files(found), labels, notes=self._unknown(folder))
 
     def _unknown(self, folder: Folder) -> tuple[Problem, ...]:
@@ -297,15 +297,15 @@ class _Lister:
         return ImageFiles(tuple(paths), self.data.image_size, channels, self.key)
 
 
-def _notes(lines: PictureLines, pictures: Sequence[str], share: float) -> tuple[Problem, ...]:
+def _notes(lines: ImageLines, images: Sequence[str], share: float) -> tuple[Problem, ...]:
     """What of a CSV and a folder does not belong together.
 
     Raises:
-        ProblemError: More lines than may be are of pictures that are not there.
+        ProblemError: More lines than may be are of images that are not there.
     """
     notes = []
     if lines.missing:
-        count, total = len(lines.missing), len(lines.missing) + len(lines.pictures)
+        count, total = len(lines.missing), len(lines.missing) + len(lines.images)
         is_much = count > share * total
         notes.append(
             Problem(
@@ -322,15 +322,15 @@ def _notes(lines: PictureLines, pictures: Sequence[str], share: float) -> tuple[
         )
         if is_much:
             raise ProblemError(*notes)
-    listed = set(lines.pictures)
-    unlisted = [path for place, path in enumerate(pictures) if place not in listed]
+    listed = set(lines.images)
+    unlisted = [path for place, path in enumerate(images) if place not in listed]
     if unlisted:
         notes.append(
             Problem(
                 code="data_images_unlabelled",
                 severity=Severity.HINT,
                 field=FIELD,
-                message=f"{lines.path} has no line for {len(unlisted):,} of the {len(pictures):,} "
+                message=f"{lines.path} has no line for {len(unlisted):,} of the {len(images):,} "
                 "images in the folder: "
                 f"{_shown([as_utf8(Path(path).name) for path in unlisted[:6]])}.",
                 hint="They are left out; give each a line there to use them.",

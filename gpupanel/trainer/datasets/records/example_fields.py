@@ -1,7 +1,7 @@
 """The features of a ``tf.train.Example``, found in its bytes without unpacking the whole of it.
 
 TensorFlow's own classes would have to be imported with the whole of TensorFlow, which takes three
-seconds, and a preview does without; and they unpack all features of a record, the pictures among
+seconds, and a preview does without; and they unpack all features of a record, the images among
 them, where only a label is wanted. What is read here is a small part of protocol buffers: fields
 with a number and a wire type, one within the other
 (``tensorflow/core/example/{example,feature}.proto``,

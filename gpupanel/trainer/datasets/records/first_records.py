@@ -43,28 +43,28 @@ class FeatureFacts:
         kind: Of its values.
         counts: Fewest and most values of a record.
         lengths: Of bytes, fewest and most of a value.
-        picture: What kind of encoded picture the first is, such as "JPEG 500 x 400"; else empty.
+        image: What kind of encoded image the first is, such as "JPEG 500 x 400"; else empty.
         is_text: Whether what is bytes is text (:func:`is_text`).
     """
 
     kind: FeatureKind
     counts: tuple[int, int]
     lengths: tuple[int, int] = (0, 0)
-    picture: str = ""
+    image: str = ""
     is_text: bool = True
 
     @property
     def may_be_name(self) -> bool:
-        """Whether it may be the name of a class: one text that is short and no picture."""
+        """Whether it may be the name of a class: one text that is short and no image."""
         is_one = self.is_text and self.kind == "bytes" and self.counts == (1, 1)
-        is_one = is_one and not self.picture
+        is_one = is_one and not self.image
         return is_one and self.lengths[0] > 0 and self.lengths[1] <= LONGEST_NAME_BYTES
 
     @property
     def form(self) -> str:
         """In words: "float, 4 numbers"."""
-        if self.picture:
-            return f"image, {self.picture}"
+        if self.image:
+            return f"image, {self.image}"
         many = _range(self.counts)
         if self.kind == "bytes":
             several = "" if self.counts == (1, 1) else f" in {many} texts"
@@ -136,14 +136,14 @@ def _read_first(path: Path, field: str) -> FirstRecords | None:
     return None if first is None else FirstRecords(path, first, features)
 
 
-def is_picture(value: bytes) -> str:
-    """What kind of encoded picture bytes are, with its size; empty: they are none."""
+def is_image(value: bytes) -> str:
+    """What kind of encoded image bytes are, with its size; empty: they are none."""
     try:
         with Image.open(BytesIO(value), formats=FORMATS) as image:
             return f"{image.format} {image.width:,} x {image.height:,}"
     except MemoryError:
         raise
-    except Exception:  # noqa: BLE001 - whatever bytes make of the decoders, they are no picture
+    except Exception:  # noqa: BLE001 - whatever bytes make of the decoders, they are no image
         return ""
 
 
@@ -159,7 +159,7 @@ def taker(record: bytes) -> Take:
 
 def _with_record(record: bytes, feature: Feature, before: FeatureFacts | None) -> FeatureFacts:
     take = taker(record)
-    picture, lengths, are_texts = "", (0, 0), True
+    image, lengths, are_texts = "", (0, 0), True
     if feature.kind == "bytes":
         spans = byte_spans(take, feature)
         count = len(spans)
@@ -169,16 +169,16 @@ def _with_record(record: bytes, feature: Feature, before: FeatureFacts | None) -
             is_text(record[slice(*span)]) for span in spans
         )
         if before is None and count == 1:
-            picture = is_picture(record[slice(*spans[0])])
+            image = is_image(record[slice(*spans[0])])
     else:
         count = len(numbers_of(take, feature))
     if before is None:
-        return FeatureFacts(feature.kind, (count, count), lengths, picture, are_texts)
+        return FeatureFacts(feature.kind, (count, count), lengths, image, are_texts)
     return FeatureFacts(
         before.kind,
         (min(before.counts[0], count), max(before.counts[1], count)),
         (min(before.lengths[0], lengths[0]), max(before.lengths[1], lengths[1])),
-        before.picture,
+        before.image,
         before.is_text and are_texts,
     )
 

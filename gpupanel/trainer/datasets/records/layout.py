@@ -24,7 +24,7 @@ from gpupanel.trainer.datasets.records.example_fields import (
 from gpupanel.trainer.datasets.records.first_records import (
     FeatureFacts,
     FirstRecords,
-    is_picture,
+    is_image,
     taker,
 )
 
@@ -47,7 +47,7 @@ class RecordLayout:
         features: The name of the feature that is learned from.
         kind: Of its values.
         shape: Of one example.
-        dtype: Of raw bytes, in which the number stands; ``None``: they are an encoded picture, or
+        dtype: Of raw bytes, in which the number stands; ``None``: they are an encoded image, or
             numbers of their own.
         labels: The name of the feature that is predicted; empty: it is not read.
         labels_kind: Of its values.
@@ -67,14 +67,14 @@ class RecordLayout:
     said_shape: tuple[int, ...] = ()
 
     @property
-    def is_picture(self) -> bool:
-        """Whether the example is an encoded picture."""
+    def is_image(self) -> bool:
+        """Whether the example is an encoded image."""
         return self.kind == "bytes" and self.dtype is None
 
     @property
     def are_bytes(self) -> bool:
         """Whether the numbers of an example are bytes, which are pixels; else ``float32``."""
-        return self.is_picture or self.dtype == np.uint8
+        return self.is_image or self.dtype == np.uint8
 
     @property
     def count(self) -> int:
@@ -112,13 +112,13 @@ def found_layout(data: TfrecordData, first: FirstRecords, *, needs_labels: bool)
 
 def _found_features(first: FirstRecords, labels: str) -> str:
     features = {name: facts for name, facts in first.features.items() if name != labels}
-    pictures = [name for name, facts in features.items() if facts.picture]
-    if len(pictures) == 1:
-        return pictures[0]
+    images = [name for name, facts in features.items() if facts.image]
+    if len(images) == 1:
+        return images[0]
     may_be = {name: facts for name, facts in features.items() if _may_be_example(name, facts)}
-    pictures = [name for name in pictures if name in may_be]
+    images = [name for name in images if name in may_be]
     try:
-        shapes = _shapes({name: may_be[name] for name in pictures} or may_be)
+        shapes = _shapes({name: may_be[name] for name in images} or may_be)
         beside = {labels: (1,)} if labels else {}
         return find_layout(
             {**shapes, **beside}, ArrayLayout(labels=labels), needs_labels=False
@@ -194,7 +194,7 @@ def _layout(data: TfrecordData, first: FirstRecords, name: str) -> RecordLayout:
             why = f"has {len(spans):,} texts of bytes in the first one, and an example is one"
             raise problems.unused_feature(first.path, name, why, "data.features")
         value = first.first[slice(*spans[0])]
-        if data.raw_type is None and is_picture(value):
+        if data.raw_type is None and is_image(value):
             channels = 3 if data.color == "rgb" else 1
             return RecordLayout(name, "bytes", (*data.image_size, channels))
         dtype = np.dtype(data.raw_type or "uint8").newbyteorder("<")

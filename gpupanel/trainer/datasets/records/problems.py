@@ -168,7 +168,7 @@ def no_space(path: Path, folder: Path, unpacked_bytes: int) -> ProblemError:
 
 
 def decoded_no_space(folder: Path, needed_bytes: int) -> ProblemError:
-    """Decoded pictures that there is no room for."""
+    """Decoded images that there is no room for."""
     return data_problem(
         "decoded_images_no_space",
         f"The decoded images take {needed_bytes / 2**20:,.0f} MiB, and the disk of {folder} has "

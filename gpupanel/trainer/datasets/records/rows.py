@@ -49,7 +49,7 @@ class RecordRows:
     Attributes:
         files: That hold them, in their order.
         layout: What is read of each.
-        skipped: Takes note of pictures that cannot be read, where some may be; ``None``: none may.
+        skipped: Takes note of images that cannot be read, where some may be; ``None``: none may.
         chosen: These records alone; ``None``: all.
     """
 
@@ -90,12 +90,12 @@ class RecordRows:
         return replace(self, chosen=chosen)
 
     def read_readable(self, indices: Indices) -> tuple[Array, Mapping[int, ProblemError]]:
-        """The features, and why pictures could not be read, by their place among the indices.
+        """The features, and why images could not be read, by their place among the indices.
 
         These are black.
 
         Raises:
-            ProblemError: As :meth:`read`; or one more picture cannot be read than may be.
+            ProblemError: As :meth:`read`; or one more image cannot be read than may be.
         """
         indices = indices if self.chosen is None else self.chosen[indices]
         errors: dict[int, ProblemError] = {}
@@ -201,36 +201,36 @@ class RecordRows:
                 texts.append(checker.value(take, found, number + 1))
             else:
                 values.append(checker.numbers(take, found, layout.features, number + 1))
-        if layout.is_picture:
+        if layout.is_image:
             pixels, bad = np.zeros((len(texts), *layout.shape), np.uint8), {}
-            for place, picture in enumerate(self._pictures(file, numbers, texts)):
-                if isinstance(picture, ProblemError):
-                    bad[place] = picture
+            for place, image in enumerate(self._images(file, numbers, texts)):
+                if isinstance(image, ProblemError):
+                    bad[place] = image
                 else:
-                    pixels[place] = picture
+                    pixels[place] = image
             return pixels, bad
         if layout.dtype is not None:
             values = [np.frombuffer(b"".join(texts), layout.dtype)]
         raw = np.concatenate(values).reshape(len(records), *layout.shape)
         return checked_rows(raw, indices, name), {}
 
-    def _pictures(
+    def _images(
         self, file: RecordFile, numbers: Sequence[int], values: Sequence[bytes]
     ) -> Iterator[Array | ProblemError]:
         # A pool for each call: several threads call, and a process that forked has no threads.
         with ThreadPoolExecutor(min(_THREADS, len(values))) as pool:
-            yield from pool.map(lambda *each: self._picture_or_skip(file, *each), numbers, values)
+            yield from pool.map(lambda *each: self._image_or_skip(file, *each), numbers, values)
 
-    def _picture_or_skip(self, file: RecordFile, number: int, value: bytes) -> Array | ProblemError:
+    def _image_or_skip(self, file: RecordFile, number: int, value: bytes) -> Array | ProblemError:
         try:
-            return self._picture(file, number, value)
+            return self._image(file, number, value)
         except ProblemError as error:
             if self.skipped is None:
                 raise
             self.skipped.add(f"{file.source.chosen}, record {number + 1:,}", error)
             return error
 
-    def _picture(self, file: RecordFile, number: int, value: bytes) -> Array:
+    def _image(self, file: RecordFile, number: int, value: bytes) -> Array:
         height, width, channels = self.layout.shape
         try:
             return pixels_of(BytesIO(value), (height, width), channels, LARGEST_IMAGE_PIXELS)
@@ -245,7 +245,7 @@ class RecordRows:
         except MemoryError:
             raise
         except Exception as error:
-            # Whatever the bytes of a damaged picture happen to make of the decoders.
+            # Whatever the bytes of a damaged image happen to make of the decoders.
             raise _unreadable(file, number, "it is truncated or is not an image", error) from error
 
 

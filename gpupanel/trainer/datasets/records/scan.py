@@ -238,7 +238,7 @@ class RecordChecker:
         return problems.differs(self.source.chosen, number, name, what, self.source.field)
 
     def _count(self, take: Take, feature: Feature) -> int | None:
-        """How many numbers or bytes an example has; of pictures it does not matter."""
+        """How many numbers or bytes an example has; of images it does not matter."""
         if feature.kind == "float":
             return count_of(take, feature)
         if feature.kind == "int64":
@@ -246,7 +246,7 @@ class RecordChecker:
         spans = byte_spans(take, feature)
         if len(spans) != 1:
             raise NoExampleError(f"the example has {len(spans):,} texts of bytes")
-        return None if self.layout.is_picture else spans[0][1] - spans[0][0]
+        return None if self.layout.is_image else spans[0][1] - spans[0][0]
 
     def _key(self, key: str) -> str:
         return f"data.{key}" if self.source.field == "data.path" else self.source.field

@@ -11,7 +11,7 @@ from gpupanel.trainer.datasets.scanning.scanned import Digests
 _BYTES = 16
 _PIECE_BYTES = 2**20
 _MOST_BYTES = 2**30
-"""Of a file: no picture that is unpacked is longer, and a stranger's file may be as long as he
+"""Of a file: no image that is unpacked is longer, and a stranger's file may be as long as he
 likes."""
 
 

@@ -12,7 +12,7 @@ from gpupanel.trainer.datasets.source import Reading, Source
 
 
 def read_digits() -> DataSet:
-    """1,797 pictures of 8x8 pixels with values 0 to 16, ``uint8``, and their digits.
+    """1,797 images of 8x8 pixels with values 0 to 16, ``uint8``, and their digits.
 
     The file is read where scikit-learn keeps it, as :func:`sklearn.datasets.load_digits` does
     (https://archive.ics.uci.edu/dataset/80), without the second that scikit-learn's import takes.

@@ -1,4 +1,4 @@
-"""Folders of pictures: by class, with a CSV of labels, or pictures alone; one or several sets."""
+"""Folders of images: by class, with a CSV of labels, or images alone; one or several sets."""
 
 import math
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from gpupanel.trainer.datasets.examples import (
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.images.csv_lines import columns_of
 from gpupanel.trainer.datasets.images.decoded import decode_into_memory, decode_onto_disk
-from gpupanel.trainer.datasets.images.decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.files import (
     ImageFiles,
     image_unreadable,
@@ -31,8 +31,8 @@ from gpupanel.trainer.datasets.images.files import (
 )
 from gpupanel.trainer.datasets.images.listing import look_into, with_found_sets
 from gpupanel.trainer.datasets.images.sets import PATHS, ImageSet, list_sets
-from gpupanel.trainer.datasets.scanning.picture_sets import list_all_sets
-from gpupanel.trainer.datasets.scanning.pictures import listed_pictures, scan_pictures
+from gpupanel.trainer.datasets.scanning.image_sets import list_all_sets
+from gpupanel.trainer.datasets.scanning.images import listed_images, scan_images
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.datasets.source import (
@@ -54,10 +54,10 @@ def read_images(
     *,
     must_differ: bool = True,
     may_skip: bool = True,
-    decoding: PictureDecoding | None = None,
+    decoding: ImageDecoding | None = None,
     all_now: bool = False,
 ) -> DataSet:
-    """The pictures of the folder, and those of a validation and a test set.
+    """The images of the folder, and those of a validation and a test set.
 
     Args:
         data: ``cache`` decides where decoded images are kept: in memory, in a file that later runs
@@ -114,7 +114,7 @@ def _with_skipped(
 
 
 def _with_decoding(
-    sets: dict[str, ImageSet], decoding: PictureDecoding | None
+    sets: dict[str, ImageSet], decoding: ImageDecoding | None
 ) -> dict[str, ImageSet]:
     if decoding is None:
         return sets
@@ -122,7 +122,7 @@ def _with_decoding(
 
 
 def _read_all(data: ImagesData, reading: Reading, *, may_skip: bool) -> AllExamples:
-    """All pictures of the folder and of its sets; what they are need not be known."""
+    """All images of the folder and of its sets; what they are need not be known."""
     sets, skipped = list_sets(data, must_differ=False, needs_labels=False), None
     sets = _with_decoding(sets, reading.decoding)
     if may_skip:
@@ -241,8 +241,8 @@ class _Images(Source[ImagesData]):
         found = list_all_sets(
             data, must_differ=reading.must_differ, needs_labels=reading.needs_labels
         )
-        listed = listed_pictures(found, data.unreadable_share)
-        return scan_pictures(found.sets, listed, reading.on_progress, on_first_report)
+        listed = listed_images(found, data.unreadable_share)
+        return scan_images(found.sets, listed, reading.on_progress, on_first_report)
 
 
 def _classes(data: ImagesData) -> tuple[Choice, ...]:

@@ -35,7 +35,7 @@ _SPLIT_SEED = 113
 """keras.datasets shuffles by this seed before it cuts off the test set; so do we."""
 
 _LARGEST_IDX_BYTES = 16 + 60_000 * 28 * 28
-"""A header and the greatest set of pictures."""
+"""A header and the greatest set of images."""
 
 WORD_COUNT = 5_000
 """Words that are distinguished: the most frequent ones, since Keras numbers them by frequency."""

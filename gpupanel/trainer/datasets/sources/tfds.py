@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import MOST_CLASSES, NO_SPLIT, Target, TfdsData, TfrecordData
-from gpupanel.domain.data_source import PictureSource
+from gpupanel.domain.data_source import ImageSource
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.setting import settings_of
 from gpupanel.domain.visible_text import visible_line
@@ -114,7 +114,7 @@ def _records(data: TfdsData, prepared: PreparedSet) -> TfrecordData:
     """The records of the set.
 
     Raises:
-        ProblemError: It has no such split or feature, or one that is no picture and no numbers.
+        ProblemError: It has no such split or feature, or one that is no image and no numbers.
     """
     features, labels = prepared.chosen(data)
     for name, key in ((features, "features"), (labels, "labels")):
@@ -134,7 +134,7 @@ def _records(data: TfdsData, prepared: PreparedSet) -> TfrecordData:
             "Choose another split for each, or none.",
             "data.validation_split",
         )
-    shared = {key: getattr(data, key) for key in PictureSource.model_fields}
+    shared = {key: getattr(data, key) for key in ImageSource.model_fields}
     return TfrecordData(
         **{**shared, "path": ""} | paths,
         features=features,

@@ -100,9 +100,9 @@ class _Reader:
     def skipped(
         self, layout: RecordLayout, scanned: Mapping[str, ScannedRecords]
     ) -> SkippedFiles | None:
-        """Takes note of pictures that cannot be read; ``None`` where there are no pictures."""
+        """Takes note of images that cannot be read; ``None`` where there are no images."""
         count = sum(map(len, scanned.values()))
-        return SkippedFiles(count, self.data.unreadable_share) if layout.is_picture else None
+        return SkippedFiles(count, self.data.unreadable_share) if layout.is_image else None
 
     def features(
         self, layout: RecordLayout, found: ScannedRecords, skipped: SkippedFiles | None
@@ -113,12 +113,12 @@ class _Reader:
         """
         check_size(4 * math.prod(layout.shape), "One example of the records", "data.features")
         rows = RecordRows(found.files, layout, skipped)
-        doing = "decoding images" if layout.is_picture else "reading the records"
+        doing = "decoding images" if layout.is_image else "reading the records"
         progress = partial(self.reading.on_progress, doing)
         if not stays_on_disk(rows.shape, rows.dtype, self.data.cache):
             return rows.in_memory(progress)
         # Numbers are read from the records as fast as from any other file.
-        is_kept = layout.is_picture and self.data.cache is DataCache.DISK
+        is_kept = layout.is_image and self.data.cache is DataCache.DISK
         return rows.kept_on_disk(progress) if is_kept else (rows, {})
 
     def _scanned(self, name: str, layout: RecordLayout) -> ScannedRecords:

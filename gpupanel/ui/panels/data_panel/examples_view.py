@@ -1,4 +1,4 @@
-"""Some examples: pictures with their labels, or the first values of each."""
+"""Some examples: images with their labels, or the first values of each."""
 
 from collections.abc import Sequence
 
@@ -17,26 +17,26 @@ from typing_extensions import override
 
 from gpupanel.domain.preview import ExamplePreview
 from gpupanel.ui import theme
-from gpupanel.ui.widgets.example_picture import picture_of
+from gpupanel.ui.widgets.example_image import image_of
 from gpupanel.ui.widgets.painted_widget import PaintedWidget
 from gpupanel.ui.widgets.tips import wrapped
 
-_PICTURE = 56
-"""Pixels that a picture is scaled towards, by a whole number so that its pixels stay crisp."""
+_IMAGE = 56
+"""Pixels that an image is scaled towards, by a whole number so that its pixels stay crisp."""
 _CELL = 64
 _GAP = 8
-_PICTURE_ROWS = 2
+_IMAGE_ROWS = 2
 _TEXT_ROWS = 6
 _STALE_OPACITY = 0.35
 
 
 class ExamplesView(PaintedWidget):
-    """Two rows of pictures, as many as there is room for; or a few lines of values."""
+    """Two rows of images, as many as there is room for; or a few lines of values."""
 
     def __init__(self, name: str = "Examples of the data", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._examples: tuple[ExamplePreview, ...] = ()
-        self._pictures: tuple[QImage | None, ...] = ()
+        self._images: tuple[QImage | None, ...] = ()
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -45,14 +45,14 @@ class ExamplesView(PaintedWidget):
     def setExamples(self, examples: Sequence[ExamplePreview]) -> None:
         """Shows other examples."""
         self._examples = tuple(examples)
-        self._pictures = tuple(picture_of(example) for example in examples)
+        self._images = tuple(image_of(example) for example in examples)
         self.setAccessibleDescription(", ".join(example.label for example in examples))
         self.updateGeometry()
         self.update()
 
     def shown_count(self) -> int:
         """How many examples there is room for."""
-        most = _TEXT_ROWS if not self._has_pictures() else _PICTURE_ROWS * self._per_row()
+        most = _TEXT_ROWS if not self._has_images() else _IMAGE_ROWS * self._per_row()
         return min(most, len(self._examples))
 
     @override
@@ -63,10 +63,10 @@ class ExamplesView(PaintedWidget):
     def heightForWidth(self, arg__1: int) -> int:
         if not self._examples:
             return 0
-        if not self._has_pictures():
+        if not self._has_images():
             return min(_TEXT_ROWS, len(self._examples)) * self._line_height()
         per_row = max(1, (arg__1 + _GAP) // (_CELL + _GAP))
-        rows = min(_PICTURE_ROWS, -(-len(self._examples) // per_row))
+        rows = min(_IMAGE_ROWS, -(-len(self._examples) // per_row))
         return rows * self._cell_height() + (rows - 1) * _GAP
 
     @override
@@ -85,11 +85,11 @@ class ExamplesView(PaintedWidget):
         painter = QPainter(self)
         painter.setOpacity(1.0 if self.isEnabled() else _STALE_OPACITY)
         for index in range(self.shown_count()):
-            picture = self._pictures[index]
-            if not self._has_pictures():
+            image = self._images[index]
+            if not self._has_images():
                 self._paint_values(painter, self._examples[index], self._cell(index))
             else:
-                self._paint_picture(painter, self._examples[index], picture, self._cell(index))
+                self._paint_image(painter, self._examples[index], image, self._cell(index))
 
     @override
     def tip_at(self, position: QPointF) -> str:
@@ -97,34 +97,34 @@ class ExamplesView(PaintedWidget):
         index = next((each for each in cells if self._cell(each).contains(position)), None)
         return "" if index is None else wrapped(_words(self._examples[index]))
 
-    def _has_pictures(self) -> bool:
-        return any(picture is not None for picture in self._pictures)
+    def _has_images(self) -> bool:
+        return any(image is not None for image in self._images)
 
     def _per_row(self) -> int:
         return max(1, (self.width() + _GAP) // (_CELL + _GAP))
 
     def _cell(self, index: int) -> QRectF:
-        if not self._has_pictures():
+        if not self._has_images():
             return QRectF(0, index * self._line_height(), self.width(), self._line_height())
         row, column = divmod(index, self._per_row())
         height = self._cell_height()
         return QRectF(column * (_CELL + _GAP), row * (height + _GAP), _CELL, height)
 
-    def _paint_picture(
-        self, painter: QPainter, example: ExamplePreview, picture: QImage | None, cell: QRectF
+    def _paint_image(
+        self, painter: QPainter, example: ExamplePreview, image: QImage | None, cell: QRectF
     ) -> None:
         frame = QRectF(cell.left() + 0.5, cell.top() + 0.5, _CELL - 1.0, _CELL - 1.0)
         painter.setPen(QPen(theme.current().color("border"), 1.0))
         painter.setBrush(theme.current().color("raised"))
         painter.drawRoundedRect(frame, 4.0, 4.0)
-        if picture is not None:
-            size = _scaled(picture.size())
+        if image is not None:
+            size = _scaled(image.size())
             place = QRectF(0.0, 0.0, size.width(), size.height())
             place.moveCenter(frame.center())
-            # A picture larger than its place is made smaller smoothly; a smaller one keeps edges.
-            smooth = size.width() < picture.width()
+            # An image larger than its place is made smaller smoothly; a smaller one keeps edges.
+            smooth = size.width() < image.width()
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
-            painter.drawImage(place, picture)
+            painter.drawImage(place, image)
         painter.setFont(theme.small_font(self.font()))
         painter.setPen(theme.current().color("text"))
         label = painter.fontMetrics().elidedText(example.label, Qt.TextElideMode.ElideRight, _CELL)
@@ -156,9 +156,9 @@ class ExamplesView(PaintedWidget):
 
 def _scaled(size: QSize) -> QSize:
     longest = max(size.width(), size.height())
-    if longest > _PICTURE + 8:
-        return size.scaled(_PICTURE, _PICTURE, Qt.AspectRatioMode.KeepAspectRatio)
-    return size * max(1, round(_PICTURE / longest))
+    if longest > _IMAGE + 8:
+        return size.scaled(_IMAGE, _IMAGE, Qt.AspectRatioMode.KeepAspectRatio)
+    return size * max(1, round(_IMAGE / longest))
 
 
 def _words(example: ExamplePreview) -> str:

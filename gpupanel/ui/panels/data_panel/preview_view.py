@@ -1,4 +1,4 @@
-"""A preview of the data: what is known of it, in words and pictures."""
+"""A preview of the data: what is known of it, in words and images."""
 
 from pathlib import PurePath
 

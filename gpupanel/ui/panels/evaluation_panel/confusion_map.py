@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 
 _MOST_PAINTED = 128
-"""Cells of more classes are not painted one by one, but as a picture."""
+"""Cells of more classes are not painted one by one, but as an image."""
 _MOST_NAMES_MEASURED = 50
 _MOST_SUMMED_UP = 100
 _LEAST_CELL = 4
@@ -55,7 +55,7 @@ class ConfusionMap(PaintedWidget):
         self._size_blocks = 0
         self._row_totals: tuple[int, ...] = ()
         self._cells: tuple[tuple[int, int, int], ...] = ()
-        self._picture: tuple[theme.Theme, QImage] | None = None
+        self._painted: tuple[theme.Theme, QImage] | None = None
         self._chosen: int | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Confusion matrix")
@@ -73,7 +73,7 @@ class ConfusionMap(PaintedWidget):
         self._cells = ()
         if matrix.size <= _MOST_PAINTED:
             self._cells = tuple(zip(*(each.tolist() for each in matrix.cells), strict=True))
-        self._picture = None
+        self._painted = None
         self._chosen = None
         self.setAccessibleDescription(visible_line(_summary(matrix)))
         self.updateGeometry()
@@ -147,7 +147,7 @@ class ConfusionMap(PaintedWidget):
         return float(min(self._largest_cell(), max(self._least_cell(), int(room / count))))
 
     def _least_cell(self) -> int:
-        """In a picture of hundreds of classes a point is enough: all of it is seen at once."""
+        """In an image of hundreds of classes a point is enough: all of it is seen at once."""
         return _LEAST_CELL if self._size_blocks <= _MOST_PAINTED else 1
 
     def _largest_cell(self) -> int:
@@ -243,10 +243,10 @@ class ConfusionMap(PaintedWidget):
     def _image(self) -> QImage:
         """The cells as points, in the same colours; made once for each theme."""
         shown = theme.current()
-        if self._picture is None or self._picture[0] is not shown:
+        if self._painted is None or self._painted[0] is not shown:
             assert self._matrix is not None
-            self._picture = shown, matrix_image(self._matrix, shown)
-        return self._picture[1]
+            self._painted = shown, matrix_image(self._matrix, shown)
+        return self._painted[1]
 
     def _paint_chosen(self, painter: QPainter) -> None:
         if self._chosen is None:

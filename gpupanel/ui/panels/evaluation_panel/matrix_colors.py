@@ -1,4 +1,4 @@
-"""The colours of a confusion matrix, and the matrix as a picture of points."""
+"""The colours of a confusion matrix, and the matrix as an image of points."""
 
 from math import sqrt
 from typing import TYPE_CHECKING

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.ui.panels.strategy_panel.pictures.layers import LayerPicture
-from gpupanel.ui.panels.strategy_panel.pictures.picture import Canvas, Division, Picture
-from gpupanel.ui.panels.strategy_panel.pictures.replicas import ReplicaPicture
-from gpupanel.ui.panels.strategy_panel.pictures.servers import ServerPicture
+from gpupanel.ui.panels.strategy_panel.diagrams.diagram import Canvas, Diagram, Division
+from gpupanel.ui.panels.strategy_panel.diagrams.layers import LayerDiagram
+from gpupanel.ui.panels.strategy_panel.diagrams.replicas import ReplicaDiagram
+from gpupanel.ui.panels.strategy_panel.diagrams.servers import ServerDiagram
 from gpupanel.ui.widgets.tips import wrapped
 
 _NO_PLAN = "No plan: see the problems under “What will happen”"
@@ -27,20 +27,20 @@ class DivisionDiagram(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._picture: Picture | None = None
+        self._diagram: Diagram | None = None
         self._is_current = False
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("How each step is divided")
 
     def has_plan(self) -> bool:
         """Whether a plan was ever shown."""
-        return self._picture is not None
+        return self._diagram is not None
 
     def setDivision(self, division: Division | None) -> None:
         """Draws another plan; ``None``: the last one does not hold any more."""
         if division is not None:
-            self._picture = picture_of(division)
-            self.setToolTip(wrapped(self._picture.lesson))
+            self._diagram = diagram_of(division)
+            self.setToolTip(wrapped(self._diagram.lesson))
         self._is_current = division is not None
         self.setAccessibleDescription(self._words())
         self.updateGeometry()
@@ -49,7 +49,7 @@ class DivisionDiagram(QWidget):
     @override
     def sizeHint(self) -> QSize:
         line = self._line_height()
-        below = 0.0 if self._picture is None else self._picture.height(line)
+        below = 0.0 if self._diagram is None else self._diagram.height(line)
         return QSize(320, round(line + _TITLE_GAP + below + 1.0))
 
     @override
@@ -58,29 +58,29 @@ class DivisionDiagram(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self._picture is None:
+        if self._diagram is None:
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         line = self._line_height()
         canvas = Canvas(painter, self.font(), float(self.width()), line)
-        title = self._picture.title if self._is_current else _NO_PLAN
+        title = self._diagram.title if self._is_current else _NO_PLAN
         canvas.text(QRectF(0.0, 0.0, canvas.width, line), title, "muted", small=True)
         painter.setOpacity(1.0 if self._is_current else _FADED)
-        self._picture.paint(canvas, line + _TITLE_GAP)
+        self._diagram.paint(canvas, line + _TITLE_GAP)
 
     def _words(self) -> str:
-        if self._picture is None:
+        if self._diagram is None:
             return ""
-        words = self._picture.words
+        words = self._diagram.words
         return words if self._is_current else f"{_NO_PLAN}. The last one was: {words}"
 
     def _line_height(self) -> float:
         return float(self.fontMetrics().height() + 1)
 
 
-def picture_of(division: Division) -> Picture:
-    """The picture of that division."""
+def diagram_of(division: Division) -> Diagram:
+    """The diagram of that division."""
     match division.plan.strategy:
         case (
             StrategyKind.ONE_DEVICE
@@ -88,9 +88,9 @@ def picture_of(division: Division) -> Picture:
             | StrategyKind.CENTRAL_STORAGE
             | StrategyKind.MULTI_WORKER
         ):
-            return ReplicaPicture(division)
+            return ReplicaDiagram(division)
         case StrategyKind.PARAMETER_SERVER:
-            return ServerPicture(division)
+            return ServerDiagram(division)
         case StrategyKind.MODEL_PARALLEL:
-            return LayerPicture(division)
+            return LayerDiagram(division)
     assert_never(division.plan.strategy)

@@ -20,8 +20,8 @@ from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.panels.strategy_panel import choices
 from gpupanel.ui.panels.strategy_panel.choices import AUTO, BY_HAND, KindKeys
+from gpupanel.ui.panels.strategy_panel.diagrams.diagram import Division
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
-from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
 from gpupanel.ui.panels.strategy_panel.placement_editor import PlacementEditor
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
 from gpupanel.ui.task_choices import Task

@@ -143,13 +143,13 @@ class PlacementEditor(QWidget):
 
 
 def _dot(color: QColor) -> QIcon:
-    picture = QPixmap(_ICON * 2, _ICON * 2)
-    picture.setDevicePixelRatio(2.0)
-    picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
+    pixmap = QPixmap(_ICON * 2, _ICON * 2)
+    pixmap.setDevicePixelRatio(2.0)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
     painter.drawEllipse(QRectF(1.0, 1.0, _ICON - 2.0, _ICON - 2.0))
     painter.end()
-    return QIcon(picture)
+    return QIcon(pixmap)

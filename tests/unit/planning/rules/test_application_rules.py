@@ -15,7 +15,7 @@ from tests.fakes.devices import CPU_ONLY
 
 NASNET = ApplicationModel(source="NASNetMobile")
 XCEPTION = ApplicationModel(source="Xception")
-PICTURES = ImagesData(path="/pictures", image_size=(64, 96))
+IMAGES = ImagesData(path="/pictures", image_size=(64, 96))
 
 
 def seen(*shape: int) -> DataPreview:
@@ -29,47 +29,47 @@ def problems(profile: Profile, *shape: int) -> dict[str, Problem]:
 
 
 @pytest.mark.parametrize("shape", [(32, 40, 3), (32, 32, 1), (200, 32)])
-def test_that_pictures_that_are_large_enough_are_taken(shape: tuple[int, ...]) -> None:
+def test_that_images_that_are_large_enough_are_taken(shape: tuple[int, ...]) -> None:
     profile = Profile(data=NpzData(path="/a.npz"), model=NASNET)
     assert not [each for each in problems(profile, *shape).values() if each.is_error]
 
 
-def test_that_smaller_pictures_are_scaled_to_more_by_a_click() -> None:
-    profile = Profile(data=PICTURES, model=XCEPTION)
+def test_that_smaller_images_are_scaled_to_more_by_a_click() -> None:
+    profile = Profile(data=IMAGES, model=XCEPTION)
     problem = problems(profile, 64, 96, 3)["model_pictures_too_small"]
     assert (problem.field, problem.is_error) == ("data.image_size", True)
     assert "71x71" in problem.message
     assert problem.fix is not None
-    assert apply_fix(profile, problem.fix).data == PICTURES.model_copy(
+    assert apply_fix(profile, problem.fix).data == IMAGES.model_copy(
         update={"image_size": (71, 96)}
     )
 
 
-def test_that_pictures_that_nobody_scales_want_another_network() -> None:
+def test_that_images_that_nobody_scales_want_another_network() -> None:
     problem = problems(Profile(data=NpzData(path="/a.npz"), model=XCEPTION), 64, 64)
     assert problem["model_pictures_too_small"].fix is None
 
 
 @pytest.mark.parametrize("shape", [(13,), (64, 64, 7), (64, 64, 3, 3)])
-def test_that_what_is_no_picture_in_colours_is_refused(shape: tuple[int, ...]) -> None:
+def test_that_what_is_no_image_in_colours_is_refused(shape: tuple[int, ...]) -> None:
     assert "model_needs_pictures" in problems(
         Profile(data=NpzData(path="/a.npz"), model=NASNET), *shape
     )
 
 
-def test_that_data_without_pictures_is_refused_before_it_is_read() -> None:
+def test_that_data_without_images_is_refused_before_it_is_read() -> None:
     assert "model_needs_pictures" in problems(Profile(data=WineData(), model=NASNET))
 
 
 def test_that_weights_have_to_be_chosen() -> None:
-    profile = Profile(data=PICTURES, model=NASNET.model_copy(update={"weights": ""}))
+    profile = Profile(data=IMAGES, model=NASNET.model_copy(update={"weights": ""}))
     problem = problems(profile)["model_weights_missing"]
     assert problem.fix is not None
     assert apply_fix(profile, problem.fix).model == NASNET
 
 
 def test_that_layers_that_are_drawn_and_never_learn_are_a_warning() -> None:
-    profile = Profile(data=PICTURES, model=NASNET.model_copy(update={"frozen_layers": "base"}))
+    profile = Profile(data=IMAGES, model=NASNET.model_copy(update={"frozen_layers": "base"}))
     problem = problems(profile)["drawn_layers_frozen"]
     assert not problem.is_error
     assert problem.fix is not None
@@ -80,14 +80,14 @@ def test_that_layers_that_are_drawn_and_never_learn_are_a_warning() -> None:
 
 def test_that_its_layers_are_not_placed_on_several_devices() -> None:
     divided = StrategySettings(kind=StrategyKind.MODEL_PARALLEL)
-    profile = Profile(data=PICTURES, model=NASNET, strategy=divided)
+    profile = Profile(data=IMAGES, model=NASNET, strategy=divided)
     problem = problems(profile)["model_not_divided"]
     assert "NASNetMobile" in problem.message
     assert problem.fix is not None
     assert "model_not_divided" not in problems(apply_fix(profile, problem.fix))
 
 
-def script(model: ApplicationModel, data: object = PICTURES) -> str:
+def script(model: ApplicationModel, data: object = IMAGES) -> str:
     profile = Profile(data=data, model=model)
     plan = prepare(profile, CPU_ONLY).plan
     assert plan is not None

@@ -173,7 +173,7 @@ def test_that_a_step_whose_examples_do_not_fit_is_refused() -> None:
 
     assert problem.code == "step_above_memory"
     assert problem.is_error
-    # 64 pictures of 3 GiB.
+    # 64 images of 3 GiB.
     assert "The 64 examples that a replica takes at a time need 192.0 GiB" in problem.message
     grey = data.model_copy(update={"color": "grayscale"})
     training = TrainingSettings(global_batch_size=64, accumulation_steps=4)

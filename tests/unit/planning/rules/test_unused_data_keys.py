@@ -14,7 +14,7 @@ def problems(data: ImagesData | TableData) -> dict[str, Problem]:
     return {each.code: each for each in prepare(profile, CPU_ONLY).problems}
 
 
-def test_that_classes_are_not_left_out_where_a_csv_says_what_pictures_are() -> None:
+def test_that_classes_are_not_left_out_where_a_csv_says_what_images_are() -> None:
     data = ImagesData(path="/i", labels_csv="l.csv", leave_out=("cat",))
 
     problem = problems(data)["data_key_unused"]

@@ -65,7 +65,7 @@ def test_that_a_script_holds_only_what_is_changed() -> None:
     moved = Augmentation(shift=0.1, fill=Fill.ZERO, brightness=0.1)
     text = augmentation_section(DigitsData(augmentation=moved))
     assert 'fill_mode="CONSTANT"' in text
-    assert "clip_by_value(pictures, 0.0, 16.0)" in text
+    assert "clip_by_value(images, 0.0, 16.0)" in text
     blended = NpzData(path="/x", predicts=Target.VALUES, augmentation=Augmentation(mixup=0.1))
     text = augmentation_section(blended)
     assert "one_hot" not in text

@@ -153,13 +153,13 @@ def test_that_a_name_that_begins_like_a_home_is_found_again(tmp_path: Path, insi
         ("labels.csv", None),
     ],
 )
-def test_that_a_csv_of_labels_is_named_from_the_folder_of_pictures(
+def test_that_a_csv_of_labels_is_named_from_the_folder_of_images(
     tmp_path: Path, chosen: str, written: str | None
 ) -> None:
     file = tmp_path / "here" / "profile.toml"
     file.parent.mkdir()
-    pictures, labels = tmp_path / "here" / "pictures", tmp_path / chosen
-    profile = Profile(data=ImagesData(path=str(pictures), labels_csv=str(labels)))
+    images, labels = tmp_path / "here" / "pictures", tmp_path / chosen
+    profile = Profile(data=ImagesData(path=str(images), labels_csv=str(labels)))
 
     write_profile(file, profile)
 

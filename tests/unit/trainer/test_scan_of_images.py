@@ -1,4 +1,4 @@
-"""A scan of folders of pictures: what is in them, said once, and what mends it."""
+"""A scan of folders of images: what is in them, said once, and what mends it."""
 
 import shutil
 import time
@@ -13,17 +13,17 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import DataScan, ScanRequest
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.trainer.datasets.scanning import picture_facts, pictures
+from gpupanel.trainer.datasets.scanning import image_facts, images
 from gpupanel.trainer.datasets.scanning.scanned import Scanned
 from gpupanel.trainer.datasets.skipped_files import share_for
 from gpupanel.trainer.datasets.sources.images import read_images
 from gpupanel.trainer.scan import scan
-from tests.unit.trainer.image_folders import make_pictures
+from tests.unit.trainer.image_folders import make_images
 from tests.unit.trainer.test_image_layouts import csv_data
 
 
-def picture(path: Path, seed: int, size: tuple[int, int] = (9, 7)) -> None:
-    """A picture like no other."""
+def image(path: Path, seed: int, size: tuple[int, int] = (9, 7)) -> None:
+    """An image like no other."""
     path.parent.mkdir(parents=True, exist_ok=True)
     pixels = np.random.default_rng(seed).integers(0, 255, (*size, 3), np.uint8)
     Image.fromarray(pixels).save(path)
@@ -32,7 +32,7 @@ def picture(path: Path, seed: int, size: tuple[int, int] = (9, 7)) -> None:
 def make_many(root: Path, counts: dict[str, int]) -> Path:
     for number, (name, count) in enumerate(counts.items()):
         for each in range(count):
-            picture(root / name / f"{each}.png", 1000 * number + each)
+            image(root / name / f"{each}.png", 1000 * number + each)
     return root
 
 
@@ -52,8 +52,8 @@ def codes(found: DataScan) -> list[str]:
 def test_that_sets_classes_sizes_and_formats_are_counted(tmp_path: Path) -> None:
     make_many(tmp_path / "train", {"cat": 3, "dog": 2})
     make_many(tmp_path / "val", {"cat": 0, "dog": 0})
-    picture(tmp_path / "val" / "cat" / "1.jpg", 77, (12, 20))
-    picture(tmp_path / "val" / "dog" / "2.png", 78)
+    image(tmp_path / "val" / "cat" / "1.jpg", 77, (12, 20))
+    image(tmp_path / "val" / "dog" / "2.png", 78)
     found = scanned(tmp_path)
     assert found.is_complete
     assert [(each.name, each.examples, each.labelled) for each in found.sets] == [
@@ -80,7 +80,7 @@ def test_that_a_validation_set_is_drawn_as_a_training_draws_it(tmp_path: Path) -
 def test_that_a_leak_into_validation_is_named_first_with_its_files(tmp_path: Path) -> None:
     make_many(tmp_path / "train", {"cat": 3, "dog": 2})
     make_many(tmp_path / "val", {"cat": 0, "dog": 0})
-    picture(tmp_path / "val" / "cat" / "own.png", 77)
+    image(tmp_path / "val" / "cat" / "own.png", 77)
     (tmp_path / "val" / "dog").mkdir(exist_ok=True)
     shutil.copy(tmp_path / "train" / "dog" / "1.png", tmp_path / "val" / "dog" / "again.png")
     (tmp_path / "train" / "dog" / "bad.png").write_text("none")
@@ -194,15 +194,15 @@ def test_that_odd_classes_are_reported(tmp_path: Path) -> None:
     assert weighed.fix is None
 
 
-def test_that_pictures_of_one_colour_are_named(tmp_path: Path) -> None:
+def test_that_images_of_one_colour_are_named(tmp_path: Path) -> None:
     make_many(tmp_path, {"cat": 2, "dog": 2})
-    make_pictures(tmp_path / "dog", {"black.png": 0})
+    make_images(tmp_path / "dog", {"black.png": 0})
     assert "1 image is of one colour: dog/black.png" in (
         problem(scanned(tmp_path), "scan_pictures_blank").message
     )
 
 
-def test_that_pictures_without_a_line_in_the_csv_are_counted(tmp_path: Path) -> None:
+def test_that_images_without_a_line_in_the_csv_are_counted(tmp_path: Path) -> None:
     data = csv_data(tmp_path, "f,k\nb.png,tea\na.png,cup\ngone.png,cup\n")
     found = scan(ScanRequest(data=data))
     assert found.unlabelled == 1
@@ -235,7 +235,7 @@ def test_that_a_first_look_comes_before_any_file_is_opened(
 ) -> None:
     make_many(tmp_path, {"cat": 3, "dog": 2})
     opened = []
-    monkeypatch.setattr(pictures, "open_regular", opened.append)
+    monkeypatch.setattr(images, "open_regular", opened.append)
     looks = []
 
     def look(listed: Scanned) -> None:
@@ -249,22 +249,22 @@ def test_that_a_first_look_comes_before_any_file_is_opened(
 def test_that_the_next_scan_opens_only_what_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(picture_facts, "_RECENT_NS", 0)
+    monkeypatch.setattr(image_facts, "_RECENT_NS", 0)
     make_many(tmp_path, {"cat": 3, "dog": 2})
     (tmp_path / "cat" / "bad.png").write_text("none")
     time.sleep(0.02)  # times of files are no finer than some milliseconds
     first = scanned(tmp_path)
-    opened, real = [], pictures.open_regular
+    opened, real = [], images.open_regular
 
     def watched(path: Path) -> object:
         opened.append(path.name)
         return real(path)
 
-    monkeypatch.setattr(pictures, "open_regular", watched)
+    monkeypatch.setattr(images, "open_regular", watched)
     again = scanned(tmp_path)
     assert opened == ["bad.png"]
     assert again.model_copy(update={"seconds": first.seconds}) == first
-    picture(tmp_path / "dog" / "1.png", 99, (20, 20))
+    image(tmp_path / "dog" / "1.png", 99, (20, 20))
     (tmp_path / "dog" / "0.png").rename(tmp_path / "cat" / "moved.png")
     opened.clear()
     changed = scanned(tmp_path)
@@ -275,11 +275,11 @@ def test_that_the_next_scan_opens_only_what_has_changed(
 def test_that_a_cache_that_somebody_damaged_is_not_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_dir: Path
 ) -> None:
-    monkeypatch.setattr(picture_facts, "_RECENT_NS", 0)
+    monkeypatch.setattr(image_facts, "_RECENT_NS", 0)
     make_many(tmp_path, {"cat": 3, "dog": 2})
     time.sleep(0.02)
     first = scanned(tmp_path)
-    (kept,) = (cache_dir / "scans").glob(f"{picture_facts._place([tmp_path]).stem}*")
+    (kept,) = (cache_dir / "scans").glob(f"{image_facts._place([tmp_path]).stem}*")
     content = kept.read_bytes()
     for damaged in (b"", content[:-3], b"{}\n" + content, content[:200], b"\n" * 400):
         kept.write_bytes(damaged)

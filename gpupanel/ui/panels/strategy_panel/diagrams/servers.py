@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF
 
 from gpupanel.domain.plan import PlannedProcess, PlannedReplica, ProcessRole
-from gpupanel.ui.panels.strategy_panel.pictures.picture import GAP, ROOMY, Canvas, Division
+from gpupanel.ui.panels.strategy_panel.diagrams.diagram import GAP, ROOMY, Canvas, Division
 
 _FLOW = 28.0
 _MOST_PAIRS = 6
@@ -13,7 +13,7 @@ _WIDEST_COORDINATOR = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class ServerPicture:
+class ServerDiagram:
     """From top to bottom: coordinator, workers in the colours of their devices, servers."""
 
     division: Division
@@ -29,14 +29,14 @@ class ServerPicture:
 
     @property
     def title(self) -> str:
-        """The line above the picture."""
+        """The line above the diagram."""
         workers = len(self.division.plan.replicas)
         turns = "one after the other" if workers == 1 else "in turn, without waiting"
         return f"Each worker takes whole batches of {self.division.batch_words}, {turns}"
 
     @property
     def words(self) -> str:
-        """The picture for those who cannot see it."""
+        """The diagram for those who cannot see it."""
         gang, labels = self.division.plan.gang, self.division.device_labels
         workers = "; ".join(
             f"{gang[replica.process].name} on {labels.label(replica.device_key)}"

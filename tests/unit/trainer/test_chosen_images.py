@@ -1,4 +1,4 @@
-"""Pictures that were chosen one by one: predicted on, and nothing else."""
+"""Images that were chosen one by one: predicted on, and nothing else."""
 
 import os
 import time
@@ -20,7 +20,7 @@ from gpupanel.trainer.datasets.examples import AllExamples, file_of, read_featur
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.sources.images import SOURCE, read_images
 from gpupanel.trainer.preview import preview
-from tests.unit.trainer.image_folders import make_pictures
+from tests.unit.trainer.image_folders import make_images
 
 READING = Reading(print)
 
@@ -31,7 +31,7 @@ def read(data: ImagesData) -> AllExamples:
 
 def brightness(found: AllExamples) -> list[int]:
     pixels = read_features(found.features, np.arange(len(found), dtype=np.int32))
-    return [int(picture.mean()) for picture in pixels]
+    return [int(image.mean()) for image in pixels]
 
 
 def refused(data: ImagesData) -> tuple[Problem, ...]:
@@ -44,8 +44,8 @@ def chosen(folder: Path, *names: str) -> ImagesData:
     return ImagesData(path="").with_files([str(folder / name) for name in names])
 
 
-def test_that_chosen_pictures_are_read_in_their_order_and_nothing_else(tmp_path: Path) -> None:
-    make_pictures(tmp_path, {"a/1.png": 10, "b/1.png": 20, "b/2.JPG": 30, "train/x/1.png": 1})
+def test_that_chosen_images_are_read_in_their_order_and_nothing_else(tmp_path: Path) -> None:
+    make_images(tmp_path, {"a/1.png": 10, "b/1.png": 20, "b/2.JPG": 30, "train/x/1.png": 1})
 
     found = read(chosen(tmp_path, "b/2.JPG", "b/1.png", "a/1.png"))
 
@@ -57,7 +57,7 @@ def test_that_chosen_pictures_are_read_in_their_order_and_nothing_else(tmp_path:
     "name", ["ж猫.png", "it's $x {y}.png", "caf\udce9.png", "caf\udce9/\udcff.png"]
 )
 def test_that_names_in_any_script_are_found_by_run_and_script(tmp_path: Path, name: str) -> None:
-    folder = make_pictures(tmp_path / "in", {name: 10, r"caf\xe8.png": 90})
+    folder = make_images(tmp_path / "in", {name: 10, r"caf\xe8.png": 90})
     data = chosen(folder, name, r"caf\xe8.png")
     assert all(as_utf8(each) == each for each in data.files)
 
@@ -72,10 +72,10 @@ def test_that_names_in_any_script_are_found_by_run_and_script(tmp_path: Path, na
     ]
 
 
-def test_that_what_is_no_picture_or_not_there_is_named_and_left_out_by_a_fix(
+def test_that_what_is_no_image_or_not_there_is_named_and_left_out_by_a_fix(
     tmp_path: Path,
 ) -> None:
-    make_pictures(tmp_path, {"1.png": 10})
+    make_images(tmp_path, {"1.png": 10})
     (tmp_path / "notes.txt").write_text("no image")
     (tmp_path / "folder.png").mkdir()
     (tmp_path / "link.png").symlink_to("nowhere.png")
@@ -100,7 +100,7 @@ def test_that_what_is_no_picture_or_not_there_is_named_and_left_out_by_a_fix(
     assert alone.fix is None
 
 
-def test_that_a_fifo_a_device_and_a_damaged_picture_are_reported_and_wait_for_nobody(
+def test_that_a_fifo_a_device_and_a_damaged_image_are_reported_and_wait_for_nobody(
     tmp_path: Path,
 ) -> None:
     os.mkfifo(tmp_path / "pipe.png")
@@ -113,8 +113,8 @@ def test_that_a_fifo_a_device_and_a_damaged_picture_are_reported_and_wait_for_no
         assert time.monotonic() - began < 5.0
 
 
-def test_that_a_picture_that_goes_away_is_left_out_as_one_of_a_folder(tmp_path: Path) -> None:
-    make_pictures(tmp_path, {f"{number}.png": number for number in range(100)})
+def test_that_a_image_that_goes_away_is_left_out_as_one_of_a_folder(tmp_path: Path) -> None:
+    make_images(tmp_path, {f"{number}.png": number for number in range(100)})
     data = chosen(tmp_path, *(f"{number}.png" for number in range(100)))
     (tmp_path / "7.png").write_bytes(b"")
 
@@ -131,7 +131,7 @@ def test_that_a_picture_that_goes_away_is_left_out_as_one_of_a_folder(tmp_path: 
 
 
 def test_that_nothing_is_trained_or_evaluated_on_them(tmp_path: Path) -> None:
-    make_pictures(tmp_path, {"1.png": 10, "2.png": 20})
+    make_images(tmp_path, {"1.png": 10, "2.png": 20})
     data = chosen(tmp_path, "1.png", "2.png")
     for must_differ in (True, False):
         with pytest.raises(ProblemError) as caught:
@@ -143,7 +143,7 @@ def test_that_nothing_is_trained_or_evaluated_on_them(tmp_path: Path) -> None:
 
 
 def test_that_a_preview_shows_them_and_a_scan_looks_through_them(tmp_path: Path) -> None:
-    make_pictures(tmp_path, {"1.png": 10, "2.png": 10, "other/3.png": 30})
+    make_images(tmp_path, {"1.png": 10, "2.png": 10, "other/3.png": 30})
     data = chosen(tmp_path, "1.png", "2.png")
 
     seen = preview(PreviewRequest(data=data, task="predict", example_limit=5))
@@ -156,7 +156,7 @@ def test_that_a_preview_shows_them_and_a_scan_looks_through_them(tmp_path: Path)
 
 def test_that_as_many_as_a_profile_names_are_found_in_a_second(tmp_path: Path) -> None:
     first = tmp_path / "0.png"
-    make_pictures(tmp_path, {"0.png": 10})
+    make_images(tmp_path, {"0.png": 10})
     for number in range(1, MOST_FILES):
         os.link(first, tmp_path / f"{number}.png")
     data = chosen(tmp_path, *(f"{number}.png" for number in range(MOST_FILES)))

@@ -1,4 +1,4 @@
-"""What a picture of a strategy is, whichever it draws."""
+"""What a diagram of a strategy is, whichever it draws."""
 
 import math
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class Division:
         return f", in {parts} accumulation steps" if parts > 1 else ""
 
 
-class Picture(Protocol):
+class Diagram(Protocol):
     """Draws one strategy from top to bottom, and says the same in words."""
 
     @property
@@ -52,11 +52,11 @@ class Picture(Protocol):
 
     @property
     def title(self) -> str:
-        """The line above the picture."""
+        """The line above the diagram."""
 
     @property
     def words(self) -> str:
-        """The picture for those who cannot see it."""
+        """The diagram for those who cannot see it."""
 
     def height(self, line: float) -> float:
         """Pixels below the title, when a line of text is so high."""

@@ -1,16 +1,16 @@
-"""How a script makes pixels of a picture, as ``trainer/datasets/images/pixels.py`` does."""
+"""How a script makes pixels of an image, as ``trainer/datasets/images/pixels.py`` does."""
 
 from string import Template
 from typing import Literal
 
-_PICTURE = """
+_IMAGE = """
 from PIL import Image, ImageOps
 
 FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
 Image.init()  # their decoders
 
 
-def picture(path):
+def image(path):
     with Image.open(path, formats=FORMATS) as image:
         for part in (8, 4, 2):  # a large JPEG is unpacked at a part of its size
             if min(image.size) >= part * $side:
@@ -50,14 +50,14 @@ def neighbours(count, wanted):
 """
 
 
-def picture_function(size: tuple[int, int], color: Literal["rgb", "grayscale"]) -> str:
-    """Python with the function ``picture(path)``, which takes an open file, too.
+def image_function(size: tuple[int, int], color: Literal["rgb", "grayscale"]) -> str:
+    """Python with the function ``image(path)``, which takes an open file, too.
 
     Args:
         size: Height and width of what it gives, in pixels.
         color: Whether that has three channels or one.
     """
-    return Template(_PICTURE).substitute(
+    return Template(_IMAGE).substitute(
         mode=repr("RGB" if color == "rgb" else "L"),
         channels=3 if color == "rgb" else 1,
         side=max(size),

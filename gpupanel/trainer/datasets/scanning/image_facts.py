@@ -1,4 +1,4 @@
-"""What was seen of each picture's file, kept in the cache for the next scan.
+"""What was seen of each image's file, kept in the cache for the next scan.
 
 A file is known by its disk, number, size and times, as
 :mod:`gpupanel.trainer.datasets.file_prints` says; its name does not matter. Each takes some seventy
@@ -78,7 +78,7 @@ class _Head(Value):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PictureFacts:
+class ImageFacts:
     """What was seen of some files.
 
     Attributes:
@@ -132,7 +132,7 @@ class Forms:
         return self._places.setdefault(text, len(self.texts) - 1)
 
 
-def cached_facts(roots: Iterable[Path]) -> PictureFacts:
+def cached_facts(roots: Iterable[Path]) -> ImageFacts:
     """What was seen of the files in these folders the last time; empty where nothing was kept."""
     try:
         content = read_file(_place(roots), most_bytes=_MOST_BYTES)
@@ -140,13 +140,13 @@ def cached_facts(roots: Iterable[Path]) -> PictureFacts:
         head = _Head.model_validate_json(first)
         rows = np.frombuffer(rest, SEEN)
     except (OSError, ValueError, ValidationError):
-        return PictureFacts(np.empty(0, SEEN))
+        return ImageFacts(np.empty(0, SEEN))
     if head.version != _VERSION or (len(rows) and int(rows["form"].max()) >= len(head.forms)):
-        return PictureFacts(np.empty(0, SEEN))
-    return PictureFacts(rows, head.forms, head.looked_ns)
+        return ImageFacts(np.empty(0, SEEN))
+    return ImageFacts(rows, head.forms, head.looked_ns)
 
 
-def keep_facts(roots: Iterable[Path], facts: PictureFacts) -> None:
+def keep_facts(roots: Iterable[Path], facts: ImageFacts) -> None:
     """Keep what was seen for the next time; where that cannot be done, it is seen anew then."""
     with contextlib.suppress(OSError):
         place = _place(roots)

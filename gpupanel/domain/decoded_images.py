@@ -1,4 +1,4 @@
-"""How encoded pictures become arrays: settings that several sources have."""
+"""How encoded images become arrays: settings that several sources have."""
 
 from typing import Annotated, Any, Literal
 
@@ -15,30 +15,30 @@ ImageSize = tuple[ImageSide, ImageSide]
 Color = Literal["rgb", "grayscale"]
 
 
-def image_size_setting(picture: str = "image") -> Any:  # noqa: ANN401 - as pydantic's
+def image_size_setting(image: str = "image") -> Any:  # noqa: ANN401 - as pydantic's
     """The declaration of ``image_size``.
 
     Args:
-        picture: What is scaled, in the singular.
+        image: What is scaled, in the singular.
     """
     return setting(
         "Image size",
-        f"Every {picture} is scaled to this height and width, in pixels. Larger ones show more and "
+        f"Every {image} is scaled to this height and width, in pixels. Larger ones show more and "
         "cost more memory and time.",
         default=(64, 64),
         unit="pixel",
     )
 
 
-def color_setting(pictures: str = "images") -> Any:  # noqa: ANN401
+def color_setting(images: str = "images") -> Any:  # noqa: ANN401
     """The declaration of ``color``.
 
     Args:
-        pictures: What is read, in the plural.
+        images: What is read, in the plural.
     """
     return setting(
         "Colour",
-        f"Whether {pictures} are read in colour or in greyscale.",
+        f"Whether {images} are read in colour or in greyscale.",
         default="rgb",
         choices=(
             Choice("rgb", "Colour (RGB)", "Three channels: red, green, blue."),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF
 
-from gpupanel.ui.panels.strategy_panel.pictures.picture import GAP, ROOMY, Canvas, Division
+from gpupanel.ui.panels.strategy_panel.diagrams.diagram import GAP, ROOMY, Canvas, Division
 
 _ARROW = 36.0
 _MOST_ROWS = 6
@@ -12,7 +12,7 @@ _BELOW = "activations →   ← gradients"
 
 
 @dataclass(frozen=True, slots=True)
-class LayerPicture:
+class LayerDiagram:
     """From left to right: a box per logical device with the layers that stand on it."""
 
     division: Division
@@ -28,14 +28,14 @@ class LayerPicture:
 
     @property
     def title(self) -> str:
-        """The line above the picture."""
+        """The line above the diagram."""
         return (
             f"Each step: {self.division.batch_words} pass every device{self.division.parts_words}"
         )
 
     @property
     def words(self) -> str:
-        """The picture for those who cannot see it."""
+        """The diagram for those who cannot see it."""
         places = "; ".join(
             f"{self._label(index)}: {', '.join(rows)}" for index, rows in enumerate(self._rows())
         )

@@ -1,4 +1,4 @@
-"""Scans folders of pictures: each file once, on several threads."""
+"""Scans folders of images: each file once, on several threads."""
 
 import os
 import threading
@@ -22,17 +22,17 @@ from gpupanel.trainer.datasets.images.files import image_errors
 from gpupanel.trainer.datasets.images.pixels import form_and_pixels_of
 from gpupanel.trainer.datasets.images.sets import ImageSet
 from gpupanel.trainer.datasets.scanning.digests import digest_of_file
-from gpupanel.trainer.datasets.scanning.picture_facts import (
+from gpupanel.trainer.datasets.scanning.image_facts import (
     MARKS,
     Forms,
-    PictureFacts,
+    ImageFacts,
     Seen,
     cached_facts,
     keep_facts,
     marks_of,
     rows_of,
 )
-from gpupanel.trainer.datasets.scanning.picture_sets import PictureSets
+from gpupanel.trainer.datasets.scanning.image_sets import ImageSets
 from gpupanel.trainer.datasets.scanning.scanned import (
     MOST_NAMED,
     ExamplesOfSet,
@@ -52,13 +52,13 @@ _DOING = "scanning images"
 OnProgress = Callable[[str, int, int], None]
 
 
-def scan_pictures(
+def scan_images(
     sets: Mapping[str, ImageSet],
     listed: Scanned,
     on_progress: OnProgress,
     on_first_report: OnFirstReport,
 ) -> Scanned:
-    """Every picture once: readable or not, its size and form, its content.
+    """Every image once: readable or not, its size and form, its content.
 
     What the last scan of the same folders found of files that have not changed since is taken from
     the cache.
@@ -78,7 +78,7 @@ def scan_pictures(
     rows = np.concatenate([each.rows for each in seen.values()])
     readable = rows[rows["is_readable"]]
     # What could not be read is tried again the next time.
-    keep_facts(roots, PictureFacts(readable, tuple(scan.forms.texts), scan.looked_ns))
+    keep_facts(roots, ImageFacts(readable, tuple(scan.forms.texts), scan.looked_ns))
     found: dict[SetName, ExamplesOfSet] = {}
     for name, whole in listed.sets.items():
         facts = seen[name]
@@ -107,7 +107,7 @@ def scan_pictures(
     )
 
 
-def listed_pictures(found: PictureSets, share: float) -> Scanned:
+def listed_images(found: ImageSets, share: float) -> Scanned:
     """What folders and tables show before any file is opened.
 
     Args:
@@ -144,7 +144,7 @@ def _labels(part: ImageSet) -> npt.NDArray[np.generic] | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Namer:
-    """A picture by its path within the folder of its set."""
+    """An image by its path within the folder of its set."""
 
     part: ImageSet
 
@@ -175,7 +175,7 @@ class _FileScan:
         changed: Files that changed while they were examined; of very many the first.
     """
 
-    before: PictureFacts
+    before: ImageFacts
     on_progress: OnProgress
     total: int
     done: int = 0

@@ -1,4 +1,4 @@
-"""The picture of an example that came as bytes."""
+"""The image of an example that came as bytes."""
 
 import base64
 import binascii
@@ -11,8 +11,8 @@ from gpupanel.domain.preview import ExamplePreview
 _FORMATS = {1: QImage.Format.Format_Grayscale8, 3: QImage.Format.Format_RGB888}
 
 
-def picture_of(example: ExamplePreview) -> QImage | None:
-    """The picture in an example; ``None`` when it holds none, or one that is cut short."""
+def image_of(example: ExamplePreview) -> QImage | None:
+    """The image in an example; ``None`` when it holds none, or one that is cut short."""
     shape = _FORMATS.get(example.channels)
     if shape is None or not example.width or not example.height:
         return None
@@ -27,9 +27,9 @@ def picture_of(example: ExamplePreview) -> QImage | None:
     return QImage(pixels, example.width, example.height, stride, shape).copy()
 
 
-def scaled_picture(example: ExamplePreview, side: int) -> QPixmap | None:
-    """The same within a square; a picture smaller than that keeps its edges crisp."""
-    image = picture_of(example)
+def scaled_image(example: ExamplePreview, side: int) -> QPixmap | None:
+    """The same within a square; an image smaller than that keeps its edges crisp."""
+    image = image_of(example)
     if image is None:
         return None
     smooth = max(image.width(), image.height()) > side

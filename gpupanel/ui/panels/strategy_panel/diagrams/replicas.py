@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF
 
 from gpupanel.domain.plan import PlannedReplica
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.ui.panels.strategy_panel.pictures.picture import (
+from gpupanel.ui.panels.strategy_panel.diagrams.diagram import (
     BAR_HEIGHT,
     FLOW_HEIGHT,
     GAP,
@@ -43,7 +43,7 @@ _RESULTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class ReplicaPicture:
+class ReplicaDiagram:
     """From top to bottom: the batch in its shares, the replicas, what their results become."""
 
     division: Division
@@ -55,7 +55,7 @@ class ReplicaPicture:
 
     @property
     def title(self) -> str:
-        """The line above the picture."""
+        """The line above the diagram."""
         step = "Each step: a global batch of" if self._trains else "Each call:"
         measured = ", measured at start" if self.division.plan.balanced else ""
         split = "" if self._is_single else f", split{measured}"
@@ -63,7 +63,7 @@ class ReplicaPicture:
 
     @property
     def words(self) -> str:
-        """The picture for those who cannot see it."""
+        """The diagram for those who cannot see it."""
         takers = "; ".join(
             f"{self._name(replica).lower()} on {self._device(replica)} takes {replica.share:,}"
             for replica in self.division.plan.replicas

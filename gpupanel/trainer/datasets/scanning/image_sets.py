@@ -1,4 +1,4 @@
-"""The sets of a folder of pictures, also where a training would refuse some of what is there."""
+"""The sets of a folder of images, also where a training would refuse some of what is there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ _LEAVE_OUT = ("data", "leave_out")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PictureSets:
-    """The pictures of each set.
+class ImageSets:
+    """The images of each set.
 
     Attributes:
         sets: By ``training``, ``validation`` and ``test``.
-        empty_classes: Class folders without pictures.
+        empty_classes: Class folders without images.
         problems: Why a training would refuse it; and what is odd.
     """
 
@@ -28,13 +28,13 @@ class PictureSets:
     problems: tuple[Problem, ...]
 
 
-def list_all_sets(data: ImagesData, *, must_differ: bool, needs_labels: bool) -> PictureSets:
+def list_all_sets(data: ImagesData, *, must_differ: bool, needs_labels: bool) -> ImageSets:
     """The sets, listed as a training lists them; what it would refuse is left out and reported.
 
     Args:
         data: Where they are.
-        must_differ: Report pictures of one class.
-        needs_labels: Report pictures that nothing says anything about.
+        must_differ: Report images of one class.
+        needs_labels: Report images that nothing says anything about.
 
     Raises:
         ProblemError: There is nothing that could be listed.
@@ -59,7 +59,7 @@ def list_all_sets(data: ImagesData, *, must_differ: bool, needs_labels: bool) ->
             data = lenient
     notes = [note for each in sets.values() for note in each.notes if not _is_said(note, refused)]
     empty = tuple(name for name in data.leave_out if name not in left_out)
-    return PictureSets(sets, empty, (*refused, *notes))
+    return ImageSets(sets, empty, (*refused, *notes))
 
 
 def _lenient(data: ImagesData, problems: Sequence[Problem]) -> ImagesData:
