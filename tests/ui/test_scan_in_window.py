@@ -247,7 +247,7 @@ def test_that_the_main_window_has_it_and_ends_it(qtbot, tmp_path):
     window = MainWindow(settings, tmp_path / "runs")
     qtbot.addWidget(window)
     window._scan._scanner._command = (sys.executable, "-c", _SLOW)
-    window._scan.open_scan()
+    window._scan.open()
     qtbot.waitUntil(lambda: window._scan._dialog.scan() is not None, timeout=20_000)
     window.close()
     qtbot.waitUntil(lambda: not child_processes(), timeout=10_000)

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
+from typing_extensions import override
 
-from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest, scan_request
+from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.scan_worker import DataScanner
@@ -16,17 +16,16 @@ if TYPE_CHECKING:
     from gpupanel.ui.dialogs.scan_dialog import ScanDialog
 
 
-class ScanBinding(QObject):
-    """Opens the dialog, has the data scanned, and carries out what mends it.
+class ScanBinding(SessionReportBinding["ScanDialog", ScanRequest]):
+    """Opens the dialog, has the data scanned, and carries out what corrects it.
+
+    After a fix the next scan is a quick one: the cache remembers what was seen.
 
     Args:
         page: Asks, and shows a setting that a problem is about.
         window: What the dialog stands before.
         scanner: Scans the data.
     """
-
-    refused = Signal(object)
-    """Problems because of which nothing could be scanned: a tuple of :class:`Problem`."""
 
     def __init__(
         self,
@@ -35,61 +34,32 @@ class ScanBinding(QObject):
         window: QWidget,
         scanner: DataScanner | None = None,
     ) -> None:
-        super().__init__(window)
-        self._session, self._page, self._window = session, page, window
-        self._scanner = scanner or DataScanner(parent=self)
-        self._scanner.refused.connect(self.refused)
-        self._dialog: ScanDialog | None = None
-        self._scanned: ScanRequest | None = None
-        page.data.scanRequested.connect(self.open_scan)
-        session.profileChanged.connect(self._see_profile)
+        self._scanner = scanner or DataScanner()
+        super().__init__(session, page, window, self._scanner)
+        page.data.scanRequested.connect(self.open)
 
-    @Slot()
-    def open_scan(self) -> None:
-        """Show the dialog, and scan the data as it is chosen now."""
-        if self._dialog is None:
-            self._dialog = self._new_dialog()
-        request = scan_request(self._session.profile)
-        if self._scanned is None or request.data != self._scanned.data:
-            self._dialog.forget()
-        self._dialog.show()
-        self._dialog.activateWindow()
-        self._begin()
-
-    def stop(self) -> None:
-        """Scan no more; the process that did is ended."""
-        if self._dialog is not None:
-            self._dialog.close()
-        self._scanner.stop()
-
+    @override
     def _new_dialog(self) -> "ScanDialog":
         # Here and not above: most windows never need it.
         from gpupanel.ui.dialogs.scan_dialog import ScanDialog
 
         dialog = ScanDialog(self._window)
-        dialog.scanRequested.connect(self._begin)
         dialog.cancelRequested.connect(self._scanner.cancel)
-        dialog.closed.connect(self._scanner.cancel)
-        dialog.fixRequested.connect(self._apply)
-        dialog.fieldActivated.connect(self._page.go_to_field)
-        self._scanner.busyChanged.connect(dialog.setBusy)
         self._scanner.progressed.connect(dialog.setProgress)
         self._scanner.partScanned.connect(dialog.setScan)
         self._scanner.scanned.connect(dialog.setScan)
         return dialog
 
-    @Slot()
-    def _begin(self) -> None:
-        self._scanned = scan_request(self._session.profile)
-        self._scanner.begin(self._scanned)
+    @override
+    def _prepare(self, dialog: "ScanDialog") -> None:
+        request = self._request_of(self._session.profile)
+        if self._request is None or request.data != self._request.data:
+            dialog.forget()
 
-    @Slot(object)
-    def _apply(self, fix: Fix) -> None:
-        """What the cache remembers makes the next scan a quick one."""
-        self._session.apply_fix(fix)
-        self._begin()
+    @override
+    def _request_of(self, profile: Profile) -> ScanRequest:
+        return scan_request(profile)
 
-    @Slot(object)
-    def _see_profile(self, profile: Profile) -> None:
-        if self._dialog is not None and self._dialog.isVisible():
-            self._dialog.setOutdated(scan_request(profile) != self._scanned)
+    @override
+    def _begin(self, request: ScanRequest) -> None:
+        self._scanner.begin(request)

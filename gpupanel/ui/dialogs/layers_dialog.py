@@ -1,6 +1,6 @@
 """The layers of the model that a session would train, before it starts."""
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
@@ -12,9 +12,8 @@ from gpupanel.domain.model_summary import (
     summary_sentence,
     summary_text,
 )
-from gpupanel.domain.problem import Problem, Severity
-from gpupanel.ui.dialogs.report_dialog import ReportDialog
-from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.domain.problem import Severity
+from gpupanel.ui.dialogs.session_report_dialog import SessionReportDialog
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 
@@ -40,23 +39,13 @@ _COLUMNS: tuple[Column[LayerSummary], ...] = (
 _WIDTHS = (320, 200, 140)
 
 
-class LayersDialog(ReportDialog):
+class LayersDialog(SessionReportDialog):
     """Shows the layers once the model was built, or why it cannot be."""
 
-    buildRequested = Signal()
-    """A person wants the model to be built again."""
-    fixRequested = Signal(object)
-    """The button of a fix was pressed: the :class:`Fix`."""
-    fieldActivated = Signal(str)
-    """A problem was clicked: the profile key that it is about."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("layers", "Layers of the model", parent)
+        again = ("&Build again", "Builds the model as chosen now.")
+        super().__init__("layers", "Layers of the model", again, parent)
         self._summary: ModelSummary | None = None
-        self._is_busy = False
-        self._is_outdated = False
-        self._again = self._add_button("&Build again", "again", "Builds the model as chosen now.")
-        self._again.clicked.connect(self.buildRequested)
         self._show_empty(_EMPTY)
         self._show_state()
 
@@ -81,24 +70,7 @@ class LayersDialog(ReportDialog):
             self._show_empty(_EMPTY)
         self._show_state()
 
-    @Slot(bool)
-    def setBusy(self, busy: bool) -> None:
-        """Show whether the model is being built; what is known stays until it was."""
-        self._is_busy = busy
-        self._show_state()
-
-    def setOutdated(self, outdated: bool) -> None:
-        """Show that the settings are other ones than those of the model that is shown."""
-        if outdated != self._is_outdated:
-            self._is_outdated = outdated
-            self._show_state()
-
-    def _row(self, problem: Problem) -> ProblemRow:
-        row = ProblemRow(problem)
-        row.fixRequested.connect(self.fixRequested)
-        row.fieldActivated.connect(self.fieldActivated)
-        return row
-
+    @override
     def _show_state(self) -> None:
         summary, is_busy = self._summary, self._is_busy
         self._progress.setVisible(is_busy)

@@ -4,13 +4,12 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
-from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.problem import Severity
 from gpupanel.domain.scan import DataScan, ScanProgress
 from gpupanel.domain.scan_text import scan_summary, scan_text
 from gpupanel.ui import formatting
-from gpupanel.ui.dialogs.report_dialog import ReportDialog
 from gpupanel.ui.dialogs.scan_dialog.report_view import section_views
-from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.ui.dialogs.session_report_dialog import SessionReportDialog
 
 _EMPTY = (
     "Classes, sizes and types; duplicates, examples in several sets, unreadable files and outliers."
@@ -19,28 +18,19 @@ _STEPS = 1000
 _OUTDATED = "The settings have changed since. Scan again for current results."
 
 
-class ScanDialog(ReportDialog):
+class ScanDialog(SessionReportDialog):
     """Shows a scan while it goes on, and its report; what is wrong stands on top."""
 
-    scanRequested = Signal()
-    """A person wants the data to be scanned again."""
     cancelRequested = Signal()
     """The scan that goes on is not wanted any more."""
-    fixRequested = Signal(object)
-    """The button of a fix was pressed: the :class:`Fix`."""
-    fieldActivated = Signal(str)
-    """A problem was clicked: the profile key that it is about."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("scan", "Scan of the data", parent)
+        again = ("&Scan again", "Scans the data again.")
+        super().__init__("scan", "Scan of the data", again, parent)
         self._scan: DataScan | None = None
-        self._is_busy = False
-        self._is_outdated = False
-        self._again = self._add_button("&Scan again", "again", "Scans the data again.")
         self._cancel = self._add_button(
-            "S&top", "cancel", ("Ends the scan and discards its results.")
+            "S&top", "cancel", "Ends the scan and discards its results."
         )
-        self._again.clicked.connect(self.scanRequested)
         self._cancel.clicked.connect(self.cancelRequested)
         self._show_empty(_EMPTY)
         self.setBusy(False)
@@ -76,20 +66,13 @@ class ScanDialog(ReportDialog):
             words = f"{words}: {done} of {of}"
         self._sentence.setProse(f"{words}…")
 
+    @override
     @Slot(bool)
     def setBusy(self, busy: bool) -> None:
-        """Show whether a scan goes on; what is known stays until it is done."""
-        self._is_busy = busy
         if busy:
             self._progress.setRange(0, 0)
             self._sentence.setProse("Listing the data…")
-        self._show_state()
-
-    def setOutdated(self, outdated: bool) -> None:
-        """Show that the settings are other ones than those of the scan."""
-        if outdated != self._is_outdated:
-            self._is_outdated = outdated
-            self._show_state()
+        super().setBusy(busy)
 
     def forget(self) -> None:
         """What is shown was of other data."""
@@ -98,12 +81,7 @@ class ScanDialog(ReportDialog):
         self._show_empty(_EMPTY)
         self._show_state()
 
-    def _row(self, problem: Problem) -> ProblemRow:
-        row = ProblemRow(problem)
-        row.fixRequested.connect(self.fixRequested)
-        row.fieldActivated.connect(self.fieldActivated)
-        return row
-
+    @override
     def _show_state(self) -> None:
         scan, is_busy = self._scan, self._is_busy
         self._progress.setVisible(is_busy)
