@@ -109,6 +109,21 @@ class Model(KindValue):
         """Whether some of its layers keep the weights that they begin with."""
         return False
 
+    def least_weights(
+        self,
+        feature_shape: tuple[int, ...],
+        outputs: int,
+        token_count: int,
+    ) -> int:
+        """Numbers that it holds at least; 0 for one that code or a file makes.
+
+        Args:
+            feature_shape: Of one example, without the batch axis.
+            outputs: Of its last layer.
+            token_count: How many different numbers stand for words; 0: the features are no words.
+        """
+        return 0
+
     def least_activations(self, feature_shape: tuple[int, ...]) -> int:
         """Numbers that a step holds of each example at least.
 

@@ -1,5 +1,6 @@
 """A residual network for small images."""
 
+from math import prod
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -58,6 +59,29 @@ class ResNetModel(Model):
     def least_side(self) -> int:
         return int(2 ** (len(self.filters) - 1))
 
+    @override
+    def least_weights(self, feature_shape: tuple[int, ...], outputs: int, token_count: int) -> int:
+        """All of them, as every image has a channel axis when it comes to the first layer."""
+        before = feature_shape[2] if len(feature_shape) == 3 else 1
+        count = _convolution(3, before, self.filters[0])
+        before = self.filters[0]
+        for stage, filters in enumerate(self.filters):
+            count += _convolution(3, before, filters)
+            count += (2 * self.blocks - 1) * _convolution(3, filters, filters)
+            if stage or filters != before:
+                count += _convolution(1, before, filters)
+            before = filters
+        return count + (before + 1) * outputs
+
+    @override
+    def least_activations(self, feature_shape: tuple[int, ...]) -> int:
+        """What each convolution gives."""
+        count = 0
+        for stage, filters in enumerate(self.filters):
+            sides = [-(-side // 2**stage) for side in feature_shape[:2]]
+            count += 2 * self.blocks * filters * prod(sides)
+        return count
+
     @property
     @override
     def normalises_batches(self) -> bool:
@@ -67,3 +91,8 @@ class ResNetModel(Model):
     @override
     def synchronizes_batch_norm(self) -> bool:
         return self.batch_norm_synchronized
+
+
+def _convolution(size: int, inputs: int, filters: int) -> int:
+    """Numbers of a convolution without bias, and of the batch normalisation after it."""
+    return size**2 * inputs * filters + 4 * filters

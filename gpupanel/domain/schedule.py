@@ -10,7 +10,7 @@ from gpupanel.domain.choice import ChoiceEnum
 from gpupanel.domain.setting import setting
 from gpupanel.domain.value import Fraction, PositiveInt, Value
 
-Part = Annotated[float, Field(gt=0.0, lt=1.0)]
+OpenFraction = Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
 class ScheduleKind(ChoiceEnum):
@@ -53,7 +53,7 @@ class ScheduleSettings(Value):
         unit="epoch",
         applies={"kind": _FALLS_BY_EPOCHS},
     )
-    factor: Part = setting(
+    factor: OpenFraction = setting(
         "Factor",
         "What the learning rate is multiplied by when it falls.",
         default=0.1,
@@ -68,7 +68,7 @@ class ScheduleSettings(Value):
         off="none",
         applies={"kind": (_COSINE,)},
     )
-    rise: Part = setting(
+    rise: OpenFraction = setting(
         "Rise",
         "The fraction of the training in which the learning rate rises: 0.3 is almost a third of "
         "all steps.",

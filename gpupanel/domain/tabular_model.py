@@ -57,6 +57,15 @@ class TabularModel(Model):
         """Numbers that stand for a category of a column with so many."""
         return self.embedding_units or min(MOST_UNITS, round(1.6 * categories**0.56))
 
+    @override
+    def least_weights(self, feature_shape: tuple[int, ...], outputs: int, token_count: int) -> int:
+        """As if all columns were one number: how many hold categories is not known before."""
+        count, before = 0, 1
+        for units in self.hidden:
+            count += before * units + (4 if self.batch_norm else 1) * units
+            before = units
+        return count + (before + 1) * outputs
+
     @property
     @override
     def normalises_batches(self) -> bool:

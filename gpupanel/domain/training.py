@@ -275,7 +275,7 @@ class TrainingSettings(Value):
         return self.focal_gamma if self.loss is Loss.FOCAL else 0.0
 
     @property
-    def softens_loss(self) -> bool:
+    def changes_loss(self) -> bool:
         """Whether it makes another loss small than it measures, which needs classes or labels."""
         return self.focal_power > 0.0 or self.label_smoothing > 0.0
 

@@ -65,12 +65,27 @@ class TransformerModel(Model):
         return False
 
     @override
+    def least_weights(self, feature_shape: tuple[int, ...], outputs: int, token_count: int) -> int:
+        """All of them."""
+        width, hidden = self.width, self.hidden_units
+        attention = 4 * width * self.heads * self.units_of_head
+        dense = (width + 1) * hidden + (hidden + 1) * width
+        block = attention + dense + 2 * _norm(width)
+        embedded = (token_count + feature_shape[0]) * width
+        return embedded + self.blocks * block + _norm(width) + (width + 1) * outputs
+
+    @override
     def least_activations(self, feature_shape: tuple[int, ...]) -> int:
         """Each head compares each word with each, and the gradient needs all of it again."""
         words = feature_shape[0]
-        return max(words, self.blocks * self.heads * words**2)
+        return words * (self.width + self.blocks * (self.heads * words + self.hidden_units))
 
     @property
     def units_of_head(self) -> int:
         """Numbers that each head compares words by."""
         return max(1, self.width // self.heads)
+
+
+def _norm(width: int) -> int:
+    """Numbers of a layer normalisation."""
+    return 2 * width

@@ -26,7 +26,7 @@ from gpupanel.trainer.models.objectives import (
     named_weights,
 )
 from gpupanel.trainer.models.optimizers import make_optimizer
-from gpupanel.trainer.models.softened_loss import SoftenedObjective
+from gpupanel.trainer.models.training_objective import TrainingObjective
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.started_run import StartedRun
@@ -51,7 +51,7 @@ _NO_CLASSES = Problem(
     message="Only classes can be weighted, and the labels are not classes.",
     hint='Set data.class_weights to "none".',
 )
-_NOTHING_TO_SOFTEN = Problem(
+_LOSS_OF_VALUES = Problem(
     code="loss_without_classes",
     field="training.loss",
     message="A focal loss and label smoothing are of classes or several labels, and the data has "
@@ -241,12 +241,12 @@ def _places(run: StartedRun, split: Split) -> PlacedLayers | None:
 
 
 def _trained_objective(profile: Profile, split: Split, measured: Objective) -> Objective:
-    """What is made small: what is measured, but for weights of classes and a softened loss."""
+    """What is made small: what is measured, but for class weights and another loss."""
     target, weights = split.data.target, _class_weights(profile, split)
-    if profile.training.softens_loss:
+    if profile.training.changes_loss:
         if target is Target.VALUES:
-            raise ProblemError(_NOTHING_TO_SOFTEN)
-        return SoftenedObjective(measured, target, profile.training, weights)
+            raise ProblemError(_LOSS_OF_VALUES)
+        return TrainingObjective(measured, target, profile.training, weights)
     return measured if weights is None else Classification(weights)
 
 

@@ -170,10 +170,10 @@ def class_weights_unused(context: PlanningContext) -> Iterator[Problem]:
         )
 
 
-def nothing_to_soften(context: PlanningContext) -> Iterator[Problem]:
+def loss_of_values_changed(context: PlanningContext) -> Iterator[Problem]:
     """A loss of classes or labels where values are predicted."""
     training = context.profile.training
-    if not context.trains or not training.softens_loss or _target(context) is not Target.VALUES:
+    if not context.trains or not training.changes_loss or _target(context) is not Target.VALUES:
         return
     unset = Change(path=("training", "loss")), Change(path=("training", "label_smoothing"))
     yield Problem(

@@ -99,10 +99,11 @@ def least_parameters(
         shape: Of one example; empty while it is not known: one number is the least.
         outputs: Of the last layer; ``None`` while it is not known.
     """
-    stack = profile.model.stack
-    if stack is not None and stack.filters and len(shape) not in (2, 3):
+    stack, tokens = profile.model.stack, profile.data.token_count
+    if stack is None:
+        return profile.model.least_weights(shape or (1,), outputs or 1, tokens)
+    if stack.filters and len(shape) not in (2, 3):
         shape = (stack.smallest_side, stack.smallest_side, 1)
-    tokens = profile.data.token_count
     layers = model_layers(profile.model, shape or (1,), outputs or 1, tokens)
     return sum(layer.parameters or 0 for layer in layers)
 
@@ -159,7 +160,7 @@ def _model_problem(
     return Problem(
         code="model_above_memory",
         severity=Severity.ERROR if is_certain else Severity.WARNING,
-        field="model.hidden",
+        field=f"model.{'hidden' if 'hidden' in type(profile.model).model_fields else 'source'}",
         message=f"The model's weights take {_gib(weights_mib)} at least, with {what}{copies} "
         f"{_gib(needed)}, and {holder.name} has {_gib(holder.memory_mib)}.",
         hint="Use fewer or smaller layers.",

@@ -50,7 +50,7 @@ RULES: Final[tuple[Rule, ...]] = (
     data_rules.stratify_unused,
     data_rules.class_weights_unused,
     data_rules.unknown_classes_weighted,
-    data_rules.nothing_to_soften,
+    data_rules.loss_of_values_changed,
     data_rules.oversample_unused,
     data_rules.fraction_beside_validation_set,
     model_rules.found_in_model_file,

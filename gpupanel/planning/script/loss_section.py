@@ -9,7 +9,7 @@ from gpupanel.planning.script.sections import lines_for
 
 # In the margin: V values to be predicted, P perhaps several of them, K several labels at once,
 # B weighted classes, Z by their names, Y examples are blended, so that labels are shares of the
-# classes, T what is made small is softened, F focal, S smoothed.
+# classes, T what is made small is another loss, F focal, S smoothed.
 _TEXT = '''
 v |MEASURE = "accuracy"
 vk|final = keras.layers.Softmax(name="probabilities", dtype="float32")
@@ -62,7 +62,7 @@ P |    loss, *errors = tf.unstack(tf.reduce_sum(tf.reduce_mean(each, axis=2), ax
 P |    return loss, tf.stack(errors)
 T |
 T |
-T |def softened_loss(outputs, labels):
+T |def training_loss(outputs, labels):
 T |    """What is made small, summed over the examples; what is measured stays plain."""
 T |    outputs = tf.cast(outputs, tf.float32)
 TvkY|    shares = labels if len(labels.shape) == 2 else tf.one_hot(labels, outputs.shape[1])
@@ -86,12 +86,12 @@ TK |    return tf.reduce_sum(tf.reduce_mean(losses, axis=1))
 def loss_section(data: DataSettings, training: TrainingSettings) -> str:
     """From labels ``y`` to ``MEASURE``, ``final`` and ``loss_and_measure(outputs, labels)``.
 
-    With ``softened_loss(outputs, labels)`` where another loss is made small than measured.
+    With ``training_loss(outputs, labels)`` where another loss is made small than measured.
     """
     holds = loss_conditions(data)
-    if training.softens_loss:
-        softened = {"F": training.focal_power > 0.0, "S": training.label_smoothing > 0.0}
-        holds |= {"T", *(letter for letter, is_so in softened.items() if is_so)}
+    if training.changes_loss:
+        changed = {"F": training.focal_power > 0.0, "S": training.label_smoothing > 0.0}
+        holds |= {"T", *(letter for letter, is_so in changed.items() if is_so)}
     return Template(lines_for(_TEXT, holds)).substitute(
         class_names=script_of(data).class_names(data) if "Z" in holds else "",
         class_weights=data.class_weights,

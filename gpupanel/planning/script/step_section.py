@@ -63,7 +63,7 @@ D |    with keras.StatelessScope(state_mapping=known) as scope:
   |        outputs = model(features, training=True)
 b |    loss, measure = loss_and_measure(outputs, labels)
 B |    loss, measure = loss_and_measure(outputs, labels, CLASS_WEIGHTS)
-F |    loss = softened_loss(outputs, labels)
+F |    loss = training_loss(outputs, labels)
   |    gradients = tf.gradients(loss / examples, weights, unconnected_gradients="zero")
 O |    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
 N |    moments, part = [], tf.cast(tf.shape(labels)[0], tf.float32) / examples
@@ -248,7 +248,7 @@ def _conditions(profile: Profile, plan: LaunchPlan) -> set[str]:
         "C": training.clip_norm is not None,
         "W": training.decays_weights,
         "E": training.ema is not None,
-        "F": training.softens_loss,
+        "F": training.changes_loss,
         "X": training.jit_compile,
         "B": "B" in loss_conditions(data),
         "G": data.chosen_augmentation.changes_anything,

@@ -1,5 +1,6 @@
 """The layers of a model that is built in a process of its own, without being trained."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from gpupanel.domain.model_summary import ModelSummary, SummaryRequest
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE, cache_folder
 from gpupanel.runs.model_summary import summarize_model
 from gpupanel.trainer.model_summary import summarize
+from tests.forked.processes import run_forked
 
 
 def kept() -> set[Path]:
@@ -82,6 +84,52 @@ def test_that_a_model_that_fits_nowhere_is_listed_all_the_same() -> None:
     found = summarize_model(SummaryRequest(data=DigitsData(), model=model))
     assert found.problems == ()
     assert found.parameters.total > 10**12
+
+
+COUNT = """
+import sys
+from gpupanel.domain.data import NpzData, TextData
+from gpupanel.domain.model import ResNetModel, TabularModel, TransformerModel
+from gpupanel.domain.model_summary import SummaryRequest
+from gpupanel.trainer.model_summary import summarize
+
+folder = sys.argv[1]
+images, greys, columns = (NpzData(path=f"{folder}/{name}.npz") for name in ("c", "g", "t"))
+texts = TextData(path=f"{folder}/texts", vocabulary=50, length=7)
+for model, data, shape, tokens in (
+    (ResNetModel(filters=(4, 8, 8), blocks=2), images, (16, 12, 3), 0),
+    (ResNetModel(filters=(3,), blocks=1), greys, (16, 12), 0),
+    (TransformerModel(width=10, heads=4, blocks=3, hidden_units=11), texts, (7,), 50),
+    (TabularModel(hidden=(6, 5), batch_norm=True), columns, (4,), 0),
+    (TabularModel(hidden=(6, 5)), columns, (4,), 0),
+):
+    found = summarize(SummaryRequest(data=data, model=model))
+    print(found.parameters.total, model.least_weights(shape, 2, tokens), found.problems)
+"""
+
+
+@pytest.mark.tensorflow
+def test_that_the_weights_that_a_check_counts_on_are_those_that_are_built(tmp_path: Path) -> None:
+    for name, shape in (("c", (16, 12, 3)), ("g", (16, 12)), ("t", (4,))):
+        np.savez(tmp_path / f"{name}.npz", x=np.ones((8, *shape), np.float32), y=np.arange(8) % 2)
+    for name in ("good", "bad"):
+        (tmp_path / "texts" / name).mkdir(parents=True)
+        for number in range(9):
+            words = " ".join(f"{name}{number}{each}" for each in range(40))
+            (tmp_path / "texts" / name / f"{number}.txt").write_text(words)
+    done = run_forked(
+        [sys.executable, "-c", COUNT, str(tmp_path)],
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [line.split(" ", 2) for line in done.stdout.splitlines()]
+    assert [problems for *_, problems in lines] == ["()"] * 5
+    built, least = ([int(line[place]) for line in lines] for place in (0, 1))
+    assert least[:3] == built[:3]  # all of them
+    # As if the four columns were one; each unit of the first layer has a weight for each.
+    assert [more - fewer for more, fewer in zip(built[3:], least[3:], strict=True)] == [18, 18]
 
 
 def test_that_what_is_not_known_yet_is_said_without_building() -> None:

@@ -4,9 +4,24 @@ from typing import Any
 
 import pytest
 
-from gpupanel.domain.data import ImagesData, NpzData, TextData
+from gpupanel.domain.data import (
+    DataSettings,
+    DigitsData,
+    ImagesData,
+    NpzData,
+    TextData,
+    WineData,
+)
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, TransformerModel
+from gpupanel.domain.model import (
+    CnnModel,
+    MlpModel,
+    ModelSettings,
+    PythonModel,
+    ResNetModel,
+    TabularModel,
+    TransformerModel,
+)
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
@@ -14,6 +29,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.fixes import apply_fix
+from gpupanel.planning.layers import model_layers
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.rules.model_size_rules import least_parameters
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
@@ -138,7 +154,26 @@ def test_that_a_gpu_that_does_not_report_its_memory_is_not_refused(kind: Strateg
 
 
 def test_that_a_model_that_code_builds_is_not_refused() -> None:
+    assert model_layers(PythonModel(path="model.py")) == ()
     assert least_parameters(Profile(model=PythonModel(path="model.py"))) == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        (TransformerModel(width=2_000_000_000), TextData(path="/texts")),
+        (TransformerModel(hidden_units=2_000_000_000), TextData(path="/texts")),
+        (ResNetModel(filters=(200_000,)), DigitsData()),
+        (TabularModel(hidden=(200_000, 200_000)), WineData()),
+    ],
+)
+def test_that_a_network_larger_than_the_memory_is_refused(
+    model: ModelSettings, data: DataSettings
+) -> None:
+    profile = Profile(devices=ON_THE_CPU, data=data, model=model)
+    found = {problem.code: problem for problem in problems(profile)}
+    assert found["model_above_memory"].is_error
+    assert found["model_above_memory"].field in ("model.source", "model.hidden")
 
 
 def test_that_what_is_not_known_of_the_data_counts_as_little_as_it_can() -> None:
@@ -180,15 +215,25 @@ def test_that_a_step_whose_examples_do_not_fit_is_refused() -> None:
     assert problems(with_hidden(data=grey, training=training)) == []
 
 
+def test_that_what_convolutions_give_is_counted() -> None:
+    model = ResNetModel(filters=(16, 32), blocks=3)
+    # 2 * 3 convolutions of 16 filters, then as many of 32 over half the height and width.
+    assert model.least_activations((9, 6, 3)) == 6 * 16 * 9 * 6 + 6 * 32 * 5 * 3
+    profile = Profile(
+        devices=ON_THE_CPU, data=ImagesData(path="images", image_size=(1_024, 1_024)), model=model
+    )
+    assert [problem.code for problem in problems(profile)] == ["step_above_memory"]
+
+
 def test_that_attention_over_long_texts_is_refused_where_it_cannot_fit() -> None:
     texts = TextData(path="/texts", length=10_000)
     profile = Profile(devices=ON_THE_CPU, data=texts, model=TransformerModel(heads=8, blocks=2))
 
     (problem,) = problems(profile)
 
-    # 64 examples, 16 times 10,000 * 10,000 numbers.
+    # 64 examples: 16 times 10,000 * 10,000 numbers, and 10,000 * (64 + 2 * 128).
     assert (problem.code, problem.is_error) == ("step_above_memory", True)
-    assert "need 381.5 GiB at least" in problem.message
+    assert "need 382.2 GiB at least" in problem.message
     short = texts.model_copy(update={"length": 200})
     assert problems(profile.model_copy(update={"data": short})) == []
 

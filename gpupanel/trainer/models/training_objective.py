@@ -18,7 +18,7 @@ _LEAST = 1e-7
 below 1 is infinite at 0."""
 
 
-class SoftenedObjective:
+class TrainingObjective:
     """Another objective with its loss replaced, for classes or several labels.
 
     Attributes:

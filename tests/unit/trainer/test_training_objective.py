@@ -16,7 +16,7 @@ import keras, numpy as np, tensorflow as tf
 from gpupanel.domain.data import Target
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.models.objectives import Classification, SeveralLabels
-from gpupanel.trainer.models.softened_loss import SoftenedObjective
+from gpupanel.trainer.models.training_objective import TrainingObjective
 
 random, losses = np.random.default_rng(4), keras.losses
 logits = (2.0 * random.normal(size=(50, 5))).astype(np.float32)
@@ -33,13 +33,13 @@ SETTINGS = {
 
 def summed(target, labels, training, weights=None):
     plain = Classification() if target is Target.CLASSES else SeveralLabels()
-    softened = SoftenedObjective(plain, target, training, weights)
+    changed = TrainingObjective(plain, target, training, weights)
     variable = tf.Variable(logits)
     with tf.GradientTape() as tape:
-        loss, *measures = softened.sums(variable, tf.constant(labels))
+        loss, *measures = changed.sums(variable, tf.constant(labels))
     wanted = plain.sums(tf.constant(logits), tf.constant(labels))[1:]
     assert [float(each) for each in measures] == [float(each) for each in wanted]
-    assert softened.size == plain.size == 1 + len(measures)
+    assert changed.size == plain.size == 1 + len(measures)
     gradient = tape.gradient(loss, variable).numpy()
     assert np.isfinite(gradient).all()
     return float(loss)
@@ -78,7 +78,7 @@ print(json.dumps(found))
 """
 
 
-def test_that_softened_losses_are_those_of_keras() -> None:
+def test_that_losses_that_train_are_those_of_keras() -> None:
     done = run_forked(
         [sys.executable, "-c", COMPARE],
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
