@@ -74,8 +74,11 @@ def scheduler(files: QueueFiles) -> psutil.Process | None:
 def test_that_runs_follow_each_other_though_one_fails_and_the_scheduler_is_killed(
     files: QueueFiles, tmp_path: Path, runs_dir: Path
 ) -> None:
+    orders.pause(files)  # or the first one has ended before the second is there
     failing = add(tmp_path, "no such data", str(tmp_path / "missing.npz"))
     good = add(tmp_path, "digits", "")
+    command = [sys.executable, "-m", "gpupanel", "queue", "resume"]
+    subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=True)
 
     def entry(entry_id: str) -> QueueEntry:
         return files.read().entry(entry_id)
