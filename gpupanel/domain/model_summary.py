@@ -8,6 +8,7 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import visible_line
 
@@ -27,16 +28,24 @@ class SummaryRequest(Value):
             directory.
         model: What is built.
         seed: Draws the validation split.
+        mixed_precision: Whether layers compute with bfloat16.
     """
 
     data: DataSettings
     model: ModelSettings
     seed: int = 0
+    mixed_precision: bool = False
 
 
 def summary_request(profile: Profile) -> SummaryRequest:
     """What to build for a profile that trains."""
-    return SummaryRequest(data=profile.data, model=profile.model, seed=profile.training.seed)
+    training = profile.training
+    return SummaryRequest(
+        data=profile.data,
+        model=profile.model,
+        seed=training.seed,
+        mixed_precision=training.mixed_precision,
+    )
 
 
 class LayerSummary(Value):
@@ -86,6 +95,7 @@ class ModelSummary(Value):
 
     Attributes:
         layers: In the order in which an example passes them.
+        step: What a training step holds in memory; ``None``: not known.
         needs_download: The data, whose examples have to be known, is not on this machine yet.
         needs_start: Data or model come from Python code, which only a run carries out.
         problems: Why it cannot be built.
@@ -93,6 +103,7 @@ class ModelSummary(Value):
 
     layers: tuple[LayerSummary, ...] = ()
     parameters: ParameterCounts = ParameterCounts()
+    step: StepMemory | None = None
     needs_download: bool = False
     needs_start: bool = False
     problems: tuple[Problem, ...] = ()

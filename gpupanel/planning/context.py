@@ -7,6 +7,7 @@ from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.strategy import GANG_KINDS
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
@@ -28,6 +29,7 @@ class PlanningContext:
         sample: The latest readings, for what is free now; ``None`` where there are none.
         preview: What the preview found in the profile's data and model file; ``None`` until then.
         support: What TensorFlow answered about the GPUs; ``None`` until then.
+        step: What a training step holds in memory; ``None`` until the model was built.
         devices: Those that the profile means and this machine has, in the profile's order; empty
             where it has none of them.
         gpus: The GPUs and MIG instances among them.
@@ -51,6 +53,7 @@ class PlanningContext:
     sample: TelemetrySample | None
     preview: DataPreview | None
     support: GpuSupport | None
+    step: StepMemory | None
     devices: tuple[PhysicalDevice, ...]
     gpus: tuple[PhysicalDevice, ...]
     gpu_groups: tuple[tuple[PhysicalDevice, ...], ...]
@@ -95,7 +98,9 @@ class PlanningContext:
 
     def with_profile(self, profile: Profile) -> "PlanningContext":
         """The same machine and answers with another profile."""
-        return planning_context(profile, self.inventory, self.sample, self.preview, self.support)
+        return planning_context(
+            profile, self.inventory, self.sample, self.preview, self.support, self.step
+        )
 
 
 def planning_context(
@@ -104,6 +109,7 @@ def planning_context(
     sample: TelemetrySample | None = None,
     preview: DataPreview | None = None,
     support: GpuSupport | None = None,
+    step: StepMemory | None = None,
 ) -> PlanningContext:
     """Work out once what follows from a profile and a machine; see :class:`PlanningContext`."""
     devices = chosen_devices(profile, inventory, sample)
@@ -119,6 +125,7 @@ def planning_context(
         sample=sample,
         preview=preview,
         support=support,
+        step=step,
         devices=devices,
         gpus=gpus,
         gpu_groups=device_groups(profile, gpus) if in_gang else (gpus,),

@@ -1,15 +1,18 @@
 """Everything that can be said about a profile on this machine before it starts."""
 
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.device_memory import DeviceMemory
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
 from gpupanel.domain.value import Value
 from gpupanel.planning.context import planning_context
 from gpupanel.planning.fixes import apply_fix
+from gpupanel.planning.memory_estimate import largest_batch, memory_estimate
 from gpupanel.planning.rules.registry import RULES
 
 _ORDER = list(Severity)
@@ -38,11 +41,15 @@ class Preparation(Value):
         problems: Errors first, then warnings, then hints.
         plan: What would be launched; ``None`` when an error leaves nothing to plan.
         other_processes: Those on the chosen GPUs now.
+        memory: What it is estimated to take; empty while that is not known.
+        largest_batch: The largest global batch that fits; ``None`` while that is not known.
     """
 
     problems: tuple[Problem, ...] = ()
     plan: LaunchPlan | None = None
     other_processes: tuple[OtherProcesses, ...] = ()
+    memory: tuple[DeviceMemory, ...] = ()
+    largest_batch: int | None = None
 
     @property
     def is_startable(self) -> bool:
@@ -56,6 +63,7 @@ def prepare(
     sample: TelemetrySample | None = None,
     preview: DataPreview | None = None,
     support: GpuSupport | None = None,
+    step: StepMemory | None = None,
 ) -> Preparation:
     """Everything that can be said about a profile on this machine before it starts.
 
@@ -65,13 +73,16 @@ def prepare(
         sample: The latest readings, for what is free now.
         preview: What the preview found in the profile's data and model file, if there was one.
         support: What TensorFlow answered about the GPUs, if somebody asked it.
+        step: What a training step holds in memory, where the model was built.
     """
-    context = planning_context(profile, inventory, sample, preview, support)
+    context = planning_context(profile, inventory, sample, preview, support, step)
     problems = [problem for rule in RULES for problem in rule(context)]
     return Preparation(
         problems=tuple(sorted(problems, key=lambda problem: _ORDER.index(problem.severity))),
         plan=context.plan,
         other_processes=other_processes(context.devices, sample),
+        memory=memory_estimate(context),
+        largest_batch=largest_batch(context),
     )
 
 

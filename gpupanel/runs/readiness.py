@@ -14,6 +14,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.chosen_devices import answering_gpus, chosen_devices
 from gpupanel.planning.description import described
@@ -67,6 +68,7 @@ def prepared_on(
     profile: Profile,
     preview: DataPreview | None = None,
     ask_support: AskSupport = gpu_support,
+    step: StepMemory | None = None,
 ) -> Preparation:
     """What would happen with a profile on that machine, and everything that is wrong with it.
 
@@ -75,9 +77,10 @@ def prepared_on(
         profile: What somebody chose.
         preview: Of the profile's data, where there is one.
         ask_support: Asks which GPUs TensorFlow can use; only where one is chosen.
+        step: What a training step holds in memory, where the model was built.
     """
     support = _support_for(machine, profile, ask_support)
-    return prepare(profile, machine.inventory, machine.sample, preview, support)
+    return prepare(profile, machine.inventory, machine.sample, preview, support, step)
 
 
 def mended_on(

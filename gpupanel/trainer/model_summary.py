@@ -26,10 +26,11 @@ from gpupanel.domain.model_summary import (
     ParameterCounts,
     SummaryRequest,
 )
+from gpupanel.domain.step_memory import StepMemory
 from gpupanel.files.cache_folder import cache_folder, remove_unused
 from gpupanel.files.guarded_files import read_file, touch
 from gpupanel.files.whole_files import write_whole
-from gpupanel.trainer.datasets.examples import DataSet
+from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
@@ -37,7 +38,11 @@ from gpupanel.trainer.failures import problems_of
 if TYPE_CHECKING:
     import keras
 
+    from gpupanel.trainer.models.build import BuiltModel
+
 _FOLDER: Final = "summaries"
+_SCHEMA: Final = 2
+"""Of what is kept; another one is built anew."""
 _MOST_BYTES: Final = 16 * 2**20
 _EXAMPLES: Final = 256
 """Enough to build with: what their values are matters to no shape."""
@@ -83,7 +88,8 @@ def _key(request: SummaryRequest, data: DataSet) -> str:
         "greatest": data.greatest,
         "tokens": data.token_count,
         "categories": data.categories,
-        "versions": [__version__, version("keras")],
+        "mixed_precision": request.mixed_precision,
+        "versions": [_SCHEMA, __version__, version("keras")],
     }
     return hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
 
@@ -115,13 +121,27 @@ def _built(request: SummaryRequest, data: DataSet) -> ModelSummary:
     count = min(_EXAMPLES, len(data.training))
     some = data.training.subset(np.arange(count, dtype=np.int32))
     # Weights of a file are not read, and none are drawn: they change no layer, and may not fit.
+    keras.config.set_dtype_policy("mixed_bfloat16" if request.mixed_precision else "float32")
     with keras.StatelessScope(initialize_variables=False):
         built = build_model(request.model, Building(data, some, begins=False))
         layers = tuple(_layers(built.trained))
+        step = _step_memory(built, data, some)
     trainable = sum(layer.trainable for layer in layers)
     total = sum(layer.parameters for layer in layers)
     counts = ParameterCounts(trainable=trainable, frozen=total - trainable)
-    return ModelSummary(layers=layers, parameters=counts)
+    return ModelSummary(layers=layers, parameters=counts, step=step)
+
+
+def _step_memory(built: "BuiltModel", data: DataSet, some: Examples) -> StepMemory | None:
+    """What a step holds; ``None`` where it cannot be traced, which the layers do not depend on."""
+    from gpupanel.trainer.memory_estimate.step_memory import step_memory
+    from gpupanel.trainer.models.objectives import make_objective
+
+    objective = make_objective(data.target, built.value_units, built.value_means)
+    try:
+        return step_memory(built.trained, objective, some)
+    except Exception:  # noqa: BLE001 - whatever tracing raises: an estimate more is all it is for
+        return None
 
 
 def _layers(model: "keras.Model", within: str = "") -> Iterator[LayerSummary]:

@@ -7,9 +7,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpupanel.domain.device import DeviceInventory, DeviceKind
 from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.model_summary import SummaryRequest, summary_request
 from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import Preparation, prepare
@@ -33,6 +35,7 @@ Preparer = Callable[
         TelemetrySample | None,
         DataPreview | None,
         GpuSupport | None,
+        StepMemory | None,
     ],
     Preparation,
 ]
@@ -66,6 +69,7 @@ class Session(QObject):
         self._inventory: DeviceInventory | None = None
         self._sample: TelemetrySample | None = None
         self._previewed: tuple[PreviewRequest, DataPreview] | None = None
+        self._step: tuple[SummaryRequest, StepMemory | None] | None = None
         self._gpu_support: GpuSupport | None = None
         self._is_checking_gpus = False
         self._preparation = Preparation()
@@ -203,6 +207,11 @@ class Session(QObject):
         self._previewed = (request, preview)
         self._timer.start()
 
+    def set_step_memory(self, request: SummaryRequest, step: StepMemory | None) -> None:
+        """Take over what a training step holds in memory; ``None``: it could not be estimated."""
+        self._step = (request, step)
+        self._timer.start()
+
     def set_gpu_support(self, support: GpuSupport) -> None:
         """Take over which GPUs TensorFlow can use."""
         if support != self._gpu_support:
@@ -246,7 +255,12 @@ class Session(QObject):
         if self._inventory is None:
             return Preparation()
         preview = self._preview_of(profile)
-        return self._preparer(profile, self._inventory, self._sample, preview, self._gpu_support)
+        step = None
+        if self._step is not None and self._step[0] == summary_request(profile):
+            step = self._step[1]
+        return self._preparer(
+            profile, self._inventory, self._sample, preview, self._gpu_support, step
+        )
 
     def close(self) -> None:
         """Prepare nothing any more."""

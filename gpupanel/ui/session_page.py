@@ -10,6 +10,7 @@ from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.layers import ModelLayer, model_layers
 from gpupanel.planning.prepare import Preparation
+from gpupanel.planning.shares import proportional_shares
 from gpupanel.ui.measured_shares import as_measured
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.model_panel import ModelPanel
@@ -100,6 +101,7 @@ class SessionPage(QWidget):
         self.plan.fixRequested.connect(self._apply_fix)
         self.plan.sharesChosen.connect(self.choose_shares)
         self.plan.fieldActivated.connect(self.go_to_field)
+        self.plan.batchChosen.connect(self.choose_batch)
         self._session.inventoryChanged.connect(self.strategy.setInventory)
         self._session.inventoryChanged.connect(self.plan.setInventory)
         self._session.opened.connect(self._show_opened)
@@ -150,6 +152,18 @@ class SessionPage(QWidget):
         profile = self._session.profile
         strategy = profile.strategy.model_copy(update={"shares": shares})
         self._session.edit(profile.model_copy(update={"strategy": strategy}))
+
+    @Slot(int)
+    def choose_batch(self, batch: int) -> None:
+        """Put that global batch into the profile; given shares keep their proportions."""
+        profile = self._session.profile
+        training = profile.training.model_copy(update={"global_batch_size": batch})
+        parts: dict[str, object] = {"training": training}
+        shares = profile.strategy.shares
+        if isinstance(shares, tuple):
+            given = proportional_shares(batch, shares)
+            parts["strategy"] = profile.strategy.model_copy(update={"shares": given})
+        self._session.edit(profile.model_copy(update=parts))
 
     @Slot(object)
     def _apply_fix(self, fix: Fix) -> None:

@@ -20,9 +20,9 @@ class _CountingPreparer:
     def __init__(self):
         self.asked = []
 
-    def __call__(self, profile, inventory, sample, preview, build):
-        self.asked.append((profile, inventory, sample, preview, build))
-        return prepare(profile, inventory, sample, preview, build)
+    def __call__(self, profile, inventory, *known):
+        self.asked.append((profile, inventory, *known))
+        return prepare(profile, inventory, *known)
 
 
 def _named(name: str) -> Profile:

@@ -7,7 +7,14 @@ from rich.table import Table
 
 from gpupanel.cli.literal_console import styled
 from gpupanel.cli.options import JsonOption, ProfileArgument
-from gpupanel.cli.output import EXIT_BAD_PROFILE, answers, print_json, print_problems, refuse
+from gpupanel.cli.output import (
+    EXIT_BAD_PROFILE,
+    NONE_GIVEN,
+    answers,
+    print_json,
+    print_problems,
+    refuse,
+)
 from gpupanel.domain.model_summary import (
     ModelSummary,
     parameters_text,
@@ -15,9 +22,14 @@ from gpupanel.domain.model_summary import (
     summary_request,
     summary_sentence,
 )
+from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.prepare import Preparation
+from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.model_summary import summarize_model
+from gpupanel.runs.readiness import prepared_on, read_machine
 
 _NOT_TRAINED = Problem(
     code="summary_without_training",
@@ -28,7 +40,7 @@ _NOT_TRAINED = Problem(
 
 
 def summary(profile: ProfileArgument, *, json: JsonOption = False) -> None:
-    """List the layers of a profile's model, with their shapes and parameters."""
+    """List the layers of a profile's model, and how much memory training it takes."""
     try:
         read = anchored(read_profile(profile), Path.cwd())
     except ProblemError as error:
@@ -36,11 +48,43 @@ def summary(profile: ProfileArgument, *, json: JsonOption = False) -> None:
     if not (read.task == "train" and read.model.is_trainable):
         refuse(ProblemError(_NOT_TRAINED), json=json, status=EXIT_BAD_PROFILE)
     found = summarize_model(summary_request(read))
+    preparation = _prepared(read, found)
     if json:
-        print_json(found.model_dump(mode="json"))
+        memory = [each.model_dump(mode="json") for each in preparation.memory]
+        document = found.model_dump(mode="json")
+        print_json({**document, "memory": memory, "largest_batch": preparation.largest_batch})
     else:
         _print(found)
+        _print_memory(preparation)
     raise typer.Exit(1 if found.problems else 0)
+
+
+def _prepared(profile: Profile, found: ModelSummary) -> Preparation:
+    """What the training would take on this machine; nothing where the step is not known."""
+    if found.step is None:
+        return Preparation()
+    preview = preview_data(preview_request(profile))
+    # Which GPUs TensorFlow can use changes no estimate, and takes seconds to find out.
+    return prepared_on(read_machine(), profile, preview, lambda *_: None, found.step)
+
+
+def _print_memory(preparation: Preparation) -> None:
+    if not preparation.memory:
+        return
+    terms = ("weights", "gradients", "optimizer", "activations", "overhead", "total")
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("estimated MiB of", overflow="fold")
+    for title in (*terms, "there is"):
+        table.add_column(title, justify="right")
+    for memory in preparation.memory:
+        sizes = (f"{getattr(memory, f'{term}_mib'):,.1f}" for term in terms)
+        room = NONE_GIVEN if memory.room_mib is None else f"{memory.room_mib:,}"
+        name = " ".join(filter(None, (memory.device, memory.logical_device)))
+        table.add_row(styled((name, "")), *sizes, room)
+    answers.print()
+    answers.print(table)
+    if preparation.largest_batch is not None:
+        answers.print(f"Largest global batch that fits: {preparation.largest_batch:,}.")
 
 
 def _print(found: ModelSummary) -> None:

@@ -12,6 +12,7 @@ from gpupanel.planning.rules import (
     gpu_support_rules,
     growth_rules,
     inference_rules,
+    memory_estimate_rules,
     memory_rules,
     mig_rules,
     model_rules,
@@ -104,5 +105,6 @@ RULES: Final[tuple[Rule, ...]] = (
     process_rules.too_many_processes,
     model_size_rules.model_above_memory,
     model_size_rules.step_above_memory,
+    memory_estimate_rules.estimate_above_memory,
     model_size_rules.data_above_memory,
 )

@@ -1,11 +1,17 @@
-"""Has the session's model built when the page asks for it, and shows its layers."""
+"""Has the session's model built when the page asks for it: its layers, and the memory it takes."""
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
-from gpupanel.domain.model_summary import SummaryRequest, summary_request
+from gpupanel.domain.model_summary import (
+    ModelSummary,
+    SummaryRequest,
+    summary_request,
+    summary_sentence,
+)
 from gpupanel.domain.profile import Profile
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
@@ -16,8 +22,14 @@ if TYPE_CHECKING:
     from gpupanel.ui.dialogs.layers_dialog import LayersDialog
 
 
+FOLLOW_DELAY_MS = 1000
+"""After the last change: building takes seconds of a processor."""
+
+
 class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
-    """Opens the dialog, and has the model built as it is chosen.
+    """Opens the dialog, or estimates memory; both have the model built as it is chosen.
+
+    Once somebody has asked for an estimate, every model that is chosen later is built, too.
 
     Args:
         page: Asks, and shows a setting that a problem is about.
@@ -34,7 +46,18 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
     ) -> None:
         self._summarizer = summarizer or ModelSummarizer()
         super().__init__(session, page, window, self._summarizer)
+        self._follows = False
+        self._timer = QTimer(self, singleShot=True, interval=FOLLOW_DELAY_MS)
+        self._timer.timeout.connect(self._make)
         page.model.layersRequested.connect(self.open)
+        page.plan.estimateRequested.connect(self._estimate)
+        self._summarizer.summarized.connect(self._take)
+        self._summarizer.busyChanged.connect(page.plan.estimate.setBusy)
+
+    @override
+    def stop(self) -> None:
+        self._timer.stop()
+        super().stop()
 
     @override
     def _new_dialog(self) -> "LayersDialog":
@@ -51,4 +74,32 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
 
     @override
     def _begin(self, request: SummaryRequest) -> None:
+        self._timer.stop()
         self._summarizer.begin(request)
+
+    @Slot()
+    def _estimate(self) -> None:
+        self._follows = True
+        self._make()
+
+    @Slot(object)
+    def _take(self, summary: ModelSummary) -> None:
+        if self._request is None:
+            return
+        self._session.set_step_memory(self._request, summary.step)
+        sentence = summary_sentence(summary)
+        if summary.problems:
+            sentence = summary.problems[0].message
+        problem = "" if summary.step is not None or summary.layers else sentence
+        self._page.plan.estimate.setAnswer(is_answered=True, problem=problem)
+
+    @override
+    @Slot(object)
+    def _see_profile(self, profile: Profile) -> None:
+        super()._see_profile(profile)
+        if self._request_of(profile) == self._request:
+            return
+        self._page.plan.estimate.setAnswer(is_answered=False)
+        trains = profile.task == "train" and profile.model.is_trainable
+        if self._follows and trains:
+            self._timer.start()

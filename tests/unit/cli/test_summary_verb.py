@@ -10,8 +10,11 @@ from gpupanel.cli.app import app
 from gpupanel.cli.verbs import summary as summary_module
 from gpupanel.domain.model import SavedModel, TransformerModel
 from gpupanel.domain.model_summary import LayerSummary, ModelSummary, ParameterCounts
-from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.step_memory import MemoryPeak, StepMemory
 from gpupanel.runs.directory.profile_file import write_profile
+from gpupanel.runs.readiness import Machine
+from tests.fakes.devices import CPU_ONLY
 
 FOUND = ModelSummary(
     layers=(
@@ -41,7 +44,45 @@ def test_that_layers_are_a_table_and_one_json_document(
     ]
     assert text.splitlines()[-1] == "2 layers, 40 parameters, 40 of them not trained: 0.0 MiB."
     status, text = asked(tmp_path, Profile(), "--json")
-    assert (status, ModelSummary.model_validate(json.loads(text))) == (0, FOUND)
+    document = json.loads(text)
+    assert (document.pop("memory"), document.pop("largest_batch")) == ([], None)
+    assert (status, ModelSummary.model_validate(document)) == (0, FOUND)
+
+
+def test_that_the_memory_of_each_device_is_estimated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    peak = MemoryPeak(fixed_bytes=100 * 2**20, bytes_per_example=2**20)
+    step = StepMemory(
+        peaks=(peak,), example_bytes=0, weight_bytes=120 * 2**20, trainable_bytes=100 * 2**20
+    )
+    found = FOUND.model_copy(update={"step": step})
+    monkeypatch.setattr(summary_module, "summarize_model", lambda _: found)
+    monkeypatch.setattr(summary_module, "read_machine", lambda: Machine(CPU_ONLY))
+    profile = Profile(devices=DeviceSettings(visible=("cpu",)))
+    status, text = asked(tmp_path, profile, "--json")
+    document = json.loads(text)
+    assert status == 0
+    assert document["memory"] == [
+        {
+            "device": "cpu",
+            "logical_device": "",
+            "examples": 64,
+            "weights_mib": 120.0,
+            "gradients_mib": 100.0,
+            "optimizer_mib": 200.0,
+            "activations_mib": pytest.approx(64.0, abs=0.1),
+            "overhead_mib": 400.0,
+            "room_mib": 24_576,
+            "is_limit": False,
+            "total_mib": pytest.approx(884.0, abs=0.1),
+        }
+    ]
+    assert document["largest_batch"] == 1_438  # all digits but the fifth that is held out
+    status, text = asked(tmp_path, profile)
+    assert status == 0
+    assert text.splitlines()[-1] == "Largest global batch that fits: 1,438."
+    assert "120.0" in text
 
 
 def test_that_what_keeps_a_model_from_being_built_is_said(tmp_path: Path) -> None:

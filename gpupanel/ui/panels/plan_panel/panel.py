@@ -18,6 +18,7 @@ from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.panels.plan_panel import plan_text
 from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
+from gpupanel.ui.panels.plan_panel.memory_estimate_view import MemoryEstimateView
 from gpupanel.ui.panels.plan_panel.other_processes_list import OtherProcessesList
 from gpupanel.ui.panels.plan_panel.plan_tables import MemoryList, ProcessTable, ReplicaTable
 from gpupanel.ui.panels.plan_panel.share_part import SharePart
@@ -46,6 +47,10 @@ class PlanPanel(SettingsCard):
     """A problem was clicked: the profile key that it is about."""
     doctorRequested = Signal()
     """The doctor is to be opened, which knows more about a problem."""
+    estimateRequested = Signal()
+    """A person wants to know how much memory a training takes."""
+    batchChosen = Signal(int)
+    """The largest global batch that fits is to be used."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("What will happen", parent)
@@ -67,6 +72,8 @@ class PlanPanel(SettingsCard):
         self._process_caption = Caption("Processes")
         self._stale = Note(_STALE)
         self._memory = MemoryList()
+        self.estimate = MemoryEstimateView()
+        """What is known of the memory that a training takes."""
         self._others = OtherProcessesList()
         self._problem_caption = Caption("Problems")
         self._problems = ProblemList()
@@ -77,6 +84,8 @@ class PlanPanel(SettingsCard):
         self._answers = DeviceReportBox(wide=False)
         self._lay_out()
         self._shares.sharesChosen.connect(self.sharesChosen)
+        self.estimate.requested.connect(self.estimateRequested)
+        self.estimate.batchChosen.connect(self.batchChosen)
         self._problems.fixRequested.connect(self.fixRequested)
         self._problems.fieldActivated.connect(self.fieldActivated)
         self._problems.doctorRequested.connect(self.doctorRequested)
@@ -91,6 +100,7 @@ class PlanPanel(SettingsCard):
     def setData(self, preview: DataPreview) -> None:
         """What is known of the data."""
         self._preview = preview
+        self.estimate.setExampleCount(preview.trained_count)
         self._show_epochs()
 
     def setEpochs(self, count: int) -> None:
@@ -102,6 +112,7 @@ class PlanPanel(SettingsCard):
         """What the run is to do, which the summary says."""
         self._task = task
         self._summary.setText(self._sentence())
+        self.estimate.setVisible(task == "train")
 
     def setInventory(self, inventory: DeviceInventory) -> None:
         """The devices of this machine, for their colours, names and memory."""
@@ -120,6 +131,7 @@ class PlanPanel(SettingsCard):
         self._problem_caption.setVisible(bool(preparation.problems))
         self._problems.setVisible(bool(preparation.problems))
         self._others.setOtherProcesses(preparation.other_processes, self._device_labels)
+        self.estimate.setPreparation(preparation, self._device_labels)
         self._show_plan()
 
     def setChecking(self, checking: bool) -> None:
@@ -211,6 +223,7 @@ class PlanPanel(SettingsCard):
         above.addSpacing(8)
         above.addWidget(Caption("Memory"))
         above.addWidget(self._memory)
+        above.addWidget(self.estimate)
         below = column_in(self._replica_part)
         below.addWidget(self._replica_caption)
         below.addWidget(self._replicas)

@@ -1,0 +1,54 @@
+"""What a training is estimated to take of one memory, term by term."""
+
+from pydantic import computed_field
+
+from gpupanel.domain.value import Value
+
+MARGIN = 1.15
+"""What is estimated may be so much too small: see ``bench_memory_estimate.py``."""
+
+
+class DeviceMemory(Value):
+    """One logical device with a limit of its own, or all of a physical device.
+
+    Attributes:
+        device: The key of the physical device.
+        logical_device: TensorFlow's name of the logical device; empty: all of the physical one.
+        examples: That the replicas there take at a time, together.
+        weights_mib: Of the model, with moving statistics, for each replica that is there.
+        gradients_mib: And sums of gradients.
+        optimizer_mib: What the optimizer and averages keep for each weight.
+        activations_mib: Of a step: what layers give, the examples among it.
+        overhead_mib: CUDA's context and libraries, or TensorFlow's process on the host.
+        room_mib: What there is: the limit, or what is free now; ``None``: not known.
+        is_limit: Whether that is a limit, which does not count the overhead.
+    """
+
+    device: str
+    logical_device: str = ""
+    examples: int
+    weights_mib: float
+    gradients_mib: float
+    optimizer_mib: float
+    activations_mib: float
+    overhead_mib: float
+    room_mib: int | None = None
+    is_limit: bool = False
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def total_mib(self) -> float:
+        """All of it."""
+        counted = self.weights_mib + self.gradients_mib + self.optimizer_mib
+        return counted + self.activations_mib + self.overhead_mib
+
+    @property
+    def counted_mib(self) -> float:
+        """What has to fit into the room."""
+        return self.total_mib - (self.overhead_mib if self.is_limit else 0.0)
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is room for it, also where the estimate is somewhat too small."""
+        margin = (MARGIN - 1.0) * self.activations_mib
+        return self.room_mib is None or self.counted_mib + margin <= self.room_mib

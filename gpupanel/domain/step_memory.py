@@ -1,0 +1,45 @@
+"""What a training step holds in memory beside the weights, for any number of examples."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from gpupanel.domain.value import Value
+
+_Bytes = Annotated[int, Field(ge=0)]
+
+
+class MemoryPeak(Value):
+    """What is held at one moment of a step.
+
+    Attributes:
+        fixed_bytes: Whatever the number of examples: gradients, most of all.
+        bytes_per_example: Beside it, for each: activations, most of all.
+    """
+
+    fixed_bytes: _Bytes
+    bytes_per_example: _Bytes
+
+    def at(self, examples: int) -> int:
+        """Bytes, for so many examples."""
+        return self.fixed_bytes + self.bytes_per_example * examples
+
+
+class StepMemory(Value):
+    """What one replica holds of a step: forward, backward, and the gradients of all weights.
+
+    Attributes:
+        peaks: Those moments of which one is the greatest, for some number of examples.
+        example_bytes: Features and labels of an example, which are there before.
+        weight_bytes: All weights of the model.
+        trainable_bytes: Of those that are learned; their gradients take as much.
+    """
+
+    peaks: Annotated[tuple[MemoryPeak, ...], Field(min_length=1)]
+    example_bytes: _Bytes
+    weight_bytes: _Bytes
+    trainable_bytes: _Bytes
+
+    def held_bytes(self, examples: int) -> int:
+        """The most that is held at a time, gradients among it, for so many examples."""
+        return max(peak.at(examples) for peak in self.peaks)

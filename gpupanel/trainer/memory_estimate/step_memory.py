@@ -1,0 +1,92 @@
+"""What a training step of a model holds in memory, without carrying it out."""
+
+import math
+from collections.abc import Sequence
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from gpupanel.domain.step_memory import StepMemory
+from gpupanel.trainer.datasets.examples import Examples
+from gpupanel.trainer.memory_estimate.live_buffers import Size, needed_operations, peaks
+from gpupanel.trainer.models.objectives import Objective
+from gpupanel.trainer.steps.contribution import ContributionOf, State, Variables
+
+_FEW, _MANY = 1024, 2048
+"""Examples that a step is traced with: every size grows in a straight line. Fewer would make other
+graphs, as TensorFlow writes up to 1,000 equal numbers as a constant."""
+
+
+def step_memory(model: keras.Model, objective: Objective, examples: Examples) -> StepMemory | None:
+    """What a step holds on one replica; ``None`` where the number of examples changes its graph.
+
+    Args:
+        model: The trained one; its variables need hold nothing.
+        objective: What is made small.
+        examples: For the shapes of features and labels.
+    """
+    # A traced function holds the tensors of its graph no longer than it is held.
+    (few, operations), (_, more_operations) = (
+        _traced(model, objective, examples, count) for count in (_FEW, _MANY)
+    )
+    sizes = _sizes(operations, more_operations)
+    if sizes is None:
+        return None
+    variables = Variables(model)
+    shapes = (examples.feature_shape, examples.labels.shape[1:])
+    types = (examples.features.dtype, examples.labels.dtype)
+    return StepMemory(
+        peaks=peaks(operations, few.outputs, sizes),
+        example_bytes=sum(
+            math.prod(shape) * np.dtype(dtype).itemsize
+            for shape, dtype in zip(shapes, types, strict=True)
+        ),
+        weight_bytes=_bytes_of((*variables.weights, *variables.fixed)),
+        trainable_bytes=_bytes_of(variables.weights),
+    )
+
+
+def _traced(
+    model: keras.Model, objective: Objective, examples: Examples, count: int
+) -> tuple[tf.types.experimental.ConcreteFunction, list[tf.Operation]]:
+    variables = Variables(model)
+    contribution = ContributionOf(model, variables, objective, jit_compile=False)
+    state = State(*(_specs(part) for part in (variables.weights, variables.fixed, variables.seeds)))
+    features, labels = examples.features, examples.labels
+    traced = tf.function(contribution, autograph=False).get_concrete_function(
+        state,
+        tf.TensorSpec((count, *examples.feature_shape), features.dtype),
+        tf.TensorSpec((count, *labels.shape[1:]), labels.dtype),
+        tf.TensorSpec((), tf.float32),
+    )
+    return traced, needed_operations(traced.outputs)
+
+
+def _specs(variables: Sequence[keras.Variable]) -> list[tf.TensorSpec]:
+    return [tf.TensorSpec(each.shape, each.dtype) for each in variables]
+
+
+def _sizes(
+    few: Sequence[tf.Operation], many: Sequence[tf.Operation]
+) -> dict[tuple[int, int], Size] | None:
+    """Of each tensor, by the place of its operation and its own; ``None``: the graphs differ."""
+    if [each.type for each in few] != [each.type for each in many]:
+        return None
+    sizes = {}
+    for place, (one, other) in enumerate(zip(few, many, strict=True)):
+        for number, (less, more) in enumerate(zip(one.outputs, other.outputs, strict=True)):
+            some = _tensor_bytes(less)
+            each = max(0, _tensor_bytes(more) - some) // (_MANY - _FEW)
+            sizes[place, number] = Size(max(0, some - _FEW * each), each)
+    return sizes
+
+
+def _tensor_bytes(tensor: tf.Tensor) -> int:
+    # What has no size before it is there is the shape of something, or as small.
+    count = tensor.shape.num_elements()
+    return 0 if count is None else count * tensor.dtype.size
+
+
+def _bytes_of(variables: Sequence[keras.Variable]) -> int:
+    return sum(math.prod(each.shape) * tf.as_dtype(each.dtype).size for each in variables)

@@ -1,0 +1,148 @@
+"""What a training takes of each memory, as a stacked bar with the terms named."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+from typing_extensions import override
+
+from gpupanel.domain.device_memory import DeviceMemory
+from gpupanel.ui import formatting, theme
+from gpupanel.ui.device_labels import DeviceLabels
+from gpupanel.ui.widgets.painted_widget import PaintedWidget
+from gpupanel.ui.widgets.tips import wrapped
+
+_TERMS = (
+    ("Weights", "weights_mib", 255),
+    ("Gradients", "gradients_mib", 200),
+    ("Optimizer", "optimizer_mib", 150),
+    ("Activations", "activations_mib", 105),
+    ("Overhead", "overhead_mib", None),
+)
+"""Name, field, and how opaque the accent is; ``None``: grey, as memory that is no run's."""
+_BAR = 10.0
+_GAP = 6.0
+_SWATCH = 9.0
+
+
+class MemoryBars(PaintedWidget):
+    """A row for each memory: its name, how much of what there is, and the bar; a legend below."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._memories: tuple[DeviceMemory, ...] = ()
+        self._labels = DeviceLabels()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Estimated memory per device")
+
+    def setMemories(self, memories: Sequence[DeviceMemory], labels: DeviceLabels) -> None:
+        """Shows other estimates."""
+        self._memories, self._labels = tuple(memories), labels
+        self.setAccessibleDescription("; ".join(map(self.words, self._memories)))
+        self.updateGeometry()
+        self.update()
+
+    def words(self, memory: DeviceMemory) -> str:
+        """All terms of one memory, with their sizes."""
+        terms = ", ".join(
+            f"{name.lower()} {formatting.mib(getattr(memory, field))}" for name, field, _ in _TERMS
+        )
+        besides = " besides" if memory.is_limit else ""
+        return f"{self._name(memory)}, {self._amount(memory)}: {terms}{besides}"
+
+    @override
+    def sizeHint(self) -> QSize:
+        rows = len(self._memories) * self._row_height()
+        return QSize(320, int(rows + self._line_height()) if self._memories else 0)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return QSize(160, self.sizeHint().height())
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.small_font(self.font()))
+        for place, memory in enumerate(self._memories):
+            self._paint_row(painter, place * self._row_height(), memory)
+        if self._memories:
+            self._paint_legend(painter, len(self._memories) * self._row_height())
+
+    @override
+    def tip_at(self, position: QPointF) -> str:
+        place = int(position.y() // self._row_height())
+        return wrapped(self.words(self._memories[place])) if place < len(self._memories) else ""
+
+    def _paint_row(self, painter: QPainter, top: float, memory: DeviceMemory) -> None:
+        shown = theme.current()
+        line = QRectF(0.0, top, self.width(), self._line_height())
+        amount = self._amount(memory)
+        metrics = painter.fontMetrics()
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.setPen(shown.color("muted" if memory.fits else "warning"))
+        painter.drawText(line, right, amount)
+        room = int(self.width() - metrics.horizontalAdvance(amount) - 2 * _GAP)
+        name = metrics.elidedText(self._name(memory), Qt.TextElideMode.ElideMiddle, room)
+        painter.setPen(shown.color("text"))
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, name)
+        bar = QRectF(0.0, line.bottom(), self.width(), _BAR)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(shown.color("track"))
+        painter.drawRoundedRect(bar, 3.0, 3.0)
+        # What does not fit reaches beyond the line of what there is.
+        whole = max(memory.room_mib or 0, memory.counted_mib, 1.0)
+        left = 0.0
+        for _, field, opacity in _TERMS:
+            if field == "overhead_mib" and memory.is_limit:
+                continue  # a limit does not count it
+            width = self.width() * getattr(memory, field) / whole
+            painter.setBrush(_color(opacity))
+            painter.drawRect(QRectF(left, bar.top(), width, _BAR))
+            left += width
+        if memory.room_mib is not None and memory.counted_mib > memory.room_mib:
+            painter.setBrush(shown.color("error"))
+            limit = round(self.width() * memory.room_mib / whole)
+            painter.drawRect(QRectF(limit - 1.0, bar.top() - 2.0, 2.0, _BAR + 4.0))
+
+    def _paint_legend(self, painter: QPainter, top: float) -> None:
+        left, middle = 0.0, top + self._line_height() / 2.0
+        metrics = painter.fontMetrics()
+        for name, _, opacity in _TERMS:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(_color(opacity))
+            painter.drawRect(QRectF(left, middle - _SWATCH / 2.0, _SWATCH, _SWATCH))
+            left += _SWATCH + 4.0
+            width = metrics.horizontalAdvance(name)
+            painter.setPen(theme.current().color("muted"))
+            place = QRectF(left, top, width + 2.0, self._line_height())
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
+            left += width + 12.0
+
+    def _name(self, memory: DeviceMemory) -> str:
+        label = self._labels.label(memory.device)
+        if sum(each.device == memory.device for each in self._memories) == 1:
+            return label
+        return f"{label}, {memory.logical_device.removeprefix('/device:')}"
+
+    def _amount(self, memory: DeviceMemory) -> str:
+        taken = formatting.mib(memory.counted_mib)
+        if memory.room_mib is None:
+            return taken
+        limit = " (limit)" if memory.is_limit else ""
+        return f"{taken} of {formatting.mib(memory.room_mib)}{limit}"
+
+    def _line_height(self) -> float:
+        return float(self.fontMetrics().height() + 2)
+
+    def _row_height(self) -> float:
+        return self._line_height() + _BAR + _GAP
+
+
+def _color(opacity: int | None) -> QColor:
+    if opacity is None:
+        return theme.current().color("others")
+    color = theme.current().color("accent")
+    color.setAlpha(opacity)
+    return color

@@ -1,0 +1,122 @@
+"""How much memory the session's training is estimated to take, once somebody asks for it."""
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+
+from gpupanel.planning.prepare import Preparation
+from gpupanel.ui import formatting
+from gpupanel.ui.device_labels import DeviceLabels
+from gpupanel.ui.panels.plan_panel.memory_bars import MemoryBars
+from gpupanel.ui.widgets.labels import Note
+from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.widgets.tips import wrapped
+
+_ASK = "&Estimate memory"
+_ASK_TIP = (
+    "Builds the model without training it, and adds up what a step holds on each device. Later "
+    "changes of batch, shares or model are followed."
+)
+_LAYERS_ELSEWHERE = "Not estimated where layers are placed on several devices."
+_UNKNOWN = "The memory that this model takes could not be estimated."
+_BUSY = "Building the model…"
+_ROUGH = "An estimate: the real peak may be up to 15 % higher, and more for small models."
+
+
+class MemoryEstimateView(QWidget):
+    """A button that asks; then a bar for each device, and the largest batch that fits."""
+
+    requested = Signal()
+    """A person wants to know."""
+    batchChosen = Signal(int)
+    """The largest batch is to be used."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("memory_estimate")
+        self._preparation = Preparation()
+        self._example_count: int | None = None
+        self._is_busy = False
+        self._problem = ""
+        self._is_answered = False
+        self._bars = MemoryBars()
+        self._bars.setObjectName("memory_bars")
+        self._bars.setToolTip(wrapped(_ROUGH))
+        self._note = Note("")
+        self._note.setObjectName("memory_estimate_note")
+        self._ask = QPushButton(_ASK)
+        self._ask.setObjectName("estimate_memory")
+        self._ask.setToolTip(wrapped(_ASK_TIP))
+        self._use = QPushButton()
+        self._use.setObjectName("use_largest_batch")
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addWidget(self._note, 1)
+        foot.addWidget(self._ask)
+        foot.addWidget(self._use)
+        layout = column_in(self)
+        layout.addWidget(self._bars)
+        layout.addLayout(foot)
+        self._ask.clicked.connect(self.requested)
+        self._use.clicked.connect(self._choose)
+        self._show()
+
+    def setPreparation(self, preparation: Preparation, labels: DeviceLabels) -> None:
+        """Shows what is estimated of another plan."""
+        self._preparation = preparation
+        self._bars.setMemories(preparation.memory, labels)
+        self._show()
+
+    def setExampleCount(self, count: int | None) -> None:
+        """How many examples it is trained on; ``None``: not known."""
+        self._example_count = count
+        self._show()
+
+    @Slot(bool)
+    def setBusy(self, busy: bool) -> None:
+        """Whether the model is being built."""
+        self._is_busy = busy
+        self._show()
+
+    def setAnswer(self, *, is_answered: bool, problem: str = "") -> None:
+        """Whether the model was built as it is chosen now, or why it cannot be."""
+        self._is_answered, self._problem = is_answered, problem
+        self._show()
+
+    def _show(self) -> None:
+        plan, memory = self._preparation.plan, self._preparation.memory
+        largest = self._preparation.largest_batch
+        self._bars.setVisible(bool(memory))
+        self._ask.setVisible(not memory and not (plan is not None and plan.places))
+        self._ask.setEnabled(not self._is_busy)
+        now = largest if plan is None else plan.global_batch_size
+        can_be_larger = largest is not None and now is not None and largest > now
+        can_be_larger = can_be_larger and largest != self._example_count
+        self._use.setVisible(bool(memory) and can_be_larger)
+        self._use.setText(f"&Use {formatting.count(largest or 0)}")
+        self._use.setToolTip(wrapped("Sets the global batch size to the largest one that fits."))
+        self._note.setText(self._words())
+        self._note.setVisible(bool(self._note.text()))
+
+    def _words(self) -> str:
+        preparation = self._preparation
+        if self._is_busy:
+            return _BUSY
+        if preparation.memory:
+            if preparation.largest_batch is None:
+                return _ROUGH
+            if not preparation.largest_batch:
+                return "Not even one example at a time fits."
+            count = formatting.count(preparation.largest_batch)
+            if preparation.largest_batch == self._example_count:
+                return f"Even all {count} examples at a time fit."
+            return f"A global batch of up to {count} fits."
+        if preparation.plan is not None and preparation.plan.places:
+            return _LAYERS_ELSEWHERE
+        if self._problem:
+            return self._problem
+        return _UNKNOWN if self._is_answered else ""
+
+    @Slot()
+    def _choose(self) -> None:
+        if self._preparation.largest_batch:
+            self.batchChosen.emit(self._preparation.largest_batch)

@@ -1,0 +1,202 @@
+"""How much memory a training takes: asked for by a click, drawn, followed, used."""
+
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpupanel.domain.memory import LimitedMemory
+from gpupanel.domain.model import MlpModel, PythonModel
+from gpupanel.domain.model_summary import LayerSummary, ModelSummary
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.step_memory import MemoryPeak, StepMemory
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.ui import theme
+from gpupanel.ui.bindings import layers_binding
+from gpupanel.ui.bindings.layers_binding import LayersBinding
+from gpupanel.ui.device_labels import DeviceLabels
+from gpupanel.ui.panels.plan_panel.memory_bars import MemoryBars
+from gpupanel.ui.session import Session
+from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.workers.preview_worker import PreviewLoader
+from gpupanel.ui.workers.summary_worker import ModelSummarizer
+from tests.ui.values import TWO_GPUS, mirrored
+
+MIB = 2**20
+STEP = StepMemory(
+    peaks=(MemoryPeak(fixed_bytes=100 * MIB, bytes_per_example=MIB),),
+    example_bytes=0,
+    weight_bytes=100 * MIB,
+    trainable_bytes=100 * MIB,
+)
+FOUND = ModelSummary(layers=(LayerSummary(name="a", kind="Dense"),), step=STEP)
+ROOM = {"default": LimitedMemory(limit_mib=1_000, growth=True)}
+
+
+def answering(summary: ModelSummary) -> tuple[str, ...]:
+    return (sys.executable, "-c", f"print({summary.model_dump_json()!r})")
+
+
+class Bound:
+    """A page with two GPUs, and what answers for the model."""
+
+    def __init__(self, qtbot: QtBot, summary: ModelSummary, profile: Profile) -> None:
+        self.session = Session()
+        self.loader = PreviewLoader((sys.executable, "-c", ""))
+        self.page = SessionPage(self.session, self.loader)
+        qtbot.addWidget(self.page)
+        self.summarizer = ModelSummarizer(answering(summary))
+        self.binding = LayersBinding(self.session, self.page, self.page, self.summarizer)
+        self.session.set_inventory(TWO_GPUS)
+        self.session.edit(profile)
+        self.session.prepare_now()
+
+    @property
+    def bars(self) -> MemoryBars:
+        return self.page.findChild(MemoryBars, "memory_bars")
+
+    def button(self, name: str) -> QPushButton:
+        return self.page.findChild(QPushButton, name)
+
+    def is_shown(self, widget: QWidget) -> bool:
+        return widget.isVisibleTo(self.page)
+
+    def note(self) -> str:
+        return self.page.findChild(QLabel, "memory_estimate_note").text().replace("\u200b", "")
+
+    def close(self) -> None:
+        self.binding.stop()
+        self.loader.stop()
+        self.session.close()
+
+
+Bind = Callable[..., Bound]
+
+
+@pytest.fixture
+def bound(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bind]:
+    monkeypatch.setattr(layers_binding, "FOLLOW_DELAY_MS", 1)
+    made = []
+
+    def make(summary: ModelSummary = FOUND, profile: Profile | None = None) -> Bound:
+        chosen = profile or mirrored().model_copy(update={"memory": ROOM})
+        made.append(Bound(qtbot, summary, chosen))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def test_that_a_click_draws_what_each_device_takes_and_offers_the_largest_batch(
+    qtbot: QtBot, bound: Bind
+) -> None:
+    shown = bound()
+    assert not shown.is_shown(shown.bars)
+    assert not shown.is_shown(shown.button("use_largest_batch"))
+    shown.button("estimate_memory").click()
+    assert shown.note() == "Building the model…"
+    assert not shown.button("estimate_memory").isEnabled()
+    qtbot.waitUntil(lambda: shown.is_shown(shown.bars))
+    assert not shown.is_shown(shown.button("estimate_memory"))
+    words = shown.bars.accessibleDescription()
+    assert "RTX 4090, 500 MiB of 1,000 MiB (limit): weights 100 MiB" in words
+    assert "optimizer 200 MiB" in words
+    assert "overhead 500 MiB besides" in words
+    assert shown.note() == "A global batch of up to 1,042 fits."
+    shown.button("use_largest_batch").click()
+    assert shown.session.profile.training.global_batch_size == 1_042
+    shown.session.prepare_now()
+    assert not shown.is_shown(shown.button("use_largest_batch"))
+
+
+def test_that_given_shares_keep_their_proportions_when_the_batch_is_used(
+    qtbot: QtBot, bound: Bind
+) -> None:
+    shown = bound(profile=mirrored((48, 16)).model_copy(update={"memory": ROOM}))
+    shown.button("estimate_memory").click()
+    qtbot.waitUntil(lambda: shown.is_shown(shown.button("use_largest_batch")))
+    shown.button("use_largest_batch").click()
+    profile = shown.session.profile
+    assert sum(profile.strategy.shares) == profile.training.global_batch_size
+    assert profile.strategy.shares[0] == pytest.approx(3 * profile.strategy.shares[1], abs=2)
+
+
+def test_that_changes_are_followed_once_somebody_has_asked(qtbot: QtBot, bound: Bind) -> None:
+    shown = bound()
+    other = shown.session.profile.model_copy(update={"model": MlpModel(hidden=(7,))})
+    shown.session.edit(other)
+    qtbot.wait(20)
+    assert not shown.summarizer.is_busy()
+    shown.button("estimate_memory").click()
+    qtbot.waitUntil(lambda: shown.is_shown(shown.bars))
+    # Batch and shares are calculated with; another model is built.
+    bigger = other.training.model_copy(update={"global_batch_size": 128})
+    shown.session.edit(other.model_copy(update={"training": bigger}))
+    shown.session.prepare_now()
+    assert shown.session.preparation.memory[0].examples == 64
+    assert not shown.summarizer.is_busy()
+    shown.session.edit(other.model_copy(update={"model": MlpModel(hidden=(8,))}))
+    shown.session.prepare_now()
+    assert not shown.is_shown(shown.bars)
+    qtbot.waitUntil(lambda: shown.is_shown(shown.bars))
+
+
+def test_that_why_there_is_no_estimate_is_said(qtbot: QtBot, bound: Bind) -> None:
+    problem = Problem(code="data_file_missing", message="There is no such file.")
+    shown = bound(ModelSummary(problems=(problem,)))
+    shown.button("estimate_memory").click()
+    qtbot.waitUntil(lambda: shown.note() == "There is no such file.")
+    assert shown.button("estimate_memory").isEnabled()
+    shown = bound(FOUND.model_copy(update={"step": None}))
+    shown.button("estimate_memory").click()
+    qtbot.waitUntil(lambda: "could not be estimated" in shown.note())
+    code = shown.session.profile.model_copy(update={"model": PythonModel(path="/m.py")})
+    shown = bound(ModelSummary(needs_start=True), code)
+    shown.button("estimate_memory").click()
+    qtbot.waitUntil(lambda: "come from Python code" in shown.note())
+
+
+def test_that_layers_on_several_devices_and_other_tasks_are_not_estimated(
+    qtbot: QtBot, bound: Bind
+) -> None:
+    placed = StrategySettings(kind=StrategyKind.MODEL_PARALLEL)
+    shown = bound(profile=mirrored().model_copy(update={"strategy": placed}))
+    assert "several devices" in shown.note()
+    assert not shown.is_shown(shown.button("estimate_memory"))
+    shown = bound()
+    shown.session.edit(shown.session.profile.model_copy(update={"task": "evaluate"}))
+    assert not shown.is_shown(shown.page.plan.estimate)
+
+
+def test_that_bars_are_painted_in_both_themes_and_explained(qtbot: QtBot, bound: Bind) -> None:
+    shown = bound()
+    shown.session.set_step_memory(
+        layers_binding.summary_request(shown.session.profile),
+        STEP.model_copy(
+            update={"peaks": (MemoryPeak(fixed_bytes=9 * MIB, bytes_per_example=99 * MIB),)}
+        ),
+    )
+    shown.session.prepare_now()
+    bars = MemoryBars()
+    qtbot.addWidget(bars)
+    bars.setMemories(shown.session.preparation.memory, DeviceLabels(TWO_GPUS))
+    bars.resize(400, bars.sizeHint().height())
+    for each in (theme.LIGHT, theme.DARK):
+        with theme.painted_in(each):
+            image = bars.grab().toImage()
+            colors = {
+                image.pixelColor(x, y).name()
+                for x in range(image.width())
+                for y in range(image.height())
+            }
+            assert each.color("error").name() in colors  # the limit, which is passed
+    assert "RTX 4090" in bars.tip_at(QPointF(5.0, 5.0))
+    assert "RTX 3060" in bars.tip_at(QPointF(5.0, bars.height() / 2.0))
+    assert bars.tip_at(QPointF(5.0, bars.height() - 1.0)) == ""
+    problems = shown.session.preparation.problems
+    assert "estimate_above_memory" in [problem.code for problem in problems]
