@@ -15,6 +15,7 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.augmentation.augmenter import Augmenter, make_augmenter
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split
+from gpupanel.trainer.measures.measured_objective import MeasuredObjective
 from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.objectives import (
@@ -80,6 +81,8 @@ class Learner:
     """What learns, on every replica.
 
     Attributes:
+        objective: What is measured of training examples.
+        measured: What is measured of whole sets.
         curve: The learning rate over the steps.
         calls: Training steps.
         validation_calls: ``None`` when nothing is validated.
@@ -93,6 +96,7 @@ class Learner:
 
     built: BuiltModel
     objective: Objective
+    measured: Objective
     optimizer: keras.optimizers.Optimizer
     curve: RateCurve
     calls: TrainingCalls
@@ -211,15 +215,23 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     if plan.balanced and across_replicas and over_training.feed is not None:
         tried = training_step(plan.accumulation_steps).tried
         trials = Trials(strategy, over_training.feed, tried, plan)
-    measured = EvaluationStep(built.trained, objective, averages)
+    measured = MeasuredObjective(
+        objective,
+        split.data.target,
+        building.output_count,
+        built.value_units,
+        built.value_means,
+    )
+    evaluation = EvaluationStep(built.trained, measured, averages)
     validation_calls, test_calls = (
-        None if part is None else calls_over(part, strategy, plan, objective.size).make(measured)
+        None if part is None else calls_over(part, strategy, plan, measured.size).make(evaluation)
         for part in (split.validation, split.test)
     )
     placed = places.placed(built.trained) if places is not None else ()
     return Learner(
         built,
         objective,
+        measured,
         optimizer,
         training.rate_curve(steps_an_epoch),
         calls,

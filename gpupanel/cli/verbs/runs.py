@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 
 from rich.table import Table
 
@@ -18,6 +19,7 @@ from gpupanel.cli.output import (
     refuse,
     shown,
 )
+from gpupanel.domain.measure import Measure
 from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.run_text import run_outcome_words
@@ -25,11 +27,17 @@ from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.locations import default_runs_dir
 
 _Text = Callable[[RunSummary], str]
+_MORE = {
+    measure: measure.title
+    for measure in Measure
+    if measure not in (Measure.ACCURACY, Measure.MEAN_ABSOLUTE_ERROR)
+}
 _NUMBERS = (
     "took",
     "accuracy",
     "loss",
     "mean error",
+    *_MORE.values(),
     "test accuracy",
     "test loss",
     "test mean error",
@@ -68,6 +76,7 @@ def _table(found: tuple[RunSummary, ...]) -> Table:
         "accuracy": lambda run: _number(run.quality.accuracy),
         "loss": lambda run: _number(run.quality.loss),
         "mean error": lambda run: _number(run.quality.mean_absolute_error),
+        **{title: partial(_quality, measure) for measure, title in _MORE.items()},
         "test accuracy": lambda run: _number(run.tested.accuracy),
         "test loss": lambda run: _number(run.tested.loss),
         "test mean error": lambda run: _number(run.tested.mean_absolute_error),
@@ -90,6 +99,10 @@ def _table(found: tuple[RunSummary, ...]) -> Table:
     for row in zip(*kept, strict=True):
         table.add_row(*(text or NONE_GIVEN for text in row))
     return table
+
+
+def _quality(measure: Measure, run: RunSummary) -> str:
+    return _number(run.quality.value_of(measure))
 
 
 def _number(value: float | None) -> str:

@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+from gpupanel.domain.measure import Measure
+
 
 class Metric(StrEnum):
     """One measured quantity of a run, in the order in which people are shown them.
@@ -14,8 +16,13 @@ class Metric(StrEnum):
     VAL_LOSS = "val_loss"
     ACCURACY = "accuracy"
     VAL_ACCURACY = "val_accuracy"
+    VAL_TOP_5_ACCURACY = "val_top_5_accuracy"
+    VAL_F1 = "val_f1"
+    VAL_AUC = "val_auc"
     MEAN_ABSOLUTE_ERROR = "mean_absolute_error"
     VAL_MEAN_ABSOLUTE_ERROR = "val_mean_absolute_error"
+    VAL_ROOT_MEAN_SQUARED_ERROR = "val_root_mean_squared_error"
+    VAL_R2 = "val_r2"
     EXAMPLES_PER_SECOND = "examples_per_second"
 
     @property
@@ -26,15 +33,17 @@ class Metric(StrEnum):
     @property
     def more_is_better(self) -> bool:
         """Whether the best value is the greatest; else it is the least."""
-        return self in (Metric.ACCURACY, Metric.VAL_ACCURACY, Metric.EXAMPLES_PER_SECOND)
+        measure = self.measure
+        return self is Metric.EXAMPLES_PER_SECOND if measure is None else measure.more_is_better
+
+    @property
+    def measure(self) -> Measure | None:
+        """What of a model it is, of whichever set; ``None``: the loss, or a speed."""
+        key = self.removeprefix("val_")
+        return next((each for each in Measure if each.value == key), None)
 
 
 STEP_METRICS = (Metric.LOSS, Metric.ACCURACY, Metric.EXAMPLES_PER_SECOND)
 """Those that steps report."""
-EPOCH_METRICS = (
-    Metric.VAL_LOSS,
-    Metric.VAL_ACCURACY,
-    Metric.MEAN_ABSOLUTE_ERROR,
-    Metric.VAL_MEAN_ABSOLUTE_ERROR,
-)
+EPOCH_METRICS = tuple(metric for metric in Metric if metric not in STEP_METRICS)
 """Those that epochs report."""

@@ -94,31 +94,14 @@ class RunSummary(Value):
     def quality(self) -> Metrics:
         """What says how good the model is: of the validation, or of the data it was evaluated on.
 
-        Only ``loss``, ``accuracy`` and ``mean_absolute_error`` are there; all ``None`` where a
-        training had no validation.
+        Named without prefixes; all ``None`` where a training had no validation.
         """
-        found = self.metrics
-        if self.task != "train":
-            return Metrics(
-                loss=found.loss,
-                accuracy=found.accuracy,
-                mean_absolute_error=found.mean_absolute_error,
-            )
-        return Metrics(
-            loss=found.val_loss,
-            accuracy=found.val_accuracy,
-            mean_absolute_error=found.val_mean_absolute_error,
-        )
+        return self.metrics if self.task != "train" else self.metrics.of_part("val")
 
     @property
     def tested(self) -> Metrics:
         """What the test set showed that did not validate; named as those of :attr:`quality`."""
-        found = self.metrics
-        return Metrics(
-            loss=found.test_loss,
-            accuracy=found.test_accuracy,
-            mean_absolute_error=found.test_mean_absolute_error,
-        )
+        return self.metrics.of_part("test")
 
     @property
     def trained(self) -> Metrics:

@@ -1,5 +1,6 @@
 """Adds up what a saved model reaches on labelled examples."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,16 @@ from gpupanel.trainer.inference.meaning import (
     label_probabilities,
     label_scores,
     scores_of,
+)
+from gpupanel.trainer.measures.figures import (
+    BINS,
+    MOST_LABELS,
+    TOP,
+    Sums,
+    bins_of,
+    macro_f1,
+    mean_area,
+    mean_r2,
 )
 
 _LEAST_WAITING = 2**16
@@ -60,6 +71,11 @@ class EvaluatedPart:
         labels: Of several labels, shape [3, labels]: how many examples have each, are said to have
             it, and are rightly so.
         worst: Of several labels and of values, the examples with the largest errors.
+        top_five: Of classes, how many examples are of one of the five most probable ones.
+        areas: Of two classes or several labels, shape [2, labels, bins]: how many examples that
+            have it not, and that have it, are scored in each bin.
+        squares: Of values, shape [3, values]: sums of squared errors, of labels as measured from
+            the first one, and of their squares.
     """
 
     loss_sum: float
@@ -68,6 +84,9 @@ class EvaluatedPart:
     probabilities: Floats | None = None
     labels: Counts | None = None
     worst: Errors | None = None
+    top_five: int = 0
+    areas: Sums | None = None
+    squares: Sums | None = None
 
 
 class Evaluation:
@@ -89,6 +108,9 @@ class Evaluation:
         self._label_counts = np.zeros((3, reading.label_count), np.int64)
         self._worst: Errors | None = None
         self._right = 0
+        self._top_five = 0
+        self._areas: Sums | None = None
+        self._squares: Sums | None = None
         self._loss_sum = 0.0
         self._measure_sum = 0.0
         self._examples = 0
@@ -103,12 +125,16 @@ class Evaluation:
         labels = self._labels[first : first + len(outputs)]
         none = np.empty((0, 2), np.int64)
         if self._reading.meaning is Meaning.VALUES:
-            errors = outputs.astype(np.float64) - labels.reshape(outputs.shape).astype(np.float64)
+            values = labels.reshape(outputs.shape).astype(np.float64)
+            errors = outputs.astype(np.float64) - values
+            from_first = values - self._labels[:1].reshape(1, -1).astype(np.float64)
+            squares = np.stack([np.square(errors), from_first, np.square(from_first)])
             return EvaluatedPart(
                 _sum_of_means(np.square(errors)),
                 _sum_of_means(abs(errors)),
                 none,
                 worst=_worst(abs(errors), outputs, first),
+                squares=squares.sum(axis=1),
             )
         if self._reading.of_labels:
             wanted = labels.astype(np.float32)
@@ -120,6 +146,7 @@ class Evaluation:
                 _sum_of_means(said == has),
                 none,
                 labels=counts.astype(np.int64),
+                areas=_areas(_logits(outputs, self._reading.meaning), has),
                 worst=_worst(
                     -logarithms, label_probabilities(outputs, self._reading.meaning), first
                 ),
@@ -135,6 +162,8 @@ class Evaluation:
             0.0,
             np.stack([true, taken_for], axis=1),
             np.stack(chances, axis=1),
+            top_five=_in_top_five(scores.logarithms, true),
+            areas=_area_of_two(scores.logarithms, true),
         )
 
     def add(self, examples: int, parts: list[EvaluatedPart]) -> None:
@@ -148,6 +177,9 @@ class Evaluation:
             self._waiting.append(true * self._reading.class_count + taken_for)
             self._waiting_examples += len(true)
             self._keep(part)
+            self._top_five += part.top_five
+            self._areas = _plus(self._areas, part.areas)
+            self._squares = _plus(self._squares, part.squares)
             if part.labels is not None:
                 self._label_counts = self._label_counts + part.labels
             if part.worst is not None:
@@ -232,10 +264,75 @@ class Evaluation:
         loss = self._loss_sum / self._examples
         measure = self._measure_sum / self._examples
         if self._reading.meaning is Meaning.VALUES:
-            return Metrics(loss=loss, mean_absolute_error=measure)
+            r2 = None if self._squares is None else mean_r2(self._squares, self._examples)
+            return Metrics(
+                loss=loss,
+                mean_absolute_error=measure,
+                root_mean_squared_error=math.sqrt(loss),
+                r2=r2,
+            )
+        area = None if self._areas is None else mean_area(self._areas[1], self._areas[0])
         if self._reading.of_labels:
-            return Metrics(loss=loss, accuracy=measure)
-        return Metrics(loss=loss, accuracy=self._right / self._examples)
+            has, said, right = self._label_counts.astype(np.float64)
+            return Metrics(loss=loss, accuracy=measure, f1=macro_f1(right, said, has), auc=area)
+        self._count_waiting()
+        more_than_top = self._reading.class_count > TOP
+        return Metrics(
+            loss=loss,
+            accuracy=self._right / self._examples,
+            top_5_accuracy=self._top_five / self._examples if more_than_top else None,
+            f1=self._class_f1(),
+            auc=area,
+        )
+
+    def _class_f1(self) -> float | None:
+        count = self._reading.class_count
+        true, taken_for = np.divmod(self._places, max(1, count))
+        counts = self._counts.astype(np.float64)
+        is_right = true == taken_for
+        pairs = ((true[is_right], counts[is_right]), (taken_for, counts), (true, counts))
+        right, predicted, examples = (
+            np.bincount(which, each, count).astype(np.float64) for which, each in pairs
+        )
+        return macro_f1(right, predicted, examples)
+
+
+def _logits(outputs: Floats, meaning: Meaning) -> npt.NDArray[np.floating]:
+    """Of each label's output."""
+    if meaning is Meaning.LABEL_LOGITS:
+        return outputs
+    chances = np.clip(outputs.astype(np.float64), 1e-12, 1.0 - 1e-12)
+    return np.log(chances / (1.0 - chances))
+
+
+def _in_top_five(logarithms: Floats, true: npt.NDArray[np.int64]) -> int:
+    own = logarithms[np.arange(len(true)), true][:, np.newaxis]
+    return int(((logarithms > own).sum(axis=1) < TOP).sum())
+
+
+def _area_of_two(logarithms: Floats, true: npt.NDArray[np.int64]) -> Sums | None:
+    """Of the second of two classes; ``None`` where there are more."""
+    if logarithms.shape[1] != 2:
+        return None
+    return _areas((logarithms[:, 1] - logarithms[:, 0])[:, np.newaxis], true[:, np.newaxis] > 0)
+
+
+def _areas(
+    logits: npt.NDArray[np.floating], has: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.float64] | None:
+    """How many examples are in each bin, as :class:`EvaluatedPart` has them."""
+    labels = logits.shape[1]
+    if labels > MOST_LABELS:
+        return None
+    places = bins_of(logits) + BINS * np.arange(labels) + labels * BINS * has
+    counts = np.bincount(places.ravel(), minlength=2 * labels * BINS)
+    return counts.reshape(2, labels, BINS).astype(np.float64)
+
+
+def _plus(before: Sums | None, more: Sums | None) -> Sums | None:
+    if before is None or more is None:
+        return before if more is None else more
+    return before + more
 
 
 def _worst(errors: npt.NDArray[np.generic], predicted: Floats, first: int) -> Errors:

@@ -66,7 +66,7 @@ class AsynchronousLoop(TrainingLoop):
         interruption = self._make_calls(batches, lambda _: calls, phase, take)
         if interruption is not None:
             return interruption
-        return self._learner.objective.metrics(
+        return self._learner.measured.metrics(
             [math.fsum(each) for each in zip(*(one.sums.sums for one in measured), strict=True)],
             sum(finished.examples for finished in measured),
         )

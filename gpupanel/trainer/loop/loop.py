@@ -273,7 +273,7 @@ class TrainingLoop:
             took_s = time.monotonic() - start_s
             self._consensus.take_votes(sums.votes, self._evaluation_pace, sums.steps, took_s)
             totals = added(totals, sums.sums)
-        return self._learner.objective.metrics(totals, len(everything))
+        return self._learner.measured.metrics(totals, len(everything))
 
     def _check_finite(self, sums: CallSums, phase: Phase) -> None:
         if not math.isfinite(sums.loss_sum):

@@ -28,7 +28,8 @@ class Objective(Protocol):
         """Of the trained model's outputs, shape [n, outputs], and labels, [n] or [n, outputs].
 
         Returns:
-            Float32 scalars: the loss that is differentiated, then what is measured beside it.
+            Float32 scalars: the loss that is differentiated, then what is measured beside it; that
+            may be vectors, too, where nothing is trained by it.
         """
 
     def metrics(self, sums: Sequence[float], examples: int) -> Metrics:

@@ -126,4 +126,5 @@ class EvaluationStep:
         del examples
         with self._averages.in_place_of_weights() if self._averages else nullcontext():
             outputs = self._model(features, training=False)
-        return ReplicaSums(tf.stack(self._objective.sums(outputs, labels)))
+        sums = self._objective.sums(outputs, labels)
+        return ReplicaSums(tf.concat([tf.reshape(each, [-1]) for each in sums], axis=0))

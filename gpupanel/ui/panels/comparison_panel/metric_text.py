@@ -1,8 +1,9 @@
 """What people read about each metric of a comparison."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from gpupanel.domain.measure import Measure
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.ui import formatting
 
@@ -42,7 +43,24 @@ def _number(title: str, column: str, tip: str) -> MetricText:
     return MetricText(title, column, tip, formatting.number, "0.0e-00")
 
 
+def _of_validation(measure: Measure) -> MetricText:
+    """A measure of the validation examples."""
+    make = _share if measure.is_fraction else _number
+    words = make(
+        f"Validation: {measure.title}",
+        f"Val. {measure.title}",
+        f"{measure.tip} Over the validation examples, after each epoch.",
+    )
+    # It may be below 0 without end.
+    return replace(words, bounds=(float("-inf"), 1.0)) if measure is Measure.R2 else words
+
+
 WORDS = {
+    **{
+        metric: _of_validation(metric.measure)
+        for metric in Metric
+        if metric.startswith("val_") and metric.measure is not None
+    },
     Metric.LOSS: _number(
         "Loss", "Loss", "Mean loss over the training examples of the steps reported."
     ),

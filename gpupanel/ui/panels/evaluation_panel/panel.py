@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from gpupanel.domain.confusion import LabelFigures
 from gpupanel.domain.events import EvaluationDone
+from gpupanel.domain.measure import Measure
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples
@@ -28,6 +29,7 @@ from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.widgets.tips import wrapped
 
 _EVALUATING = (
     "The model is being evaluated",
@@ -241,9 +243,9 @@ def _no_classes_words(found: EvaluationDone, confusion: Problem | None) -> str:
 
 
 _TIPS = {
-    "Accuracy": "Fraction of all examples, or of all their labels, that were classified correctly.",
+    Measure.ACCURACY.title: Measure.ACCURACY.tip,
     "Loss": "Mean cross-entropy in nats, or mean squared error of values; lower is better.",
-    "Mean absolute error": "Mean distance of predicted and true values, in the unit of the labels.",
+    **{measure.title: measure.tip for measure in Measure if measure is not Measure.ACCURACY},
     "Examples": "How many were evaluated, each once.",
     "Speed": "Examples per second over all devices, start-up not counted.",
 }
@@ -271,18 +273,18 @@ class Totals(QFrame):
         if found is None:
             return
         metrics = found.metrics
-        classes = metrics.mean_absolute_error is None
-        self._blocks["Accuracy"].setVisible(classes)
-        self._blocks["Mean absolute error"].setVisible(not classes)
-        self._numbers["Accuracy"].setText(formatting.fraction(metrics.accuracy))
+        for measure in Measure:
+            value = metrics.value_of(measure)
+            words = formatting.fraction if measure.is_fraction else formatting.number
+            self._blocks[measure.title].setVisible(value is not None)
+            self._numbers[measure.title].setText(words(value))
         self._numbers["Loss"].setText(formatting.number(metrics.loss))
-        self._numbers["Mean absolute error"].setText(formatting.number(metrics.mean_absolute_error))
         self._numbers["Examples"].setText(formatting.count(found.examples))
         self._numbers["Speed"].setText(formatting.rate(status.examples_per_second))
 
     def _block(self, name: str, tip: str) -> QWidget:
         block = QWidget(self)
-        block.setToolTip(tip)
+        block.setToolTip(wrapped(tip))
         caption = QLabel(name, block)
         caption.setProperty("role", "section")
         number = QLabel(block)

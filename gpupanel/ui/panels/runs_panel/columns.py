@@ -3,7 +3,9 @@
 import time
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
+from gpupanel.domain.measure import Measure
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.run_text import run_outcome_words
 from gpupanel.ui import formatting
@@ -44,6 +46,10 @@ def _first_line(text: str) -> str:
 
 def _words(name: str) -> str:
     return _capitalised(name.replace("_", " ")) or formatting.DASH
+
+
+def _quality(measure: Measure, run: RunSummary) -> float | None:
+    return run.quality.value_of(measure)
 
 
 def _number(
@@ -122,6 +128,18 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
         lambda run: run.quality.mean_absolute_error,
         formatting.number,
         is_shown=False,
+    ),
+    *(
+        _number(
+            measure.title,
+            f"{measure.tip} Over the validation examples, or those of an evaluation.",
+            measure.value,
+            partial(_quality, measure),
+            formatting.fraction if measure.is_fraction else formatting.number,
+            is_shown=False,
+        )
+        for measure in Measure
+        if measure not in (Measure.ACCURACY, Measure.MEAN_ABSOLUTE_ERROR)
     ),
     _number(
         "Test accuracy",

@@ -1,0 +1,197 @@
+"""What is measured of validation and test sets: an objective, and figures beside it."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+import tensorflow as tf
+
+from gpupanel.domain.data import Target
+from gpupanel.domain.outcome import Metrics
+from gpupanel.trainer.measures.figures import (
+    BINS,
+    MOST_CLASSES,
+    MOST_LABELS,
+    TOP,
+    Sums,
+    bin_scale,
+    macro_f1,
+    mean_area,
+    mean_r2,
+)
+from gpupanel.trainer.models.objectives import Floats, Objective
+
+
+class _Figure(Protocol):
+    """One figure of a set.
+
+    Attributes:
+        size: How many sums it is calculated from.
+    """
+
+    size: int
+
+    @abstractmethod
+    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+        """Over these examples, shape [size], float32."""
+
+    @abstractmethod
+    def metrics(self, sums: Sums, examples: int) -> dict[str, float | None]:
+        """Its key in :class:`~gpupanel.domain.outcome.Metrics`, and what it comes to."""
+
+
+class MeasuredObjective:
+    """An objective whose metrics have all figures that fit what is predicted.
+
+    Attributes:
+        size: See :class:`~gpupanel.trainer.models.objectives.Objective`.
+    """
+
+    def __init__(
+        self, plain: Objective, target: Target, outputs: int, units: Floats, means: Floats
+    ) -> None:
+        """Measures nothing yet.
+
+        Args:
+            plain: What the loss is, and what training measures.
+            target: What the labels are.
+            outputs: How many the model has: one a class, a label or a value.
+            units: Standard deviations of values to be predicted, shape [outputs].
+            means: Likewise.
+        """
+        self._plain = plain
+        self._figures = tuple(_figures(target, outputs, units, means))
+        self.size = plain.size + sum(figure.size for figure in self._figures)
+
+    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        """Those of the plain objective, then vectors."""
+        figures = (figure.sums(outputs, labels) for figure in self._figures)
+        return (*self._plain.sums(outputs, labels), *figures)
+
+    def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
+        """Those of the plain objective, and all figures that are known."""
+        found = self._plain.metrics(sums[: self._plain.size], examples)
+        more: dict[str, float | None] = {}
+        first = self._plain.size
+        for figure in self._figures:
+            own = np.asarray(sums[first : first + figure.size], np.float64)
+            more |= figure.metrics(own, examples)
+            first += figure.size
+        if found.mean_absolute_error is not None and found.loss is not None:
+            more["root_mean_squared_error"] = math.sqrt(found.loss)
+        return found.model_copy(update=more)
+
+
+def _figures(target: Target, outputs: int, units: Floats, means: Floats) -> Iterator[_Figure]:
+    """Those that fit, as long as their sums are few enough to be sent between devices."""
+    match target:
+        case Target.CLASSES:
+            if outputs > TOP:
+                yield _TopFive()
+            if outputs <= MOST_CLASSES:
+                yield _ClassF1(outputs)
+            if outputs == 2:
+                yield _Area(1)
+        case Target.LABELS:
+            if outputs <= MOST_CLASSES:
+                yield _LabelF1(outputs)
+            if outputs <= MOST_LABELS:
+                yield _Area(outputs)
+        case Target.VALUES:
+            if outputs <= MOST_CLASSES:
+                yield _Determination(units, means)
+
+
+class _TopFive:
+    size = 1
+
+    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+        own = tf.gather(outputs, labels, batch_dims=1)[:, tf.newaxis]
+        # How many classes are more probable: no order of equal ones has to be decided.
+        above = tf.reduce_sum(tf.cast(outputs > own, tf.int32), axis=1)
+        return tf.reduce_sum(tf.cast(above < TOP, tf.float32))[tf.newaxis]
+
+    def metrics(self, sums: Sums, examples: int) -> dict[str, float | None]:
+        return {"top_5_accuracy": float(sums[0]) / examples}
+
+
+class _ClassF1:
+    def __init__(self, classes: int) -> None:
+        self._classes = classes
+        self.size = 3 * classes
+
+    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+        taken_for = tf.argmax(outputs, axis=1, output_type=tf.int32)
+        right = tf.cast(tf.equal(taken_for, labels), tf.float32)
+        ones = tf.ones_like(right)
+        counts = ((right, labels), (ones, taken_for), (ones, labels))
+        return tf.concat(
+            [tf.math.unsorted_segment_sum(each, of, self._classes) for each, of in counts], axis=0
+        )
+
+    def metrics(self, sums: Sums, examples: int) -> dict[str, float | None]:
+        del examples
+        return {"f1": macro_f1(*np.split(sums, 3))}
+
+
+class _LabelF1:
+    def __init__(self, labels: int) -> None:
+        self.size = 3 * labels
+
+    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+        said, has = outputs > 0.0, labels > 0.5
+        counts = (tf.logical_and(said, has), said, has)
+        return tf.concat(
+            [tf.reduce_sum(tf.cast(each, tf.float32), axis=0) for each in counts], axis=0
+        )
+
+    def metrics(self, sums: Sums, examples: int) -> dict[str, float | None]:
+        del examples
+        return {"f1": macro_f1(*np.split(sums, 3))}
+
+
+class _Area:
+    """Of several labels, or of the second of two classes."""
+
+    def __init__(self, labels: int) -> None:
+        self._labels = labels
+        self.size = 2 * labels * BINS
+
+    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+        logits = tf.cast(outputs, tf.float32)
+        if labels.shape.rank == 1:
+            logits, has = (logits[:, 1] - logits[:, 0])[:, tf.newaxis], labels[:, tf.newaxis] > 0
+        else:
+            has = labels > 0.5
+        shift, scale = bin_scale()
+        bins = tf.cast(tf.clip_by_value((logits + shift) * scale, 0.0, BINS - 1.0), tf.int32)
+        # A place for each label and bin, first of those that have it not, then of those that have.
+        places = bins + BINS * tf.range(self._labels)
+        places += self._labels * BINS * tf.cast(has, tf.int32)
+        ones = tf.ones_like(tf.reshape(places, [-1]), tf.float32)
+        return tf.math.unsorted_segment_sum(ones, tf.reshape(places, [-1]), self.size)
+
+    def metrics(self, sums: Sums, examples: int) -> dict[str, float | None]:
+        del examples
+        has_not, has = (each.reshape(-1, BINS) for each in np.split(sums, 2))
+        return {"auc": mean_area(has, has_not)}
+
+
+class _Determination:
+    """Of values, in standard deviations of the training labels: squares stay near 1."""
+
+    def __init__(self, units: Floats, means: Floats) -> None:
+        self._units, self._means = units, means
+        self.size = 3 * len(units)
+
+    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+        outputs = tf.cast(outputs, tf.float32)
+        labels = tf.reshape(tf.cast(labels, tf.float32), tf.shape(outputs))
+        standard = (labels - self._means) / self._units
+        each = (tf.square(outputs - standard), standard, tf.square(standard))
+        return tf.concat([tf.reduce_sum(one, axis=0) for one in each], axis=0)
+
+    def metrics(self, sums: Sums, examples: int) -> dict[str, float | None]:
+        return {"r2": mean_r2(sums.reshape(3, -1), examples)}

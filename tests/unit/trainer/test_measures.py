@@ -1,0 +1,80 @@
+"""Figures beside the loss are those of scikit-learn, however a set is divided."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.measure import Measure
+from gpupanel.domain.outcome import Metrics
+from gpupanel.trainer.measures.figures import macro_f1, mean_area, mean_r2
+from tests.forked.processes import run_forked
+
+SCRIPT = Path(__file__).with_name("measure_sets.py")
+TOLERANCES = {"auc": 2e-3, "r2": 1e-4, "root_mean_squared_error": 1e-3}
+"""Scores are put into bins; labels of 90,000 have seven digits in float32."""
+CASES = {
+    "ten classes": {"accuracy", "top_5_accuracy", "f1"},
+    "three classes": {"accuracy", "f1"},
+    "two classes": {"accuracy", "f1", "auc"},
+    "several labels": {"accuracy", "f1", "auc"},
+    "one value": {"mean_absolute_error", "root_mean_squared_error", "r2"},
+    "three values": {"mean_absolute_error", "root_mean_squared_error", "r2"},
+}
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Any]:
+    done = run_forked(
+        [sys.executable, str(SCRIPT)],
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("name", CASES)
+def test_that_validation_and_evaluation_measure_what_scikit_learn_does(
+    found: dict[str, Any], name: str
+) -> None:
+    validated, evaluated, wanted = found[name]
+    for measured in (validated, evaluated):
+        assert set(measured) == {"loss", *CASES[name]}
+        for key, value in wanted.items():
+            assert measured[key] == pytest.approx(value, rel=TOLERANCES.get(key, 1e-6)), key
+    for key in CASES[name]:
+        assert validated[key] == pytest.approx(evaluated[key], rel=1e-4), key
+
+
+def test_that_what_has_no_answer_is_none() -> None:
+    none = np.zeros(2)
+    assert macro_f1(none, none, none) is None
+    some = np.asarray([[3.0, 0.0]])
+    assert mean_area(some, np.zeros((1, 2))) is None
+    assert mean_area(np.zeros((1, 2)), some) is None
+    assert mean_r2(np.asarray([[1.0], [6.0], [12.0]]), 3) is None  # all labels are 2
+    assert mean_r2(np.asarray([[1.0, 1.0], [6.0, 6.0], [12.0, 14.0]]), 3) == pytest.approx(0.5)
+
+
+def test_that_the_area_counts_pairs_and_ties_by_half() -> None:
+    has, has_not = np.asarray([[0.0, 1.0, 2.0]]), np.asarray([[1.0, 1.0, 1.0]])
+    # Of nine pairs: the one in the middle is above one and level with one, the two above level.
+    assert mean_area(has, has_not) == pytest.approx((1 + 0.5 + 2 * (2 + 0.5)) / 9)
+
+
+def test_that_metrics_know_each_measure_of_each_set() -> None:
+    fields = set(Metrics.model_fields)
+    for measure in Measure:
+        assert {measure.value, f"val_{measure.value}", f"test_{measure.value}"} <= fields
+    metrics = Metrics(loss=1.0, val_loss=2.0, val_r2=0.5, test_auc=0.7)
+    assert metrics.of_part("val") == Metrics(loss=2.0, r2=0.5)
+    assert metrics.of_part("test") == Metrics(auc=0.7)
+    assert metrics.of_part("val").value_of(Measure.R2) == 0.5
