@@ -13,6 +13,7 @@ from gpupanel.cli.verbs.checkpoint import checkpoint
 from gpupanel.cli.verbs.devices import devices
 from gpupanel.cli.verbs.doctor import doctor
 from gpupanel.cli.verbs.export import export
+from gpupanel.cli.verbs.lr_find import lr_find
 from gpupanel.cli.verbs.open import open_window
 from gpupanel.cli.verbs.queue import queue
 from gpupanel.cli.verbs.resume import resume
@@ -66,7 +67,7 @@ def root(
 
 
 VERBS = {
-    verb.__name__: verb
+    verb.__name__.replace("_", "-"): verb
     for verb in (
         devices,
         doctor,
@@ -75,6 +76,7 @@ VERBS = {
         scan,
         schema,
         summary,
+        lr_find,
         run,
         runs,
         watch,

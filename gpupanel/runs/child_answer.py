@@ -1,6 +1,6 @@
 """One JSON document that a child process answers, or the problem that kept it from answering."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Event
 from typing import Final, TypeVar
@@ -48,8 +48,9 @@ def answer_of_child(
     question: bytes,
     time_limit_s: float,
     cancelled: Event | None,
+    variables: Mapping[str, str] | None = None,
 ) -> _AnswerT | Problem:
-    """Ask a child process that has no GPU, and wait for its answer.
+    """Ask a child process, and wait for its answer.
 
     Args:
         answer: What it answers on stdout, as JSON.
@@ -58,6 +59,7 @@ def answer_of_child(
         question: What it finds on stdin.
         time_limit_s: How long it may take.
         cancelled: Set, by any thread, when the answer is not wanted any more.
+        variables: Of its environment, in place of those that leave it without a GPU.
 
     Returns:
         The answer, or the problem: a death, a time limit, an answer that cannot be read.
@@ -75,7 +77,9 @@ def answer_of_child(
         )
 
     try:
-        child = ask_child(command, time_limit_s, cancelled, _VARIABLES, question)
+        child = ask_child(
+            command, time_limit_s, cancelled, {**_VARIABLES, **(variables or {})}, question
+        )
     except OSError as error:
         return problem(
             "not_started",

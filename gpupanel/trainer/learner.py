@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 import keras
 import tensorflow as tf
 
-from gpupanel.domain.data import ClassWeights, Target
+from gpupanel.domain.data import ClassWeights, DataSettings, Target
 from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.profile import Profile
 from gpupanel.domain.schedule import RateCurve
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.augmentation.augmenter import Augmenter, make_augmenter
@@ -157,7 +156,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     across_replicas = strategy.num_replicas_in_sync > 1
     if not run.profile.model.is_trainable:
         raise ProblemError(_NOT_TRAINABLE)
-    _set_precision(training)
+    set_precision(training)
     keras.config.set_image_data_format("channels_last")
     building = Building(split.data, split.training, run.model_code, across_replicas)
     places = _places(run, split)
@@ -177,7 +176,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     if training.jit_compile and built.waits_within:
         raise ProblemError(_JIT_WITH_BATCH_NORM)
     objective = make_objective(split.data.target, built.value_units, built.value_means)
-    trained_objective = _trained_objective(run.profile, split, objective)
+    learned = trained_objective(run.profile.data, training, split, objective)
     augmenter = make_augmenter(
         run.profile.data.chosen_augmentation,
         split.training,
@@ -190,7 +189,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     def training_step(micro_batches: int) -> TrainingStep:
         return TrainingStep(
             built.trained,
-            trained_objective,
+            learned,
             optimizer,
             micro_batches=micro_batches,
             jit_compile=training.jit_compile,
@@ -252,19 +251,25 @@ def _places(run: StartedRun, split: Split) -> PlacedLayers | None:
     return choose_places(run, split)
 
 
-def _trained_objective(profile: Profile, split: Split, measured: Objective) -> Objective:
-    """What is made small: what is measured, but for class weights and another loss."""
-    target, weights = split.data.target, _class_weights(profile, split)
-    if profile.training.changes_loss:
+def trained_objective(
+    data: DataSettings, training: TrainingSettings, split: Split, measured: Objective
+) -> Objective:
+    """What is made small: what is measured, but for class weights and another loss.
+
+    Raises:
+        ProblemError: The labels are no classes, and these were weighted, or their loss chosen.
+    """
+    target, weights = split.data.target, _class_weights(data, split)
+    if training.changes_loss:
         if target is Target.VALUES:
             raise ProblemError(_LOSS_OF_VALUES)
-        return TrainingObjective(measured, target, profile.training, weights)
+        return TrainingObjective(measured, target, training, weights)
     return measured if weights is None else Classification(weights)
 
 
-def _class_weights(profile: Profile, split: Split) -> Floats | None:
+def _class_weights(data: DataSettings, split: Split) -> Floats | None:
     """What an example of each class counts; ``None``: they count alike."""
-    weights, names = profile.data.class_weights, split.data.class_names
+    weights, names = data.class_weights, split.data.class_names
     if weights is ClassWeights.NONE:
         return None
     if split.data.target is not Target.CLASSES:
@@ -274,7 +279,7 @@ def _class_weights(profile: Profile, split: Split) -> Floats | None:
     return balanced_weights(split.training.labels, len(names))
 
 
-def _set_precision(training: TrainingSettings) -> None:
+def set_precision(training: TrainingSettings) -> None:
     """Set Keras's policy for the layers that are built from now on.
 
     bfloat16 has the range of float32, so gradients need no loss scaling and the loop stays what

@@ -18,6 +18,7 @@ from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.layers_binding import LayersBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
+from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
 from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.bindings.settings_reuse import RetryWithFix, SettingsReuse
@@ -70,6 +71,7 @@ class MainWindow(QMainWindow):
         self.session_page = SessionPage(self.session, self._preview_loader)
         self._scan = ScanBinding(self.session, self.session_page, self)
         self._layers = LayersBinding(self.session, self.session_page, self)
+        self._rates = RateRangeBinding(self.session, self.session_page, self)
         self._download = DownloadBinding(self.session, self.session_page, parent=self)
         self.live_page = LivePage(self.session, self.control)
         self._examples = ExamplesBinding(self.live_page, self.control, self)
@@ -150,6 +152,7 @@ class MainWindow(QMainWindow):
         self._preview_loader.refused.connect(self._show_errors)
         self._scan.refused.connect(self._show_errors)
         self._layers.refused.connect(self._show_errors)
+        self._rates.refused.connect(self._show_errors)
         self._examples.refused.connect(self._show_errors)
         self._download.refused.connect(self._show_refusal)
         self.session_page.plan.fieldActivated.connect(self.devices.show_field)
@@ -204,7 +207,7 @@ class MainWindow(QMainWindow):
 
     def _make_closing(self) -> WindowClosing:
         parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
-        readers = (self._scan, self._layers, self._download, self._examples)
+        readers = (self._scan, self._layers, self._rates, self._download, self._examples)
         children = (self._doctor_binding, self._preview_loader, *readers)
         others = (*children, self._history, self._queue, self._comparison)
         ends = (*(each.stop for each in others), self.control.close)

@@ -20,6 +20,7 @@ from gpupanel.domain.model_summary import ModelSummary, summary_request
 from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.rate_range import RateRange, rate_range_request
 from gpupanel.domain.scan import DataScan, scan_request
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
 from gpupanel.domain.telemetry import DeviceProcess
@@ -41,6 +42,7 @@ from gpupanel.ui.workers import (
     launch_worker,
     preview_worker,
     queue_worker,
+    rate_range_worker,
     run_reader,
     run_worker,
     scan_worker,
@@ -188,6 +190,15 @@ def _summarizing(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch)
     return Case(summarizer, order, summarizer.refused, summarizer.summarized, failing, free)
 
 
+def _finding_rates(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, rate_range_worker, "try_learning_rates", error)
+    failing._healthy = lambda *_: RateRange()
+    finder = rate_range_worker.RateFinder()
+    order = lambda: finder.begin(rate_range_request(Profile()), "cpu")  # noqa: E731
+    free = lambda: not finder.is_busy()  # noqa: E731
+    return Case(finder, order, finder.refused, finder.found, failing, free)
+
+
 def _downloading(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     failing = _patched(monkeypatch, download_worker, "download_data", error)
     failing._healthy = lambda *_: DownloadEnd()
@@ -291,6 +302,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "PreviewLoader": (_previewing,),
     "DataScanner": (_scanning,),
     "ModelSummarizer": (_summarizing,),
+    "RateFinder": (_finding_rates,),
     "DataDownloader": (_downloading,),
     "ExamplesLoader": (_showing_examples,),
     "Launcher": (_launching, _resuming),

@@ -1,7 +1,7 @@
 """How the model is trained: epochs, batch, optimizer, and what is kept."""
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from gpupanel.domain.setting import setting_of
 from gpupanel.domain.training import TrainingSettings
@@ -10,6 +10,7 @@ from gpupanel.ui.forms.schedule_form import ScheduleForm
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.table_input import TableInput
 from gpupanel.ui.forms.value_form import ValueForm
+from gpupanel.ui.widgets.tips import wrapped
 
 
 class TrainingPanel(SettingsCard):
@@ -17,6 +18,8 @@ class TrainingPanel(SettingsCard):
 
     valueChanged = Signal(object)
     """A person changed a setting: the new value."""
+    ratesRequested = Signal()
+    """A person wants a learning rate to be found."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Training", parent, tables=("training",))
@@ -25,6 +28,19 @@ class TrainingPanel(SettingsCard):
         schedule = TableInput(setting_of(TrainingSettings, "schedule"), self._make_schedule_form)
         self._form = ValueForm(TrainingSettings(), inputs={"schedule": schedule})
         self.add_form(self._form)
+        find = QPushButton("&Find learning rate…")
+        find.setObjectName("find_learning_rate")
+        find.setToolTip(
+            wrapped(
+                "Trains for some steps with a learning rate that rises, and shows where the loss "
+                "falls fastest. Nothing of it is kept."
+            )
+        )
+        find.clicked.connect(self.ratesRequested)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(find)
+        self.body.addLayout(foot)
         self._form.valueChanged.connect(self._take)
 
     def value(self) -> TrainingSettings:

@@ -1,0 +1,110 @@
+"""``python -m gpupanel.trainer.rate_range``: the loss while the learning rate rises.
+
+A :class:`~gpupanel.domain.rate_range.RateRangeRequest` as JSON on standard input is answered by a
+:class:`~gpupanel.domain.rate_range.RateRange` on standard output. One device trains a model of its
+own for some steps, as the loop does but for augmentation; nothing is kept. What is wrong with data
+or model is inside the answer.
+"""
+
+import sys
+
+from gpupanel.domain.data import DataCache
+from gpupanel.domain.model_fit import shape_misfit
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.rate_range import (
+    RatePoint,
+    RateRange,
+    RateRangeRequest,
+    SmoothedLoss,
+    rates,
+    suggested_rate,
+)
+from gpupanel.trainer.datasets.source import Reading, no_download, read_data
+from gpupanel.trainer.datasets.split import Split, split
+from gpupanel.trainer.downloads.keras_cache import needs_download
+from gpupanel.trainer.failures import problems_of
+
+
+def try_rates(request: RateRangeRequest) -> RateRange:
+    """Train with rising learning rates; or the problems that a training would have."""
+    if needs_download(request.data):
+        return RateRange(needs_download=True)
+    if request.data.is_code or request.model.is_code:
+        return RateRange(needs_start=True)
+    try:
+        points = _points(request)
+    except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
+        return RateRange(problems=problems_of(error, what="Trying learning rates"))
+    return RateRange(points=points, suggested=suggested_rate(points))
+
+
+def _points(request: RateRangeRequest) -> tuple[RatePoint, ...]:
+    training = request.training
+    read = read_data(
+        request.data.model_copy(update={"cache": DataCache.NONE}),
+        Reading(no_download, seed=training.seed),
+    )
+    divided = split(read, request.data, training.seed)
+    misfit = shape_misfit(request.model, request.data, divided.training.feature_shape)
+    if misfit is not None:
+        raise ProblemError(misfit)
+    return _trained(request, divided)
+
+
+def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]:
+    import keras  # takes seconds
+    import numpy as np
+    import tensorflow as tf
+
+    from gpupanel.trainer.learner import set_precision, trained_objective
+    from gpupanel.trainer.models.build import build_model
+    from gpupanel.trainer.models.network import Building
+    from gpupanel.trainer.models.objectives import make_objective
+    from gpupanel.trainer.models.optimizers import make_optimizer
+    from gpupanel.trainer.steps.order import make_epoch_order
+    from gpupanel.trainer.steps.replica_steps import TrainingStep
+
+    training = request.training
+    set_precision(training)
+    keras.utils.set_random_seed(training.seed)
+    built = build_model(request.model, Building(divided.data, divided.training))
+    optimizer = make_optimizer(training)
+    optimizer.build(built.trained.trainable_variables)
+    measured = make_objective(divided.data.target, built.value_units, built.value_means)
+    step = TrainingStep(
+        built.trained,
+        trained_objective(request.data, training, divided, measured),
+        optimizer,
+        micro_batches=training.accumulation_steps,
+        jit_compile=False,
+        clip_norm=training.clip_norm,
+    )
+    call = tf.function(lambda *given: step(*given).sums, autograph=False, reduce_retracing=True)
+    order = make_epoch_order(request.data, divided, training.seed)
+    indices, epoch = np.empty(0, np.int32), 0
+    points, smoothed = [], SmoothedLoss()
+    for rate in rates():
+        if not len(indices):
+            epoch += 1
+            indices = order.of(epoch)
+        batch, indices = np.split(indices, [training.global_batch_size])
+        optimizer.learning_rate = rate
+        features, labels = divided.training.read(batch), divided.training.labels[batch]
+        given = [tf.constant(each) for each in (features, labels, np.float32(len(batch)))]
+        loss = float(call(*given)[0]) / len(batch)
+        mean = smoothed.add(loss)
+        if smoothed.has_diverged(mean):
+            break
+        points.append(RatePoint(rate=rate, loss=loss, smoothed=mean))
+    return tuple(points)
+
+
+def main() -> int:
+    """Answer the request on standard input."""
+    request = RateRangeRequest.model_validate_json(sys.stdin.buffer.read())
+    sys.stdout.write(try_rates(request).model_dump_json())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,168 @@
+"""A learning rate is found in the window: asked for by a click, drawn, chosen, used."""
+
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.rate_range import RatePoint, RateRange, rates
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.ui import theme
+from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
+from gpupanel.ui.dialogs.rate_range_dialog import RateRangeDialog
+from gpupanel.ui.session import Session
+from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.ui.widgets.rate_range_plot import RateRangePlot
+from gpupanel.ui.workers.preview_worker import PreviewLoader
+from gpupanel.ui.workers.rate_range_worker import RateFinder
+from tests.forked.processes import child_processes
+
+FOUND = RateRange(
+    points=tuple(
+        RatePoint(rate=rate, loss=2.0 - number / 100, smoothed=2.1 - number / 100)
+        for number, rate in enumerate(rates()[:106])
+    ),
+    suggested=0.02,
+)
+
+
+def answering(found: RateRange, wait_s: float = 0.0) -> tuple[str, ...]:
+    code = f"import time; time.sleep({wait_s}); print({found.model_dump_json()!r})"
+    return (sys.executable, "-c", code)
+
+
+class Bound:
+    """A page with its training settings, and what answers for the trial."""
+
+    def __init__(self, qtbot: QtBot, command: tuple[str, ...]) -> None:
+        self.window = QWidget()
+        qtbot.addWidget(self.window)
+        self.session = Session()
+        self.loader = PreviewLoader((sys.executable, "-c", ""))
+        self.page = SessionPage(self.session, self.loader)
+        qtbot.addWidget(self.page)
+        self.finder = RateFinder(command)
+        self.binding = RateRangeBinding(self.session, self.page, self.window, self.finder)
+
+    @property
+    def dialog(self) -> RateRangeDialog:
+        return self.window.findChild(RateRangeDialog)
+
+    def button(self, name: str) -> QPushButton:
+        return self.dialog.findChild(QPushButton, f"rate_range_{name}")
+
+    def label(self, name: str) -> str:
+        return self.dialog.findChild(QLabel, f"rate_range_{name}").text().replace("\u200b", "")
+
+    def click(self) -> None:
+        self.page.training.findChild(QPushButton, "find_learning_rate").click()
+
+    def close(self) -> None:
+        self.binding.stop()
+        self.loader.stop()
+        self.session.close()
+
+
+Bind = Callable[[tuple[str, ...]], Bound]
+
+
+@pytest.fixture
+def bound(qtbot: QtBot) -> Iterator[Bind]:
+    made = []
+
+    def make(command: tuple[str, ...]) -> Bound:
+        made.append(Bound(qtbot, command))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def test_that_a_rate_is_found_and_used(qtbot: QtBot, bound: Bind) -> None:
+    shown = bound(answering(FOUND))
+    shown.click()
+    assert not shown.button("use").isEnabled()
+    qtbot.waitUntil(lambda: shown.dialog.range() is not None)
+    assert "falls fastest at a learning rate of 0.02" in shown.label("sentence")
+    shown.button("copy").click()
+    assert "Learning rate\tLoss\tSmoothed\n1e-07\t2\t2.1" in QGuiApplication.clipboard().text()
+    # A change of the rate itself makes nothing outdated, another one does.
+    faster = shown.session.profile.training.model_copy(update={"learning_rate": 0.5})
+    shown.session.edit(shown.session.profile.model_copy(update={"training": faster}))
+    assert shown.label("verdict") == "Learning rate"
+    other = TrainingSettings(global_batch_size=16)
+    shown.session.edit(shown.session.profile.model_copy(update={"training": other}))
+    assert shown.label("verdict") == "Outdated"
+    assert shown.button("use").text() == "&Use 0.02"
+    shown.button("use").click()
+    assert shown.session.profile.training.learning_rate == 0.02
+    assert not shown.dialog.isVisible()
+
+
+def test_that_another_rate_is_chosen_by_a_click_into_the_plot(qtbot: QtBot, bound: Bind) -> None:
+    shown = bound(answering(FOUND))
+    shown.click()
+    qtbot.waitUntil(lambda: shown.dialog.range() is not None)
+    plot = shown.dialog.findChild(RateRangePlot)
+    plot.resize(600, 400)
+    qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=QPoint(1, 50))
+    assert plot.chosen() == pytest.approx(1e-7)
+    qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=QPoint(300, 50))
+    assert 1e-5 < plot.chosen() < 1e-2
+    assert shown.button("use").text() == f"&Use {plot.chosen():g}"
+    for each in (theme.LIGHT, theme.DARK):
+        with theme.painted_in(each):
+            image = plot.grab().toImage()
+            colors = {
+                image.pixelColor(x, y).name()
+                for x in range(image.width())
+                for y in range(image.height())
+            }
+            assert each.color("accent").name() in colors
+
+
+def test_that_a_plot_of_one_step_or_none_is_painted(qtbot: QtBot) -> None:
+    plot = RateRangePlot()
+    qtbot.addWidget(plot)
+    plot.resize(400, 300)
+    for points in ((), FOUND.points[:1], (RatePoint(rate=1.0, loss=1.0, smoothed=1.0),) * 3):
+        plot.setPoints(points, None)
+        plot.grab()
+        qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=QPoint(200, 50))
+        assert (plot.chosen() is None) == (not points)
+
+
+def test_that_why_nothing_could_be_tried_is_shown(qtbot: QtBot, bound: Bind) -> None:
+    problem = Problem(code="data_file_missing", message="There is no such file.")
+    shown = bound(answering(RateRange(problems=(problem,))))
+    shown.click()
+    qtbot.waitUntil(lambda: shown.dialog.range() is not None)
+    assert shown.dialog.findChild(ProblemRow).problem() == problem
+    assert not shown.button("use").isEnabled()
+    assert not shown.button("copy").isEnabled()
+    shown = bound(answering(RateRange(needs_start=True)))
+    shown.click()
+    qtbot.waitUntil(lambda: shown.dialog.range() is not None)
+    assert "Python code" in shown.label("sentence")
+
+
+def test_that_a_test_is_stopped_by_its_button_and_by_closing(qtbot: QtBot, bound: Bind) -> None:
+    shown = bound(answering(FOUND, wait_s=60.0))
+    shown.click()
+    assert shown.label("verdict") == "Trying learning rates…"
+    qtbot.waitUntil(lambda: bool(child_processes()))
+    shown.button("cancel").click()
+    qtbot.waitUntil(lambda: not child_processes())
+    assert shown.label("verdict") == "Not tried yet"
+    shown.button("again").click()
+    qtbot.waitUntil(lambda: bool(child_processes()))
+    shown.dialog.close()
+    qtbot.waitUntil(lambda: not child_processes())
+    assert shown.dialog.range() is None
