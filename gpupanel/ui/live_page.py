@@ -50,6 +50,8 @@ class LivePage(QWidget):
     """The shares that the run measured are to be given ones: a tuple of int."""
     settingsRequested = Signal(object)
     """The settings of the shown run are to be used for another one: its :class:`RunLayout`."""
+    longerRequested = Signal()
+    """The shown run is to be trained for more epochs."""
     fixRequested = Signal(object)
     """The run is to be tried again with a change: its :class:`Fix`."""
 
@@ -107,6 +109,7 @@ class LivePage(QWidget):
         self.banner.resumeOnSelectedRequested.connect(self._resume_on_selected)
         self.banner.changedDataAccepted.connect(self._control.resume_with_changed_data)
         self.banner.evaluateRequested.connect(self._evaluate)
+        self.banner.longerRequested.connect(self.longerRequested)
         self.banner.fixRequested.connect(self.fixRequested)
         self.parts.keepRequested.connect(self.keepSharesRequested)
         self.evaluation.folderRequested.connect(self._open_folder)

@@ -21,7 +21,7 @@ from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
 from gpupanel.ui.bindings.scan_binding import ScanBinding
-from gpupanel.ui.bindings.settings_reuse import RetryWithFix, SettingsReuse
+from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, SettingsReuse
 from gpupanel.ui.bindings.window_closing import WindowClosing
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.panels.device_panel import DevicePanel
@@ -98,6 +98,9 @@ class MainWindow(QMainWindow):
             self.session, self.control, self.profiles, self.live_page, self
         )
         retry_with_fix.notStarted.connect(self.tabs.show_session)
+        self._longer = LongerTraining(
+            self.session, self.control, self.live_page, self._questions, self
+        )
         reuse = SettingsReuse(self.profiles, self.live_page, self.runs, self)
         reuse.used.connect(self.tabs.show_session)
         self.closing = self._make_closing()
@@ -124,6 +127,10 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _show_errors(self, problems: tuple[Problem, ...]) -> None:
         self._questions.show_problems("Something unexpected happened.", problems)
+
+    @Slot(object)
+    def _show_not_longer(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.show_problems("The run cannot be trained longer.", problems)
 
     def _compose(self) -> None:
         self.tabs = MainTabs(self.session_page, self.live_page, self.runs)
@@ -153,6 +160,7 @@ class MainWindow(QMainWindow):
         self._scan.refused.connect(self._show_errors)
         self._layers.refused.connect(self._show_errors)
         self._rates.refused.connect(self._show_errors)
+        self._longer.refused.connect(self._show_not_longer)
         self._examples.refused.connect(self._show_errors)
         self._download.refused.connect(self._show_refusal)
         self.session_page.plan.fieldActivated.connect(self.devices.show_field)

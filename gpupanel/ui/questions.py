@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFileDialog,
+    QInputDialog,
     QLabel,
     QMessageBox,
     QPlainTextEdit,
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problems_text
 from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.domain.value import GREATEST_COUNT
 from gpupanel.domain.visible_text import visible_line, visible_lines
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.run_summary import RunSummary
@@ -124,6 +126,23 @@ class Questions:
             return dialog.label() if dialog.exec() == QDialog.DialogCode.Accepted else None
         finally:
             dialog.deleteLater()
+
+    def about_epochs(self, done: int) -> int | None:
+        """Up to how many epochs in all a training is to go on, or ``None``.
+
+        Args:
+            done: It has been trained for.
+        """
+        counted = "1 epoch is" if done == 1 else f"{done:,} epochs are"
+        count, is_given = QInputDialog.getInt(
+            self._window,
+            "Train longer",
+            f"{counted} done. Epochs in all:",
+            min(2 * done, GREATEST_COUNT),
+            min(done + 1, GREATEST_COUNT),
+            GREATEST_COUNT,
+        )
+        return count if is_given else None
 
     def about_deleting_for_good(self, runs: Sequence[Path]) -> bool:
         """Whether to delete runs where their file system has no bin."""

@@ -26,6 +26,7 @@ class RunActions:
         resume_tip: What resuming does, or why it cannot be done now.
         can_resume_on_selected: Also with the devices that are chosen in the session.
         on_selected_tip: What changes then, or why it cannot be done.
+        offers_longer: It has come to its end, and can be trained for more epochs.
         offers_changed_data: It was refused because its data is other than before; a person may
             let it go on all the same.
     """
@@ -37,6 +38,14 @@ class RunActions:
     on_selected_tip: str = _ON_SELECTED
     offers_changed_data: bool = False
     offers_evaluate: bool = False
+    offers_longer: bool = False
+    can_train_longer: bool = False
+
+
+def may_train_longer(shown: RunStatus | None) -> bool:
+    """Whether the run that is shown has come to its end, and can go on with more epochs."""
+    is_done = shown is not None and shown.outcome is Outcome.COMPLETED and not shown.evaluates
+    return is_done and shown is not None and shown.checkpoint is not None
 
 
 def offers_resume(shown: RunStatus | None) -> bool:
@@ -62,7 +71,12 @@ def run_actions(
         return RunActions()
     evaluate = shown.model is not None and shown.outcome in (Outcome.COMPLETED, Outcome.STOPPED)
     if not offers_resume(shown):
-        return RunActions(offers_evaluate=evaluate)
+        longer = may_train_longer(shown)
+        return RunActions(
+            offers_evaluate=evaluate,
+            offers_longer=longer,
+            can_train_longer=longer and not run.is_busy,
+        )
     if run.is_busy:
         return RunActions(
             offers_resume=True,

@@ -190,6 +190,8 @@ def status_words(status: RunStatus) -> str:
         words.append(f"validation accuracy {formatting.fraction(status.metrics.val_accuracy)}")
     elif status.metrics.val_loss is not None:
         words.append(f"validation loss {formatting.number(status.metrics.val_loss)}")
+    if status.best is not None and status.epoch > 1:
+        words.append(f"best epoch {status.best.epoch} of {status.epoch}")
     if status.metrics.test_accuracy is not None:
         words.append(f"test accuracy {formatting.fraction(status.metrics.test_accuracy)}")
     elif status.metrics.test_loss is not None:
@@ -200,6 +202,10 @@ def status_words(status: RunStatus) -> str:
         words.append(f"{formatting.count(status.examples)} predictions")
     if status.examples_per_second is not None:
         words.append(formatting.rate(status.examples_per_second))
+    if status.started_s is not None and status.ended_s is not None:
+        lasted_s = status.ended_s - status.started_s
+        # The clock may have been set back meanwhile.
+        words += [f"took {formatting.duration(lasted_s)}"] if lasted_s >= 1.0 else []
     return " · ".join(words)
 
 

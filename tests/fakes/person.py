@@ -26,6 +26,8 @@ class Person(Questions):
         self.ends = True
         self.label: RunLabel | None = None
         self.labelled: list[tuple[RunSummary, bool]] = []
+        self.epochs: int | None = None
+        self.trained: list[int] = []
         self.deletes = False
         self.doomed: list[tuple[Path, ...]] = []
         self.trusts = False
@@ -57,6 +59,11 @@ class Person(Questions):
     def about_code(self, code: Sequence[UserCode]) -> bool:
         self.codes.append(tuple(code))
         return self.trusts
+
+    @override
+    def about_epochs(self, done: int) -> int | None:
+        self.trained.append(done)
+        return self.epochs
 
     @override
     def about_label(self, run: RunSummary, *, at_notes: bool) -> RunLabel | None:

@@ -18,7 +18,7 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.planning.prepare import Preparation, prepare
-from gpupanel.runs.following.status import RunStage, RunStatus
+from gpupanel.runs.following.status import BestEpoch, RunStage, RunStatus
 from gpupanel.ui.run_state import (
     RunState,
     button_states,
@@ -154,6 +154,11 @@ def test_that_the_end_is_shown_with_what_was_reached():
     )
 
     assert status_words(reached) == "Completed · validation accuracy 95.0 % · 1,000 ex/s"
+    best = {"best": BestEpoch(epoch=3, val_loss=0.1), "epoch": 5}
+    longer = reached.model_copy(update={**best, "started_s": 100.0, "ended_s": 341.0})
+    assert status_words(longer).endswith("95.0 % · best epoch 3 of 5 · 1,000 ex/s · took 4:01")
+    set_back = longer.model_copy(update={"ended_s": 50.0, "epoch": 1})
+    assert status_words(set_back) == status_words(reached)
 
 
 @pytest.mark.parametrize(

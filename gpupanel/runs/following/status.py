@@ -37,6 +37,18 @@ class RunStage(StrEnum):
     ENDED = "ended"
 
 
+class BestEpoch(Value):
+    """The epoch with the least validation loss, the first of several.
+
+    Attributes:
+        epoch: Counted from 1.
+        val_loss: Of that epoch.
+    """
+
+    epoch: int
+    val_loss: float
+
+
 class RunStatus(Value):
     """The sum of the events so far; :meth:`after` adds one.
 
@@ -48,6 +60,7 @@ class RunStatus(Value):
         waiting_for_data: The share of that time, 0 to 1, in which steps waited for examples.
         learning_rate: Of the last reported step.
         metrics: Of the last epoch done; of the whole run once it ended.
+        best: The epoch with the least validation loss; ``None`` without validation.
         problems: Reported by the run so far; the one that ended it is the last.
         pids: The processes of the run, by their place in the gang; the first one trains alone or
             leads.
@@ -98,6 +111,7 @@ class RunStatus(Value):
     loss: float | None = None
     accuracy: float | None = None
     metrics: Metrics = Metrics()
+    best: BestEpoch | None = None
     shares: tuple[int, ...] = ()
     speeds: tuple[ReplicaSpeed, ...] = ()
     shares_chosen: events.SharesChosen | None = None
@@ -196,7 +210,10 @@ class RunStatus(Value):
             case events.RunRestarted():
                 return self._restart_changes(event)
             case events.TrainingResumed():
+                # Epochs from that one on are trained anew.
+                stays = self.best is not None and self.best.epoch < event.epoch
                 return {
+                    "best": self.best if stays else None,
                     "epoch": event.epoch,
                     "step": event.step,
                     "resumed": event,
@@ -220,7 +237,11 @@ class RunStatus(Value):
             case events.StepsDone():
                 return self._step_changes(event, event, array("d", [event.time_s]))
             case events.EpochDone():
-                return {"metrics": event.metrics, "epoch": event.epoch}
+                return {
+                    "metrics": event.metrics,
+                    "epoch": event.epoch,
+                    "best": self._best_after(event),
+                }
             case events.RequestAnswered():
                 return self._request_changes(event.request)
             case events.ProblemReported():
@@ -314,6 +335,12 @@ class RunStatus(Value):
             "examples_total": event.examples_total,
             "examples_per_second": event.examples_per_second,
         }
+
+    def _best_after(self, event: events.EpochDone) -> BestEpoch | None:
+        loss = event.metrics.val_loss
+        if loss is None or (self.best is not None and self.best.val_loss <= loss):
+            return self.best
+        return BestEpoch(epoch=event.epoch, val_loss=loss)
 
     def _step_changes(
         self, first: events.StepsDone, last: events.StepsDone, times_s: Floats

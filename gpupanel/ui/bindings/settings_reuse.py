@@ -1,4 +1,4 @@
-"""Begins again with the settings of a run that there is, as they are or with a fix."""
+"""Begins again with the settings of a run that there is: as they are, with a fix, or for longer."""
 
 from pathlib import Path
 
@@ -12,7 +12,8 @@ from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.profile_actions import ProfileActions
-from gpupanel.ui.run_actions import offers_resume
+from gpupanel.ui.questions import Questions
+from gpupanel.ui.run_actions import may_train_longer, offers_resume
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session import Session
@@ -99,3 +100,46 @@ class RetryWithFix(QObject):
             self._control.start()
         else:
             self.notStarted.emit()
+
+
+class LongerTraining(QObject):
+    """What "Train longer" does in Live: the run goes on from its end, with more epochs."""
+
+    refused = Signal(object)
+    """Problems because of which it cannot: a tuple of :class:`Problem`."""
+
+    def __init__(
+        self,
+        session: Session,
+        control: RunControl,
+        page: LivePage,
+        questions: Questions,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._control = control
+        self._page = page
+        self._questions = questions
+        page.longerRequested.connect(self._ask)
+
+    @Slot()
+    def _ask(self) -> None:
+        started = self._page.profile
+        if started is None or not self._may():
+            return
+        epochs = self._questions.about_epochs(started.training.epochs)
+        # It may have been trained further meanwhile, by somebody else.
+        if epochs is None or started != self._page.profile or not self._may():
+            return
+        training = started.training.model_copy(update={"epochs": epochs})
+        wanted = started.model_copy(update={"training": training})
+        preparation = self._session.prepare_other(wanted)
+        if preparation.plan is None or not preparation.is_startable:
+            errors = [problem for problem in preparation.problems if problem.is_error]
+            self.refused.emit(tuple(errors))
+            return
+        self._control.resume_with(wanted, preparation.plan)
+
+    def _may(self) -> bool:
+        return not self._session.run_state.is_busy and may_train_longer(self._control.shown_status)

@@ -27,6 +27,11 @@ _ACCEPT_TIP = (
     "the previous data is kept; the run's events record the change."
 )
 
+_LONGER_TIP = (
+    "Continues from the last checkpoint with more epochs, in the same folder. A learning rate that "
+    "follows a schedule has the curve of the longer training from there on."
+)
+
 
 class RunBanner(QFrame):
     """One line with the run's name and state; below it the problem that ended it, if any."""
@@ -47,6 +52,8 @@ class RunBanner(QFrame):
     """It is to go on with its data as it is now, though that is other than before."""
     evaluateRequested = Signal()
     """What the shown run has learned is to be measured."""
+    longerRequested = Signal()
+    """The shown run is to be trained for more epochs."""
     fixRequested = Signal(object)
     """The shown run is to be tried again with a change: its :class:`Fix`."""
 
@@ -107,7 +114,11 @@ class RunBanner(QFrame):
         self._on_selected.setToolTip(wrapped(actions.on_selected_tip))
         self._accept.setVisible(actions.offers_changed_data)
         self._evaluate.setVisible(actions.offers_evaluate)
-        self._ways.setVisible(actions.offers_resume or actions.offers_evaluate)
+        self._longer.setVisible(actions.offers_longer)
+        self._longer.setEnabled(actions.can_train_longer)
+        self._ways.setVisible(
+            actions.offers_resume or actions.offers_evaluate or actions.offers_longer
+        )
 
     def setStory(self, words: str) -> None:
         """Say how the run came to go on after an end; empty: it never had to."""
@@ -196,6 +207,8 @@ class RunBanner(QFrame):
         self._evaluate.setToolTip(
             "Fills in the Session tab to evaluate this run's model on all devices"
         )
+        self._longer = make("Train &longer…", self.longerRequested, "train_longer_button")
+        self._longer.setToolTip(wrapped(_LONGER_TIP))
         self._copy = QPushButton("&Copy details", self)
         self._copy.setToolTip("Copies message, hint, detail and the end of the log")
         self._copy.clicked.connect(self._copy_details)
@@ -216,7 +229,13 @@ class RunBanner(QFrame):
         head.addWidget(self._settings)
         head.addWidget(self._folder)
         ways = row_in(self._ways)
-        for button in (self._resume, self._on_selected, self._accept, self._evaluate):
+        for button in (
+            self._resume,
+            self._on_selected,
+            self._accept,
+            self._evaluate,
+            self._longer,
+        ):
             ways.addWidget(button)
         ways.addStretch(1)
         self._trouble = self._make_trouble()

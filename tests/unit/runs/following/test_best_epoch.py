@@ -1,0 +1,29 @@
+"""Which epoch of a run was the best so far, also when epochs are trained anew."""
+
+from gpupanel.domain.events import EpochDone, TrainingResumed
+from gpupanel.domain.outcome import Metrics
+from gpupanel.runs.following.status import BestEpoch, RunStatus
+
+
+def after(status: RunStatus, *losses: float | None, first: int = 1) -> RunStatus:
+    for epoch, loss in enumerate(losses, start=first):
+        metrics = Metrics(loss=1.0, val_loss=loss)
+        status = status.after(
+            EpochDone(time_s=1.0, epoch=epoch, step=10 * epoch, metrics=metrics, seconds=1.0)
+        )
+    return status
+
+
+def test_that_the_first_epoch_with_the_least_validation_loss_is_the_best() -> None:
+    assert after(RunStatus(), None, None).best is None
+    status = after(RunStatus(), 3.0, 1.0, 2.0, 1.0)
+    assert status.best == BestEpoch(epoch=2, val_loss=1.0)
+
+
+def test_that_epochs_that_are_trained_anew_are_forgotten() -> None:
+    resumed = TrainingResumed(time_s=2.0, path="checkpoints/a", epoch=2, step=10)
+    status = after(RunStatus(), 3.0, 1.0, 2.0).after(resumed)
+    assert status.best is None
+    assert after(status, 4.0, 5.0, first=2).best == BestEpoch(epoch=2, val_loss=4.0)
+    kept = after(RunStatus(), 1.0, 2.0, 3.0).after(resumed)
+    assert kept.best == BestEpoch(epoch=1, val_loss=1.0)
