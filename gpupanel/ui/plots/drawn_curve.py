@@ -7,6 +7,8 @@ from gpupanel.ui.plots.curve import Curve
 from gpupanel.ui.plots.sample_buffer import Floats
 
 _DOT_SIZE = 7.0
+_POINT_PIXELS = 6.0
+"""How long a curve is that has a single point."""
 _CALM = 20.0
 """How often a line that may be wide goes through its whole range, up and down."""
 _FAINT = 0.3
@@ -62,6 +64,10 @@ class DrawnCurve:
         if self._wide > 1.0 and _is_restless(self._values) is not self._is_restless:
             self._is_restless = not self._is_restless
             self.recolor()
+        if self._dots is None and self._values.size == 1:
+            # A line of one point is none: a short one is drawn instead.
+            half = _POINT_PIXELS / 2.0 * (end_s - start_s) / max(1, pixels)
+            times, self._values = times + [-half, half], np.repeat(self._values, 2)
         whole = bool(np.isfinite(self._values).all())
         self._line.setData(
             times,
