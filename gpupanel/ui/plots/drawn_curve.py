@@ -67,7 +67,7 @@ class DrawnCurve:
         if self._dots is None and self._values.size == 1:
             # A line of one point is none: a short one is drawn instead.
             half = _POINT_PIXELS / 2.0 * (end_s - start_s) / max(1, pixels)
-            times, self._values = times + [-half, half], np.repeat(self._values, 2)
+            times, self._values = times + np.array([-half, half]), np.repeat(self._values, 2)
         whole = bool(np.isfinite(self._values).all())
         self._line.setData(
             times,
