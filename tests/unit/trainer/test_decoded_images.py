@@ -141,7 +141,7 @@ def test_that_an_image_that_is_listed_twice_is_decoded_once(root: Path, decoded:
 def test_that_a_stop_in_between_leaves_what_was_kept_before(
     root: Path, cache: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpupanel.trainer.datasets.images.decoded._CHUNK", 2)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.decode_ahead._CHUNK", 2)
     _kept(root)
     there = {path: path.read_bytes() for path in cache.iterdir()}
     _draw(root / "4.png", 55)
@@ -162,7 +162,7 @@ def test_that_a_stop_in_between_leaves_what_was_kept_before(
 def test_that_what_was_decoded_before_a_stop_is_not_decoded_again(
     root: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpupanel.trainer.datasets.images.decoded._CHUNK", 1)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.decode_ahead._CHUNK", 1)
 
     def stop(_doing: str, done: int, _total: int) -> None:
         if done == 2:
@@ -177,7 +177,7 @@ def test_that_what_was_decoded_before_a_stop_is_not_decoded_again(
 
 
 def test_that_progress_is_reported(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpupanel.trainer.datasets.images.decoded._CHUNK", 2)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.decode_ahead._CHUNK", 2)
     reported: list[tuple[str, int, int]] = []
     files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), (4, 4), 1)
 
@@ -229,7 +229,7 @@ def test_that_what_is_damaged_is_made_anew(
 def test_that_a_disk_without_space_for_them_is_said_before_anything_is_decoded(
     root: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpupanel.trainer.datasets.images.decoded._free_bytes", lambda _: 79)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.decoded_file.free_bytes", lambda _: 79)
 
     assert _code(root) == "decoded_images_no_space"
     assert decoded == []

@@ -18,7 +18,7 @@ from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.trainer.datasets import file_prints
 from gpupanel.trainer.datasets.examples import Array, Indices
-from gpupanel.trainer.datasets.images import decoded as decoded_images
+from gpupanel.trainer.datasets.images import decoded_file
 from gpupanel.trainer.datasets.images.decoded import (
     DecodedImages,
     decode_into_memory,
@@ -195,13 +195,13 @@ def test_that_what_was_not_forced_to_the_disk_is_nothing_to_a_system_that_starte
 ) -> None:
     values(opened(root), 0, 1, 2)
     decoded.clear()
-    monkeypatch.setattr(decoded_images, "system_start", lambda: "another")
+    monkeypatch.setattr(decoded_file, "system_start", lambda: "another")
     assert values(opened(root)) == EVERYTHING
     assert len(decoded) == COUNT
     # Nothing of before lies around.
     assert endings(cache) == [".json", ".lock", ".pixels"]
     # What is complete holds for every system.
-    monkeypatch.setattr(decoded_images, "system_start", lambda: "a third one")
+    monkeypatch.setattr(decoded_file, "system_start", lambda: "a third one")
     assert values(opened(root)) == EVERYTHING
     assert len(decoded) == COUNT
 
@@ -300,7 +300,7 @@ def test_that_only_what_is_new_is_decoded_beside_a_complete_file(
 def test_that_what_cannot_be_read_keeps_the_file_from_nothing(
     root: Path, cache: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decoded_images, "_LOOK_S", 0.0)
+    monkeypatch.setattr(decoded_file, "_LOOK_S", 0.0)
     (root / "2.png").write_text("no image")
     images = opened(root, SkippedFiles(COUNT, 0.5))
     pixels, errors = images.read_readable(np.arange(COUNT, dtype=np.int32))
