@@ -1,6 +1,6 @@
 """What a training takes of each device's memory, and the largest batch that fits."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,6 +19,8 @@ _ON_THE_HOST = (StrategyKind.CENTRAL_STORAGE, StrategyKind.PARAMETER_SERVER)
 """Strategies that keep weights in the host's memory, and read them for each step."""
 _FEATURES_AHEAD = 2
 """Those of a step, and of the one after it, which are placed meanwhile."""
+_MOST_REPLICAS = 128
+"""Of more no batch and no shares are looked for: each change of a session would take long."""
 MOST_EXAMPLES = 2**20
 """Of a global batch that is offered."""
 
@@ -53,10 +55,8 @@ def memory_estimate(context: PlanningContext) -> tuple[DeviceMemory, ...]:
     Layers that are placed on several devices are not estimated: what a device holds of the
     examples depends on where its layers begin and end.
     """
-    step, plan = context.step, context.plan
-    if step is None or plan is None or plan.places or not context.trains:
-        return ()
-    return tuple(_memories(context, step, plan, plan.shares))
+    estimator = _estimator(context)
+    return () if estimator is None else estimator.memories(estimator.plan.shares)
 
 
 def largest_batch(context: PlanningContext) -> int | None:
@@ -64,16 +64,15 @@ def largest_batch(context: PlanningContext) -> int | None:
 
     0 where not even one example fits; the number of all examples, where these fit.
     """
-    step, plan = context.step, context.plan
-    memories = memory_estimate(context)
-    if step is None or plan is None or not memories:
+    estimator = _estimator(context)
+    if estimator is None or not estimator.knows_room:
         return None
-    if all(memory.room_mib is None for memory in memories):
+    if len(estimator.plan.replicas) > _MOST_REPLICAS:
         return None
     most = MOST_EXAMPLES
     if context.preview is not None and context.preview.trained_count:
         most = min(most, context.preview.trained_count)
-    return _greatest(most, partial(_fits_with_batch, context, step, plan))
+    return _greatest(most, estimator.fits_with_batch)
 
 
 def fitting_shares(context: PlanningContext) -> tuple[int, ...] | None:
@@ -81,106 +80,118 @@ def fitting_shares(context: PlanningContext) -> tuple[int, ...] | None:
 
     What a device has no room for goes to those that have, in proportion to their room.
     """
-    step, plan = context.step, context.plan
-    if step is None or plan is None or plan.strategy is StrategyKind.PARAMETER_SERVER:
+    estimator = _estimator(context)
+    if estimator is None or not 1 < len(estimator.plan.replicas) <= _MOST_REPLICAS:
         return None
-    if not memory_estimate(context) or len(plan.replicas) < 2:
+    plan = estimator.plan
+    if plan.strategy is StrategyKind.PARAMETER_SERVER:
         return None
-
-    def most_of(place: int) -> int:
-        def fits(examples: int) -> bool:
-            shares = [0] * len(plan.shares)
-            shares[place] = examples
-            return _fits(context, step, plan, shares, only=place)
-
-        return _greatest(plan.global_batch_size, fits)
-
-    most = [most_of(place) for place in range(len(plan.replicas))]
+    most = [
+        _greatest(plan.global_batch_size, partial(estimator.fits_alone, place))
+        for place in range(len(plan.replicas))
+    ]
     shares = [min(pair) for pair in zip(plan.shares, most, strict=True)]
     room = [limit - share for limit, share in zip(most, shares, strict=True)]
     missing = plan.global_batch_size - sum(shares)
     if not 0 < missing <= sum(room):
         return None
     more = [missing * each // sum(room) for each in room]
+    rest = missing - sum(more)
     for place in sorted(range(len(room)), key=lambda place: more[place] - room[place]):
-        more[place] += min(missing - sum(more), room[place] - more[place])
+        given = min(rest, room[place] - more[place])
+        more[place] += given
+        rest -= given
     shares = [share + each for share, each in zip(shares, more, strict=True)]
-    return tuple(shares) if _fits(context, step, plan, shares) else None
+    return tuple(shares) if estimator.fits(shares) else None
 
 
-def _fits_with_batch(
-    context: PlanningContext, step: StepMemory, plan: LaunchPlan, batch: int
-) -> bool:
-    # Rounded up: each replica may get one example more than its part.
-    shares = [-(-share * batch // plan.global_batch_size) for share in plan.shares]
-    return _fits(context, step, plan, shares)
+def _estimator(context: PlanningContext) -> "_Estimator | None":
+    step, plan = context.step, context.plan
+    if step is None or plan is None or plan.places or not context.trains:
+        return None
+    return _Estimator(context, step, plan)
 
 
-def _fits(
-    context: PlanningContext,
-    step: StepMemory,
-    plan: LaunchPlan,
-    shares: Sequence[int],
-    only: int | None = None,
-) -> bool:
-    """Whether these shares fit everywhere, or on the device of one replica only."""
-    memories = _memories(context, step, plan, shares)
-    if only is None:
-        return all(memory.fits for memory in memories)
-    key = plan.replicas[only].device_key
-    return all(memory.fits for memory in memories if memory.device == key)
+class _Estimator:
+    """What a plan takes with any shares."""
 
+    def __init__(self, context: PlanningContext, step: StepMemory, plan: LaunchPlan) -> None:
+        self.plan = plan
+        self._step = step
+        self._on_the_host = plan.strategy in _ON_THE_HOST
+        self._kept = context.profile.training.numbers_beside_weights * step.trainable_bytes
+        limits = _limits(plan)
+        self._limit = [limits.get((each.process, each.logical_device)) for each in plan.replicas]
+        self._places: list[_Place] = [
+            (each.device_key, "" if limit is None else each.logical_device)
+            for each, limit in zip(plan.replicas, self._limit, strict=True)
+        ]
+        keys = {CPU_KEY, *(each.device_key for each in plan.replicas)}
+        self._free = {key: _free_mib(context, key) for key in keys}
 
-def _memories(
-    context: PlanningContext, step: StepMemory, plan: LaunchPlan, shares: Sequence[int]
-) -> Iterator[DeviceMemory]:
-    terms: dict[_Place, _Terms] = {}
-    limits = _limits(plan)
-    if plan.strategy in _ON_THE_HOST:
-        kept = context.profile.training.numbers_beside_weights * step.trainable_bytes
-        terms[CPU_KEY, ""] = _Terms(step.weight_bytes, step.trainable_bytes, kept)
-    # One process leaves idle replicas out; several wait for each other all the same.
-    working = [each for each in plan.replicas if shares[each.index] or plan.processes]
-    for replica in working:
-        limit = limits.get((replica.process, replica.logical_device))
-        place = (replica.device_key, "" if limit is None else replica.logical_device)
-        taken = _of_replica(context, step, plan, shares[replica.index], is_one=len(working) == 1)
-        terms[place] = terms.get(place, _Terms()).plus(taken)
-    limit_of = {
-        (each.device_key, each.logical_device): limits.get((each.process, each.logical_device))
-        for each in working
-    }
-    for (key, logical), found in terms.items():
-        limit = limit_of.get((key, logical))
-        yield DeviceMemory(
+    @property
+    def knows_room(self) -> bool:
+        """Whether it is known of some memory how much there is."""
+        return any(memory.room_mib is not None for memory in self.memories(self.plan.shares))
+
+    def memories(self, shares: Sequence[int]) -> tuple[DeviceMemory, ...]:
+        """Each memory with those shares, first the host's where weights are there."""
+        terms: dict[_Place, _Terms] = {}
+        limits: dict[_Place, int | None] = {}
+        if self._on_the_host:
+            step = self._step
+            terms[CPU_KEY, ""] = _Terms(step.weight_bytes, step.trainable_bytes, self._kept)
+        # One process leaves idle replicas out; several wait for each other all the same.
+        working = [place for place, share in enumerate(shares) if share or self.plan.processes]
+        for number in working:
+            place = self._places[number]
+            taken = self._of_replica(shares[number], is_one=len(working) == 1)
+            terms[place] = terms.get(place, _Terms()).plus(taken)
+            limits[place] = self._limit[number]
+        return tuple(self._memory(place, each, limits.get(place)) for place, each in terms.items())
+
+    def fits(self, shares: Sequence[int]) -> bool:
+        """Whether there is room for those shares everywhere."""
+        return all(memory.fits for memory in self.memories(shares))
+
+    def fits_with_batch(self, batch: int) -> bool:
+        """Whether a global batch fits, divided as the plan divides its own."""
+        # Rounded up: each replica may get one example more than its part.
+        whole = self.plan.global_batch_size
+        return self.fits([-(-share * batch // whole) for share in self.plan.shares])
+
+    def fits_alone(self, number: int, share: int) -> bool:
+        """Whether a replica fits with that share, if no other was on its device."""
+        taken = self._of_replica(share, is_one=len(self._places) == 1)
+        return self._memory(self._places[number], taken, self._limit[number]).fits
+
+    def _memory(self, place: _Place, terms: _Terms, limit_mib: int | None) -> DeviceMemory:
+        key, logical = place
+        return DeviceMemory(
             device=key,
             logical_device=logical,
-            examples=found.examples,
-            weights_mib=found.weights / _BYTES_PER_MIB,
-            gradients_mib=found.gradients / _BYTES_PER_MIB,
-            optimizer_mib=found.optimizer / _BYTES_PER_MIB,
-            activations_mib=found.activations / _BYTES_PER_MIB,
-            overhead_mib=_overhead_mib(plan, key),
-            room_mib=_free_mib(context, key) if limit is None else limit,
-            is_limit=limit is not None,
+            examples=terms.examples,
+            weights_mib=terms.weights / _BYTES_PER_MIB,
+            gradients_mib=terms.gradients / _BYTES_PER_MIB,
+            optimizer_mib=terms.optimizer / _BYTES_PER_MIB,
+            activations_mib=terms.activations / _BYTES_PER_MIB,
+            overhead_mib=_overhead_mib(self.plan, key),
+            room_mib=self._free[key] if limit_mib is None else limit_mib,
+            is_limit=limit_mib is not None,
         )
 
-
-def _of_replica(
-    context: PlanningContext, step: StepMemory, plan: LaunchPlan, share: int, *, is_one: bool
-) -> _Terms:
-    examples = -(-share // plan.accumulation_steps)
-    learned = step.trainable_bytes
-    activations = max(0, step.held_bytes(examples) - learned)
-    activations += _FEATURES_AHEAD * examples * step.example_bytes
-    gradients = learned * (2 if plan.accumulation_steps > 1 else 1)
-    if not is_one:
-        # The sum over replicas comes when the activations are gone.
-        gradients += max(0, learned - activations)
-    kept = context.profile.training.numbers_beside_weights * learned
-    if plan.strategy in _ON_THE_HOST:
-        kept = 0
-    return _Terms(step.weight_bytes, gradients, kept, activations, examples)
+    def _of_replica(self, share: int, *, is_one: bool) -> _Terms:
+        step, steps = self._step, self.plan.accumulation_steps
+        examples = -(-share // steps)
+        learned = step.trainable_bytes
+        activations = max(0, step.held_bytes(examples) - learned)
+        activations += _FEATURES_AHEAD * examples * step.example_bytes
+        gradients = learned * (2 if steps > 1 else 1)
+        if not is_one:
+            # The sum over replicas comes when the activations are gone.
+            gradients += max(0, learned - activations)
+        kept = 0 if self._on_the_host else self._kept
+        return _Terms(step.weight_bytes, gradients, kept, activations, examples)
 
 
 def _limits(plan: LaunchPlan) -> dict[tuple[int, str], int | None]:

@@ -175,6 +175,16 @@ def test_that_no_more_examples_are_offered_than_there_are() -> None:
     assert prepare(profile(), TWO_UNEQUAL, None, preview, step=STEP).largest_batch == 1_200
 
 
+def test_that_nothing_is_looked_for_among_hundreds_of_replicas() -> None:
+    devices = DeviceSettings(visible=("cpu",), cpu_replicas=200)
+    found = prepared(profile(devices=devices, batch=400), CPU_ONLY)
+    assert found.memory[0].examples == 400
+    assert not found.memory[0].fits
+    assert found.largest_batch is None
+    (problem,) = (each for each in found.problems if each.code == "estimate_above_memory")
+    assert problem.fix is None
+
+
 def problem_of(profile: Profile) -> Problem:
     (problem,) = (
         each for each in prepared(profile).problems if each.code == "estimate_above_memory"
