@@ -69,6 +69,7 @@ class MainWindow(QMainWindow):
         self.devices = DevicePanel()
         self.devices.setFolds(remembered_folds(settings))
         self.session_page = SessionPage(self.session, self._preview_loader)
+        self.session_page.plan.setRunsFolder(str(runs_dir))
         self._scan = ScanBinding(self.session, self.session_page, self)
         self._layers = LayersBinding(self.session, self.session_page, self)
         self._rates = RateRangeBinding(self.session, self.session_page, self)

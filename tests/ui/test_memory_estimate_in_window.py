@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.model import MlpModel, PythonModel
-from gpupanel.domain.model_summary import LayerSummary, ModelSummary
+from gpupanel.domain.model_summary import LayerSummary, ModelSummary, ParameterCounts
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.step_memory import MemoryPeak, StepMemory
@@ -33,7 +33,11 @@ STEP = StepMemory(
     weight_bytes=100 * MIB,
     trainable_bytes=100 * MIB,
 )
-FOUND = ModelSummary(layers=(LayerSummary(name="a", kind="Dense"),), step=STEP)
+FOUND = ModelSummary(
+    layers=(LayerSummary(name="a", kind="Dense"),),
+    parameters=ParameterCounts(trainable=12),
+    step=STEP,
+)
 ROOM = {"default": LimitedMemory(limit_mib=1_000, growth=True)}
 
 
@@ -107,7 +111,7 @@ def test_that_a_click_draws_what_each_device_takes_and_offers_the_largest_batch(
     assert "RTX 4090, 500 MiB of 1,000 MiB (limit): weights 100 MiB" in words
     assert "optimizer 200 MiB" in words
     assert "overhead 500 MiB besides" in words
-    assert shown.note() == "A global batch of up to 1,042 fits."
+    assert shown.note() == ("1 layer, 12 parameters: 0.0 MiB. A global batch of up to 1,042 fits.")
     shown.button("use_largest_batch").click()
     assert shown.session.profile.training.global_batch_size == 1_042
     shown.session.prepare_now()

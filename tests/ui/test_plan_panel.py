@@ -275,5 +275,11 @@ def test_that_examples_and_steps_of_the_training_are_said_once_they_are_known(pa
     panel.setEpochs(1)
     panel.setData(DataPreview(example_count=1, trained_count=1))
     assert shown.text() == "Trains on 1 example: 1 step an epoch."
+    panel.setRunsFolder("/home/a/runs\x1b")
+    assert shown.text() == (
+        "Trains on 1 example: 1 step an epoch. The model is saved in a new folder of "
+        "/home/a/runs\\x1b."
+    )
+    panel.setRunsFolder("")
     panel.setEpochs(0)
     assert not shown.isVisibleTo(panel)

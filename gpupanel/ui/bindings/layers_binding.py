@@ -91,7 +91,8 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
         if summary.problems:
             sentence = summary.problems[0].message
         problem = "" if summary.step is not None or summary.layers else sentence
-        self._page.plan.estimate.setAnswer(is_answered=True, problem=problem)
+        model = sentence if summary.layers else ""
+        self._page.plan.estimate.setAnswer(is_answered=True, problem=problem, model=model)
 
     @override
     @Slot(object)

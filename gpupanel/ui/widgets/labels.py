@@ -70,6 +70,12 @@ class ElidedLabel(QLabel):
 _LONGEST_WORD = 24
 
 
+def breakable(prose: str) -> str:
+    """The text as it is shown, with places in long words, such as paths, where lines may break."""
+    shown = visible_lines(prose)
+    return re.sub(rf"(\S{{{_LONGEST_WORD}}})(?=\S)", "\\1\N{ZERO WIDTH SPACE}", shown)
+
+
 class ProseLabel(QLabel):
     """Plain text in as many lines as its width asks for; it never asks for a width itself.
 
@@ -89,8 +95,7 @@ class ProseLabel(QLabel):
 
     def setProse(self, prose: str) -> None:
         """Shows a text; words that are too long for a line, such as names, may be broken."""
-        shown = visible_lines(prose)
-        self.setText(re.sub(rf"(\S{{{_LONGEST_WORD}}})(?=\S)", "\\1\N{ZERO WIDTH SPACE}", shown))
+        self.setText(breakable(prose))
 
 
 SETTLE_MS = 400

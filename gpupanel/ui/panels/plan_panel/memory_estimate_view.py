@@ -37,6 +37,7 @@ class MemoryEstimateView(QWidget):
         self._example_count: int | None = None
         self._is_busy = False
         self._problem = ""
+        self._model = ""
         self._is_answered = False
         self._bars = MemoryBars()
         self._bars.setObjectName("memory_bars")
@@ -77,9 +78,9 @@ class MemoryEstimateView(QWidget):
         self._is_busy = busy
         self._show()
 
-    def setAnswer(self, *, is_answered: bool, problem: str = "") -> None:
-        """Whether the model was built as it is chosen now, or why it cannot be."""
-        self._is_answered, self._problem = is_answered, problem
+    def setAnswer(self, *, is_answered: bool, problem: str = "", model: str = "") -> None:
+        """Whether the model was built as it is chosen now, with its size, or why it cannot be."""
+        self._is_answered, self._problem, self._model = is_answered, problem, model
         self._show()
 
     def _show(self) -> None:
@@ -102,19 +103,23 @@ class MemoryEstimateView(QWidget):
         if self._is_busy:
             return _BUSY
         if preparation.memory:
-            if preparation.largest_batch is None:
-                return _ROUGH
-            if not preparation.largest_batch:
-                return "Not even one example at a time fits."
-            count = formatting.count(preparation.largest_batch)
-            if preparation.largest_batch == self._example_count:
-                return f"Even all {count} examples at a time fit."
-            return f"A global batch of up to {count} fits."
+            return f"{self._model} {self._batch_words()}".strip()
         if preparation.plan is not None and preparation.plan.places:
             return _LAYERS_ELSEWHERE
         if self._problem:
             return self._problem
         return _UNKNOWN if self._is_answered else ""
+
+    def _batch_words(self) -> str:
+        largest = self._preparation.largest_batch
+        if largest is None:
+            return _ROUGH
+        if not largest:
+            return "Not even one example at a time fits."
+        count = formatting.count(largest)
+        if largest == self._example_count:
+            return f"Even all {count} examples at a time fit."
+        return f"A global batch of up to {count} fits."
 
     @Slot()
     def _choose(self) -> None:

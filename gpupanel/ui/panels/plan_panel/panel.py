@@ -24,7 +24,7 @@ from gpupanel.ui.panels.plan_panel.plan_tables import MemoryList, ProcessTable, 
 from gpupanel.ui.panels.plan_panel.share_part import SharePart
 from gpupanel.ui.task_choices import Task
 from gpupanel.ui.widgets.device_report_box import DeviceReportBox
-from gpupanel.ui.widgets.labels import Caption, Note
+from gpupanel.ui.widgets.labels import Caption, Note, breakable
 from gpupanel.ui.widgets.layouts import column_in, discard
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
@@ -62,6 +62,7 @@ class PlanPanel(SettingsCard):
         self._epochs = Note("")
         self._preview: DataPreview | None = None
         self._epoch_count = 0
+        self._runs_folder = ""
         self._plan_part = QWidget()
         self._replica_part = QWidget()
         self._task: Task = "train"
@@ -106,6 +107,11 @@ class PlanPanel(SettingsCard):
     def setEpochs(self, count: int) -> None:
         """For how many epochs it is trained on; 0: not at all."""
         self._epoch_count = count
+        self._show_epochs()
+
+    def setRunsFolder(self, folder: str) -> None:
+        """Where a run gets a folder of its own, with its model in it."""
+        self._runs_folder = folder
         self._show_epochs()
 
     def setTask(self, task: Task) -> None:
@@ -155,8 +161,10 @@ class PlanPanel(SettingsCard):
         self._icon.setSeverity(well if self._preparation.is_startable else Severity.ERROR)
 
     def _show_epochs(self) -> None:
-        text = plan_text.epochs(self._preview, self._preparation.plan, self._epoch_count)
-        self._epochs.setText(text)
+        text = plan_text.epochs(
+            self._preview, self._preparation.plan, self._epoch_count, self._runs_folder
+        )
+        self._epochs.setText(breakable(text))
         self._epochs.setVisible(bool(text))
 
     def _sentence(self) -> str:

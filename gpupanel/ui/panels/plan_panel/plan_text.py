@@ -7,6 +7,7 @@ from gpupanel.domain.plan import LaunchPlan, PlannedDevice, ProcessRole
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.planning.prepare import Preparation
 from gpupanel.ui import formatting
 from gpupanel.ui.task_choices import Task
@@ -45,13 +46,18 @@ def summary(
     return f"{ready} {_counted(warnings, 'warning')} below." if warnings else ready
 
 
-def epochs(preview: DataPreview | None, plan: LaunchPlan | None, count: int) -> str:
-    """How long a training is, in examples and steps; empty where that is not known.
+def epochs(
+    preview: DataPreview | None, plan: LaunchPlan | None, count: int, folder: str = ""
+) -> str:
+    """How long a training is, in examples and steps, and where its model is saved.
+
+    Empty where that is not known.
 
     Args:
         preview: Of the data.
         plan: How a global batch is divided.
         count: How many epochs there are at most.
+        folder: In which runs get folders; empty: not known.
     """
     if preview is None or plan is None or not preview.trained_count or not count:
         return ""
@@ -60,9 +66,10 @@ def epochs(preview: DataPreview | None, plan: LaunchPlan | None, count: int) -> 
     held = preview.held_out_count
     validating = f", validates on {number(held)}" if held else ""
     in_all = f", {number(steps * count)} in all" if count > 1 else ""
+    saved = f" The model is saved in a new folder of {visible_line(folder)}." if folder else ""
     return (
         f"Trains on {_counted(preview.trained_count, 'example')}{validating}: "
-        f"{_counted(steps, 'step')} an epoch{in_all}."
+        f"{_counted(steps, 'step')} an epoch{in_all}.{saved}"
     )
 
 
