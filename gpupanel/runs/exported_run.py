@@ -1,6 +1,7 @@
-"""What of a run is exported as a script: its profile and its plan, as they stand in its folder."""
+"""What of a run is exported, and the file that it is written to."""
 
 import re
+from pathlib import Path
 from typing import Final
 
 from gpupanel.domain.plan import LaunchPlan
@@ -8,10 +9,12 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.plan_file import NewerPlanError, read_plan
+from gpupanel.files.whole_files import write_whole
 from gpupanel.planning.script.one_process import in_one_process
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import read_run_profile
+from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.trust.user_code import UserCode, code_of_run
 
 _VARIABLES: Final = frozenset(
@@ -46,6 +49,20 @@ def profile_of_export(layout: RunLayout) -> tuple[Profile, LaunchPlan, tuple[Use
         data = data.model_copy(update={"path": paths["data.path"]})
     changed = profile.model_copy(update={"model": model, "data": data})
     return changed, _plan(layout), code
+
+
+def write_exported(output: Path, content: str) -> None:
+    """Write the file, whole or not at all.
+
+    Raises:
+        ProblemError: It cannot be written, it is no regular file, or a part of a run.
+    """
+    if output.exists():
+        check_outside_of_runs(output)
+    try:
+        write_whole(output, content)
+    except OSError as error:
+        raise ProblemError(disk_problem(error, output)) from error
 
 
 def _plan(layout: RunLayout) -> LaunchPlan:

@@ -16,13 +16,12 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.whole_files import write_whole
 from gpupanel.planning.script.notebook import notebook
 from gpupanel.planning.script.stand_alone import stand_alone_script
-from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.directory.run_folder import check_outside_of_runs
-from gpupanel.runs.exported_run import profile_of_export
+from gpupanel.runs.exported_run import profile_of_export, write_exported
 from gpupanel.runs.locations import default_runs_dir
+from gpupanel.runs.report.material import read_material
+from gpupanel.runs.report.page import report_page
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.trusted import trust as trust_code
 from gpupanel.runs.trust.user_code import code_of_profile
@@ -33,9 +32,14 @@ class ExportFormat(StrEnum):
 
     SCRIPT = "script"
     NOTEBOOK = "notebook"
+    REPORT = "report"
 
 
-_SUFFIXES: Final = {".ipynb": ExportFormat.NOTEBOOK}
+_SUFFIXES: Final = {
+    ".ipynb": ExportFormat.NOTEBOOK,
+    ".html": ExportFormat.REPORT,
+    ".htm": ExportFormat.REPORT,
+}
 _WRITERS: Final[Mapping[ExportFormat, Callable[[Profile, LaunchPlan], str]]] = {
     ExportFormat.SCRIPT: stand_alone_script,
     ExportFormat.NOTEBOOK: notebook,
@@ -58,7 +62,8 @@ def export(
         ExportFormat | None,
         typer.Option(
             "--format",
-            help="What to write; otherwise what the file's name ends in (.ipynb), or a script.",
+            help="What to write; otherwise what the file's name ends in (.ipynb, .html), or a "
+            "script.",
             show_default=False,
         ),
     ] = None,
@@ -67,11 +72,15 @@ def export(
     trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Write a stand-alone TensorFlow script or notebook that trains as the run does."""
+    """Write a stand-alone TensorFlow script or notebook of a run, or its report as HTML."""
     wanted = file_format or _SUFFIXES.get(output.suffix.lower(), ExportFormat.SCRIPT)
     try:
         layout = _run_of(source, runs_dir)
-        notes = _write_script(source, layout, output, wanted, trust=trust)
+        if wanted is ExportFormat.REPORT:
+            _write_report(source, layout, output)
+            notes: tuple[Problem, ...] = ()
+        else:
+            notes = _write_script(source, layout, output, wanted, trust=trust)
     except ProblemError as error:
         print_problems(error.problems)
         if json:
@@ -113,17 +122,22 @@ def _write_script(
         trust_code(code)
     # Whoever runs the script runs these files.
     check_trusted(code)
-    _write(output, _WRITERS[wanted](with_found_data(profile), plan))
+    write_exported(output, _WRITERS[wanted](with_found_data(profile), plan))
     return notes
 
 
-def _write(output: Path, content: str) -> None:
-    if output.exists():
-        check_outside_of_runs(output)
-    try:
-        write_whole(output, content)
-    except OSError as error:
-        raise ProblemError(disk_problem(error, output)) from error
+def _write_report(source: str, layout: RunLayout | None, output: Path) -> None:
+    if layout is None:
+        raise ProblemError(_report_of_profile(source))
+    write_exported(output, report_page(read_material(layout)))
+
+
+def _report_of_profile(source: str) -> Problem:
+    return Problem(
+        code="export_needs_run",
+        message=f"{source} is a profile, and a report is of a run.",
+        hint="Name a run: `gpupanel runs` lists them.",
+    )
 
 
 def _nothing_to_export(source: str) -> Problem:
