@@ -19,12 +19,20 @@ def found_run(name: str, runs_dir: Path | None, *, json: bool) -> RunLayout:
         folder = runs_dir or default_runs_dir()
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
+    layout = run_called(name, folder)
+    if layout is None:
+        refuse(ProblemError(_run_not_found(name)), json=json, status=EXIT_FAILED)
+    return layout
+
+
+def run_called(name: str, folder: Path) -> RunLayout | None:
+    """The run of that name in a folder of runs, or in the directory of that name, if there is."""
     for root in (folder / name, Path(name).absolute(), *_listed_as(name, folder)):
         layout = RunLayout(root)
         # Whatever stands there: what a run is not, whoever opens its files reports.
         if any(map(os.path.lexists, (layout.profile, layout.events))):
             return layout
-    return refuse(ProblemError(_run_not_found(name)), json=json, status=EXIT_FAILED)
+    return None
 
 
 def _listed_as(name: str, runs_dir: Path) -> Iterator[Path]:

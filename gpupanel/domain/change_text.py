@@ -89,7 +89,7 @@ def _memory_text(change: Change, device: str, path: Sequence[str]) -> str:
     if not path or path == ["policy"]:
         if change.value is None:
             return f"Remove memory setting of {device}"
-        return f"{subject}: {_policy_text(change.value)}"
+        return f"{subject}: {memory_policy_text(change.value)}"
     setting = _setting("memory", path)
     if setting is None:
         return change_toml(change)
@@ -100,7 +100,12 @@ def _memory_device(key: str, names: Mapping[str, str]) -> str:
     return "all other GPUs" if key == DEFAULT_MEMORY_KEY else _device_name(key, names)
 
 
-def _policy_text(value: object) -> str:
+def memory_policy_text(value: object) -> str:
+    """How much of a GPU's memory may be taken: "grow as needed", "limit of 4,096 MiB".
+
+    Args:
+        value: The policy's name, or the policy as JSON holds it.
+    """
     if isinstance(value, str):
         return _POLICIES.get(value, value)
     try:
@@ -130,10 +135,17 @@ def _setting(table: str, path: Sequence[str]) -> Setting | None:
 def _text(subject: str, setting: Setting, value: object, names: Mapping[str, str]) -> str:
     if value is None and not setting.off:
         return f"Remove {_lower_first(subject)}"
-    return f"{subject}: {_value_text(setting, value, names)}"
+    return f"{subject}: {setting_value_text(setting, value, names)}"
 
 
-def _value_text(setting: Setting, value: object, names: Mapping[str, str]) -> str:
+def setting_value_text(setting: Setting, value: object, names: Mapping[str, str]) -> str:
+    """The value of a setting in words: "on", "every 2 epochs", "48 + 16".
+
+    Args:
+        setting: Which.
+        value: As JSON holds it.
+        names: Of devices, by key.
+    """
     match value:
         case None:
             return setting.off

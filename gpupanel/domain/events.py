@@ -116,11 +116,15 @@ class DevicesReady(_Event):
 
     Attributes:
         process: Its place in the plan's gang.
+        python_version: Empty: an earlier version wrote this.
+        gpupanel_version: Of the trainer; empty: an earlier version wrote this.
     """
 
     kind: Literal["devices_ready"] = "devices_ready"
     process: int = 0
     tensorflow_version: str
+    python_version: str = ""
+    gpupanel_version: str = ""
     logical_devices: tuple[LogicalDeviceAnswer, ...]
 
 

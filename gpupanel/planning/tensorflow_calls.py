@@ -92,7 +92,7 @@ def _configuration(device: PlannedDevice) -> list[str]:
 
 
 def _strategy(plan: LaunchPlan) -> list[str]:
-    names = [f'"{replica.logical_device}"' for replica in plan.replicas]
+    names = [dumps(replica.logical_device) for replica in plan.replicas]
     match plan.strategy:
         case StrategyKind.ONE_DEVICE:
             return [f"strategy = tf.distribute.OneDeviceStrategy({names[0]})"]
@@ -120,7 +120,7 @@ def _strategy(plan: LaunchPlan) -> list[str]:
                 "    server.join()",
             ]
         case StrategyKind.MODEL_PARALLEL:
-            places = ", ".join(f'"{place.logical_device}"' for place in plan.places)
+            places = ", ".join(dumps(place.logical_device) for place in plan.places)
             return [
                 f"PLACES = [{places}]  # each layer is built and called on one of them",
                 "strategy = tf.distribute.get_strategy()",

@@ -4,12 +4,14 @@ Order matters: all of it happens after TensorFlow's import and before anything i
 devices; after that nothing can be configured.
 """
 
+import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import tensorflow as tf
 
+from gpupanel import __version__
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.events import DevicesReady
@@ -77,6 +79,8 @@ def report_devices(
             time_s=time.time(),
             process=run.place,
             tensorflow_version=tf.version.VERSION,
+            python_version=platform.python_version(),
+            gpupanel_version=__version__,
             logical_devices=answers,
         )
     )

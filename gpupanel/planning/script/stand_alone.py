@@ -1,5 +1,7 @@
 """The whole script: configuration, data, model, and what is done with them."""
 
+from dataclasses import dataclass
+
 from gpupanel import __version__
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
@@ -55,6 +57,19 @@ _IN_ONE_PROCESS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class ScriptSection:
+    """A part of a script under a heading of its own.
+
+    Attributes:
+        title: One line.
+        code: Lines without an end after the last one.
+    """
+
+    title: str
+    code: str
+
+
 def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
     """A Python script that does what the profile says, as the plan says, and nothing else.
 
@@ -71,33 +86,48 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
     Raises:
         ProblemError: A saved model is to be trained, or one that is to be built is not to be.
     """
-    model, data = profile.model, profile.data
-    alone = in_one_process(plan)
     title = f"{profile.name}: written by gpupanel {__version__}; it runs without gpupanel."
-    policy = "mixed_bfloat16" if profile.training.mixed_precision else "float32"
-    settings = _SETTINGS.format(policy=policy, seed=profile.training.seed).strip("\n")
+    sections = (f"# {each.title}\n{each.code}" for each in script_sections(profile, plan))
+    return "\n\n".join((repr(title), *sections)) + "\n"
+
+
+def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, ...]:
+    """The parts of :func:`stand_alone_script`, in their order: each uses what is before it.
+
+    Args:
+        profile: As there.
+        plan: As there.
+
+    Raises:
+        ProblemError: As there.
+    """
+    model, data = profile.model, profile.data
     if (profile.task == "train") is not model.is_trainable:
         raise ProblemError(_NOT_STARTABLE)
+    alone = in_one_process(plan)
+    is_mixed = model.is_trainable and profile.training.mixed_precision
+    policy = "mixed_bfloat16" if is_mixed else "float32"
+    note = _IN_ONE_PROCESS[plan.strategy] if plan.strategy in GANG_KINDS else ""
+    settings = _SETTINGS.format(policy=policy, seed=profile.training.seed).strip("\n")
+    calls = "\n".join(filter(None, [note, tensorflow_calls(alone).strip("\n")]))
+    found = [("Devices and strategy", f"{calls}\n\n{settings}")]
+    if data.is_code or model.is_code:
+        found.append(("Python files of your own", CODE_SECTION))
     if model.is_trainable:
-        augmentation = augmentation_section(data)
-        sections = [
-            f"# Data\n{data_section(data)}",
-            f"# Model\n{model_section(profile, alone)}",
-            *([f"# Augmentation\n{augmentation}"] if augmentation else []),
-            f"# Training\n{_NO_CHECKPOINTS}\n{training_section(profile, alone)}",
-            *filter(None, [script_of(data).kept_in_model(data)]),
+        training = f"{_NO_CHECKPOINTS}\n{training_section(profile, alone)}".strip("\n")
+        kept = script_of(data).kept_in_model(data).strip("\n")
+        found += [
+            ("Data", data_section(data)),
+            ("Model", model_section(profile, alone)),
+            ("Augmentation", augmentation_section(data)),
+            ("Training", "\n\n".join(filter(None, [training, kept]))),
         ]
     else:
-        settings = settings.replace(policy, "float32")
-        sections = [
-            f"# Data\n{inference_data_section(profile)}",
-            f"# Model\n{inference_section(profile, alone)}",
+        found += [
+            ("Data", inference_data_section(profile)),
+            ("Model", inference_section(profile, alone)),
         ]
-    if data.is_code or model.is_code:
-        sections.insert(0, f"# Python files of your own{CODE_SECTION}")
-    note = f"{_IN_ONE_PROCESS[plan.strategy]}\n" if plan.strategy in GANG_KINDS else ""
-    whole = [repr(title), f"# Devices and strategy\n{note}{tensorflow_calls(alone)}", settings]
-    return "\n\n".join(section.strip("\n") for section in [*whole, *sections]) + "\n"
+    return tuple(ScriptSection(title, code.strip("\n")) for title, code in found if code)
 
 
 _NOT_STARTABLE = Problem(

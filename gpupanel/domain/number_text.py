@@ -1,0 +1,42 @@
+"""Numbers as people read them; what is not known is a dash."""
+
+import math
+
+DASH = "\N{EN DASH}"
+"""Shown for a reading that there is none of."""
+
+
+def count(value: int | None) -> str:
+    """A whole number with thousands set apart: "118,000"."""
+    return DASH if value is None else f"{value:,}"
+
+
+def rate(value: float | None) -> str:
+    """Examples per second: "118,000 ex/s"; slow ones keep a decimal."""
+    if value is None or not math.isfinite(value):
+        return DASH
+    return f"{value:,.1f} ex/s" if value < 10.0 else f"{value:,.0f} ex/s"
+
+
+def number(value: float | None) -> str:
+    """A measured number such as a loss, with four significant digits: "0.2341", "1.2e-05"."""
+    if value is None or not math.isfinite(value):
+        return DASH
+    size = abs(value)
+    if size != 0.0 and (size < 1e-3 or size >= 1e5):
+        return f"{value:.1e}"
+    decimals = 4 if size < 1.0 else max(0, 3 - int(math.log10(size)))
+    return f"{value:.{decimals}f}"
+
+
+def duration(seconds: float | None) -> str:
+    """A span of time: ``41`` is "0:41", ``3661`` is "1:01:01"."""
+    if seconds is None or not math.isfinite(seconds):
+        return DASH
+    sign = "-" if seconds <= -0.5 else ""
+    whole = round(abs(seconds))
+    hours, rest = divmod(whole, 3600)
+    minutes, second = divmod(rest, 60)
+    if hours:
+        return f"{sign}{hours}:{minutes:02}:{second:02}"
+    return f"{sign}{minutes}:{second:02}"

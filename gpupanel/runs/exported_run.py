@@ -1,0 +1,109 @@
+"""What of a run is exported, and the file that it is written to."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.plan_file import NewerPlanError, read_plan
+from gpupanel.files.whole_files import write_whole
+from gpupanel.planning.script.one_process import in_one_process
+from gpupanel.planning.tensorflow_calls import tensorflow_calls
+from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.profile_file import read_run_profile
+from gpupanel.runs.directory.run_folder import check_outside_of_runs
+from gpupanel.runs.trust.user_code import UserCode, code_of_run
+
+_VARIABLES: Final = frozenset(
+    (
+        "CUDA_DEVICE_ORDER",
+        "CUDA_VISIBLE_DEVICES",
+        "TF_FORCE_GPU_ALLOW_GROWTH",
+        "TF_GPU_ALLOCATOR",
+        "TF_MIN_GPU_MULTIPROCESSOR_COUNT",
+    )
+)
+"""All that a planner sets for a process: a plan with others is not one of ours, and what they do to
+the programs that a script starts nobody knows."""
+_LOGICAL_DEVICE: Final = re.compile(r"/device:(CPU|GPU):\d{1,6}")
+
+
+def profile_of_export(layout: RunLayout) -> tuple[Profile, LaunchPlan, tuple[UserCode, ...]]:
+    """The run's profile, its plan, and the Python files that a script of it runs.
+
+    These files are the run's own copies: what the profile named may be something else by now.
+
+    Raises:
+        ProblemError: One of them is missing, damaged, or of a newer version.
+    """
+    profile = read_run_profile(layout)
+    code = code_of_run(layout, profile)
+    paths = {each.key: str(each.path.absolute()) for each in code}
+    model, data = profile.model, profile.data
+    if "model.path" in paths:
+        model = model.model_copy(update={"path": paths["model.path"]})
+    if "data.path" in paths:
+        data = data.model_copy(update={"path": paths["data.path"]})
+    changed = profile.model_copy(update={"model": model, "data": data})
+    return changed, _plan(layout), code
+
+
+def write_exported(output: Path, content: str) -> None:
+    """Write the file, whole or not at all.
+
+    Raises:
+        ProblemError: It cannot be written, it is no regular file, or a part of a run.
+    """
+    if output.exists():
+        check_outside_of_runs(output)
+    try:
+        write_whole(output, content)
+    except OSError as error:
+        raise ProblemError(disk_problem(error, output)) from error
+
+
+def _plan(layout: RunLayout) -> LaunchPlan:
+    try:
+        plan = read_plan(layout)
+        _check(plan)
+    except OSError as error:
+        raise ProblemError(disk_problem(error, layout.plan)) from error
+    except NewerPlanError as error:
+        problem = Problem(
+            code="run_newer",
+            message=f"{layout.name} cannot be exported: its plan was written by a newer gpupanel.",
+            hint="Update gpupanel, or export its profile.toml: a new plan is made for that.",
+            detail=str(error),
+        )
+        raise ProblemError(problem) from error
+    except (ValueError, LookupError) as error:
+        problem = Problem(
+            code="run_damaged",
+            message=f"{layout.name} cannot be exported: its plan.json is damaged.",
+            hint="Export its profile.toml: a new plan is made for that.",
+            detail=str(error),
+        )
+        raise ProblemError(problem) from error
+    return plan
+
+
+def _check(plan: LaunchPlan) -> None:
+    """See to it that the plan says nothing that a planner does not.
+
+    Raises:
+        ValueError: It does.
+        LookupError: Its parts do not belong together.
+    """
+    environments = (plan.environment, *(process.environment for process in plan.processes))
+    for name in (name for each in environments for name in each):
+        if name not in _VARIABLES:
+            raise ValueError(f"no plan sets the variable {name}")
+    places = [each.logical_device for each in plan.replicas]
+    places += [each.logical_device for each in plan.places]
+    for place in places:
+        if not _LOGICAL_DEVICE.fullmatch(place):
+            raise ValueError(f"TensorFlow has no device {place}")
+    tensorflow_calls(in_one_process(plan))

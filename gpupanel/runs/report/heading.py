@@ -1,0 +1,79 @@
+"""The top of a report: which run, how it ended, when, and its few most important figures."""
+
+from typing import Final
+
+from gpupanel.domain.number_text import count, duration, number, rate
+from gpupanel.domain.outcome import Outcome
+from gpupanel.runs.history.label import LONGEST_NOTES
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.run_text import run_outcome_words
+from gpupanel.runs.report.markup import Html, element, joined, text
+from gpupanel.runs.report.material import ReportMaterial
+from gpupanel.runs.report.metrics_section import measured
+from gpupanel.runs.report.run_words import metric_title, moment_text, size_text
+
+_TASKS: Final = {"train": "Training", "evaluate": "Evaluation", "predict": "Prediction"}
+_TONES: Final = {
+    Outcome.COMPLETED: "good",
+    Outcome.STOPPED: "neutral",
+    Outcome.SUSPENDED: "neutral",
+}
+_LONGEST_TITLE: Final = 200
+
+
+def heading(material: ReportMaterial) -> Html:
+    """The top of the page."""
+    run = material.summary
+    tone = "neutral" if run.outcome is None else _TONES.get(run.outcome, "bad")
+    words = run_outcome_words(run) or "not known"
+    return element(
+        "header",
+        element("p", f"{_TASKS.get(run.task, 'Run')} report", class_="eyebrow"),
+        element("h1", run.title[:_LONGEST_TITLE]),
+        element(
+            "p",
+            element("span", words, class_=f"badge {tone}"),
+            element("span", run.name, class_="name"),
+        ),
+        element("p", _when(run, material.events.restarts), class_="muted"),
+        element("p", text(run.notes, LONGEST_NOTES), class_="notes") if run.notes else Html(),
+        _figures(material),
+    )
+
+
+def _when(run: RunSummary, restarts: int) -> Html:
+    parts = [f"Started {moment_text(run.started_s)}"]
+    if run.ended_s is not None:
+        parts.append(f"ended {moment_text(run.ended_s)}")
+    if restarts:
+        parts.append(f"started again {'once' if restarts == 1 else f'{restarts:,} times'}")
+    return joined(", ".join(parts))
+
+
+def _figures(material: ReportMaterial) -> Html:
+    run, events = material.summary, material.events
+    part = "val_" if run.task == "train" else ""
+    found = [
+        (f"{'Validation ' if part else ''}{_inside(metric_title(name))}", number(value))
+        for name, value in measured(run.metrics, part).items()
+    ]
+    figures = [(title[:1].upper() + title[1:], value) for title, value in found[:3]]
+    if run.lasted_s is not None:
+        figures.append(("Took", duration(run.lasted_s)))
+    if run.examples_per_second is not None:
+        figures.append(("Speed", rate(run.examples_per_second)))
+    if events.epochs:
+        figures.append(("Epochs", count(events.epochs)))
+    if events.predicted is not None:
+        figures.append(("Predictions", count(events.predicted)))
+    if events.parameters is not None:
+        figures.append(("Parameters", count(events.parameters.parameters)))
+    if material.model_bytes is not None:
+        figures.append(("model.keras", size_text(material.model_bytes)))
+    tiles = (element("div", element("dt", title), element("dd", value)) for title, value in figures)
+    return element("dl", *tiles, class_="figures") if figures else Html()
+
+
+def _inside(title: str) -> str:
+    """A title inside another one; abbreviations keep their capitals."""
+    return title if title[1:2].isupper() or title[1:2].isdigit() else title.lower()

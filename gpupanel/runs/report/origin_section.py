@@ -1,0 +1,58 @@
+"""What is needed to get the same again: examples, seed, versions and fingerprints."""
+
+from gpupanel import __version__
+from gpupanel.domain.number_text import count
+from gpupanel.runs.report.markup import Html, element, section, table, terms
+from gpupanel.runs.report.material import ReportMaterial
+
+_NOT_RECORDED = "not recorded by the run"
+_MOST_AXES = 8
+
+
+def data_section(material: ReportMaterial) -> Html:
+    """How many examples there were, and what they were like."""
+    data = material.events.data
+    if data is None:
+        return Html()
+    sets = (
+        ("Training examples", data.training_examples),
+        ("Validation examples", data.validation_examples),
+        ("Test examples", data.test_examples),
+    )
+    pairs = [(title, count(examples)) for title, examples in sets if examples]
+    shape = " x ".join(f"{size:,}" for size in data.feature_shape[:_MOST_AXES])
+    pairs.append(("Shape of an example", shape or "a single number"))
+    if data.class_count:
+        pairs.append(("Classes", count(data.class_count)))
+    pairs.append(("Steps an epoch", count(data.steps_per_epoch)))
+    parameters = material.events.parameters
+    if parameters is not None:
+        trained = f"{count(parameters.trainable_parameters)} of them trained"
+        pairs.append(("Parameters of the model", f"{count(parameters.parameters)}, {trained}"))
+    return section("Data and model", terms(pairs))
+
+
+def origin_section(material: ReportMaterial) -> Html:
+    """Seed, versions and fingerprints."""
+    devices, profile = material.events.devices, material.profile
+    versions = {"TensorFlow": "", "Python": "", "gpupanel": ""}
+    if devices is not None:
+        versions = {
+            "TensorFlow": devices.tensorflow_version,
+            "Python": devices.python_version,
+            "gpupanel": devices.gpupanel_version,
+        }
+    pairs = [(name, version or _NOT_RECORDED) for name, version in versions.items()]
+    if profile is not None and profile.task == "train":
+        pairs.insert(0, ("Seed", str(profile.training.seed)))
+    pairs.append(("This report", f"written by gpupanel {__version__}"))
+    rows: list[tuple[str, ...]] = [
+        (
+            each.name,
+            each.note,
+            element("code", each.digest, class_="digest") if each.digest else each.problem,
+        )
+        for each in material.fingerprints
+    ]
+    prints = table(("Fingerprint of", "", "SHA-256"), rows, texts=3) if rows else Html()
+    return section("To get the same again", terms(pairs), element("div", prints))
