@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
 from gpupanel.runs.export_format import ExportFormat
+from gpupanel.ui.widgets.tips import wrapped
 
 
 class ExportMenu(QMenu):
@@ -20,7 +21,7 @@ class ExportMenu(QMenu):
         for wanted in ExportFormat:
             entry = self.addAction(f"&{wanted.title}…")
             entry.setObjectName(f"export_{wanted.value}")
-            entry.setToolTip(wanted.description)
+            entry.setToolTip(wrapped(wanted.description))
             entry.triggered.connect(partial(self._choose, wanted))
 
     def _choose(self, wanted: ExportFormat, _is_checked: object = None) -> None:
