@@ -1,6 +1,7 @@
 """Exporting a run by mouse, in Runs and in Live, in a thread of its own."""
 
 import json
+from contextlib import suppress
 from threading import Event
 
 import pytest
@@ -9,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QTableView
 
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.runs.export_format import ExportFormat
+from gpupanel.runs.report.run_events import ReportCancelledError
 from gpupanel.ui.workers import export_worker
 from gpupanel.ui.workers.export_worker import RunExporter
 from tests.fakes.hostile_files import fifo, put_in_place
@@ -144,6 +146,16 @@ def test_that_a_fifo_in_the_folder_of_a_run_keeps_nobody_waiting(qtbot, exporter
         exporter.export(layout, ExportFormat.REPORT, path)
 
     assert "FIFO" in path.read_text()
+
+
+@pytest.mark.parametrize("wanted", ExportFormat)
+def test_that_nothing_is_written_that_nobody_wants_any_more(layout, tmp_path, wanted):
+    given_up = Event()
+    given_up.set()
+    path = tmp_path / f"out{wanted.suffix}"
+    with suppress(ReportCancelledError):
+        export_worker._write(layout, wanted, path, given_up)
+    assert not path.exists()
 
 
 def test_that_an_export_ends_with_the_window(qtbot, exporter, layout, tmp_path, monkeypatch):
