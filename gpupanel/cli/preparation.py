@@ -8,11 +8,11 @@ from gpupanel.devices.doctor.gpu_support import gpu_support
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.preview import preview_request, with_found
+from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.prepare import Preparation
-from gpupanel.planning.rules.data_rules import matters_to_task
+from gpupanel.runs import found_data
 from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.readiness import mended_on, prepared_on, read_machine
@@ -61,14 +61,7 @@ def with_found_data(profile: Profile) -> Profile:
     Raises:
         ProblemError: The data cannot be read.
     """
-    if not profile.data.leaves_something_to_find:
-        return profile
-    preview = preview_data(preview_request(anchored(profile, Path.cwd())))
-    filled = with_found(profile, preview)
-    mattering = [each for each in preview.problems if matters_to_task(profile, each)]
-    if mattering and filled.data.target_kind is None:
-        raise ProblemError(*mattering)  # what the script is to predict is not known
-    return filled
+    return found_data.with_found_data(profile, preview_data)
 
 
 def _ask_support(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> GpuSupport:

@@ -1,6 +1,7 @@
 """What of a run is exported, and the file that it is written to."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -10,11 +11,16 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.plan_file import NewerPlanError, read_plan
 from gpupanel.files.whole_files import write_whole
+from gpupanel.planning.script.notebook import notebook
 from gpupanel.planning.script.one_process import in_one_process
+from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.run_folder import check_outside_of_runs
+from gpupanel.runs.export_format import ExportFormat
+from gpupanel.runs.found_data import with_found_data
+from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.user_code import UserCode, code_of_run
 
 _VARIABLES: Final = frozenset(
@@ -49,6 +55,37 @@ def profile_of_export(layout: RunLayout) -> tuple[Profile, LaunchPlan, tuple[Use
         data = data.model_copy(update={"path": paths["data.path"]})
     changed = profile.model_copy(update={"model": model, "data": data})
     return changed, _plan(layout), code
+
+
+def exported(
+    layout: RunLayout,
+    wanted: ExportFormat,
+    is_cancelled: Callable[[], bool] = lambda: False,
+    fill_in: Callable[[Profile], Profile] = with_found_data,
+) -> str:
+    """A run as a script, a notebook or a report.
+
+    Args:
+        layout: The run.
+        wanted: As which of them.
+        is_cancelled: Asked now and then.
+        fill_in: Finds in the data what the profile leaves to be found.
+
+    Raises:
+        ProblemError: The run cannot be read, or nobody trusted its Python code, which whoever
+            runs the script would run.
+        ReportCancelledError: So it was asked.
+    """
+    if wanted is ExportFormat.REPORT:
+        # NumPy comes with it: not for every verb of the terminal.
+        from gpupanel.runs.report.material import read_material
+        from gpupanel.runs.report.page import report_page
+
+        return report_page(read_material(layout, is_cancelled))
+    profile, plan, code = profile_of_export(layout)
+    check_trusted(code)
+    write = notebook if wanted is ExportFormat.NOTEBOOK else stand_alone_script
+    return write(fill_in(profile), plan)
 
 
 def write_exported(output: Path, content: str) -> None:

@@ -13,6 +13,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.export_format import ExportFormat
 from gpupanel.runs.following.follower import FollowedRun
 from gpupanel.runs.following.memory_text import returned_words
 from gpupanel.runs.following.status import RunStatus
@@ -52,6 +53,9 @@ class LivePage(QWidget):
     """The settings of the shown run are to be used for another one: its :class:`RunLayout`."""
     longerRequested = Signal()
     """The shown run is to be trained for more epochs."""
+    exportRequested = Signal(object, object)
+    """The shown run is to be exported: its :class:`RunLayout`, and as which
+    :class:`ExportFormat`."""
     fixRequested = Signal(object)
     """The run is to be tried again with a change: its :class:`Fix`."""
 
@@ -104,6 +108,7 @@ class LivePage(QWidget):
         self.banner.returnRequested.connect(self._return)
         self.banner.folderRequested.connect(self._open_folder)
         self.banner.settingsRequested.connect(self._use_settings)
+        self.banner.exportRequested.connect(self._export)
         self.banner.checkpointRequested.connect(self._control.save_checkpoint)
         self.banner.resumeRequested.connect(self._control.resume)
         self.banner.resumeOnSelectedRequested.connect(self._resume_on_selected)
@@ -127,6 +132,7 @@ class LivePage(QWidget):
         self.banner.setStory("")
         self.banner.setMemory("")
         self.banner.setGaps("")
+        self.banner.setNotice("")
         self.banner.setSettingsReadable(readable=False)
         self._show_devices()
         self._show_ways_on()
@@ -238,6 +244,11 @@ class LivePage(QWidget):
     def _return(self) -> None:
         if self._control.active is not None:
             self._control.open(self._control.active)
+
+    @Slot(object)
+    def _export(self, wanted: ExportFormat) -> None:
+        if self._control.shown is not None:
+            self.exportRequested.emit(self._control.shown, wanted)
 
     @Slot()
     def _use_settings(self) -> None:

@@ -14,6 +14,7 @@ from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, 
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.bindings.examples_binding import ExamplesBinding
+from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.layers_binding import LayersBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
@@ -79,6 +80,7 @@ class MainWindow(QMainWindow):
         self.runs = RunsPage(runs_dir)
         self._history = HistoryBinding(self.runs, runs_dir, self._questions, settings, self)
         self._comparison = Comparison(self.runs, self._questions, self)
+        self._exports = ExportBinding(self.live_page, self.runs, self._questions, self)
         self._queue = QueueBinding(
             self.session,
             self.control,
@@ -218,7 +220,7 @@ class MainWindow(QMainWindow):
         parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
         readers = (self._scan, self._layers, self._rates, self._download, self._examples)
         children = (self._doctor_binding, self._preview_loader, *readers)
-        others = (*children, self._history, self._queue, self._comparison)
+        others = (*children, self._history, self._queue, self._comparison, self._exports)
         ends = (*(each.stop for each in others), self.control.close)
         stops = (self._remember_folds, *parts, *ends)
         asking = (self.control, self.profiles, self._questions)

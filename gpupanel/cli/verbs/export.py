@@ -1,8 +1,6 @@
 """The verb that writes what a person takes away of a run or a profile."""
 
 import os
-from collections.abc import Callable, Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -12,38 +10,18 @@ from gpupanel.cli.named_run import run_called
 from gpupanel.cli.options import JsonOption, RunsDirOption, TrustOption
 from gpupanel.cli.output import answers, print_json, print_problems
 from gpupanel.cli.preparation import startable, with_found_data
-from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.script.notebook import notebook
 from gpupanel.planning.script.stand_alone import stand_alone_script
-from gpupanel.runs.exported_run import profile_of_export, write_exported
+from gpupanel.runs.export_format import ExportFormat
+from gpupanel.runs.exported_run import exported, profile_of_export, write_exported
 from gpupanel.runs.locations import default_runs_dir
-from gpupanel.runs.report.material import read_material
-from gpupanel.runs.report.page import report_page
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.trusted import trust as trust_code
 from gpupanel.runs.trust.user_code import code_of_profile
 
-
-class ExportFormat(StrEnum):
-    """What is written."""
-
-    SCRIPT = "script"
-    NOTEBOOK = "notebook"
-    REPORT = "report"
-
-
-_SUFFIXES: Final = {
-    ".ipynb": ExportFormat.NOTEBOOK,
-    ".html": ExportFormat.REPORT,
-    ".htm": ExportFormat.REPORT,
-}
-_WRITERS: Final[Mapping[ExportFormat, Callable[[Profile, LaunchPlan], str]]] = {
-    ExportFormat.SCRIPT: stand_alone_script,
-    ExportFormat.NOTEBOOK: notebook,
-}
+_SUFFIXES: Final = {each.suffix: each for each in ExportFormat}
 
 
 def export(
@@ -76,11 +54,13 @@ def export(
     wanted = file_format or _SUFFIXES.get(output.suffix.lower(), ExportFormat.SCRIPT)
     try:
         layout = _run_of(source, runs_dir)
-        if wanted is ExportFormat.REPORT:
-            _write_report(source, layout, output)
-            notes: tuple[Problem, ...] = ()
+        if layout is None:
+            notes = _export_profile(source, output, wanted, trust=trust)
         else:
-            notes = _write_script(source, layout, output, wanted, trust=trust)
+            notes = ()
+            if trust and wanted is not ExportFormat.REPORT:
+                trust_code(profile_of_export(layout)[2])
+            write_exported(output, exported(layout, wanted, fill_in=with_found_data))
     except ProblemError as error:
         print_problems(error.problems)
         if json:
@@ -109,27 +89,21 @@ def _run_of(source: str, runs_dir: Path | None) -> RunLayout | None:
     return layout
 
 
-def _write_script(
-    source: str, layout: RunLayout | None, output: Path, wanted: ExportFormat, *, trust: bool
+def _export_profile(
+    source: str, output: Path, wanted: ExportFormat, *, trust: bool
 ) -> tuple[Problem, ...]:
     """Write it, and return what else there is to say."""
-    if layout is None:
-        profile, plan, preparation = startable(Path(source))
-        code, notes = code_of_profile(profile), preparation.problems
-    else:
-        (profile, plan, code), notes = profile_of_export(layout), ()
+    if wanted is ExportFormat.REPORT:
+        raise ProblemError(_report_of_profile(source))
+    profile, plan, preparation = startable(Path(source))
+    code = code_of_profile(profile)
     if trust:
         trust_code(code)
     # Whoever runs the script runs these files.
     check_trusted(code)
-    write_exported(output, _WRITERS[wanted](with_found_data(profile), plan))
-    return notes
-
-
-def _write_report(source: str, layout: RunLayout | None, output: Path) -> None:
-    if layout is None:
-        raise ProblemError(_report_of_profile(source))
-    write_exported(output, report_page(read_material(layout)))
+    write = notebook if wanted is ExportFormat.NOTEBOOK else stand_alone_script
+    write_exported(output, write(with_found_data(profile), plan))
+    return preparation.problems
 
 
 def _report_of_profile(source: str) -> Problem:

@@ -83,13 +83,15 @@ def read_events(
     tail = EventTail(layout.events)
     until_s = time.monotonic() + longest_s
     while True:
+        if is_cancelled():
+            raise ReportCancelledError
         parts = tail.read()
         # What was read at last counts, unless that takes long, too.
         last_s = max(until_s, time.monotonic() + _PORTION_S)
         for part in parts:
+            reader.take(part)
             if is_cancelled():
                 raise ReportCancelledError
-            reader.take(part)
             if time.monotonic() > last_s:
                 return reader.result(_TOO_LONG)
         if not tail.has_more:

@@ -116,12 +116,14 @@ footer { margin-top: 48px; color: var(--muted); font-size: 13px; }
     --good: #177546; --warning: #8f5a00; --error: #c2303a; --track: #e3e7ed;
     --first: #0072b2; --second: #c24a00; --heat: 0 114 178;
   }
-  body { padding: 0; font-size: 11pt;
+  @page { margin: 14mm; }
+  body { padding: 0; font-size: 10pt;
     print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .charts { grid-template-columns: 1fr 1fr; }
   section { margin-top: 20px; padding-top: 14px; }
   h2, h3 { break-after: avoid; }
-  tr, .card, .problem, .figures > div { break-inside: avoid; }
+  .card { display: block; }
+  tr, dl > div, .problem { break-inside: avoid; }
 }
 """
 """Style sheet; the colours are those of the window."""

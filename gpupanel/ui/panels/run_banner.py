@@ -8,6 +8,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_text
 from gpupanel.ui.checkpoint_offer import CheckpointOffer
 from gpupanel.ui.run_actions import RunActions
+from gpupanel.ui.widgets.export_menu import ExportMenu
 from gpupanel.ui.widgets.fix_buttons import FixButtons
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
 from gpupanel.ui.widgets.layouts import column_in, row_in
@@ -44,6 +45,8 @@ class RunBanner(QFrame):
     """The shown run is to save a checkpoint and go on."""
     settingsRequested = Signal()
     """The settings of the shown run are to be used for another one."""
+    exportRequested = Signal(object)
+    """The shown run is to be exported as that :class:`ExportFormat`."""
     resumeRequested = Signal()
     """The shown run is to go on from its last checkpoint."""
     resumeOnSelectedRequested = Signal()
@@ -81,6 +84,7 @@ class RunBanner(QFrame):
         self._state.setToolTip(wrapped(state))
         self._folder.setVisible(bool(title))
         self._settings.setVisible(bool(title))
+        self._export.setVisible(bool(title))
         self.setVisible(bool(title))
 
     def setReturnVisible(self, *, visible: bool) -> None:
@@ -136,6 +140,11 @@ class RunBanner(QFrame):
         set_tone(self._memory, Tone.WARNING if is_held else Tone.MUTED)
         self._memory.setVisible(bool(words))
 
+    def setNotice(self, words: str) -> None:
+        """Say what became of what was asked for; empty: nothing was, or it is seen elsewhere."""
+        self._notice.setText(words)
+        self._notice.setVisible(bool(words))
+
     def setGaps(self, words: str, hint: str = "") -> None:
         """Say what of the run cannot be shown; empty: all of it can."""
         self._gaps.setText(words)
@@ -178,6 +187,7 @@ class RunBanner(QFrame):
         self._memory = _sentences(self, "run_memory", "muted")
         self._memory.setToolTip(wrapped(_MEMORY_TIP))
         self._gaps = _sentences(self, "run_gaps", "muted")
+        self._notice = _sentences(self, "run_notice", "muted")
         self._message = _sentences(self, "run_problem", "error")
         self._hint = _sentences(self)
         self._again = QLabel("Try again with", self)
@@ -193,6 +203,12 @@ class RunBanner(QFrame):
         self._return.setToolTip("Shows the run that is in progress")
         self._checkpoint = make(_SAVE, self.checkpointRequested, "checkpoint_button")
         self._settings = make("Use these settin&gs", self.settingsRequested, "use_settings_button")
+        self._export = QPushButton("E&xport", self)
+        self._export.setObjectName("export_button")
+        self._export.setToolTip("Writes the run as a report, a notebook or a script")
+        exports = ExportMenu(self)
+        exports.chosen.connect(self.exportRequested)
+        self._export.setMenu(exports)
         self._folder = make("Open fol&der", self.folderRequested)
         self._folder.setToolTip("Opens the run's folder: events, log, checkpoints, the model")
         self._resume = make("Res&ume", self.resumeRequested, "resume_button")
@@ -227,6 +243,7 @@ class RunBanner(QFrame):
         head.addWidget(self._return)
         head.addWidget(self._checkpoint)
         head.addWidget(self._settings)
+        head.addWidget(self._export)
         head.addWidget(self._folder)
         ways = row_in(self._ways)
         for button in (
@@ -245,12 +262,14 @@ class RunBanner(QFrame):
         layout.addWidget(self._trouble)
         layout.addWidget(self._memory)
         layout.addWidget(self._gaps)
+        layout.addWidget(self._notice)
         layout.addWidget(self._ways)
         self._trouble.hide()
         self.setFixes(None)
         self.setStory("")
         self.setMemory("")
         self.setGaps("")
+        self.setNotice("")
         self.setActions(RunActions())
         self.setSettingsReadable(readable=False)
         self._checkpoint.setToolTip("Saves a checkpoint after the next step; the run continues")

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 
 class ActionButton(QPushButton):
@@ -11,7 +11,7 @@ class ActionButton(QPushButton):
     Its object name is that of the action with ``_button`` behind it.
 
     Args:
-        action: What a click does.
+        action: What a click does; one that has a menu opens it.
         parent: A button of its own window would be shown at once.
     """
 
@@ -20,7 +20,11 @@ class ActionButton(QPushButton):
         self.setObjectName(f"{action.objectName()}_button")
         self._action = action
         action.changed.connect(self._follow)
-        self.clicked.connect(action.trigger)
+        menu = action.menu()
+        if isinstance(menu, QMenu):
+            self.setMenu(menu)
+        else:
+            self.clicked.connect(action.trigger)
         self._follow()
 
     @Slot()

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.ui.widgets.export_menu import ExportMenu
 from gpupanel.ui.widgets.tips import wrapped
 
 _FEWEST_COMPARED, _MOST_COMPARED = 2, 8
@@ -19,7 +20,7 @@ class RunListActions:
         parent: Owns the actions.
     """
 
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, parent: QWidget) -> None:
         self.open = action(parent, "&Open run", "runs_open")
         self.open.setToolTip("Shows the curves, devices and log of the run in Live (Enter)")
         self.use = action(parent, "Use these settin&gs", "runs_use_settings")
@@ -29,6 +30,11 @@ class RunListActions:
         self.use.setVisible(False)
         self.compare = action(parent, "&Compare", "runs_compare")
         self.compare.setVisible(False)
+        self.exports = ExportMenu(parent)
+        self.export = action(parent, "E&xport", "runs_export")
+        self.export.setMenu(self.exports)
+        self.export.setToolTip("Writes the run as a report, a notebook or a script")
+        self.export.setVisible(False)
         self.rename = action(parent, "Re&name…", "runs_rename", "F2")
         self.rename.setToolTip("Gives the run a name of its own (F2)")
         self.notes = action(parent, "No&tes…", "runs_notes")
@@ -37,12 +43,13 @@ class RunListActions:
         for each in (self.rename, self.delete):
             # Not in the search field, where Del means a letter.
             each.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-        self.all = (self.open, self.use, self.compare, self.rename, self.notes, self.delete)
+        what = (self.open, self.use, self.compare, self.export)
+        self.all = (*what, self.rename, self.notes, self.delete)
         """In the order of the buttons."""
 
     def show_for(self, chosen: Sequence[RunSummary]) -> None:
         """Enable what can be done with these runs."""
-        for each in (self.open, self.use, self.rename, self.notes):
+        for each in (self.open, self.use, self.export, self.rename, self.notes):
             each.setEnabled(len(chosen) == 1)
         can_compare = _FEWEST_COMPARED <= len(chosen) <= _MOST_COMPARED
         self.compare.setEnabled(can_compare)
@@ -67,7 +74,7 @@ class RunListActions:
         menu = QMenu(parent)
         menu.setObjectName("runs_menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addActions([self.open, self.use, self.compare])
+        menu.addActions([self.open, self.use, self.compare, self.export])
         menu.addSeparator()
         menu.addActions([self.rename, self.notes])
         menu.addSeparator()

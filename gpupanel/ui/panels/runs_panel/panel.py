@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_sentences
+from gpupanel.runs.export_format import ExportFormat
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.runs_panel.actions import RunListActions, action
@@ -41,6 +42,8 @@ class RunsPanel(QWidget):
     """The directory of the run that is to be shown: a :class:`Path`."""
     settingsRequested = Signal(object)
     """The settings of a run are to be used for another one: its :class:`RunSummary`."""
+    exportRequested = Signal(object, object)
+    """A run is to be exported: its :class:`RunSummary`, and as which :class:`ExportFormat`."""
     compareRequested = Signal(object)
     """The runs to be compared, as they stand in the table: a tuple of :class:`RunSummary`."""
     renameRequested = Signal(object)
@@ -103,6 +106,10 @@ class RunsPanel(QWidget):
         """Offer to use the settings of a run, where something can do so."""
         self._actions.use.setVisible(reusable)
 
+    def setExportable(self, exportable: bool) -> None:
+        """Offer to export a run, where something can do so."""
+        self._actions.export.setVisible(exportable)
+
     def columns(self) -> ColumnChoices:
         """How the columns are, to be remembered."""
         return self._table.choices()
@@ -134,6 +141,7 @@ class RunsPanel(QWidget):
         actions.open.triggered.connect(self._open_chosen)
         actions.use.triggered.connect(self._use_chosen)
         actions.compare.triggered.connect(self._compare_chosen)
+        actions.exports.chosen.connect(self._export_chosen)
         actions.rename.triggered.connect(self._rename_chosen)
         actions.notes.triggered.connect(self._note_chosen)
         actions.delete.triggered.connect(self._delete_chosen)
@@ -260,6 +268,12 @@ class RunsPanel(QWidget):
     @Slot()
     def _compare_chosen(self) -> None:
         self.compareRequested.emit(self.chosen_runs())
+
+    @Slot(object)
+    def _export_chosen(self, wanted: ExportFormat) -> None:
+        chosen = self.chosen_runs()
+        if len(chosen) == 1:
+            self.exportRequested.emit(chosen[0], wanted)
 
     @Slot()
     def _rename_chosen(self) -> None:

@@ -1,0 +1,33 @@
+"""A profile with all chosen that a preview of its data finds."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request, with_found
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.rules.data_rules import matters_to_task
+from gpupanel.runs.data_preview import preview_data
+from gpupanel.runs.directory.profile_file import anchored
+
+
+def with_found_data(
+    profile: Profile, preview_of: Callable[[PreviewRequest], DataPreview] = preview_data
+) -> Profile:
+    """The profile with all chosen that a preview of its data finds by itself.
+
+    Args:
+        profile: Relative paths in it are taken from the working directory.
+        preview_of: Reads the data.
+
+    Raises:
+        ProblemError: The data cannot be read.
+    """
+    if not profile.data.leaves_something_to_find:
+        return profile
+    preview = preview_of(preview_request(anchored(profile, Path.cwd())))
+    filled = with_found(profile, preview)
+    mattering = [each for each in preview.problems if matters_to_task(profile, each)]
+    if mattering and filled.data.target_kind is None:
+        raise ProblemError(*mattering)  # what the script is to predict is not known
+    return filled

@@ -1,0 +1,73 @@
+"""Exports runs as a person asks, in Live and in Runs."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QStandardPaths, Slot
+
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.visible_text import visible_line
+from gpupanel.runs.export_format import ExportFormat
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.ui.live_page import LivePage
+from gpupanel.ui.questions import Questions
+from gpupanel.ui.runs_page import RunsPage
+from gpupanel.ui.workers.export_worker import RunExporter
+
+
+class ExportBinding(QObject):
+    """Asks where the file is wanted, and says what became of it where it was asked for.
+
+    Args:
+        live: The run that is shown.
+        runs: All runs.
+        questions: Asks the person.
+        parent: The window.
+    """
+
+    def __init__(
+        self, live: LivePage, runs: RunsPage, questions: Questions, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._live, self._runs, self._questions = live, runs, questions
+        self._exporter = RunExporter(self)
+        self._folder = Path(
+            QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+        )
+        live.exportRequested.connect(self._export)
+        runs.panel.exportRequested.connect(self._export_of)
+        runs.panel.setExportable(True)
+        self._exporter.written.connect(self._on_written)
+        self._exporter.refused.connect(self._on_refused)
+
+    def stop(self) -> None:
+        """Write no more."""
+        self._exporter.stop()
+
+    @Slot(object, object)
+    def _export(self, layout: RunLayout, wanted: ExportFormat) -> None:
+        kind = f"{wanted.title}s (*{wanted.suffix})"
+        suggestion = self._folder / f"{layout.name}{wanted.suffix}"
+        path = self._questions.place_to_export(f"Export {wanted.title.lower()}", suggestion, kind)
+        if path is None:
+            return
+        self._folder = path.parent
+        self._say(f"Writing {visible_line(path.name)}…")
+        self._exporter.export(layout, wanted, path)
+
+    @Slot(object, object)
+    def _export_of(self, run: RunSummary, wanted: ExportFormat) -> None:
+        self._export(RunLayout(run.path), wanted)
+
+    @Slot(object, object)
+    def _on_written(self, path: Path, wanted: ExportFormat) -> None:
+        self._say(f"{wanted.title} saved to {visible_line(str(path))}")
+
+    @Slot(object)
+    def _on_refused(self, problems: tuple[Problem, ...]) -> None:
+        self._say("")
+        self._questions.show_problems("The run was not exported.", problems)
+
+    def _say(self, words: str) -> None:
+        self._runs.panel.setNotice(words)
+        self._live.banner.setNotice(words)

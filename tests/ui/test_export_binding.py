@@ -1,0 +1,174 @@
+"""Exporting a run by mouse, in Runs and in Live, in a thread of its own."""
+
+import json
+from contextlib import suppress
+from threading import Event
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QTableView
+
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.runs.export_format import ExportFormat
+from gpupanel.runs.report.run_events import ReportCancelledError
+from gpupanel.ui.workers import export_worker
+from gpupanel.ui.workers.export_worker import RunExporter
+from tests.fakes.hostile_files import fifo, put_in_place
+from tests.fakes.person import Person
+from tests.fakes.run_directory import WrittenRun
+from tests.ui.new_window import new_window
+
+
+@pytest.fixture
+def layout(runs_dir):
+    profile = Profile(name="written", devices=DeviceSettings(visible=("cpu",)))
+    with WrittenRun(runs_dir, profile) as run:
+        run.begin()
+        run.step(10)
+        run.end()
+    return run.layout
+
+
+@pytest.fixture
+def person():
+    return Person()
+
+
+@pytest.fixture
+def window(qtbot, tmp_path, runs_dir, layout, person):
+    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    window = new_window(settings, runs_dir, person)
+    qtbot.addWidget(window)
+    yield window
+    window.close()
+
+
+@pytest.fixture
+def exporter():
+    exporter = RunExporter()
+    yield exporter
+    exporter.stop()
+
+
+def choose(button, wanted):
+    """As a click on the button and on the entry of its menu."""
+    assert button.isEnabled()
+    assert not button.isHidden()
+    menu = button.menu()
+    assert isinstance(menu, QMenu)
+    entries = {entry.objectName(): entry for entry in menu.actions()}
+    assert len(entries) == 3
+    entries[f"export_{wanted.value}"].trigger()
+
+
+def shown_in_live(qtbot, window, layout):
+    window.open_target(layout.root)
+    qtbot.waitUntil(lambda: window.live_page.profile is not None, timeout=10_000)
+    return window.live_page.banner
+
+
+def notice_of(banner):
+    return banner.findChild(QLabel, "run_notice").text()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "beginning"),
+    [
+        (ExportFormat.REPORT, "<!DOCTYPE html>"),
+        (ExportFormat.NOTEBOOK, '{\n "cells"'),
+        (ExportFormat.SCRIPT, "'written: written by gpupanel"),
+    ],
+)
+def test_that_the_run_in_live_is_exported_where_a_person_wants_it(
+    qtbot, window, layout, person, tmp_path, wanted, beginning
+):
+    person.saves = tmp_path / f"out{wanted.suffix}"
+    banner = shown_in_live(qtbot, window, layout)
+
+    choose(banner.findChild(QPushButton, "export_button"), wanted)
+
+    qtbot.waitUntil(lambda: "saved to" in notice_of(banner), timeout=10_000)
+    assert str(person.saves) in notice_of(banner)
+    assert person.saves.read_text().startswith(beginning)
+    assert not person.problems
+
+
+def test_that_the_chosen_run_is_exported_from_the_list(qtbot, window, layout, person, tmp_path):
+    person.saves = tmp_path / "out.html"
+    window.begin()
+    table = window.findChild(QTableView, "runs_table")
+    qtbot.waitUntil(lambda: table.model().rowCount() == 1, timeout=10_000)
+    button = window.findChild(QPushButton, "runs_export_button")
+    assert not button.isEnabled()
+    table.selectRow(0)
+
+    choose(button, ExportFormat.REPORT)
+
+    notice = window.findChild(QLabel, "runs_notice")
+    qtbot.waitUntil(lambda: "Report saved to" in notice.toolTip(), timeout=10_000)
+    assert layout.name in person.saves.read_text()
+
+
+def test_that_nothing_is_written_where_no_place_was_chosen(qtbot, window, layout, tmp_path):
+    banner = shown_in_live(qtbot, window, layout)
+    before = sorted(tmp_path.rglob("*.html"))
+
+    choose(banner.findChild(QPushButton, "export_button"), ExportFormat.REPORT)
+
+    assert notice_of(banner) == ""
+    assert sorted(tmp_path.rglob("*.html")) == before
+
+
+def test_that_what_cannot_be_exported_is_said_with_its_reason(
+    qtbot, window, layout, person, tmp_path
+):
+    person.saves = tmp_path / "out.py"
+    banner = shown_in_live(qtbot, window, layout)
+    plan = json.loads(layout.plan.read_text())
+    plan["environment"]["LD_PRELOAD"] = "/x.so"
+    layout.plan.write_text(json.dumps(plan))
+
+    choose(banner.findChild(QPushButton, "export_button"), ExportFormat.SCRIPT)
+
+    qtbot.waitUntil(lambda: bool(person.problems), timeout=10_000)
+    ((title, (problem,)),) = person.problems
+    assert title == "The run was not exported."
+    assert problem.code == "run_damaged"
+    assert notice_of(banner) == ""
+    assert not person.saves.exists()
+
+
+def test_that_a_fifo_in_the_folder_of_a_run_keeps_nobody_waiting(qtbot, exporter, layout, tmp_path):
+    put_in_place(fifo, layout.events, tmp_path)
+    path = tmp_path / "out.html"
+
+    with qtbot.waitSignal(exporter.written, timeout=10_000):
+        exporter.export(layout, ExportFormat.REPORT, path)
+
+    assert "FIFO" in path.read_text()
+
+
+@pytest.mark.parametrize("wanted", ExportFormat)
+def test_that_nothing_is_written_that_nobody_wants_any_more(layout, tmp_path, wanted):
+    given_up = Event()
+    given_up.set()
+    path = tmp_path / f"out{wanted.suffix}"
+    with suppress(ReportCancelledError):
+        export_worker._write(layout, wanted, path, given_up)
+    assert not path.exists()
+
+
+def test_that_an_export_ends_with_the_window(qtbot, exporter, layout, tmp_path, monkeypatch):
+    begun, ended = Event(), Event()
+
+    def write(layout, wanted, path, dropped):
+        begun.set()
+        dropped.wait(10)
+        ended.set()
+
+    monkeypatch.setattr(export_worker, "_write", write)
+    with qtbot.assertNotEmitted(exporter.written):
+        exporter.export(layout, ExportFormat.REPORT, tmp_path / "out.html")
+        qtbot.waitUntil(begun.is_set, timeout=10_000)
+        exporter.stop()
+        qtbot.waitUntil(ended.is_set, timeout=10_000)
