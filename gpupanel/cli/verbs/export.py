@@ -1,15 +1,23 @@
 """The verb that writes what a person takes away of a run or a profile."""
 
 import os
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
+from gpupanel.cli.exported_model import model_document, write_model
 from gpupanel.cli.named_run import run_called
 from gpupanel.cli.options import JsonOption, RunsDirOption, TrustOption
 from gpupanel.cli.output import answers, print_json, print_problems
 from gpupanel.cli.preparation import startable, with_found_data
+from gpupanel.domain.model_export import (
+    ModelExport,
+    ModelFormat,
+    Quantization,
+    export_sentence,
+)
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.script.notebook import notebook
@@ -21,7 +29,26 @@ from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.trusted import trust as trust_code
 from gpupanel.runs.trust.user_code import code_of_profile
 
-_SUFFIXES: Final = {each.suffix: each for each in ExportFormat}
+
+class Written(Enum):
+    """What is written: of a run or a profile, of a run, or of its model."""
+
+    SCRIPT = ExportFormat.SCRIPT.value
+    NOTEBOOK = ExportFormat.NOTEBOOK.value
+    REPORT = ExportFormat.REPORT.value
+    SAVEDMODEL = ModelFormat.SAVEDMODEL.value
+    TFLITE = ModelFormat.TFLITE.value
+
+    @property
+    def model_format(self) -> ModelFormat | None:
+        """Of a model; ``None``: it is a text."""
+        return next((each for each in ModelFormat if each.value == self.value), None)
+
+
+_SUFFIXES: Final = {
+    ".tflite": Written.TFLITE,
+    **{each.suffix: Written(each.value) for each in ExportFormat},
+}
 
 
 def export(
@@ -37,12 +64,18 @@ def export(
         Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")
     ],
     file_format: Annotated[
-        ExportFormat | None,
+        Written | None,
         typer.Option(
             "--format",
-            help="What to write; otherwise what the file's name ends in (.ipynb, .html), or a "
-            "script.",
+            help="What to write; otherwise what the file's name ends in (.ipynb, .html, .tflite), "
+            "or a script.",
             show_default=False,
+        ),
+    ] = None,
+    quantize: Annotated[
+        Quantization | None,
+        typer.Option(
+            "--quantize", help="Make a TFLite file smaller, and often faster.", show_default=False
         ),
     ] = None,
     runs_dir: RunsDirOption = None,
@@ -50,17 +83,22 @@ def export(
     trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Write a stand-alone TensorFlow script or notebook of a run, or its report as HTML."""
-    wanted = file_format or _SUFFIXES.get(output.suffix.lower(), ExportFormat.SCRIPT)
+    """Write a TensorFlow script or notebook of a run, its report as HTML, or its model."""
+    wanted = file_format or _SUFFIXES.get(output.suffix.lower(), Written.SCRIPT)
+    model: ModelExport | None = None
+    notes: tuple[Problem, ...] = ()
     try:
+        _check_quantized(wanted, quantize)
         layout = _run_of(source, runs_dir)
         if layout is None:
             notes = _export_profile(source, output, wanted, trust=trust)
+        elif wanted.model_format is not None:
+            model = write_model(layout, output, wanted.model_format, quantize)
         else:
-            notes = ()
-            if trust and wanted is not ExportFormat.REPORT:
+            text = ExportFormat(wanted.value)
+            if trust and text is not ExportFormat.REPORT:
                 trust_code(profile_of_export(layout)[2])
-            write_exported(output, exported(layout, wanted, fill_in=with_found_data))
+            write_exported(output, exported(layout, text, fill_in=with_found_data))
     except ProblemError as error:
         print_problems(error.problems)
         if json:
@@ -69,7 +107,10 @@ def export(
         raise typer.Exit(1) from error
     print_problems(notes)
     if json:
-        print_json({wanted.value: str(output.absolute())})
+        document = {} if model is None else model_document(model)
+        print_json({wanted.value: str(output.absolute()), **document})
+    elif model is not None:
+        answers.print(f"Wrote {output}: {export_sentence(model)}", highlight=False)
     else:
         answers.print(f"Wrote {output}.", highlight=False)
 
@@ -90,26 +131,39 @@ def _run_of(source: str, runs_dir: Path | None) -> RunLayout | None:
 
 
 def _export_profile(
-    source: str, output: Path, wanted: ExportFormat, *, trust: bool
+    source: str, output: Path, wanted: Written, *, trust: bool
 ) -> tuple[Problem, ...]:
     """Write it, and return what else there is to say."""
-    if wanted is ExportFormat.REPORT:
-        raise ProblemError(_report_of_profile(source))
+    if wanted not in (Written.SCRIPT, Written.NOTEBOOK):
+        raise ProblemError(_needs_run(source, wanted))
     profile, plan, preparation = startable(Path(source))
     code = code_of_profile(profile)
     if trust:
         trust_code(code)
     # Whoever runs the script runs these files.
     check_trusted(code)
-    write = notebook if wanted is ExportFormat.NOTEBOOK else stand_alone_script
+    write = notebook if wanted is Written.NOTEBOOK else stand_alone_script
     write_exported(output, write(with_found_data(profile), plan))
     return preparation.problems
 
 
-def _report_of_profile(source: str) -> Problem:
+_NOT_QUANTIZED: Final = Problem(
+    code="export_not_quantized",
+    message="Only a TFLite file can hold its weights in fewer bits.",
+    hint="Leave --quantize out, or use --format tflite.",
+)
+
+
+def _check_quantized(wanted: Written, quantize: Quantization | None) -> None:
+    if quantize is not None and wanted is not Written.TFLITE:
+        raise ProblemError(_NOT_QUANTIZED)
+
+
+def _needs_run(source: str, wanted: Written) -> Problem:
+    what = "a report" if wanted is Written.REPORT else "a trained model"
     return Problem(
         code="export_needs_run",
-        message=f"{source} is a profile, and a report is of a run.",
+        message=f"{source} is a profile, and {what} is of a run.",
         hint="Name a run: `gpupanel runs` lists them.",
     )
 

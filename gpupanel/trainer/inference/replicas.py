@@ -87,14 +87,19 @@ def load_replicas(path: str, plan: LaunchPlan, examples: InferenceExamples) -> l
     replicas = []
     for planned in plan.replicas:
         with tf.device(planned.logical_device):
-            model = _load(path)
+            model = load_saved(path)
         _check_single(model)
         replicas.append(Replica(model, planned.logical_device, examples))
     _check_outputs(replicas[0].ending.outputs, examples)
     return replicas
 
 
-def _load(path: str) -> keras.Model:
+def load_saved(path: str) -> keras.Model:
+    """The model in a file; :func:`check_model_file` has accepted it.
+
+    Raises:
+        ProblemError: Keras cannot load it.
+    """
     try:
         # Without its loss and optimizer, which evaluation does not need and may be custom.
         return keras.saving.load_model(path, compile=False, safe_mode=True)

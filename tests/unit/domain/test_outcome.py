@@ -4,6 +4,7 @@ from typing import Literal
 
 import pytest
 
+from gpupanel.domain.measure import Measure
 from gpupanel.domain.outcome import Metrics
 
 
@@ -23,3 +24,13 @@ def test_that_what_was_measured_of_a_set_stands_beside_the_rest(
 
 def test_that_nothing_measured_changes_nothing() -> None:
     assert Metrics(loss=0.5).with_part("test", Metrics()) == Metrics(loss=0.5)
+
+
+def test_that_metrics_know_each_measure_of_each_set() -> None:
+    fields = set(Metrics.model_fields)
+    for measure in Measure:
+        assert {measure.value, f"val_{measure.value}", f"test_{measure.value}"} <= fields
+    metrics = Metrics(loss=1.0, val_loss=2.0, val_r2=0.5, test_auc=0.7)
+    assert metrics.of_part("val") == Metrics(loss=2.0, r2=0.5)
+    assert metrics.of_part("test") == Metrics(auc=0.7)
+    assert metrics.of_part("val").value_of(Measure.R2) == 0.5

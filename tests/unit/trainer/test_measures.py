@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpupanel.domain.measure import Measure
-from gpupanel.domain.outcome import Metrics
 from gpupanel.trainer.measures.figures import macro_f1, mean_area, mean_r2
 from tests.forked.processes import run_forked
 
@@ -68,13 +66,3 @@ def test_that_the_area_counts_pairs_and_ties_by_half() -> None:
     has, has_not = np.asarray([[0.0, 1.0, 2.0]]), np.asarray([[1.0, 1.0, 1.0]])
     # Of nine pairs: the one in the middle is above one and level with one, the two above level.
     assert mean_area(has, has_not) == pytest.approx((1 + 0.5 + 2 * (2 + 0.5)) / 9)
-
-
-def test_that_metrics_know_each_measure_of_each_set() -> None:
-    fields = set(Metrics.model_fields)
-    for measure in Measure:
-        assert {measure.value, f"val_{measure.value}", f"test_{measure.value}"} <= fields
-    metrics = Metrics(loss=1.0, val_loss=2.0, val_r2=0.5, test_auc=0.7)
-    assert metrics.of_part("val") == Metrics(loss=2.0, r2=0.5)
-    assert metrics.of_part("test") == Metrics(auc=0.7)
-    assert metrics.of_part("val").value_of(Measure.R2) == 0.5

@@ -1,0 +1,213 @@
+"""``python -m gpupanel.trainer.model_export``: a trained model for other programs.
+
+A :class:`~gpupanel.domain.model_export.ModelExportRequest` as JSON on standard input is answered by
+a :class:`~gpupanel.domain.model_export.ModelExport` on standard output. What is written is loaded
+again and compared with the model before it takes its place. What is wrong with model or data is
+inside the answer.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpupanel.domain.data import DataCache, DataSettings
+from gpupanel.domain.model_export import (
+    ModelExport,
+    ModelExportRequest,
+    ModelFormat,
+    Quantization,
+)
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.whole_files import write_whole
+from gpupanel.trainer.datasets.source import Reading, no_download, read_data
+from gpupanel.trainer.downloads.keras_cache import needs_download
+from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.inference.model_file import check_model_file, problem, recipe_in
+
+if TYPE_CHECKING:
+    import keras
+
+_Floats = npt.NDArray[np.float32]
+_Call = Callable[[_Floats], _Floats]
+
+_EXAMPLES = 64
+"""That are compared, and that show ranges."""
+_TIMED = 32
+"""One by one; the first ones are not counted."""
+_CALIBRATION = Problem(
+    code="export_without_examples",
+    field="data",
+    message="int8 needs examples to see which numbers come up, and the run's data is not here.",
+    hint="Export as float16, or put the data where the run's profile says.",
+)
+
+
+def export_model(request: ModelExportRequest) -> ModelExport:
+    """Write it; or the problems because of which it was not written."""
+    try:
+        check_model_file(request.model)
+        return _exported(request)
+    except Exception as error:  # noqa: BLE001 - reported as a problem, as in evaluation
+        return ModelExport(problems=problems_of(error, what="The export of the model"))
+
+
+def _exported(request: ModelExportRequest) -> ModelExport:
+    from gpupanel.trainer.inference.replicas import load_saved  # takes seconds
+
+    model = load_saved(request.model)
+    found = _examples_of(request.data, request.seed, request.model, model)
+    if found is None and request.quantization is Quantization.INT8:
+        raise ProblemError(_CALIBRATION)
+    examples = _random_examples(model) if found is None else found
+    write = {ModelFormat.SAVEDMODEL: _savedmodel, ModelFormat.TFLITE: _tflite}
+    written, size = write[request.model_format](request, model, examples)
+
+    def of_model(features: _Floats) -> _Floats:
+        return np.asarray(model(features, training=False), np.float32)
+
+    wanted = of_model(examples)
+    given = np.concatenate([written(one[np.newaxis]) for one in examples])
+    return ModelExport(
+        size_bytes=size,
+        compared=len(examples),
+        of_data=found is not None,
+        largest_difference=float(np.max(np.abs(given - wanted), initial=0.0)),
+        seconds_an_example=_seconds(written, examples),
+        model_seconds_an_example=_seconds(of_model, examples),
+    )
+
+
+def _examples_of(
+    data: DataSettings | None, seed: int, path: str, model: "keras.Model"
+) -> _Floats | None:
+    """Some examples as the model takes them; ``None`` where the data cannot be read here."""
+    if data is None or data.is_code or needs_download(data):
+        return None
+    try:
+        reading = Reading(no_download, seed=seed, recipe=recipe_in(path), is_preview=True)
+        read = read_data(data.model_copy(update={"cache": DataCache.NONE}), reading).training
+        count = min(_EXAMPLES, len(read))
+        chosen = np.linspace(0, len(read) - 1, count).astype(np.int32)
+        features = read.read(np.unique(chosen)).astype(_input_type(model))
+    except (OSError, ProblemError):
+        return None
+    shape = model.inputs[0].shape[1:]
+    if features.ndim + 1 == len(shape) + 1 and len(features.shape[1:]) == len(shape):
+        return features
+    return features.reshape(len(features), *shape) if None not in shape else None
+
+
+def _random_examples(model: "keras.Model") -> _Floats:
+    sides = [1 if side is None else side for side in model.inputs[0].shape[1:]]
+    drawn = np.random.default_rng(0).random((_EXAMPLES // 4, *sides))
+    return drawn.astype(_input_type(model))
+
+
+def _input_type(model: "keras.Model") -> np.dtype[Any]:
+    return np.dtype(str(model.inputs[0].dtype))
+
+
+def _savedmodel(
+    request: ModelExportRequest, model: "keras.Model", examples: _Floats
+) -> tuple[_Call, int]:
+    """A folder, made beside its place; nothing is written over."""
+    import tensorflow as tf
+
+    del examples
+    output = Path(request.output)
+    if os.path.lexists(output):
+        raise problem(
+            "export_in_the_way",
+            f"{output} is there already, and a SavedModel is a folder of its own.",
+            "Name another folder.",
+        )
+    beside = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
+    try:
+        model.export(str(beside / "model"), verbose=False)
+        loaded = tf.saved_model.load(str(beside / "model"))
+        size = sum(each.stat().st_size for each in beside.rglob("*") if each.is_file())
+        (beside / "model").rename(output)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return lambda features: np.asarray(loaded.serve(features), np.float32), size
+
+
+def _tflite(
+    request: ModelExportRequest, model: "keras.Model", examples: _Floats
+) -> tuple[_Call, int]:
+    import tensorflow as tf
+
+    converter = tf.lite.TFLiteConverter.from_keras_model(model)
+    if request.quantization is not None:
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    if request.quantization is Quantization.FLOAT16:
+        converter.target_spec.supported_types = [tf.float16]
+    if request.quantization is Quantization.INT8:
+
+        def ranges() -> Iterator[list[_Floats]]:
+            for one in examples:
+                yield [one[np.newaxis]]
+
+        converter.representative_dataset = ranges
+    content: bytes = converter.convert()
+    call = _interpreted(content, tuple(examples.shape[1:]))
+    call(examples[:1])  # what cannot be carried out is not written
+    write_whole(Path(request.output), content)
+    return call, len(content)
+
+
+def _interpreted(content: bytes, shape: tuple[int, ...]) -> _Call:
+    """What LiteRT makes of the file; where it is not installed, the interpreter of TensorFlow."""
+    try:
+        from ai_edge_litert.interpreter import Interpreter
+    except ImportError:
+        import tensorflow as tf
+
+        Interpreter = tf.lite.Interpreter  # noqa: N806 - a class
+    interpreter = Interpreter(model_content=content)
+    given = interpreter.get_input_details()[0]["index"]
+    interpreter.resize_tensor_input(given, (1, *shape))
+    interpreter.allocate_tensors()
+    result = interpreter.get_output_details()[0]["index"]
+
+    def call(features: _Floats) -> _Floats:
+        interpreter.set_tensor(given, features)
+        interpreter.invoke()
+        return np.array(interpreter.get_tensor(result), np.float32)
+
+    return call
+
+
+def _seconds(call: _Call, examples: _Floats) -> float:
+    """The median over calls with one example each."""
+    took = []
+    for number in range(_TIMED):
+        one = examples[number % len(examples)][np.newaxis]
+        start = time.perf_counter()
+        call(one)
+        took.append(time.perf_counter() - start)
+    return float(np.median(took[_TIMED // 4 :]))
+
+
+def main() -> int:
+    """Answer the request on standard input."""
+    request = ModelExportRequest.model_validate_json(sys.stdin.buffer.read())
+    # TensorFlow's converters print to standard output, where only the answer may stand.
+    answer = os.dup(1)
+    os.dup2(2, 1)
+    found = export_model(request)
+    with os.fdopen(answer, "w", encoding="utf-8") as file:
+        file.write(found.model_dump_json())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
