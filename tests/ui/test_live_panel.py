@@ -299,7 +299,8 @@ def test_that_a_cleared_panel_is_empty_and_takes_another_run(panel):
     panel.addSamples(SampleBatch.of([busy_sample(TWO_UNEQUAL, 7.0)]))
     assert panel.plot_wall.isVisible()
     panel.plot_wall.redraw()
-    assert line_data(panel.plot_wall.utilization_plot, 0)[0].tolist() == [2.0]
+    # One point, which is drawn as a short line.
+    assert sum(line_data(panel.plot_wall.utilization_plot, 0)[0]) / 2 == pytest.approx(2.0)
     assert point_count(panel.plot_wall.loss_plot, 0) == 0
 
 

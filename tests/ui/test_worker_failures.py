@@ -25,6 +25,7 @@ from gpupanel.domain.scan import DataScan, scan_request
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs.export_format import ExportFormat
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui import workers
@@ -37,6 +38,7 @@ from gpupanel.ui.workers import (
     download_worker,
     ending_worker,
     examples_worker,
+    export_worker,
     gpu_support_worker,
     history_worker,
     launch_worker,
@@ -199,6 +201,15 @@ def _finding_rates(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatc
     return Case(finder, order, finder.refused, finder.found, failing, free)
 
 
+def _exporting(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, export_worker, "_write", error)
+    failing._healthy = lambda *_: None
+    exporter = export_worker.RunExporter()
+    layout = _written(runs).layout
+    order = lambda: exporter.export(layout, ExportFormat.REPORT, runs / "a.html")  # noqa: E731
+    return Case(exporter, order, exporter.refused, exporter.written, failing)
+
+
 def _downloading(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     failing = _patched(monkeypatch, download_worker, "download_data", error)
     failing._healthy = lambda *_: DownloadEnd()
@@ -306,6 +317,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "DataDownloader": (_downloading,),
     "ExamplesLoader": (_showing_examples,),
     "Launcher": (_launching, _resuming),
+    "RunExporter": (_exporting,),
     "QueueWatch": (_queueing,),
     "RunWatch": (_following,),
 }
