@@ -88,6 +88,8 @@ def test_that_a_run_is_drawn_while_it_trains(qtbot, shown_theme, window):
 def test_that_the_session_is_drawn_at_each_size(qtbot, nvml_in_process, shown_theme, window):
     window.session.open_profile(_two_gpus(window), None)
     window.session.prepare_now()
+    # Not the folder of this test.
+    window.session_page.plan.setRunsFolder("/home/ada/gpupanel/runs")
     qtbot.wait(2_000)  # some samples for the lines beside each device, and the look at the data
     qtbot.waitUntil(lambda: not window._preview_loader.is_busy(), timeout=30_000)
     for size in SIZES:

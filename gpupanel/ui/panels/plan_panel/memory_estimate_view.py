@@ -1,6 +1,6 @@
 """How much memory the session's training is estimated to take, once somebody asks for it."""
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from gpupanel.planning.prepare import Preparation
@@ -52,8 +52,8 @@ class MemoryEstimateView(QWidget):
         foot = QHBoxLayout()
         foot.setSpacing(8)
         foot.addWidget(self._note, 1)
-        foot.addWidget(self._ask)
-        foot.addWidget(self._use)
+        for button in (self._ask, self._use):
+            foot.addWidget(button, 0, Qt.AlignmentFlag.AlignRight)
         layout = column_in(self)
         layout.addWidget(self._bars)
         layout.addLayout(foot)
