@@ -293,7 +293,7 @@ import sys, zipfile, json, keras
 from pathlib import Path
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.inference.model_file import check_model_file
-from gpupanel.trainer.inference.replicas import _load
+from gpupanel.trainer.inference.replicas import load_saved
 
 folder, marker = Path(sys.argv[1]), sys.argv[2]
 layer = keras.layers.Lambda(lambda x, m=marker: (open(m, "w").close(), x)[1])
@@ -316,7 +316,7 @@ with zipfile.ZipFile(folder / "custom.keras", "w") as archive:
 
 reported = []
 for name in ("lambda.keras", "custom.keras"):
-    for refuse in (check_model_file, _load):  # ours, and behind it Keras's own safe mode
+    for refuse in (check_model_file, load_saved):  # ours, and behind it Keras's own safe mode
         try:
             refuse(str(folder / name))
         except ProblemError as error:
