@@ -1,9 +1,9 @@
 """``python -m gpupanel.trainer.model_export``: a trained model for other programs.
 
 A :class:`~gpupanel.domain.model_export.ModelExportRequest` as JSON on standard input is answered by
-a :class:`~gpupanel.domain.model_export.ModelExport` on standard output. What is written is loaded
-again and compared with the model before it takes its place. What is wrong with model or data is
-inside the answer.
+a :class:`~gpupanel.domain.model_export.ModelExport` on standard output. What cannot be loaded again
+is not written; what is written is then compared with the model. What is wrong with model or data
+is inside the answer.
 """
 
 import os
@@ -100,7 +100,7 @@ def _examples_of(
     except (OSError, ProblemError):
         return None
     shape = model.inputs[0].shape[1:]
-    if features.ndim + 1 == len(shape) + 1 and len(features.shape[1:]) == len(shape):
+    if len(features.shape[1:]) == len(shape):
         return features
     return features.reshape(len(features), *shape) if None not in shape else None
 

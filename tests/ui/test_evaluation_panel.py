@@ -21,6 +21,7 @@ from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
 from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
 from gpupanel.ui.panels.evaluation_panel.matrix_colors import mixed
+from gpupanel.ui.panels.evaluation_panel.panel import Totals
 from gpupanel.ui.widgets.labels import EmptyState
 
 FOLDER = Path("/runs/one")
@@ -303,3 +304,9 @@ def test_that_several_labels_have_figures_each_and_no_matrix(panel):
     panel.setStatus(evaluated(other), FOLDER, PETS_CONFUSED)
     assert not table.isColumnHidden(5)
     assert panel.findChild(ConfusionMap).isVisible()
+
+
+def test_that_measures_that_are_not_known_make_no_window_wider(qtbot) -> None:
+    totals = Totals()
+    qtbot.addWidget(totals)
+    assert totals.minimumSizeHint().width() < 400

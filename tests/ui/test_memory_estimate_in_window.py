@@ -177,6 +177,14 @@ def test_that_layers_on_several_devices_and_other_tasks_are_not_estimated(
     assert not shown.is_shown(shown.page.plan.estimate)
 
 
+def bars_of(qtbot: QtBot, shown: Bound, width: int) -> MemoryBars:
+    bars = MemoryBars()
+    qtbot.addWidget(bars)
+    bars.setMemories(shown.session.preparation.memory, DeviceLabels(TWO_GPUS))
+    bars.resize(width, 200)
+    return bars
+
+
 def test_that_bars_are_painted_in_both_themes_and_explained(qtbot: QtBot, bound: Bind) -> None:
     shown = bound()
     shown.session.set_step_memory(
@@ -199,6 +207,8 @@ def test_that_bars_are_painted_in_both_themes_and_explained(qtbot: QtBot, bound:
                 for y in range(image.height())
             }
             assert each.color("error").name() in colors  # the limit, which is passed
+    narrow, wide = (bars_of(qtbot, shown, width).sizeHint().height() for width in (200, 900))
+    assert narrow > wide  # the legend has more lines, and no word is cut off
     assert "RTX 4090" in bars.tip_at(QPointF(5.0, 5.0))
     assert "RTX 3060" in bars.tip_at(QPointF(5.0, bars.height() / 2.0))
     assert bars.tip_at(QPointF(5.0, bars.height() - 1.0)) == ""

@@ -265,6 +265,9 @@ class Totals(QFrame):
         self._blocks: dict[str, QWidget] = {}
         for name, tip in _TIPS.items():
             row.addWidget(self._block(name, tip))
+        for measure in Measure:
+            # All of them at once would make the whole window wider.
+            self._blocks[measure.title].hide()
         row.addStretch(1)
 
     def setStatus(self, status: RunStatus) -> None:

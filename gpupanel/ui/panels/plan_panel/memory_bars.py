@@ -1,9 +1,9 @@
 """What a training takes of each memory, as a stacked bar with the terms named."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
@@ -54,11 +54,17 @@ class MemoryBars(PaintedWidget):
     @override
     def sizeHint(self) -> QSize:
         rows = len(self._memories) * self._row_height()
-        return QSize(320, int(rows + self._line_height()) if self._memories else 0)
+        lines = 1 + max(line for _, line, _, _ in self._legend())
+        return QSize(320, int(rows + lines * self._line_height()) if self._memories else 0)
 
     @override
     def minimumSizeHint(self) -> QSize:
         return QSize(160, self.sizeHint().height())
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.updateGeometry()  # the legend may need another number of lines
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -106,19 +112,27 @@ class MemoryBars(PaintedWidget):
             limit = round(self.width() * memory.room_mib / whole)
             painter.drawRect(QRectF(limit - 1.0, bar.top() - 2.0, 2.0, _BAR + 4.0))
 
-    def _paint_legend(self, painter: QPainter, top: float) -> None:
-        left, middle = 0.0, top + self._line_height() / 2.0
-        metrics = painter.fontMetrics()
+    def _legend(self) -> Iterator[tuple[float, int, str, int | None]]:
+        """Left border and line of each term, its name and how opaque it is; in as many lines."""
+        metrics = QFontMetrics(theme.small_font(self.font()))
+        left, line = 0.0, 0
         for name, _, opacity in _TERMS:
+            width = _SWATCH + 4.0 + metrics.horizontalAdvance(name) + 2.0
+            if left and left + width > self.width():
+                left, line = 0.0, line + 1
+            yield left, line, name, opacity
+            left += width + 10.0
+
+    def _paint_legend(self, painter: QPainter, top: float) -> None:
+        height = self._line_height()
+        for left, line, name, opacity in self._legend():
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(_color(opacity))
+            middle = top + (line + 0.5) * height
             painter.drawRect(QRectF(left, middle - _SWATCH / 2.0, _SWATCH, _SWATCH))
-            left += _SWATCH + 4.0
-            width = metrics.horizontalAdvance(name)
             painter.setPen(theme.current().color("muted"))
-            place = QRectF(left, top, width + 2.0, self._line_height())
+            place = QRectF(left + _SWATCH + 4.0, top + line * height, self.width(), height)
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
-            left += width + 12.0
 
     def _name(self, memory: DeviceMemory) -> str:
         label = self._labels.label(memory.device)
