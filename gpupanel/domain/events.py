@@ -181,6 +181,23 @@ class ModelReady(_Event):
     trainable_parameters: int
 
 
+class FineTuningBegan(_Event):
+    """Layers learn from now on that did not before; said again by whoever goes on after that.
+
+    Attributes:
+        epoch: The first in which they learn, counted from 1.
+        layers: How many layers of the base learn.
+        trainable_parameters: How many numbers learn, with those of the head.
+        learning_rate: Of the next update.
+    """
+
+    kind: Literal["fine_tuning_began"] = "fine_tuning_began"
+    epoch: int
+    layers: int
+    trainable_parameters: int
+    learning_rate: float
+
+
 class LayersPlaced(_Event):
     """Where each layer went; ``model_parallel`` only."""
 
@@ -430,6 +447,7 @@ KnownEvent = (
     | DataProgressed
     | DataReady
     | ModelReady
+    | FineTuningBegan
     | LayersPlaced
     | SharesChosen
     | ExamplesDone

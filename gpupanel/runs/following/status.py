@@ -118,6 +118,7 @@ class RunStatus(Value):
     shares_before: tuple[int, ...] = ()
     answers: tuple[events.DevicesReady, ...] = ()
     layers: tuple[PlacedLayer, ...] = ()
+    fine_tuning: events.FineTuningBegan | None = None
     evaluation: events.EvaluationDone | None = None
     examples: int = 0
     examples_total: int | None = None
@@ -246,6 +247,8 @@ class RunStatus(Value):
                 return self._request_changes(event.request)
             case events.ProblemReported():
                 return {"problems": (*self.problems, event.problem)}
+            case events.FineTuningBegan():
+                return {"fine_tuning": event}
             case events.LayersPlaced():
                 return {"layers": event.layers}
             case events.SharesChosen():
@@ -303,6 +306,7 @@ class RunStatus(Value):
             "restarts": self.restarts + 1,
             "restarted": event,
             "resumed": None,
+            "fine_tuning": None,
             "model_step": None,
             "ended_at_once": False,
             "failures": (),

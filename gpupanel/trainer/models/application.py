@@ -8,8 +8,10 @@ from typing_extensions import override
 
 from gpupanel.domain.data import Scaling
 from gpupanel.domain.model import ApplicationModel
+from gpupanel.domain.model_kind import FrozenLayers
 from gpupanel.trainer.downloads.download import digest_of
 from gpupanel.trainer.downloads.keras_cache import place_of
+from gpupanel.trainer.models.base import BASE, let_learn
 from gpupanel.trainer.models.network import Building, Network
 from gpupanel.trainer.models.weights_file import check_weights_file, weights_problem
 
@@ -29,7 +31,7 @@ class _Application(Network[ApplicationModel]):
         make = getattr(keras.applications, application.name)
         base = make(include_top=False, weights=None, input_shape=pixels.shape[1:])
         # Not as an argument: some look up their layers by it.
-        base.name = "base"
+        base.name = BASE
         if building.begins:
             _load_weights(base, model)
         freeze(base, model.frozen_layers)
@@ -40,17 +42,14 @@ class _Application(Network[ApplicationModel]):
         return keras.layers.Dense(building.output_count, name="outputs", dtype="float32")(hidden)
 
 
-def freeze(base: keras.Model, frozen_layers: str | int) -> None:
+def freeze(base: keras.Model, frozen_layers: FrozenLayers) -> None:
     """Have only some layers learn.
 
     Args:
         base: The architecture.
         frozen_layers: See ``ApplicationModel``; of a number, only layers with weights count.
     """
-    layers = [layer for layer in base.layers if layer.weights]
-    learning = {"none": len(layers), "base": 0}.get(str(frozen_layers), frozen_layers)
-    for place, layer in enumerate(layers):
-        layer.trainable = place >= len(layers) - int(learning)
+    let_learn(base, {"none": None, "base": 0}.get(str(frozen_layers), frozen_layers))
 
 
 def _pixels(inputs: keras.KerasTensor, building: Building) -> keras.KerasTensor:
