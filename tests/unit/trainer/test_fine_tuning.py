@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import NpzData
-from gpupanel.domain.events import FineTuningBegan, ModelReady, SharesChosen, StepsDone
+from gpupanel.domain.events import FineTuningBegan, ModelReady, Phase, PhaseChanged, SharesChosen, StepsDone
 from gpupanel.domain.model import ApplicationModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import Profile
@@ -200,14 +200,14 @@ def test_that_layers_of_the_base_keep_weights_and_statistics_until_then(
 ) -> None:
     whole, head = variables(runs["one device"]), variables(runs["head"])
     of_base = [name for name in head if name.startswith(("model/conv", "model/norm"))]
-    assert len(of_base) == 2 + 2 * 4 + 2
+    assert len(of_base) == 3 + 2 * 4
     kept = first_state(runs["one device"])
     assert [name for name in of_base if (kept[name] != head[name]).any()] == []
     # With those who say "base", nothing of it ever learns.
     assert [name for name in of_base if (whole[name] == head[name]).all()] == []
     few = variables(runs["few"])
     moved = {name for name in of_base if (few[name] != head[name]).any()}
-    assert moved == {"model/conv_3/kernel", "model/conv_3/bias"}
+    assert moved == {"model/conv_3/kernel"}
 
 
 def first_state(layout: RunLayout) -> dict[str, np.ndarray]:
@@ -228,6 +228,9 @@ def test_that_a_run_says_when_layers_begin_to_learn(runs: dict[str, RunLayout]) 
     assert began.learning_rate == pytest.approx(curve.at(2 * _STEPS_AN_EPOCH))
     done = [each for each in reported if isinstance(each, StepsDone)]
     place = reported.index(began)
+    # Compiled once for each of both.
+    phases = [each.phase for each in reported if isinstance(each, PhaseChanged)]
+    assert phases.count(Phase.TRACING) == 2
     assert {each.epoch for each in done if reported.index(each) < place} == {1, 2}
     for each in done:
         assert each.learning_rate == pytest.approx(curve.at(each.step - 1))
