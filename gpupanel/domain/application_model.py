@@ -12,7 +12,6 @@ from gpupanel.domain.kind import kind
 from gpupanel.domain.model_kind import (
     ExampleKind,
     FrozenLayers,
-    LaterEpoch,
     Model,
     dropout_setting,
     fine_tune_from_setting,
@@ -22,7 +21,7 @@ from gpupanel.domain.model_kind import (
     synchronized_setting,
 )
 from gpupanel.domain.setting import PathKind, setting
-from gpupanel.domain.value import Float32, Fraction
+from gpupanel.domain.value import Float32, Fraction, PositiveInt
 
 
 class ApplicationModel(Model):
@@ -64,7 +63,7 @@ class ApplicationModel(Model):
         path=PathKind((".h5",), "Keras weights", "Choose the weights"),
     )
     frozen_layers: FrozenLayers = frozen_setting()
-    fine_tune_from_epoch: LaterEpoch | None = fine_tune_from_setting()
+    fine_tune_from_epoch: PositiveInt | None = fine_tune_from_setting()
     fine_tune_learning_rate: Float32 | None = fine_tune_rate_setting()
     dropout: Fraction = dropout_setting("before the output")
     batch_norm_synchronized: bool = synchronized_setting(advanced=True)

@@ -17,6 +17,7 @@ from gpupanel.domain.event_details import (
     ReturnedMemory,
     ShortageCause,
 )
+from gpupanel.domain.fine_tuning import begun_text
 from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Change, Problem
@@ -196,6 +197,11 @@ class FineTuningBegan(_Event):
     layers: int
     trainable_parameters: int
     learning_rate: float
+
+    @property
+    def words(self) -> str:
+        """What learns, for people."""
+        return begun_text(self.layers, self.trainable_parameters, self.learning_rate)
 
 
 class LayersPlaced(_Event):

@@ -21,11 +21,29 @@ class FineTuning(Value):
     learning_rate: float | None = None
 
     @property
-    def layers_text(self) -> str:
-        """Which layers begin to learn ("the last 3 layers of the base")."""
+    def sentence(self) -> str:
+        """What learns when."""
+        last = self.from_epoch - 1
+        until = "In epoch 1" if last == 1 else f"Until epoch {last:,}"
         match self.layers:
             case None:
-                return "all layers of the base"
+                which = "all layers of the base do"
             case 1:
-                return "the last layer of the base"
-        return f"the last {self.layers:,} layers of the base"
+                which = "the last layer of the base does"
+            case _:
+                which = f"the last {self.layers:,} layers of the base do"
+        rate = self.learning_rate
+        at = "" if rate is None else f", at a learning rate of {rate:.3g} in place of the first one"
+        return f"{until} only the head learns, from epoch {self.from_epoch:,} on {which}, too{at}."
+
+
+def begun_text(layers: int, parameters: int, learning_rate: float) -> str:
+    """That layers have begun to learn.
+
+    Args:
+        layers: How many of the base learn.
+        parameters: How many numbers learn, with those of the head.
+        learning_rate: Of the next update.
+    """
+    learn = "1 layer of the base learns" if layers == 1 else f"{layers:,} layers of the base learn"
+    return f"{learn}, {parameters:,} parameters with the head, learning rate {learning_rate:.3g}"

@@ -11,7 +11,7 @@ from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.kind import KindValue
 from gpupanel.domain.layers import Stack
 from gpupanel.domain.setting import setting
-from gpupanel.domain.value import GREATEST_COUNT, PositiveInt
+from gpupanel.domain.value import PositiveInt
 
 MOST_LAYERS = 256
 """TensorFlow traces each layer before the first step: more take longer than anybody waits."""
@@ -72,8 +72,8 @@ def frozen_setting() -> Any:  # noqa: ANN401
     return setting(
         "Frozen layers",
         "Which layers keep the weights that they begin with. The fewer layers learn, the less "
-        "memory and the fewer examples are needed. Frozen batch normalisation keeps its statistics, "
-        "too.",
+        "memory and the fewer examples are needed. Frozen batch normalisation keeps its "
+        "statistics, too.",
         default="none",
         prefix="all but the last ",
         unit="layer",
@@ -82,10 +82,6 @@ def frozen_setting() -> Any:  # noqa: ANN401
             Choice("base", "The base: only the head learns"),
         ),
     )
-
-
-LaterEpoch = Annotated[int, Field(ge=2, le=GREATEST_COUNT)]
-"""Counted from 1: before it there is another one."""
 
 
 def fine_tune_from_setting() -> Any:  # noqa: ANN401
@@ -105,8 +101,8 @@ def fine_tune_rate_setting() -> Any:  # noqa: ANN401
     """The learning rate from that epoch on."""
     return setting(
         "Learning rate then",
-        "The learning rate from that epoch on; a schedule goes on at its place, scaled to this. A "
-        "tenth or a hundredth of training.learning_rate is usual.",
+        "The learning rate from that epoch on; a schedule continues at its place, scaled to this. "
+        "A tenth or a hundredth of training.learning_rate is usual.",
         default=None,
         off="as before",
         needs=("fine_tune_from_epoch",),
@@ -118,7 +114,7 @@ def fine_tuning_of(
     frozen_layers: FrozenLayers, from_epoch: int | None, learning_rate: float | None
 ) -> FineTuning | None:
     """What the settings of a model come to; ``None``: nothing begins to learn later."""
-    if from_epoch is None or frozen_layers == "base":
+    if from_epoch in (None, 1) or frozen_layers == "base":
         return None
     layers = None if frozen_layers == "none" else frozen_layers
     return FineTuning(from_epoch=from_epoch, layers=layers, learning_rate=learning_rate)

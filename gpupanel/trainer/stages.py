@@ -41,7 +41,6 @@ class Stage:
         """Its first epoch, counted from 1."""
         return 1 if self.fine_tuning is None else self.fine_tuning.from_epoch
 
-
     def begin(self, model: keras.Model) -> None:
         """Have its weights learn in what is traced from now on."""
         let_learn(base_of(model), 0 if self.fine_tuning is None else self.fine_tuning.layers)

@@ -15,13 +15,18 @@ def fine_tuning_unused(context: PlanningContext) -> Iterator[Problem]:
     if not context.trains:
         return
     if epoch is not None and model.fine_tuning is None:
+        why = "no epoch comes before it" if epoch == 1 else "the whole base is frozen"
         yield Problem(
-            code="fine_tuning_without_layers",
+            code="fine_tuning_unused",
             severity=Severity.HINT,
             field=f"model.{_EPOCH}",
-            message=f"Nothing changes with epoch {epoch:,}: the whole base is frozen.",
-            hint="Let layers of the base learn, or leave fine-tuning out.",
-            fix=Fix.of("Fine-tune all layers", "model.frozen_layers", "none"),
+            message=f"Nothing changes with epoch {epoch:,}: {why}.",
+            hint="Begin with a later epoch, or leave fine-tuning out."
+            if epoch == 1
+            else "Let layers of the base learn, or leave fine-tuning out.",
+            fix=_without_fine_tuning("Leave it out")
+            if epoch == 1
+            else Fix.of("Fine-tune all layers", "model.frozen_layers", "none"),
         )
     if epoch is None and rate is not None:
         yield Problem(
@@ -51,7 +56,9 @@ def fine_tuning_beyond_training(context: PlanningContext) -> Iterator[Problem]:
             hint="Begin earlier, or train longer.",
             fix=_without_fine_tuning("Learn all along")
             if epochs == 1
-            else Fix.of(f"Begin with epoch {epochs // 2 + 1:,}", f"model.{_EPOCH}", epochs // 2 + 1),
+            else Fix.of(
+                f"Begin with epoch {epochs // 2 + 1:,}", f"model.{_EPOCH}", epochs // 2 + 1
+            ),
         )
         return
     patience = training.early_stopping_patience

@@ -72,6 +72,7 @@ class RunStatus(Value):
         shares_before: Those that it replaced; empty for the first ones.
         answers: What TensorFlow answered to the device configuration, process by process.
         layers: Where each one was placed, where layers are placed on devices.
+        fine_tuning: That more layers learn than at first, once they do.
         evaluation: What the task ``evaluate`` found.
         examples: Evaluated or predicted so far, of ``examples_total``.
         predictions: Where they stand, relative to the run's directory.

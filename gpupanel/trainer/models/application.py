@@ -49,7 +49,8 @@ def freeze(base: keras.Model, frozen_layers: FrozenLayers) -> None:
         base: The architecture.
         frozen_layers: See ``ApplicationModel``; of a number, only layers with weights count.
     """
-    let_learn(base, {"none": None, "base": 0}.get(str(frozen_layers), frozen_layers))
+    last = 0 if frozen_layers == "base" else frozen_layers
+    let_learn(base, None if last == "none" else last)
 
 
 def _pixels(inputs: keras.KerasTensor, building: Building) -> keras.KerasTensor:

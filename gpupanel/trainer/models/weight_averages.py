@@ -41,9 +41,7 @@ class WeightAverages:
             self._averages.append(average)
         self._of = {id(each): own for each, own in zip(weights, self._averages, strict=True)}
 
-    def follow(
-        self, strategy: tf.distribute.Strategy, weights: Sequence[keras.Variable]
-    ) -> None:
+    def follow(self, strategy: tf.distribute.Strategy, weights: Sequence[keras.Variable]) -> None:
         """Move those of some weights towards them after an update, before it is counted.
 
         Within the context of all replicas. The average of a weight that does not learn yet is the

@@ -1,4 +1,4 @@
-"""What plain Keras learns: ``python fine_tune_with_keras.py RUN_DIR``, with its ``fit``, in two parts.
+"""What plain Keras learns in two parts: ``python fine_tune_with_keras.py RUN_DIR``.
 
 The last word of standard output is the greatest difference of a weight from that of the run's
 model, relative to the greatest of its variable.

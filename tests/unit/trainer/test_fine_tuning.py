@@ -3,14 +3,20 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gpupanel.domain.data import NpzData
-from gpupanel.domain.events import FineTuningBegan, ModelReady, Phase, PhaseChanged, SharesChosen, StepsDone
+from gpupanel.domain.events import (
+    FineTuningBegan,
+    ModelReady,
+    Phase,
+    PhaseChanged,
+    SharesChosen,
+    StepsDone,
+)
 from gpupanel.domain.model import ApplicationModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import Profile
@@ -64,8 +70,7 @@ PLATEAU = TrainingSettings(
     tensorboard=False,
 )
 MIRRORED, CENTRAL = (
-    StrategySettings(kind=kind)
-    for kind in (StrategyKind.MIRRORED, StrategyKind.CENTRAL_STORAGE)
+    StrategySettings(kind=kind) for kind in (StrategyKind.MIRRORED, StrategyKind.CENTRAL_STORAGE)
 )
 BALANCED = StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced")
 
@@ -74,9 +79,7 @@ BALANCED = StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced")
 def data(tmp_path_factory: pytest.TempPathFactory) -> NpzData:
     random = np.random.default_rng(5)
     path = tmp_path_factory.mktemp("data") / "images.npz"
-    np.savez(
-        path, x=random.integers(0, 256, (40, 32, 32, 3), dtype=np.uint8), y=np.arange(40) % 3
-    )
+    np.savez(path, x=random.integers(0, 256, (40, 32, 32, 3), dtype=np.uint8), y=np.arange(40) % 3)
     return NpzData(path=str(path), validation_fraction=0.25)
 
 
@@ -105,7 +108,7 @@ def runs(
 ) -> dict[str, RunLayout]:
     sgd = {"optimizer": Optimizer.SGD, "momentum": 0.9}
     head = LATER.model_copy(update={"frozen_layers": "base"})
-    plans: dict[str, tuple[Profile, Sequence[int]]] = {
+    plans: dict[str, tuple[Profile, list[int]]] = {
         "one device": (session(data), [16]),
         "mirrored": (session(data, strategy=MIRRORED), [13, 3]),
         "central storage": (session(data, strategy=CENTRAL), [10, 6]),
@@ -164,7 +167,7 @@ def gangs(tmp_path_factory: pytest.TempPathFactory, data: NpzData) -> dict[str, 
 
 
 def served(root: Path, profile: Profile) -> RunLayout:
-    """The run that a coordinator trained; its steps follow each other, since one worker does all."""
+    """The run that a coordinator trained; its steps follow each other: one worker does all."""
     plan = prepare(profile, CPU_ONLY).plan
     assert plan is not None
     layout = create_run(profile, plan, root)

@@ -87,9 +87,7 @@ def alike(chosen: Mapping[str, tuple[str, Sequence[int]]]) -> dict[str, Profile]
     return {name: on_workers(ALIKE[one], shares) for name, (one, shares) in chosen.items()}
 
 
-def train_gang(
-    root: Path, profiles: Mapping[str, Profile], *before: str
-) -> dict[str, RunLayout]:
+def train_gang(root: Path, profiles: Mapping[str, Profile], *before: str) -> dict[str, RunLayout]:
     """Train runs of the same number of workers, one after the other, in one gang.
 
     Args:

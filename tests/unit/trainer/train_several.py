@@ -1,10 +1,10 @@
 """Trains several run directories in one process, which saves imports of TensorFlow.
 
 ``python train_several.py RUN_DIR... [--evaluated=RUN_DIR]... [--as-written] [--each-step-saved]``:
-devices are configured once, by the plan of the first. An evaluated run gets an ``evaluation.json`` beside its
-model: what plain Keras measures with ``model.keras`` on the whole training, validation and test
-sets. As written, graphs are not rewritten before they are first run: that takes a sixth of the
-time of so short a training, and may change the last bits of what comes out. Where each step is
+devices are configured once, by the plan of the first. An evaluated run gets an ``evaluation.json``
+beside its model: what plain Keras measures with ``model.keras`` on the whole training, validation
+and test sets. As written, graphs are not rewritten before they are first run: that takes a sixth of
+the time of so short a training, and may change the last bits of what comes out. Where each step is
 saved, it is a call of its own, and has a checkpoint.
 """
 
