@@ -30,7 +30,7 @@ from gpupanel.files.whole_files import write_whole
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
-from gpupanel.trainer.inference.model_file import check_model_file, problem, recipe_in
+from gpupanel.trainer.models.model_file import check_model_file, problem, recipe_in
 
 if TYPE_CHECKING:
     import keras
@@ -60,7 +60,7 @@ def export_model(request: ModelExportRequest) -> ModelExport:
 
 
 def _exported(request: ModelExportRequest) -> ModelExport:
-    from gpupanel.trainer.inference.replicas import load_saved  # takes seconds
+    from gpupanel.trainer.models.loaded_model import load_saved  # takes seconds
 
     model = load_saved(request.model)
     found = _examples_of(request.data, request.seed, request.model, model)
