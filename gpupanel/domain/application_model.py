@@ -1,6 +1,6 @@
 """The architectures of ``keras.applications`` as a kind of model."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -8,9 +8,16 @@ from gpupanel.domain.applications import APPLICATIONS, Application, ApplicationN
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.kind import kind
-from gpupanel.domain.model_kind import ExampleKind, Model, dropout_setting, synchronized_setting
+from gpupanel.domain.model_kind import (
+    ExampleKind,
+    FrozenLayers,
+    Model,
+    dropout_setting,
+    frozen_setting,
+    synchronized_setting,
+)
 from gpupanel.domain.setting import PathKind, setting
-from gpupanel.domain.value import Fraction, PositiveInt
+from gpupanel.domain.value import Fraction
 
 
 class ApplicationModel(Model):
@@ -51,19 +58,7 @@ class ApplicationModel(Model):
         ),
         path=PathKind((".h5",), "Keras weights", "Choose the weights"),
     )
-    frozen_layers: Literal["none", "base"] | PositiveInt = setting(
-        "Frozen layers",
-        "Which layers keep the weights that they begin with. The fewer layers learn, the less "
-        "memory and the fewer images are needed. Frozen batch normalisation keeps its statistics, "
-        "too.",
-        default="none",
-        prefix="all but the last ",
-        unit="layer",
-        choices=(
-            Choice("none", "None: every layer learns"),
-            Choice("base", "The base: only the head learns"),
-        ),
-    )
+    frozen_layers: FrozenLayers = frozen_setting()
     dropout: Fraction = dropout_setting("before the output")
     batch_norm_synchronized: bool = synchronized_setting(advanced=True)
 

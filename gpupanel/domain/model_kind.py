@@ -2,10 +2,11 @@
 
 from enum import StrEnum
 from math import prod
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.kind import KindValue
 from gpupanel.domain.layers import Stack
 from gpupanel.domain.setting import setting
@@ -58,6 +59,27 @@ def batch_norm_setting(layers: str) -> Any:  # noqa: ANN401
         f"Normalises the activations of each batch after each {layers}. It often allows a larger "
         "learning rate.",
         default=False,
+    )
+
+
+FrozenLayers = Literal["none", "base"] | PositiveInt
+"""Which layers of a base keep their weights: none, all, or all but so many of the last ones."""
+
+
+def frozen_setting() -> Any:  # noqa: ANN401
+    """Which layers of a base keep the weights that they begin with."""
+    return setting(
+        "Frozen layers",
+        "Which layers keep the weights that they begin with. The fewer layers learn, the less "
+        "memory and the fewer examples are needed. Frozen batch normalisation keeps its statistics, "
+        "too.",
+        default="none",
+        prefix="all but the last ",
+        unit="layer",
+        choices=(
+            Choice("none", "None: every layer learns"),
+            Choice("base", "The base: only the head learns"),
+        ),
     )
 
 
