@@ -39,7 +39,7 @@ class Replica:
     """
 
     def __init__(self, model: keras.Model, device: str, examples: InferenceExamples) -> None:
-        self.ending = _ending(model)
+        self.ending = ending_of(model)
         self.parameters = int(model.count_params())
         self.trainable_parameters = sum(
             int(variable.value.shape.num_elements()) for variable in model.trainable_variables
@@ -150,7 +150,12 @@ def _last_layer(model: keras.Model) -> keras.Operation | None:
     return getattr(history, "operation", None)
 
 
-def _ending(model: keras.Model) -> OutputLayer:
+def ending_of(model: keras.Model) -> OutputLayer:
+    """The last layer of a model.
+
+    Raises:
+        ProblemError: Its outputs are no row of numbers.
+    """
     shape = tuple(model.outputs[0].shape)
     outputs = int(np.prod([side or 0 for side in shape[1:]])) if len(shape) > 1 else 1
     if len(shape) > 2 and outputs != shape[-1]:

@@ -47,19 +47,19 @@ def checked_model(model: object, shape: tuple[int, ...], building: Building) -> 
         raise ModelMisfitError(
             f"it gives {tuple(given[0].shape[1:])} an example, but {outputs} are needed"
         )
-    ending, may_end_in = ending_of(model), _ENDINGS.get(building.data.target, _LINEAR)
+    ending, may_end_in = _ending(model), _ENDINGS.get(building.data.target, _LINEAR)
     if ending not in (_LINEAR, may_end_in):
         wanted = "the value as it is is" if outputs == 1 else "the values as they are are"
         if may_end_in is not _LINEAR:
             wanted = f"logits or a {may_end_in} are"
         raise ModelMisfitError(f"it ends in {ending}, but {wanted} needed")
-    plain = model if ending == _LINEAR else without_ending(model)
+    plain = model if ending == _LINEAR else _without_ending(model)
     if building.begins:
-        check_state(plain)
+        _check_state(plain)
     return plain
 
 
-def check_state(model: keras.Model) -> None:
+def _check_state(model: keras.Model) -> None:
     """Refuse layers that change a weight while they are called: that would be lost."""
     kept = {
         id(state)
@@ -95,7 +95,7 @@ def _takes(wanted: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
     )
 
 
-def ending_of(model: keras.Model) -> str:
+def _ending(model: keras.Model) -> str:
     """The name of the function that the last layer ends in."""
     last = model.layers[-1]
     if isinstance(last, keras.layers.Softmax):
@@ -104,7 +104,7 @@ def ending_of(model: keras.Model) -> str:
     return getattr(activation, "__name__", _LINEAR)
 
 
-def without_ending(model: keras.Model) -> keras.Model:
+def _without_ending(model: keras.Model) -> keras.Model:
     """The model without the function that it ends in: the loss is exact before it."""
     last = model.layers[-1]
     if isinstance(last, keras.layers.Softmax):
