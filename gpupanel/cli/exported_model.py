@@ -3,18 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from gpupanel.cli.output import progress
-from gpupanel.domain.model_export import (
-    ModelExport,
-    ModelExportRequest,
-    ModelFormat,
-    Quantization,
-)
+from gpupanel.cli.output import print_problems, progress
+from gpupanel.domain.model_export import ModelExport, ModelFormat, Quantization
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.directory.profile_file import read_run_profile
-from gpupanel.runs.directory.run_folder import check_outside_of_runs
-from gpupanel.runs.model_export import export_model
+from gpupanel.runs.model_export import export_model, model_export_request
 
 
 def write_model(
@@ -23,26 +16,17 @@ def write_model(
     model_format: ModelFormat,
     quantization: Quantization | None,
 ) -> ModelExport:
-    """Write the model of a run.
+    """Write the model of a run, and print what is to be known of it.
 
     Raises:
         ProblemError: It cannot be written, and why.
     """
-    profile = read_run_profile(layout)
-    if output.exists():
-        check_outside_of_runs(output)
-    request = ModelExportRequest(
-        model=str(layout.model if profile.task == "train" else profile.model.chosen_path),
-        output=str(output.absolute()),
-        model_format=model_format,
-        quantization=quantization,
-        data=profile.data,
-        seed=profile.training.seed,
-    )
+    request = model_export_request(layout, output, model_format, quantization)
     with progress.status("Exporting the model…"):
         found = export_model(request)
-    if found.problems:
+    if not found.is_written:
         raise ProblemError(*found.problems)
+    print_problems(found.problems)
     return found
 
 

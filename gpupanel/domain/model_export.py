@@ -13,6 +13,8 @@ from gpupanel.domain.value import Value
 class ModelFormat(Enum):
     """What a model is written as."""
 
+    KERAS = "keras"
+    """One file as Keras saves it."""
     SAVEDMODEL = "savedmodel"
     """A folder that TensorFlow and TensorFlow Serving load."""
     TFLITE = "tflite"
@@ -37,6 +39,7 @@ class ModelExportRequest(Value):
         quantization: Of a TFLite file; ``None``: none.
         data: Whose examples both are compared on, and show ranges; ``None``: random numbers are.
         seed: Draws its validation split.
+        class_names: As the run knew them, in the order of the outputs; empty: it knew none.
     """
 
     model: str
@@ -45,6 +48,7 @@ class ModelExportRequest(Value):
     quantization: Quantization | None = None
     data: DataSettings | None = None
     seed: int = 0
+    class_names: tuple[str, ...] = ()
 
 
 _Positive = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
@@ -70,6 +74,11 @@ class ModelExport(Value):
     seconds_an_example: _Positive | None = None
     model_seconds_an_example: _Positive | None = None
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def is_written(self) -> bool:
+        """Whether it stands, whatever else there is to be known."""
+        return not any(problem.is_error for problem in self.problems)
 
 
 def export_sentence(found: ModelExport) -> str:

@@ -1,18 +1,41 @@
 """A trained model for other programs, written by a child process."""
 
 import json
+import os
+import shutil
+import tempfile
+import time
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from threading import Event
 from typing import Final
 
 from gpupanel.domain.child_command import python_module_command
-from gpupanel.domain.model_export import ModelExport, ModelExportRequest
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.events import DataReady
+from gpupanel.domain.model_export import (
+    ModelExport,
+    ModelExportRequest,
+    ModelFormat,
+    Quantization,
+)
+from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.regular_files import open_regular
+from gpupanel.files.whole_files import whole_file
 from gpupanel.runs.child_answer import ChildWords, answer_of_child
+from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.profile_file import read_run_profile
+from gpupanel.runs.directory.run_folder import check_outside_of_runs
+from gpupanel.runs.following.event_tail import EventTail
 
 EXPORT_COMMAND: Final = python_module_command("gpupanel.trainer.model_export")
 """Reads the question on standard input and answers on standard output."""
 TIME_LIMIT_S: Final = 1800.0
+SCRIPT: Final = "predict.py"
+"""Stands beside each exported model, and predicts with it."""
+_LONGEST_FIRST_LINE: Final = 200
+_NAMES_LIMIT_S: Final = 5.0
 _WORDS: Final = ChildWords(
     code="model_export",
     process="the process that exports the model",
@@ -23,6 +46,46 @@ _WORDS: Final = ChildWords(
 )
 
 
+def model_export_request(
+    layout: RunLayout,
+    output: Path,
+    model_format: ModelFormat,
+    quantization: Quantization | None = None,
+) -> ModelExportRequest:
+    """What is asked to have the model of a run exported.
+
+    Args:
+        layout: The run.
+        output: The file, or the folder of a SavedModel.
+        model_format: As what.
+        quantization: Of a TFLite file.
+
+    Raises:
+        ProblemError: The run cannot be read, has no model, or the output is a part of a run.
+    """
+    profile = read_run_profile(layout)
+    if os.path.lexists(output):
+        check_outside_of_runs(output)
+    if profile.task == "train" and not os.path.lexists(layout.model):
+        raise ProblemError(
+            Problem(
+                code="run_without_model",
+                message=f"{layout.name} has saved no model yet: a run saves it at its end.",
+                hint="Let the run complete, or stop it; then export its model.",
+            )
+        )
+    path = layout.model if profile.task == "train" else Path(profile.model.chosen_path)
+    return ModelExportRequest(
+        model=str(path.absolute()),
+        output=str(output.absolute()),
+        model_format=model_format,
+        quantization=quantization,
+        data=profile.data,
+        seed=profile.training.seed,
+        class_names=_class_names(layout),
+    )
+
+
 def export_model(
     request: ModelExportRequest,
     cancelled: Event | None = None,
@@ -30,15 +93,112 @@ def export_model(
 ) -> ModelExport:
     """Write a model for other programs, in a process of its own.
 
-    Whatever becomes of the process, the answer is a :class:`ModelExport`: a death, a time limit or
-    an answer that cannot be read is a problem in it.
+    Beside it stand a JSON file that says what it takes and gives (``NAME.tflite.json``, within a
+    SavedModel's folder ``model.json``), and ``predict.py``. All takes its place only when it is
+    complete. Whatever becomes of the process, the answer is a :class:`ModelExport`: a death, a time
+    limit or an answer that cannot be read is a problem in it.
 
     Args:
         request: What to write.
         cancelled: Set, by any thread, when it is not wanted any more.
         command: Answers the request on stdin with a :class:`ModelExport` on stdout.
     """
+    output = Path(request.output)
+    try:
+        if request.model_format is ModelFormat.SAVEDMODEL and os.path.lexists(output):
+            return ModelExport(problems=(_in_the_way(output),))
+        # The process may be killed: what it has begun goes with this folder.
+        with tempfile.TemporaryDirectory(
+            dir=output.parent, prefix=f".{output.name}.", ignore_cleanup_errors=True
+        ) as staging:
+            staged = request.model_copy(update={"output": str(Path(staging, output.name))})
+            found = _asked(staged, cancelled, command)
+            if not found.is_written or (cancelled is not None and cancelled.is_set()):
+                return found
+            more = _put_in_place(Path(staging), output)
+            return found.model_copy(update={"problems": (*found.problems, *more)})
+    except OSError as error:
+        place = output.parent if isinstance(error, FileNotFoundError) else output
+        return ModelExport(problems=(disk_problem(error, place),))
+
+
+def _asked(
+    request: ModelExportRequest, cancelled: Event | None, command: Sequence[str]
+) -> ModelExport:
     # Not model_dump_json(), which raises for a path that is no UTF-8.
     question = json.dumps(request.model_dump(mode="json")).encode()
     found = answer_of_child(ModelExport, _WORDS, command, question, TIME_LIMIT_S, cancelled)
     return ModelExport(problems=(found,)) if isinstance(found, Problem) else found
+
+
+def _put_in_place(staging: Path, output: Path) -> tuple[Problem, ...]:
+    """Move what was written to where it is wanted, the model last.
+
+    Returns:
+        What is to be known of it.
+
+    Raises:
+        OSError: It cannot be moved.
+    """
+    problems: tuple[Problem, ...] = ()
+    beside = sorted(each for each in staging.iterdir() if each.name != output.name)
+    for each in beside:
+        place = output.with_name(each.name)
+        if each.name == SCRIPT and not _may_replace(place, each):
+            problems = (_script_left_out(place),)
+        else:
+            _move(each, place)
+    model = staging / output.name
+    if model.is_dir():
+        model.rename(output)
+    else:
+        _move(model, output)
+    return problems
+
+
+def _move(file: Path, place: Path) -> None:
+    """With the mode of what stands there, which has to be a regular file."""
+    with file.open("rb") as content, whole_file(place) as whole:
+        shutil.copyfileobj(content, whole)
+
+
+def _may_replace(place: Path, script: Path) -> bool:
+    """Whether nothing stands there, or a script of ours, perhaps of another version."""
+    if not os.path.lexists(place):
+        return True
+    try:
+        with open_regular(place) as there, script.open("rb") as new:
+            first = there.readline(_LONGEST_FIRST_LINE)
+            return first == new.readline(_LONGEST_FIRST_LINE) and not place.is_symlink()
+    except OSError:
+        return False
+
+
+def _class_names(layout: RunLayout) -> tuple[str, ...]:
+    """As the run reported them; none where it did not, or that is far from its beginning."""
+    tail, until_s = EventTail(layout.events), time.monotonic() + _NAMES_LIMIT_S
+    with suppress(OSError):
+        while True:
+            for part in tail.read():
+                if isinstance(part, DataReady):
+                    return part.class_names
+            if not tail.has_more or time.monotonic() > until_s:
+                break
+    return ()
+
+
+def _in_the_way(output: Path) -> Problem:
+    return Problem(
+        code="export_in_the_way",
+        message=f"{output} is there already, and a SavedModel is a folder of its own.",
+        hint="Name another folder.",
+    )
+
+
+def _script_left_out(place: Path) -> Problem:
+    return Problem(
+        code="export_without_script",
+        severity=Severity.WARNING,
+        message=f"{place} is another program's, so the script that predicts was not written.",
+        hint="Export into another folder to have it beside the model.",
+    )

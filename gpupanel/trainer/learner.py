@@ -16,7 +16,6 @@ from gpupanel.trainer.augmentation.augmenter import Augmenter, make_augmenter
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.measures.measured_objective import MeasuredObjective
-from gpupanel.trainer.models.base import base_of, count_learning
 from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.objectives import (
@@ -41,12 +40,6 @@ from gpupanel.trainer.strategies.placed_layers import PlacedLayers, choose_place
 
 _BFLOAT16_FROM = (8, 0)
 """Compute capability from which NVIDIA GPUs calculate with bfloat16 (Ampere)."""
-_NOT_TRAINABLE = Problem(
-    code="saved_model_not_trainable",
-    field="model.source",
-    message="A saved model can be evaluated and can predict, but is not trained further.",
-    hint='Choose an MLP or a CNN, or set task to "evaluate" or "predict".',
-)
 _NO_CLASSES = Problem(
     code="class_weights_without_classes",
     field="data.class_weights",
@@ -130,7 +123,7 @@ class Learner:
         if stage is self.stage:
             return False
         stage.calls.shares = self.calls.shares
-        stage.begin(self.built.trained)
+        stage.begin(self.built)
         self.stage = stage
         return True
 
@@ -185,11 +178,15 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     """
     training, plan = run.profile.training, run.plan
     across_replicas = strategy.num_replicas_in_sync > 1
-    if not run.profile.model.is_trainable:
-        raise ProblemError(_NOT_TRAINABLE)
     set_precision(training)
     keras.config.set_image_data_format("channels_last")
-    building = Building(split.data, split.training, run.model_code, across_replicas)
+    building = Building(
+        split.data,
+        split.training,
+        run.model_code,
+        across_replicas,
+        start_model=run.start_model,
+    )
     places = _places(run, split)
     if places is not None:
         building = replace(building, hook=places)
@@ -200,7 +197,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         order = make_epoch_order(run.profile.data, split, training.seed)
         steps_an_epoch = steps_per_epoch(len(order), plan.global_batch_size)
         weights = built.trained.trainable_variables
-        optimizers = make_optimizers(built.trained, training, steps_an_epoch, fine_tuning)
+        optimizers = make_optimizers(built, training, steps_an_epoch, fine_tuning)
         averages = None
         if training.ema is not None:
             averages = WeightAverages(optimizers[0], weights, training.ema)
@@ -249,11 +246,10 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         if plan.balanced and across_replicas and over_training.feed is not None:
             tried = training_step(plan.accumulation_steps).tried
             trials = Trials(strategy, over_training.feed, tried, plan)
-        base = None if fine_tuning is None else base_of(built.trained)
         rate = None if later is None else later.learning_rate
         return Stage(
             count_parameters(built.trained.trainable_variables),
-            0 if base is None else count_learning(base),
+            sum(layer.trainable for layer in built.base_layers),
             training.learning_rate if rate is None else rate,
             optimizer,
             calls,
@@ -274,7 +270,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         for part in (split.validation, split.test)
     )
     placed = places.placed(built.trained) if places is not None else ()
-    stages = make_stages(built.trained, optimizers, fine_tuning, stage_of)
+    stages = make_stages(built, optimizers, fine_tuning, stage_of)
     return Learner(
         built,
         objective,

@@ -2,14 +2,14 @@
 
 A :class:`~gpupanel.domain.model_export.ModelExportRequest` as JSON on standard input is answered by
 a :class:`~gpupanel.domain.model_export.ModelExport` on standard output. What cannot be loaded again
-is not written; what is written is then compared with the model. What is wrong with model or data
-is inside the answer.
+is not written; what is written is then compared with the model. Beside it stand a description of
+what it takes and gives, and a script that predicts with it. What is wrong with model or data is
+inside the answer.
 """
 
 import os
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,11 +26,13 @@ from gpupanel.domain.model_export import (
     Quantization,
 )
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.files.whole_files import write_whole
+from gpupanel.files.regular_files import open_regular
+from gpupanel.files.whole_files import whole_file, write_whole
+from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
-from gpupanel.trainer.inference.model_file import check_model_file, problem, recipe_in
+from gpupanel.trainer.models.model_file import check_model_file, problem, recipe_in
 
 if TYPE_CHECKING:
     import keras
@@ -60,20 +62,36 @@ def export_model(request: ModelExportRequest) -> ModelExport:
 
 
 def _exported(request: ModelExportRequest) -> ModelExport:
-    from gpupanel.trainer.inference.replicas import load_saved  # takes seconds
+    # They take seconds.
+    from gpupanel.trainer.exports.description import describe, write_beside
+    from gpupanel.trainer.inference.replicas import ending_of
+    from gpupanel.trainer.models.loaded_model import load_saved
 
     model = load_saved(request.model)
-    found = _examples_of(request.data, request.seed, request.model, model)
+    data = _data_of(request.data, request.seed, request.model)
+    found = None if data is None else _examples_of(data, model)
     if found is None and request.quantization is Quantization.INT8:
         raise ProblemError(_CALIBRATION)
     examples = _random_examples(model) if found is None else found
-    write = {ModelFormat.SAVEDMODEL: _savedmodel, ModelFormat.TFLITE: _tflite}
+    write = {
+        ModelFormat.KERAS: _copied,
+        ModelFormat.SAVEDMODEL: _savedmodel,
+        ModelFormat.TFLITE: _tflite,
+    }
     written, size = write[request.model_format](request, model, examples)
 
     def of_model(features: _Floats) -> _Floats:
         return np.asarray(model(features, training=False), np.float32)
 
     wanted = of_model(examples)
+    ending = ending_of(model)
+    shape = tuple(
+        side or known
+        for side, known in zip(model.inputs[0].shape[1:], examples.shape[1:], strict=True)
+    )
+    taken = shape, str(model.inputs[0].dtype)
+    outputs = wanted.reshape(len(wanted), ending.outputs)
+    write_beside(request, describe(request, data, taken, ending, outputs))
     given = np.concatenate([written(one[np.newaxis]) for one in examples])
     return ModelExport(
         size_bytes=size,
@@ -85,15 +103,21 @@ def _exported(request: ModelExportRequest) -> ModelExport:
     )
 
 
-def _examples_of(
-    data: DataSettings | None, seed: int, path: str, model: "keras.Model"
-) -> _Floats | None:
-    """Some examples as the model takes them; ``None`` where the data cannot be read here."""
+def _data_of(data: DataSettings | None, seed: int, path: str) -> DataSet | None:
+    """The data; ``None`` where it cannot be read here."""
     if data is None or data.is_code or needs_download(data):
         return None
     try:
         reading = Reading(no_download, seed=seed, recipe=recipe_in(path), is_preview=True)
-        read = read_data(data.model_copy(update={"cache": DataCache.NONE}), reading).training
+        return read_data(data.model_copy(update={"cache": DataCache.NONE}), reading)
+    except (OSError, ProblemError):
+        return None
+
+
+def _examples_of(data: DataSet, model: "keras.Model") -> _Floats | None:
+    """Some examples as the model takes them; ``None`` where they cannot be read."""
+    read = data.training
+    try:
         count = min(_EXAMPLES, len(read))
         chosen = np.linspace(0, len(read) - 1, count).astype(np.int32)
         features = read.read(np.unique(chosen)).astype(_input_type(model))
@@ -115,10 +139,25 @@ def _input_type(model: "keras.Model") -> np.dtype[Any]:
     return np.dtype(str(model.inputs[0].dtype))
 
 
+def _copied(
+    request: ModelExportRequest, model: "keras.Model", examples: _Floats
+) -> tuple[_Call, int]:
+    """The file as it is."""
+    from gpupanel.trainer.models.loaded_model import load_saved
+
+    del model, examples
+    output = Path(request.output)
+    with open_regular(Path(request.model)) as file, whole_file(output) as copy:
+        shutil.copyfileobj(file, copy)
+    copied = load_saved(str(output))
+    size = output.stat().st_size
+    return lambda features: np.asarray(copied(features, training=False), np.float32), size
+
+
 def _savedmodel(
     request: ModelExportRequest, model: "keras.Model", examples: _Floats
 ) -> tuple[_Call, int]:
-    """A folder, made beside its place; nothing is written over."""
+    """A folder; nothing is written over."""
     import tensorflow as tf
 
     del examples
@@ -129,14 +168,9 @@ def _savedmodel(
             f"{output} is there already, and a SavedModel is a folder of its own.",
             "Name another folder.",
         )
-    beside = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
-    try:
-        model.export(str(beside / "model"), verbose=False)
-        loaded = tf.saved_model.load(str(beside / "model"))
-        size = sum(each.stat().st_size for each in beside.rglob("*") if each.is_file())
-        (beside / "model").rename(output)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+    model.export(str(output), verbose=False)
+    loaded = tf.saved_model.load(str(output))
+    size = sum(each.stat().st_size for each in output.rglob("*") if each.is_file())
     return lambda features: np.asarray(loaded.serve(features), np.float32), size
 
 

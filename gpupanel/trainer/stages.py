@@ -8,7 +8,8 @@ import keras
 
 from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.trainer.models.base import base_of, let_learn
+from gpupanel.trainer.models.build import BuiltModel
+from gpupanel.trainer.models.frozen_layers import let_learn
 from gpupanel.trainer.models.optimizers import make_optimizer
 from gpupanel.trainer.steps.step_calls import TrainingCalls
 from gpupanel.trainer.steps.trials import Trials
@@ -20,7 +21,7 @@ class Stage:
 
     Attributes:
         parameters: How many numbers learn.
-        layers: How many layers of the base do, of those with weights; 0 where there is one stage.
+        layers: How many layers of the base do, of those with weights.
         rate: The greatest learning rate.
         optimizer: Of this stage alone.
         calls: Training steps.
@@ -41,13 +42,13 @@ class Stage:
         """Its first epoch, counted from 1."""
         return 1 if self.fine_tuning is None else self.fine_tuning.from_epoch
 
-    def begin(self, model: keras.Model) -> None:
+    def begin(self, built: BuiltModel) -> None:
         """Have its weights learn in what is traced from now on."""
-        let_learn(base_of(model), 0 if self.fine_tuning is None else self.fine_tuning.layers)
+        let_learn(built.base_layers, 0 if self.fine_tuning is None else self.fine_tuning.layers)
 
 
 def make_optimizers(
-    model: keras.Model,
+    built: BuiltModel,
     training: TrainingSettings,
     steps_an_epoch: int,
     fine_tuning: FineTuning | None,
@@ -60,25 +61,26 @@ def make_optimizers(
     checkpoint, so that it does not matter on which side of the border that was saved.
 
     Args:
-        model: All its weights learn that ever do.
+        built: All its weights learn that ever do.
         training: Which optimizer.
         steps_an_epoch: Updates of each.
         fine_tuning: ``None``: there is one stage.
     """
-    whole, optimizer = model.trainable_variables, make_optimizer(training, steps_an_epoch)
+    model, optimizer = built.trained, make_optimizer(training, steps_an_epoch)
+    whole = model.trainable_variables
     if fine_tuning is None:
         optimizer.build(whole)
         return (optimizer,)
-    freeze_base(model)
+    freeze_base(built)
     optimizer.build(model.trainable_variables)
-    let_learn(base_of(model), fine_tuning.layers)
+    let_learn(built.base_layers, fine_tuning.layers)
     later = make_optimizer(training, steps_an_epoch, fine_tuning)
     later.build(whole)
     return optimizer, later
 
 
 def make_stages(
-    model: keras.Model,
+    built: BuiltModel,
     optimizers: Sequence[keras.optimizers.Optimizer],
     fine_tuning: FineTuning | None,
     stage_of: Callable[[keras.optimizers.Optimizer, FineTuning | None], Stage],
@@ -86,7 +88,7 @@ def make_stages(
     """The stages; the model is left as the first one needs it.
 
     Args:
-        model: All its weights learn that ever do.
+        built: All its weights learn that ever do.
         optimizers: As :func:`make_optimizers` made them.
         fine_tuning: As there.
         stage_of: Makes the stage of the weights that learn at that moment.
@@ -94,13 +96,13 @@ def make_stages(
     last = stage_of(optimizers[-1], fine_tuning)
     if fine_tuning is None:
         return (last,)
-    freeze_base(model)
+    freeze_base(built)
     return stage_of(optimizers[0], None), last
 
 
-def freeze_base(model: keras.Model) -> None:
+def freeze_base(built: BuiltModel) -> None:
     """Have only the head learn, as in the first of two stages."""
-    let_learn(base_of(model), 0)
+    let_learn(built.base_layers, 0)
 
 
 def count_parameters(weights: Sequence[keras.Variable]) -> int:

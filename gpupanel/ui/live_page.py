@@ -13,7 +13,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.export_format import ExportFormat
+from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
 from gpupanel.runs.following.follower import FollowedRun
 from gpupanel.runs.following.memory_text import returned_words
 from gpupanel.runs.following.status import RunStatus
@@ -55,7 +55,7 @@ class LivePage(QWidget):
     """The shown run is to be trained for more epochs."""
     exportRequested = Signal(object, object)
     """The shown run is to be exported: its :class:`RunLayout`, and as which
-    :class:`ExportFormat`."""
+    :class:`ExportFormat` or :class:`ModelExportFormat`."""
     fixRequested = Signal(object)
     """The run is to be tried again with a change: its :class:`Fix`."""
 
@@ -246,7 +246,7 @@ class LivePage(QWidget):
             self._control.open(self._control.active)
 
     @Slot(object)
-    def _export(self, wanted: ExportFormat) -> None:
+    def _export(self, wanted: ExportFormat | ModelExportFormat) -> None:
         if self._control.shown is not None:
             self.exportRequested.emit(self._control.shown, wanted)
 

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QPushButton
 from gpupanel.domain.data import KerasData
 from gpupanel.domain.data_download import DownloadEnd, DownloadRequest
 from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.model_export import ModelExport, ModelExportRequest, ModelFormat
 from gpupanel.domain.model_summary import ModelSummary, summary_request
 from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem
@@ -25,7 +26,7 @@ from gpupanel.domain.scan import DataScan, scan_request
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.export_format import ExportFormat
+from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui import workers
@@ -42,6 +43,7 @@ from gpupanel.ui.workers import (
     gpu_support_worker,
     history_worker,
     launch_worker,
+    model_export_worker,
     preview_worker,
     queue_worker,
     rate_range_worker,
@@ -210,6 +212,20 @@ def _exporting(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) ->
     return Case(exporter, order, exporter.refused, exporter.written, failing)
 
 
+def _exporting_a_model(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, model_export_worker, "model_export_request", error)
+    failing._healthy = lambda *_: ModelExportRequest(
+        model="m.keras", output=str(runs / "a.tflite"), model_format=ModelFormat.TFLITE
+    )
+    monkeypatch.setattr(model_export_worker, "export_model", lambda *_: ModelExport())
+    exporter = model_export_worker.ModelExporter()
+    layout = _written(runs).layout
+    wanted = ModelExportFormat.TFLITE
+    order = lambda: exporter.begin(layout, wanted, runs / "a.tflite")  # noqa: E731
+    free = lambda: not exporter.is_busy()  # noqa: E731
+    return Case(exporter, order, exporter.refused, exporter.exported, failing, free)
+
+
 def _downloading(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     failing = _patched(monkeypatch, download_worker, "download_data", error)
     failing._healthy = lambda *_: DownloadEnd()
@@ -318,6 +334,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "ExamplesLoader": (_showing_examples,),
     "Launcher": (_launching, _resuming),
     "RunExporter": (_exporting,),
+    "ModelExporter": (_exporting_a_model,),
     "QueueWatch": (_queueing,),
     "RunWatch": (_following,),
 }

@@ -36,6 +36,7 @@ class Written(Enum):
     SCRIPT = ExportFormat.SCRIPT.value
     NOTEBOOK = ExportFormat.NOTEBOOK.value
     REPORT = ExportFormat.REPORT.value
+    KERAS = ModelFormat.KERAS.value
     SAVEDMODEL = ModelFormat.SAVEDMODEL.value
     TFLITE = ModelFormat.TFLITE.value
 
@@ -46,6 +47,7 @@ class Written(Enum):
 
 
 _SUFFIXES: Final = {
+    ".keras": Written.KERAS,
     ".tflite": Written.TFLITE,
     **{each.suffix: Written(each.value) for each in ExportFormat},
 }
@@ -67,8 +69,8 @@ def export(
         Written | None,
         typer.Option(
             "--format",
-            help="What to write; otherwise what the file's name ends in (.ipynb, .html, .tflite), "
-            "or a script.",
+            help="What to write; otherwise what the file's name ends in (.ipynb, .html, .keras, "
+            ".tflite), or a script.",
             show_default=False,
         ),
     ] = None,
@@ -83,7 +85,11 @@ def export(
     trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Write a TensorFlow script or notebook of a run, its report as HTML, or its model."""
+    """Write a TensorFlow script or notebook of a run, its report as HTML, or its model.
+
+    Beside a model stand a JSON file that says what it takes and gives, and predict.py, which runs
+    it on images, tables, texts or arrays.
+    """
     wanted = file_format or _SUFFIXES.get(output.suffix.lower(), Written.SCRIPT)
     model: ModelExport | None = None
     notes: tuple[Problem, ...] = ()

@@ -62,7 +62,6 @@ RULES: Final[tuple[Rule, ...]] = (
     fine_tuning_rules.fine_tuning_unused,
     fine_tuning_rules.fine_tuning_beyond_training,
     fine_tuning_rules.head_learns_from_drawn_base,
-    inference_rules.saved_model_not_trainable,
     inference_rules.no_saved_model,
     inference_rules.strategy_for_training_only,
     inference_rules.balanced_for_training_only,

@@ -50,6 +50,11 @@ class BuiltModel:
         normalises = any(norm.trainable for norm in batch_norms(self.trained))
         return normalises and _synchronizes(self.settings, self.building)
 
+    @property
+    def base_layers(self) -> list[keras.layers.Layer]:
+        """The layers that may be frozen, from the first to the last; see ``Network``."""
+        return network_of(self.settings).base_layers(self.trained)
+
     def plain(self, instead: Mapping[int, Array] | None = None) -> keras.Model:
         """The model as people use it, in Keras's own layers, with the weights of this moment.
 
@@ -61,7 +66,11 @@ class BuiltModel:
         """
         # Layers of Keras's own, wherever they stand.
         plain = Building(
-            self.building.data, self.building.training, self.building.code, begins=False
+            self.building.data,
+            self.building.training,
+            self.building.code,
+            begins=False,
+            start_model=self.building.start_model,
         )
         inputs = plain.inputs
         outputs = network_of(self.settings).outputs(self.settings, inputs, plain)

@@ -3,12 +3,14 @@
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QStandardPaths, Slot
+from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.export_format import ExportFormat
+from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.ui.bindings.model_export_binding import ModelExportBinding
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.runs_page import RunsPage
@@ -26,9 +28,10 @@ class ExportBinding(QObject):
     """
 
     def __init__(
-        self, live: LivePage, runs: RunsPage, questions: Questions, parent: QObject
+        self, live: LivePage, runs: RunsPage, questions: Questions, parent: QWidget
     ) -> None:
         super().__init__(parent)
+        self.models = ModelExportBinding(parent)
         self._live, self._runs, self._questions = live, runs, questions
         self._exporter = RunExporter(self)
         self._folder = Path(
@@ -39,13 +42,18 @@ class ExportBinding(QObject):
         runs.panel.setExportable(True)
         self._exporter.written.connect(self._on_written)
         self._exporter.refused.connect(self._on_refused)
+        self.models.exporter.refused.connect(self._on_model_refused)
 
     def stop(self) -> None:
         """Write no more."""
         self._exporter.stop()
+        self.models.stop()
 
     @Slot(object, object)
-    def _export(self, layout: RunLayout, wanted: ExportFormat) -> None:
+    def _export(self, layout: RunLayout, wanted: ExportFormat | ModelExportFormat) -> None:
+        if isinstance(wanted, ModelExportFormat):
+            self._export_model(layout, wanted)
+            return
         kind = f"{wanted.title}s (*{wanted.suffix})"
         suggestion = self._folder / f"{layout.name}{wanted.suffix}"
         path = self._questions.place_to_export(f"Export {wanted.title.lower()}", suggestion, kind)
@@ -55,8 +63,18 @@ class ExportBinding(QObject):
         self._say(f"Writing {visible_line(path.name)}…")
         self._exporter.export(layout, wanted, path)
 
+    def _export_model(self, layout: RunLayout, wanted: ModelExportFormat) -> None:
+        # Of a folder nothing behind a dot is taken for a suffix.
+        name = layout.name if wanted.suffix else f"{layout.name.replace('.', '-')}-savedmodel"
+        kind = f"Models (*{wanted.suffix})" if wanted.suffix else "Folders (*)"
+        suggestion = self._folder / f"{name}{wanted.suffix}"
+        path = self._questions.place_to_export(f"Export {wanted.title}", suggestion, kind)
+        if path is not None:
+            self._folder = path.parent
+            self.models.begin(layout, wanted, path)
+
     @Slot(object, object)
-    def _export_of(self, run: RunSummary, wanted: ExportFormat) -> None:
+    def _export_of(self, run: RunSummary, wanted: ExportFormat | ModelExportFormat) -> None:
         self._export(RunLayout(run.path), wanted)
 
     @Slot(object, object)
@@ -67,6 +85,10 @@ class ExportBinding(QObject):
     def _on_refused(self, problems: tuple[Problem, ...]) -> None:
         self._say("")
         self._questions.show_problems("The run was not exported.", problems)
+
+    @Slot(object)
+    def _on_model_refused(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.show_problems("The model was not exported.", problems)
 
     def _say(self, words: str) -> None:
         self._runs.panel.setNotice(words)

@@ -8,7 +8,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_text
 from gpupanel.ui.checkpoint_offer import CheckpointOffer
 from gpupanel.ui.run_actions import RunActions
-from gpupanel.ui.widgets.export_menu import ExportMenu
+from gpupanel.ui.widgets.export_menu import EXPORT_TIP, ExportMenu
 from gpupanel.ui.widgets.fix_buttons import FixButtons
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
 from gpupanel.ui.widgets.layouts import column_in, row_in
@@ -46,7 +46,8 @@ class RunBanner(QFrame):
     settingsRequested = Signal()
     """The settings of the shown run are to be used for another one."""
     exportRequested = Signal(object)
-    """The shown run is to be exported as that :class:`ExportFormat`."""
+    """The shown run is to be exported as that :class:`ExportFormat`, or its model as that
+    :class:`ModelExportFormat`."""
     resumeRequested = Signal()
     """The shown run is to go on from its last checkpoint."""
     resumeOnSelectedRequested = Signal()
@@ -205,7 +206,7 @@ class RunBanner(QFrame):
         self._settings = make("Use these settin&gs", self.settingsRequested, "use_settings_button")
         self._export = QPushButton("E&xport", self)
         self._export.setObjectName("export_button")
-        self._export.setToolTip("Writes the run as a report, a notebook or a script")
+        self._export.setToolTip(wrapped(EXPORT_TIP))
         exports = ExportMenu(self)
         exports.chosen.connect(self.exportRequested)
         self._export.setMenu(exports)

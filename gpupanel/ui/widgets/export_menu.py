@@ -5,24 +5,33 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
-from gpupanel.runs.export_format import ExportFormat
+from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
 from gpupanel.ui.widgets.tips import wrapped
+
+EXPORT_TIP = "Writes the run as a report, a notebook or a script, or its model for other programs"
+"""Of the button that opens the menu."""
 
 
 class ExportMenu(QMenu):
     """An entry for each format, for a button or another menu."""
 
     chosen = Signal(object)
-    """A run is to be written as this :class:`ExportFormat`."""
+    """A run is to be written as this :class:`ExportFormat` or :class:`ModelExportFormat`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("E&xport", parent)
         self.setToolTipsVisible(True)
         for wanted in ExportFormat:
-            entry = self.addAction(f"&{wanted.title}…")
-            entry.setObjectName(f"export_{wanted.value}")
-            entry.setToolTip(wrapped(wanted.description))
-            entry.triggered.connect(partial(self._choose, wanted))
+            self._add(wanted, f"&{wanted.title}…")
+        self.addSeparator()
+        for model in ModelExportFormat:
+            self._add(model, f"{model.title}…")
 
-    def _choose(self, wanted: ExportFormat, _is_checked: object = None) -> None:
+    def _add(self, wanted: ExportFormat | ModelExportFormat, text: str) -> None:
+        entry = self.addAction(text)
+        entry.setObjectName(f"export_{wanted.value}")
+        entry.setToolTip(wrapped(wanted.description))
+        entry.triggered.connect(partial(self._choose, wanted))
+
+    def _choose(self, wanted: ExportFormat | ModelExportFormat, _is_checked: object = None) -> None:
         self.chosen.emit(wanted)

@@ -4,7 +4,7 @@ import pytest
 
 from gpupanel.domain.events import FineTuningBegan
 from gpupanel.domain.fine_tuning import FineTuning
-from gpupanel.domain.model import ApplicationModel, MlpModel
+from gpupanel.domain.model import ApplicationModel, MlpModel, SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.training import TrainingSettings
@@ -25,6 +25,8 @@ def test_that_layers_begin_to_learn_where_some_are_not_frozen() -> None:
     ):
         assert MODEL.model_copy(update={key: value}).fine_tuning is None
     assert MlpModel().fine_tuning is None
+    saved = SavedModel(path="/a.keras", frozen_layers=7, fine_tune_from_epoch=3)
+    assert saved.fine_tuning == FineTuning(from_epoch=3, layers=7)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 
 from gpupanel.domain.model_export import ModelExport, export_sentence
+from gpupanel.domain.problem import Problem, Severity
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,9 @@ from gpupanel.domain.model_export import ModelExport, export_sentence
 )
 def test_that_an_export_is_a_sentence(found: ModelExport, words: str) -> None:
     assert export_sentence(found) == words
+
+
+def test_that_an_export_stands_whatever_there_is_to_be_known_of_it() -> None:
+    hint = Problem(code="known", message="Something.", severity=Severity.WARNING)
+    assert ModelExport(problems=(hint,)).is_written
+    assert not ModelExport(problems=(hint, Problem(code="broken", message="Broken."))).is_written

@@ -31,6 +31,7 @@ CASES = {
     "int8": ("tflite", "int8", "data.npz", "c.tflite"),
     "without data": ("tflite", None, "gone.npz", "d.tflite"),
     "int8 without data": ("tflite", "int8", "gone.npz", "e.tflite"),
+    "keras": ("keras", None, "data.npz", "g.keras"),
     "no model": ("tflite", None, "data.npz", "f.tflite"),
     "no folder": ("tflite", None, "data.npz", "none/g.tflite"),
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpupanel.domain.data import NpzData
+from gpupanel.domain.data import DigitsData, NpzData
 from gpupanel.domain.events import (
     FineTuningBegan,
     ModelReady,
@@ -17,7 +17,7 @@ from gpupanel.domain.events import (
     SharesChosen,
     StepsDone,
 )
-from gpupanel.domain.model import ApplicationModel
+from gpupanel.domain.model import ApplicationModel, Head, SavedModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
@@ -33,6 +33,7 @@ from gpupanel.trainer.saving.checkpoints import Checkpoints
 from tests.fakes.devices import CPU_ONLY
 from tests.forked.processes import ForkedProcess, run_forked
 from tests.unit.trainer.conftest import MakeRun
+from tests.unit.trainer.saved_models import make_saved_models
 from tests.unit.trainer.test_multi_worker import train_gang
 from tests.unit.trainer.trained_runs import (
     CHILD_ENVIRONMENT,
@@ -98,6 +99,17 @@ def session(
     )
 
 
+def further(
+    path: Path, training: TrainingSettings, strategy: StrategySettings | None = None
+) -> Profile:
+    """A saved model with a new last layer; the second of its convolutions learns later."""
+    model = SavedModel(path=str(path), head=Head.NEW, frozen_layers=1, fine_tune_from_epoch=2)
+    few = DigitsData(validation_fraction=0.97)
+    return Profile(
+        data=few, model=model, training=training, strategy=strategy or StrategySettings()
+    )
+
+
 FEW = LATER.model_copy(update={"frozen_layers": 1})
 """Without batch normalisation among those that learn: micro-batches are the same mathematics."""
 
@@ -106,6 +118,7 @@ FEW = LATER.model_copy(update={"frozen_layers": 1})
 def runs(
     tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun, data: NpzData
 ) -> dict[str, RunLayout]:
+    saved = make_saved_models(tmp_path_factory.mktemp("saved")) / "backbone.keras"
     sgd = {"optimizer": Optimizer.SGD, "momentum": 0.9}
     head = LATER.model_copy(update={"frozen_layers": "base"})
     plans: dict[str, tuple[Profile, list[int]]] = {
@@ -121,6 +134,8 @@ def runs(
         "few, balanced": (session(data, model=FEW, strategy=BALANCED, **sgd), [8, 8]),
         "plateau": (session(data, PLATEAU), [16]),
         "plateau, mirrored": (session(data, PLATEAU, strategy=MIRRORED), [9, 7]),
+        "saved": (further(saved, PLATEAU), [16]),
+        "saved, mirrored": (further(saved, PLATEAU, MIRRORED), [9, 7]),
     }
     return train_all(tmp_path_factory.mktemp("tuned"), make_run, plans, small_base=True)
 
@@ -133,6 +148,7 @@ def runs(
         ("few, accumulated", "few"),
         ("few, balanced", "few"),
         ("plateau, mirrored", "plateau"),
+        ("saved, mirrored", "saved"),
     ],
 )
 def test_that_any_division_gives_what_one_device_learns(
@@ -217,6 +233,13 @@ def first_state(layout: RunLayout) -> dict[str, np.ndarray]:
     """Of the oldest checkpoint that is left: of before."""
     with np.load(Checkpoints(layout.checkpoints).saved()[0] / STATE_FILE) as arrays:
         return dict(arrays)
+
+
+def test_that_layers_of_a_saved_model_learn_later(runs: dict[str, RunLayout]) -> None:
+    (began,) = (each for each in all_events(runs["saved"]) if isinstance(each, FineTuningBegan))
+    # A convolution from 4 filters to 6, and a layer from 6 numbers to 10 classes.
+    assert (began.epoch, began.layers) == (2, 1)
+    assert began.trainable_parameters == (3 * 3 * 4 + 1) * 6 + 7 * 10
 
 
 def test_that_a_run_says_when_layers_begin_to_learn(runs: dict[str, RunLayout]) -> None:

@@ -35,7 +35,8 @@ def found(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(
-    ("name", "most"), [("savedmodel", 1e-6), ("tflite", 1e-5), ("float16", 1e-2), ("int8", 0.1)]
+    ("name", "most"),
+    [("keras", 1e-9), ("savedmodel", 1e-6), ("tflite", 1e-5), ("float16", 1e-2), ("int8", 0.1)],
 )
 def test_that_an_export_gives_what_the_model_does(
     found: dict[str, Any], name: str, most: float
@@ -50,7 +51,13 @@ def test_that_an_export_gives_what_the_model_does(
 @pytest.mark.tensorflow
 def test_that_files_stand_whole_and_nothing_else(found: dict[str, Any], folder: Path) -> None:
     names = {each.name for each in folder.iterdir()}
-    assert names == {"data.npz", "model.keras", "folder", *(f"{n}.tflite" for n in "abcd")}
+    exports = {f"{n}.tflite{end}" for n in "abcd" for end in ("", ".json")}
+    beside = {"g.keras", "g.keras.json", "predict.py"}
+    assert names == {"data.npz", "model.keras", "folder", *exports, *beside}
+    assert {"saved_model.pb", "model.json", "predict.py"} <= {
+        each.name for each in (folder / "folder").iterdir()
+    }
+    assert (folder / "g.keras").read_bytes() == (folder / "model.keras").read_bytes()
     for name, file in (("tflite", "a"), ("int8", "c")):
         assert (folder / f"{file}.tflite").stat().st_size == found[name]["size_bytes"]
     assert found["int8"]["size_bytes"] != found["tflite"]["size_bytes"]

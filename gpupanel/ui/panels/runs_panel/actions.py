@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.ui.widgets.export_menu import ExportMenu
+from gpupanel.ui.widgets.export_menu import EXPORT_TIP, ExportMenu
 from gpupanel.ui.widgets.tips import wrapped
 
 _FEWEST_COMPARED, _MOST_COMPARED = 2, 8
@@ -33,7 +33,7 @@ class RunListActions:
         self.exports = ExportMenu(parent)
         self.export = action(parent, "E&xport", "runs_export")
         self.export.setMenu(self.exports)
-        self.export.setToolTip("Writes the run as a report, a notebook or a script")
+        self.export.setToolTip(wrapped(EXPORT_TIP))
         self.export.setVisible(False)
         self.rename = action(parent, "Re&name…", "runs_rename", "F2")
         self.rename.setToolTip("Gives the run a name of its own (F2)")

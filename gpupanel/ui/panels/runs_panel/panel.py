@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_sentences
-from gpupanel.runs.export_format import ExportFormat
+from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.runs_panel.actions import RunListActions, action
@@ -43,7 +43,8 @@ class RunsPanel(QWidget):
     settingsRequested = Signal(object)
     """The settings of a run are to be used for another one: its :class:`RunSummary`."""
     exportRequested = Signal(object, object)
-    """A run is to be exported: its :class:`RunSummary`, and as which :class:`ExportFormat`."""
+    """A run is to be exported: its :class:`RunSummary`, and as which :class:`ExportFormat` or
+    :class:`ModelExportFormat`."""
     compareRequested = Signal(object)
     """The runs to be compared, as they stand in the table: a tuple of :class:`RunSummary`."""
     renameRequested = Signal(object)
@@ -270,7 +271,7 @@ class RunsPanel(QWidget):
         self.compareRequested.emit(self.chosen_runs())
 
     @Slot(object)
-    def _export_chosen(self, wanted: ExportFormat) -> None:
+    def _export_chosen(self, wanted: ExportFormat | ModelExportFormat) -> None:
         chosen = self.chosen_runs()
         if len(chosen) == 1:
             self.exportRequested.emit(chosen[0], wanted)

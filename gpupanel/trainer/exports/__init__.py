@@ -1,0 +1,1 @@
+"""What stands beside an exported model: what it takes and gives, and a script that runs it."""

@@ -1,0 +1,337 @@
+"""What an exported model takes and gives, as the JSON file beside it says it.
+
+``predict.py``, which stands beside it, too, goes by this file alone: names that a stranger gave to
+classes and columns are data there, and nowhere code.
+"""
+
+import json
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import ValidationError
+
+from gpupanel import __version__
+from gpupanel.domain.data import DataSettings, Scaling, Target
+from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.value import Value
+from gpupanel.files.whole_files import write_whole
+from gpupanel.trainer.datasets.examples import DataSet
+from gpupanel.trainer.datasets.source import Reading, no_download, source_of
+from gpupanel.trainer.datasets.tables.batches import MISSING
+from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, TableRecipe
+from gpupanel.trainer.datasets.texts.recipe import TextRecipe
+from gpupanel.trainer.inference.meaning import Activation, Meaning, read_outputs
+from gpupanel.trainer.inference.replicas import OutputLayer
+from gpupanel.trainer.models.model_file import recipe_in
+
+_SCRIPT = Path(__file__).with_name("predict.py")
+_LOGITS = (Meaning.LOGITS, Meaning.LABEL_LOGITS, Meaning.BINARY_LOGIT)
+_COLOURS = {1: "grey", 3: "RGB"}
+
+
+class CsvForm(Value):
+    """How the text files were written that the model was trained on.
+
+    Attributes:
+        has_names: The first line names the columns.
+    """
+
+    delimiter: str = ","
+    decimal: str = "."
+    encoding: str = "utf-8"
+    has_names: bool = True
+
+
+class ImageInput(Value):
+    """Images.
+
+    Attributes:
+        height: In pixels.
+        width: Likewise.
+        channels: 3 of RGB, 1 of grey.
+        greatest: What white is; black is 0.
+    """
+
+    height: int
+    width: int
+    channels: int
+    greatest: float
+
+
+class ModelInput(Value):
+    """What a model takes.
+
+    Attributes:
+        kind: What an example is made of: an image, a row of a table, words of a text; or it is an
+            array as it is.
+        shape: Of one example, without the batch axis.
+        dtype: Of its numbers.
+        means: What they are, in words.
+        image: Of images.
+        columns: Of rows: in the order of their numbers.
+        empty: Of rows: cells that hold nothing.
+        words: Of texts: the first has the number 2; 0 fills up, 1 is any other word.
+        length: Of texts: how many words count.
+        column: Of texts: that of a table which holds them; empty: they were files.
+        csv: Of rows and texts.
+    """
+
+    kind: Literal["image", "row", "words", "array"]
+    shape: tuple[int, ...]
+    dtype: str
+    means: str
+    image: ImageInput | None = None
+    columns: tuple[FeatureColumn, ...] = ()
+    empty: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    length: int = 0
+    column: str = ""
+    csv: CsvForm | None = None
+
+
+class ModelOutput(Value):
+    """What a model gives.
+
+    Attributes:
+        kind: One class, several labels at once, or values.
+        numbers: What its numbers are; of classes one number is of the second of two.
+        names: Of the classes, labels or values.
+        means: What they are, in words.
+    """
+
+    kind: Target
+    numbers: Literal["probabilities", "logits", "values"]
+    names: tuple[str, ...]
+    means: str
+
+
+class ModelDescription(Value):
+    """All of the file.
+
+    Attributes:
+        written_by: Versions.
+    """
+
+    schema_version: Literal[1] = 1
+    format: ModelFormat
+    quantization: str | None = None
+    written_by: dict[str, str]
+    input: ModelInput
+    output: ModelOutput
+
+
+def describe(
+    request: ModelExportRequest,
+    data: DataSet | None,
+    taken: tuple[tuple[int, ...], str],
+    ending: OutputLayer,
+    first: npt.NDArray[np.float32],
+) -> ModelDescription:
+    """What the model takes and gives.
+
+    Args:
+        request: What is exported.
+        data: Its examples, where they are here.
+        taken: Shape and type of what the model takes.
+        ending: Of the model.
+        first: Some of its outputs, shape [examples, outputs].
+
+    Raises:
+        ProblemError: The model's file cannot be read.
+    """
+    recipe = _recipe(recipe_in(request.model))
+    quantization = request.quantization
+    return ModelDescription(
+        format=request.model_format,
+        quantization=None if quantization is None else quantization.value,
+        written_by={
+            "gpupanel": __version__,
+            "tensorflow": version("tensorflow"),
+            "keras": version("keras"),
+        },
+        input=_input(request.data, data, recipe, *taken),
+        output=_output(request, data, recipe, ending, first),
+    )
+
+
+def write_beside(request: ModelExportRequest, description: ModelDescription) -> None:
+    """Write the JSON file and ``predict.py``: into a SavedModel's folder, beside other files.
+
+    Raises:
+        OSError: They cannot be written.
+    """
+    output = Path(request.output)
+    is_folder = request.model_format is ModelFormat.SAVEDMODEL
+    folder = output if is_folder else output.parent
+    name = "model.json" if is_folder else f"{output.name}.json"
+    document = description.model_dump(mode="json", exclude_none=True)
+    document["input"] = {key: said for key, said in document["input"].items() if said}
+    # As ASCII: a name of a stranger's that would act on a terminal does not when it is printed.
+    write_whole(folder / name, f"{json.dumps(document, indent=1)}\n")
+    write_whole(folder / _SCRIPT.name, _SCRIPT.read_bytes())
+
+
+def _recipe(text: str) -> TableRecipe | TextRecipe | None:
+    for kind in (TableRecipe, TextRecipe):
+        try:
+            return kind.model_validate_json(text)
+        except ValidationError:
+            continue
+    return None
+
+
+def _input(
+    settings: DataSettings | None,
+    data: DataSet | None,
+    recipe: TableRecipe | TextRecipe | None,
+    shape: tuple[int, ...],
+    dtype: str,
+) -> ModelInput:
+    if isinstance(recipe, TableRecipe):
+        return ModelInput(
+            kind="row",
+            shape=shape,
+            dtype=dtype,
+            means="The columns in their order: a number as it is, a date as days since first_day "
+            "(days since 1970), where a cell is empty the mean; of categories a number for each "
+            "name, 1 where the cell is that name, else 0. Standardising is inside the model.",
+            columns=recipe.features,
+            empty=MISSING,
+            csv=_csv_form(settings, recipe),
+        )
+    if isinstance(recipe, TextRecipe):
+        return ModelInput(
+            kind="words",
+            shape=shape,
+            dtype=dtype,
+            means=f"The first {recipe.length:,} words of a text as numbers: the letters A to Z are "
+            "made small, ASCII punctuation is left out, white space divides. The first word of "
+            "the vocabulary is 2; 1 is every other word, 0 fills up; a text without words is a 1.",
+            words=recipe.words,
+            length=recipe.length,
+            column=recipe.text,
+            csv=_csv_form(settings, recipe),
+        )
+    image = _image(settings, data, shape)
+    if image is None:
+        return ModelInput(
+            kind="array",
+            shape=shape,
+            dtype=dtype,
+            means="The numbers as the training data has them. What they are scaled to is inside "
+            "the model.",
+        )
+    return ModelInput(
+        kind="image",
+        shape=shape,
+        dtype=dtype,
+        means=f"{_COLOURS[image.channels]} pixels from 0 (black) to {image.greatest:g} (white), "
+        f"{image.height} rows of {image.width}. What they are scaled to is inside the model.",
+        image=image,
+    )
+
+
+def _image(
+    settings: DataSettings | None, data: DataSet | None, taken: tuple[int, ...]
+) -> ImageInput | None:
+    """How images are given; ``None``: the examples are none, or of a range that nobody knows."""
+    scaling = data.scaling if data is not None else settings and settings.scaling
+    shape = taken if data is None else data.training.feature_shape
+    if len(shape) == 2:
+        shape = (*shape, 1)
+    if scaling is not Scaling.DIVIDE or len(shape) != 3 or shape[-1] not in _COLOURS:
+        return None
+    known = 255.0 if settings is None else float(settings.greatest)
+    greatest = known if data is None else data.greatest
+    return ImageInput(height=shape[0], width=shape[1], channels=shape[2], greatest=greatest)
+
+
+def _csv_form(settings: DataSettings | None, recipe: TableRecipe | TextRecipe) -> CsvForm:
+    """How the data is written, where it is here."""
+    if settings is None:
+        return CsvForm()
+    reading = Reading(no_download, recipe=recipe.model_dump_json(), is_preview=True)
+    try:
+        found = source_of(settings).find(settings, reading).found
+    except (OSError, ProblemError):
+        found = {}
+    usual = CsvForm()
+    return CsvForm(
+        delimiter=str(found.get("delimiter", usual.delimiter)),
+        decimal=str(found.get("decimal", usual.decimal)),
+        encoding=str(found.get("encoding", usual.encoding)),
+        has_names=found.get("header", "first_line") == "first_line",
+    )
+
+
+def _output(
+    request: ModelExportRequest,
+    data: DataSet | None,
+    recipe: TableRecipe | TextRecipe | None,
+    ending: OutputLayer,
+    first: npt.NDArray[np.float32],
+) -> ModelOutput:
+    known = recipe.class_names if recipe is not None else request.class_names
+    if not known and recipe is None and data is not None:
+        known = data.class_names
+    target = _target(request, data, recipe, ending)
+    if target is Target.VALUES:
+        columns = () if recipe is None else recipe.targets
+        names = _names(columns, ending.outputs, first=1, word="value ")
+        return ModelOutput(
+            kind=target, numbers="values", names=names, means="A number for each value."
+        )
+    is_binary = target is Target.CLASSES and ending.outputs == 1
+    names = _names(known, 2 if is_binary else ending.outputs)
+    are_logits = _are_logits(ending, first, len(known) or None, target)
+    what = "logit" if are_logits else "probability"
+    means = f"The {what} of each {'class' if target is Target.CLASSES else 'label'}, in this order."
+    return ModelOutput(
+        kind=target,
+        numbers="logits" if are_logits else "probabilities",
+        names=names,
+        means=f"The {what} of the second class." if is_binary else means,
+    )
+
+
+def _target(
+    request: ModelExportRequest,
+    data: DataSet | None,
+    recipe: TableRecipe | TextRecipe | None,
+    ending: OutputLayer,
+) -> Target:
+    """What the outputs are about, as the model's file, the data, settings or last layer show it."""
+    if recipe is not None:
+        return recipe.predicts
+    if data is not None:
+        return data.target
+    chosen = None if request.data is None else request.data.target_kind
+    if chosen is not None:
+        return chosen
+    if ending.activation is Activation.LINEAR and not request.class_names:
+        return Target.VALUES
+    return Target.CLASSES
+
+
+def _are_logits(
+    ending: OutputLayer,
+    first: npt.NDArray[np.float32],
+    class_count: int | None,
+    target: Target,
+) -> bool:
+    """Whether the last layer leaves out what makes probabilities, or its outputs look like that."""
+    if ending.activation is not Activation.UNKNOWN:
+        return ending.activation is Activation.LINEAR
+    return read_outputs(ending.activation, first, class_count, target).meaning in _LOGITS
+
+
+def _names(known: Sequence[str], count: int, *, first: int = 0, word: str = "") -> tuple[str, ...]:
+    """The names that are known; else numbers."""
+    if len(known) == count:
+        return tuple(known)
+    return tuple(f"{word}{number}" for number in range(first, first + count))

@@ -1,0 +1,356 @@
+"""Predicts with a model that gpupanel exported; this script runs without gpupanel.
+
+    python predict.py cat.png dog.jpg     images
+    python predict.py rows.csv            rows of a table, or of texts
+    python predict.py review.txt          texts; or --text "the words of one"
+    python predict.py examples.npy        arrays, one example or many
+
+Beside it stand the model and a JSON file that says what the model takes and gives. It needs
+Python 3.10, NumPy, Pillow for images, and TensorFlow; of a .tflite file ai-edge-litert is enough.
+"""
+
+import argparse
+import csv
+import json
+import re
+import string
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
+TABLES = (".csv", ".tsv")
+LONGEST_TEXT = 2**20  # bytes: what follows is not read
+
+
+def main() -> None:
+    """Print what the model says of each input."""
+    parser = argparse.ArgumentParser(description="Predicts with the exported model.")
+    parser.add_argument("inputs", nargs="*", type=Path, help="images, .csv, .txt or .npy files")
+    parser.add_argument("--model", type=Path, help="the model, where several stand beside this")
+    parser.add_argument("--text", help="a text, in place of a file")
+    parser.add_argument("--json", action="store_true", help="print all outputs as JSON")
+    arguments = parser.parse_args()
+    csv.field_size_limit(LONGEST_TEXT)
+    if not arguments.inputs and arguments.text is None:
+        parser.error("name what to predict on")
+    path = arguments.model or model_beside()
+    description = described(path)
+    takes, gives = description["input"], description["output"]
+    model = load(path)
+    results = []
+    for name, example in examples(arguments.inputs, arguments.text, takes):
+        outputs = model(example.reshape(1, *takes["shape"]).astype(takes["dtype"]))
+        numbers = probabilities(outputs.reshape(-1).astype(np.float64), gives)
+        named = list(zip(gives["names"], numbers.tolist(), strict=True))
+        results.append({"input": name, "outputs": named})
+        if not arguments.json:
+            print(f"{visible(name)}: {sentence(named, gives)}", flush=True)
+    if arguments.json:
+        print(json.dumps(results))
+
+
+def model_beside() -> Path:
+    """The model in the folder of this file."""
+    here = Path(__file__).resolve().parent
+    if (here / "saved_model.pb").exists():
+        return here
+    found = sorted(each for each in here.iterdir() if each.suffix in (".tflite", ".keras"))
+    found = [each for each in found if description_of(each).exists()]
+    if not found:
+        raise SystemExit(f"There is no exported model in {here}: name one by --model.")
+    if len(found) > 1:
+        names = ", ".join(visible(each.name) for each in found)
+        raise SystemExit(f"Several models are here, name one of them by --model: {names}")
+    return found[0]
+
+
+def description_of(model: Path) -> Path:
+    """Where it stands what a model takes and gives."""
+    return model / "model.json" if model.is_dir() else model.with_name(f"{model.name}.json")
+
+
+def described(model: Path) -> dict[str, Any]:
+    """What the JSON file beside a model says."""
+    path = description_of(model)
+    try:
+        description: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{path} does not say what the model takes: {error}") from error
+    if description.get("schema_version") != 1:
+        raise SystemExit(f"{path} was written by another version of gpupanel than this script.")
+    return description
+
+
+def load(path: Path) -> Callable[[np.ndarray], np.ndarray]:
+    """The model as a function of examples, first axis the examples."""
+    if path.suffix == ".tflite":
+        return load_tflite(path)
+    if path.suffix == ".keras":
+        import keras
+
+        model = keras.saving.load_model(path, compile=False)
+        return lambda features: np.asarray(model(features, training=False))
+    import tensorflow as tf
+
+    loaded = tf.saved_model.load(str(path))
+    return lambda features: np.asarray(loaded.serve(features))
+
+
+def load_tflite(path: Path) -> Callable[[np.ndarray], np.ndarray]:
+    """Carried out by LiteRT, or by the interpreter in TensorFlow."""
+    try:
+        from ai_edge_litert.interpreter import Interpreter
+    except ImportError:
+        import tensorflow as tf
+
+        Interpreter = tf.lite.Interpreter  # noqa: N806
+    interpreter = Interpreter(str(path))
+    given = interpreter.get_input_details()[0]["index"]
+    result = interpreter.get_output_details()[0]["index"]
+
+    def call(features: np.ndarray) -> np.ndarray:
+        interpreter.resize_tensor_input(given, features.shape)
+        interpreter.allocate_tensors()
+        interpreter.set_tensor(given, features)
+        interpreter.invoke()
+        return np.array(interpreter.get_tensor(result))
+
+    return call
+
+
+def examples(
+    paths: list[Path], text: str | None, takes: dict[str, Any]
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Each example with its name."""
+    kind = takes["kind"]
+    numbers = {word.encode(): place for place, word in enumerate(takes.get("words", ()), 2)}
+    if text is not None:
+        if kind != "words":
+            raise SystemExit("The model takes no texts.")
+        yield "text", features_of_text(text, numbers, takes["length"])
+    for path in paths:
+        suffix = path.suffix.lower()
+        try:
+            if suffix == ".npy":
+                yield from arrays(path, tuple(takes["shape"]))
+            elif kind == "image":
+                yield path.name, features_of_image(path, takes["image"])
+            elif kind == "row" and suffix in TABLES:
+                for name, cells in rows(path, [each["name"] for each in takes["columns"]], takes):
+                    yield name, features_of_row(cells, takes, name)
+            elif kind == "words" and suffix in TABLES and "column" in takes:
+                for name, cells in rows(path, [takes["column"]], takes):
+                    yield name, features_of_text(cells[takes["column"]], numbers, takes["length"])
+            elif kind == "words" and suffix not in TABLES:
+                with path.open("rb") as file:
+                    content = file.read(LONGEST_TEXT)
+                words = content.decode(encoding_of(takes), errors="ignore")
+                yield path.name, features_of_text(words, numbers, takes["length"])
+            else:
+                raise SystemExit(f"The model cannot take {path}. It takes this: {takes['means']}")
+        except (OSError, UnicodeError, csv.Error) as error:
+            raise SystemExit(f"{path} cannot be read: {error}") from error
+
+
+def arrays(path: Path, shape: tuple[int, ...]) -> Iterator[tuple[str, np.ndarray]]:
+    """One example, or those along the first axis."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        raise SystemExit(f"{path} holds no array of numbers: {error}") from error
+    count = int(np.prod(shape))
+    if array.size == count:
+        yield path.name, array
+    elif array.ndim and array.size == len(array) * count:
+        for place, one in enumerate(array):
+            yield f"{path.name} [{place}]", one
+    else:
+        raise SystemExit(f"{path} has the shape {array.shape}, an example of the model {shape}.")
+
+
+def features_of_image(path: Path, wanted: dict[str, Any]) -> np.ndarray:
+    """Pixels, upright and scaled, from 0 to the greatest value."""
+    from PIL import Image, ImageOps, UnidentifiedImageError
+
+    height, width, channels = wanted["height"], wanted["width"], wanted["channels"]
+    try:
+        with Image.open(path, formats=FORMATS) as image:
+            for part in (8, 4, 2):  # a large JPEG is unpacked at a part of its size
+                if min(image.size) >= part * max(height, width):
+                    image.draft(None, (image.width // part, image.height // part))
+                    break
+            ImageOps.exif_transpose(image, in_place=True)
+            shown: Image.Image = image
+            is_grey = image.mode == "I" and image.format in ("PNG", "PPM")
+            if image.mode.startswith("I;16") or is_grey:
+                shown = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+            elif image.mode in ("I", "F"):
+                raise SystemExit(f"{path} has 32 bits a pixel: which of them is white?")
+            elif image.has_transparency_data:
+                white = Image.new("RGBA", image.size, "white")
+                shown = Image.alpha_composite(white, image.convert("RGBA"))
+            shown = shown.convert("RGB" if channels == 3 else "L")
+            across = max(1, 2 * shown.width // (3 * width))
+            down = max(1, 2 * shown.height // (3 * height))
+            if (across, down) != (1, 1):
+                shown = shown.reduce((across, down))
+            pixels = np.asarray(shown, np.uint8).reshape(shown.height, shown.width, channels)
+    except (UnidentifiedImageError, Image.DecompressionBombError) as error:
+        raise SystemExit(f"{path} is not an image that can be read: {error}") from error
+    return scaled(pixels, height, width) * np.float32(wanted["greatest"] / 255.0)
+
+
+def scaled(pixels: np.ndarray, height: int, width: int) -> np.ndarray:
+    """As tf.image.resize does it, bit for bit."""
+    up, low, down = neighbours(pixels.shape[0], height)
+    left, right, across = neighbours(pixels.shape[1], width)
+    exact = pixels.astype(np.float32)
+    lines = exact[:, left] + (exact[:, right] - exact[:, left]) * across[:, np.newaxis]
+    down = down[:, np.newaxis, np.newaxis]
+    return np.asarray(np.rint(lines[up] + (lines[low] - lines[up]) * down))
+
+
+def neighbours(count: int, wanted: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Between which pixels of a line each wanted one is, and how far from the first."""
+    half, step = np.float32(0.5), np.float32(count) / np.float32(wanted)
+    places = (np.arange(wanted, dtype=np.float32) + half) * step - half
+    first, second = np.floor(places), np.minimum(np.ceil(places), count - 1)
+    return np.maximum(first, 0).astype(int), second.astype(int), places - first
+
+
+def rows(
+    path: Path, wanted: list[str], takes: dict[str, Any]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each row as cells by the names of their columns."""
+    form = takes["csv"]
+    with path.open(encoding=encoding_of(takes), newline="") as file:
+        lines = (line for line in csv.reader(file, delimiter=form["delimiter"]) if line)
+        names: list[str] = []
+        for number, cells in enumerate(lines, 0 if form["has_names"] else 1):
+            if not names:
+                names = column_names(cells if form["has_names"] else [""] * len(cells))
+                missing = [each for each in wanted if each not in names]
+                if missing:
+                    columns, cut = ", ".join(map(visible, missing)), form["delimiter"]
+                    raise SystemExit(f'{path} lacks columns: {columns}. Its cells end at "{cut}".')
+            if number == 0:
+                continue
+            if len(cells) != len(names):
+                found = f"{len(cells)} cells, not {len(names)}"
+                raise SystemExit(f"Row {number} of {path} has {found}.")
+            yield f"{path.name} row {number}", dict(zip(names, cells, strict=True))
+
+
+def column_names(names: list[str]) -> list[str]:
+    """Each another one: a second "x" is called "x (2)", an empty one "column 3"."""
+    given: list[str] = []
+    for place, title in enumerate(names, 1):
+        name = wanted = title.strip() or f"column {place}"
+        number = 2
+        while name in given:
+            name, number = f"{wanted} ({number})", number + 1
+        given.append(name)
+    return given
+
+
+def features_of_row(cells: dict[str, str], takes: dict[str, Any], row: str) -> np.ndarray:
+    """Numbers and dates as they are, each category as 0 or 1."""
+    found: list[float] = []
+    for column in takes["columns"]:
+        cell = cells[column["name"]]
+        if column["kind"] == "category":
+            found += [float(cell == name) for name in column["categories"]]
+            continue
+        value = column["mean"]
+        if cell not in takes["empty"]:
+            try:
+                if column["kind"] == "date":
+                    held = days_since_1970(cell) - column["first_day"]
+                else:
+                    held = number_in(cell, takes["csv"]["decimal"])
+            except ValueError:
+                what = f'column "{visible(column["name"])}" holds "{visible(cell)}"'
+                raise SystemExit(f"{row}: {what}, which is not a {column['kind']}.") from None
+            value = held if abs(held) <= np.finfo(np.float32).max else value
+        found.append(value)
+    return np.array(found, np.float32)
+
+
+def number_in(cell: str, decimal: str) -> float:
+    """The number in a cell."""
+    if decimal == ",":
+        if "." in cell:
+            raise ValueError(cell)
+        cell = cell.replace(",", ".")
+    if "_" in cell:
+        raise ValueError(cell)
+    return float(cell)
+
+
+def days_since_1970(cell: str) -> float:
+    """Of a date such as 2026-01-31 or 31.01.2026, with or without a time."""
+    text = re.sub(r"^\s*(\d{1,2})\.(\d{1,2})\.(\d{4})", r"\3-\2-\1", cell).strip()
+    text = re.sub(r"-(\d)(?=\D|$)", r"-0\1", text).replace("Z", "+00:00")
+    moment = datetime.fromisoformat(text)
+    moment = moment.replace(tzinfo=None) - (moment.utcoffset() or timedelta())
+    days = moment.toordinal() - date(1970, 1, 1).toordinal()
+    seconds = (moment - datetime.combine(moment.date(), datetime.min.time())).total_seconds()
+    return days + seconds / 86_400
+
+
+def features_of_text(text: str, numbers: dict[bytes, int], length: int) -> np.ndarray:
+    """Numbers of words: 0 fills up, 1 is every word that the vocabulary has not."""
+    content = text.encode("utf-8", "replace")[:LONGEST_TEXT].lower()
+    words = content.translate(None, string.punctuation.encode()).split()[:length]
+    found = np.zeros(length, np.float32)
+    found[: len(words)] = [numbers.get(word, 1) for word in words]
+    if not words:
+        found[0] = 1
+    return found
+
+
+def encoding_of(takes: dict[str, Any]) -> str:
+    """In which text files are written, with a mark at their start or without."""
+    encoding: str = takes["csv"]["encoding"]
+    return "utf-8-sig" if encoding == "utf-8" else encoding
+
+
+def probabilities(outputs: np.ndarray, gives: dict[str, Any]) -> np.ndarray:
+    """A probability for each class or label; values as they are."""
+    if gives["kind"] == "classes" and len(outputs) == 1:
+        second = logistic(outputs) if gives["numbers"] == "logits" else outputs
+        return np.concatenate([1.0 - second, second])
+    if gives["numbers"] != "logits":
+        return outputs
+    if gives["kind"] == "labels":
+        return logistic(outputs)
+    powers = np.exp(outputs - outputs.max())
+    return np.asarray(powers / powers.sum())
+
+
+def logistic(logits: np.ndarray) -> np.ndarray:
+    """The sigmoid."""
+    return np.asarray(np.exp(-np.logaddexp(0.0, -logits)))
+
+
+def sentence(named: list[tuple[str, float]], gives: dict[str, Any]) -> str:
+    """The three most probable classes, the labels that are likely, or all values."""
+    if gives["kind"] == "values":
+        return ", ".join(f"{visible(name)} {number:.6g}" for name, number in named)
+    order = sorted(named, key=lambda each: -each[1])
+    if gives["kind"] == "labels":
+        order = [each for each in order if each[1] >= 0.5] or order[:1]
+    return ", ".join(f"{visible(name)} {100 * number:.1f} %" for name, number in order[:3])
+
+
+def visible(text: str) -> str:
+    """What would act on a terminal is seen instead."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Has models exported, and shows how far that is and what came of it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QUrl, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QWidget
+
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.export_format import ModelExportFormat
+from gpupanel.ui.workers.model_export_worker import ModelExporter
+
+if TYPE_CHECKING:
+    from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
+
+
+class ModelExportBinding(QObject):
+    """Opens the dialog; an export ends with it.
+
+    Args:
+        window: What the dialog stands before.
+        exporter: Writes models.
+    """
+
+    def __init__(self, window: QWidget, exporter: ModelExporter | None = None) -> None:
+        super().__init__(window)
+        self._window = window
+        self.exporter = exporter or ModelExporter()
+        self.exporter.setParent(self)
+        self._dialog: ModelExportDialog | None = None
+
+    def begin(self, layout: RunLayout, wanted: ModelExportFormat, output: Path) -> None:
+        """Write the model of that run there, in place of an export that goes on."""
+        if self._dialog is None:
+            self._dialog = self._new_dialog()
+        self.exporter.begin(layout, wanted, output)
+        self._dialog.begin(layout.name, wanted, output)
+        self._dialog.show()
+        self._dialog.activateWindow()
+
+    def stop(self) -> None:
+        """Write no more; the process that did is ended, and what it wrote removed."""
+        if self._dialog is not None:
+            self._dialog.close()
+        self.exporter.stop()
+
+    def _new_dialog(self) -> "ModelExportDialog":
+        # Here and not above: most windows never need it.
+        from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
+
+        dialog = ModelExportDialog(self._window)
+        dialog.closed.connect(self.exporter.cancel)
+        dialog.cancelRequested.connect(self.exporter.cancel)
+        dialog.folderRequested.connect(self._open_folder)
+        self.exporter.busyChanged.connect(dialog.setBusy)
+        self.exporter.exported.connect(dialog.setExport)
+        return dialog
+
+    @Slot(object)
+    def _open_folder(self, folder: Path) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
