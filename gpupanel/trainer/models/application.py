@@ -42,7 +42,10 @@ class _Application(Network[ApplicationModel]):
         return keras.layers.Dense(building.output_count, name="outputs", dtype="float32")(hidden)
 
     @override
-    def base_layers(self, trained: keras.Model) -> list[keras.layers.Layer]:
+    def base_layers(
+        self, model: ApplicationModel, trained: keras.Model
+    ) -> list[keras.layers.Layer]:
+        del model
         return _layers(trained.get_layer(_BASE))
 
 

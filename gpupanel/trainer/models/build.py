@@ -53,7 +53,7 @@ class BuiltModel:
     @property
     def base_layers(self) -> list[keras.layers.Layer]:
         """The layers that may be frozen, from the first to the last; see ``Network``."""
-        return network_of(self.settings).base_layers(self.trained)
+        return network_of(self.settings).base_layers(self.settings, self.trained)
 
     def plain(self, instead: Mapping[int, Array] | None = None) -> keras.Model:
         """The model as people use it, in Keras's own layers, with the weights of this moment.

@@ -80,13 +80,14 @@ class Network(Protocol[Settings]):
         """
         ...
 
-    def base_layers(self, trained: keras.Model) -> list[keras.layers.Layer]:
+    def base_layers(self, model: Settings, trained: keras.Model) -> list[keras.layers.Layer]:
         """The layers that ``frozen_layers`` is about, from the first to the last.
 
         Args:
-            trained: Whose outputs are those of :meth:`outputs`, of settings with such layers.
+            model: What it was built from.
+            trained: Whose outputs are those of :meth:`outputs`.
         """
-        del trained
+        del model, trained
         return []
 
 

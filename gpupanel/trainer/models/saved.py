@@ -70,9 +70,8 @@ class _SavedModel(Network[SavedModel]):
         return keras.layers.Activation("linear", name="outputs", dtype="float32")(hidden)
 
     @override
-    def base_layers(self, trained: keras.Model) -> list[keras.layers.Layer]:
-        names = [layer.name for layer in trained.layers]
-        if _BASE in names:
+    def base_layers(self, model: SavedModel, trained: keras.Model) -> list[keras.layers.Layer]:
+        if model.head is Head.NEW:
             return list(_layers(trained.get_layer(_BASE)))
         return list(_layers(trained.get_layer(_WHOLE)))[:-1]
 
