@@ -74,7 +74,7 @@ def texts(folder: Path) -> tuple[str, list[Path]]:
 
 
 CASES = {
-    "images": (images, 'source = "resnet"'),
+    "images": (images, 'source = "cnn"'),
     "table": (table, 'source = "table"'),
     "texts": (texts, 'source = "transformer"'),
     "mlp of texts": (texts, 'source = "mlp"'),
