@@ -71,8 +71,8 @@ def frozen_setting() -> Any:  # noqa: ANN401
     return setting(
         "Frozen layers",
         "Which layers keep the weights that they begin with. The fewer layers learn, the less "
-        "memory and the fewer examples are needed. Frozen batch normalisation keeps its statistics, "
-        "too.",
+        "memory and the fewer examples are needed. Frozen batch normalisation keeps its "
+        "statistics, too.",
         default="none",
         prefix="all but the last ",
         unit="layer",
