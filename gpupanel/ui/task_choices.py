@@ -29,8 +29,8 @@ class TaskChoices(Value):
 class TaskSwitch:
     """Takes a profile from one task to another, and gives back what training was set to.
 
-    Training builds a model and may be divided in six ways; the other tasks take a saved model and
-    put it on one device or on each.
+    Training may be divided in six ways; the other tasks take a saved model and put it on one device
+    or on each.
     """
 
     def __init__(self) -> None:
@@ -41,9 +41,9 @@ class TaskSwitch:
 
     def remember(self, profile: Profile) -> None:
         """Keep what this profile says about its task, for when a person comes back to it."""
-        if not profile.model.is_trainable:
+        if profile.model.is_saved:
             self._saved = profile.model
-        elif profile.task == "train":
+        if profile.task == "train":
             self._model = profile.model
 
     def switched(self, profile: Profile, choices: TaskChoices) -> Profile:
