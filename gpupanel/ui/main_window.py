@@ -184,6 +184,8 @@ class MainWindow(QMainWindow):
         self.live_page.predictRequested.connect(self.tabs.show_session)
         self.live_page.keepSharesRequested.connect(self.session_page.choose_shares)
         self.runs.runOpened.connect(self._open_run)
+        self.live_page.banner.runRequested.connect(self._open_run)
+        self._history.listed.connect(self.live_page.setRuns)
         self._history.goingFound.connect(self._follow_going)
         self._queue.runBegan.connect(self._history.refresh)
         self._queue.entryOpened.connect(self.tabs.show_session)

@@ -24,6 +24,8 @@ class HistoryBinding(QObject):
         parent: The window.
     """
 
+    listed = Signal(object)
+    """All runs, newest first: a tuple of :class:`RunSummary`."""
     goingFound = Signal(object)
     """The first listing found a run that goes on: its directory, a :class:`Path`."""
 
@@ -66,6 +68,7 @@ class HistoryBinding(QObject):
     def _on_listed(self, runs: tuple[RunSummary, ...]) -> None:
         is_first, self._runs = self._runs is None, runs
         self._page.setRuns(runs)
+        self.listed.emit(runs)
         going = next((run for run in runs if run.is_running), None)
         if is_first and going is not None:
             self.goingFound.emit(going.path)
