@@ -15,8 +15,8 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.value import Count, PositiveInt, Value
 
-_GRAIN_BITS = 5
-"""Numbers differ by 1 part in 16 to 32: less decides nothing that a run would notice."""
+_GRAIN_BITS = 4
+"""Numbers differ by 1 part in 8 to 16: less decides nothing that a run would notice."""
 _FIRST_REACH = 16
 """Beyond the first number that fits, the search reaches by 1/8 of it, then 1/4, then 1/2."""
 
@@ -140,7 +140,7 @@ def next_examples(first: int, most: int, trials: Sequence[BatchTrial]) -> int | 
     if fits >= most:
         return None
     if fits < first:
-        return min(max(_grained(2 * fits), fits + 1), first)
+        return min(2 * fits, first)
     beyond = sum(each.examples >= first for each in trials)
     reach = min(2**beyond, _FIRST_REACH)
     return min(max(_grained(fits + fits * reach // _FIRST_REACH), fits + 1), most)

@@ -148,8 +148,12 @@ class _Batches:
         return equal_shares(batch, len(plan.replicas))
 
     def fits(self, batch: int) -> bool:
-        """Whether each replica was seen to hold its share."""
+        """Whether each replica was seen to hold its share; of few examples none goes without."""
+        least = [min(1, share) for share in self._plan.shares]
         shares = self.divided(batch)
+        if not self._are_given:
+            shares = (max(shares),) * len(shares)  # so that the largest is divided without a rest
+        shares = tuple(map(max, least, shares))
         return all(share <= most for share, most in zip(shares, self.limits, strict=True))
 
     def speeds(self, largest: int) -> tuple[BatchSpeed, ...]:
@@ -169,9 +173,7 @@ class _Batches:
 
     def _rate(self, batch: int) -> float | None:
         shares = self.divided(batch)
-        seconds = [
-            speed.seconds(share) for share, speed in zip(shares, self._speeds, strict=True)
-        ]
+        seconds = [speed.seconds(share) for share, speed in zip(shares, self._speeds, strict=True)]
         known = [each for each in seconds if each is not None]
         if len(known) < len(seconds) or not max(known):
             return None

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.memory import CUDA_CONTEXT_MIB, Allocator, LimitedMemory
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.planning.context import PlanningContext, planning_context
 from gpupanel.planning.memory_estimate import (
@@ -81,9 +80,7 @@ def batch_targets(context: PlanningContext) -> tuple[BatchTarget, ...]:
             continue
         first = _first(alone, room, plan.shares[replicas[0]])
         targets.append(
-            BatchTarget(
-                key, logical, tuple(replicas), room, margin // 2, alone, alone.plan, first
-            )
+            BatchTarget(key, logical, tuple(replicas), room, margin // 2, alone, alone.plan, first)
         )
     return tuple(targets)
 
@@ -102,7 +99,7 @@ def _alone(context: PlanningContext, key: str, room_mib: int) -> PlanningContext
     changes = {"devices": devices, "strategy": StrategySettings(), "memory": limited}
     # What was measured before must not hide what the estimate itself comes to.
     step = context.step
-    plain: StepMemory | None = None if step is None else step.model_copy(update={"measured": ()})
+    plain = None if step is None else step.model_copy(update={"measured": ()})
     alone = profile.model_copy(update=changes)
     return planning_context(alone, context.inventory, context.sample, context.preview, step=plain)
 

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from threading import Event
-from typing import Final
+from typing import Final, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -29,7 +29,6 @@ from gpupanel.domain.batch_search import (
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.model_summary import summary_request
 from gpupanel.domain.number_text import count
-from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.batch_fit import batch_fit, device_batch, measured_step
@@ -228,7 +227,7 @@ class _DeviceSearch:
             self._command,
             left_s + _GRACE_S,
             watch.ended,
-            _variables(target.plan),
+            _variables(target),
             question,
             on_output=lines.take,
         )
@@ -326,7 +325,7 @@ class _Watch:
         self._closed = Event()
         self._thread = threading.Thread(target=self._work, name="batch-memory-watch")
 
-    def __enter__(self) -> "_Watch":
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -354,8 +353,8 @@ class _Watch:
             reader.close()
 
 
-def _variables(plan: LaunchPlan) -> dict[str, str]:
-    return {"TF_CPP_MIN_LOG_LEVEL": "2", **plan.environment}
+def _variables(target: BatchTarget) -> dict[str, str]:
+    return {"TF_CPP_MIN_LOG_LEVEL": "2", **target.plan.environment}
 
 
 def _last_lines(text: str) -> str:
