@@ -135,6 +135,9 @@ class DataSource(KindValue):
     """Whether it may be predicted on without labels."""
     may_predict_several: ClassVar[bool] = False
     """Whether several values an example may be predicted."""
+    makes_features: ClassVar[bool] = False
+    """Whether its features depend on what the training data held: a vocabulary, means, categories.
+    A model that was trained on it keeps a record of them."""
     has_categories: ClassVar[bool] = False
     """Whether features may be 0 or 1, which stay so where the others are standardised."""
     leaves_out_unlabelled: ClassVar[bool] = False

@@ -11,10 +11,10 @@ from pydantic import Field
 from typing_extensions import override
 
 from gpupanel.domain.application_model import ApplicationModel
-from gpupanel.domain.choice import Choice
+from gpupanel.domain.choice import Choice, ChoiceEnum
 from gpupanel.domain.kind import kind
 from gpupanel.domain.layered_models import CnnModel, MlpModel
-from gpupanel.domain.model_kind import Model, synchronized_setting
+from gpupanel.domain.model_kind import FrozenLayers, Model, frozen_setting, synchronized_setting
 from gpupanel.domain.resnet_model import ResNetModel
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.tabular_model import TabularModel
@@ -24,6 +24,7 @@ __all__ = [
     "DEFAULT_MODEL",
     "ApplicationModel",
     "CnnModel",
+    "Head",
     "MlpModel",
     "Model",
     "ModelSettings",
@@ -36,8 +37,29 @@ __all__ = [
 ]
 
 
+class Head(ChoiceEnum):
+    """What becomes of a saved model's last layer when the model is trained further."""
+
+    KEPT = (
+        "kept",
+        "Keep it: train the model further",
+        "The data has the same classes or values as the data that it was trained on.",
+    )
+    NEW = (
+        "new",
+        "A new one for this data",
+        (
+            "The last layer is replaced by a new one with an output for each class or value of "
+            "this data: to fine-tune the model for another task."
+        ),
+    )
+
+
 class SavedModel(Model):
     """A Keras model in a ``.keras`` file, loaded in safe mode: no code of it is run.
+
+    It is evaluated, predicts, or is trained further. Examples are given to it as the data has
+    them, for it scales them itself. A run that trains it keeps a copy of the file.
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
@@ -46,7 +68,10 @@ class SavedModel(Model):
         Choice(
             "saved",
             "Saved model: a .keras file",
-            ("A trained model, such as one that a run has saved."),
+            (
+                "A trained model, such as one that a run has saved: it is trained further, or "
+                "fine-tuned with a new last layer."
+            ),
         )
     )
     path: str = setting(
@@ -56,8 +81,31 @@ class SavedModel(Model):
         default="",
         path=PathKind((".keras",), "Keras models", "Choose the model"),
     )
+    head: Head = setting(
+        "Last layer",
+        "Whether training keeps the last layer with weights, or replaces it.",
+        default=Head.KEPT,
+    )
+    frozen_layers: FrozenLayers = frozen_setting()
+    batch_norm_synchronized: bool = synchronized_setting(advanced=True)
 
-    is_trainable: ClassVar[bool] = False
+    module: ClassVar[str] = "saved"
+    is_saved: ClassVar[bool] = True
+
+    @property
+    @override
+    def begins_with(self) -> str:
+        return "saved"
+
+    @property
+    @override
+    def keeps_layers(self) -> bool:
+        return self.frozen_layers != "none"
+
+    @property
+    @override
+    def synchronizes_batch_norm(self) -> bool:
+        return self.batch_norm_synchronized
 
 
 class PythonModel(Model):
@@ -125,5 +173,5 @@ DEFAULT_MODEL: ModelSettings = MlpModel()
 
 
 def saved_model(path: str = "") -> ModelSettings:
-    """A model in a ``.keras`` file: what the tasks that do not train take."""
+    """A model in a ``.keras`` file: what the tasks that do not train need."""
     return SavedModel(path=path)

@@ -71,8 +71,8 @@ def frozen_setting() -> Any:  # noqa: ANN401
     return setting(
         "Frozen layers",
         "Which layers keep the weights that they begin with. The fewer layers learn, the less "
-        "memory and the fewer examples are needed. Frozen batch normalisation keeps its statistics, "
-        "too.",
+        "memory and the fewer examples are needed. Frozen batch normalisation keeps its "
+        "statistics, too.",
         default="none",
         prefix="all but the last ",
         unit="layer",
@@ -98,8 +98,8 @@ def synchronized_setting(**more: Any) -> Any:  # noqa: ANN401
 class Model(KindValue):
     """What every model has, and what is asked about it."""
 
-    is_trainable: ClassVar[bool] = True
-    """Whether it is trained; else it is taken by the tasks that do not train."""
+    is_saved: ClassVar[bool] = False
+    """Whether it is a trained model in a file, which the tasks that do not train need."""
 
     takes: ClassVar[ExampleKind] = ExampleKind.ANY
     """What its examples have to be."""

@@ -55,6 +55,11 @@ class RunLayout:
         return self.code / "data.py"
 
     @property
+    def start_model(self) -> Path:
+        """The saved model that is trained further, as it was when the run was started."""
+        return self.root / "start.keras"
+
+    @property
     def data_fingerprint(self) -> Path:
         """What the data was that the run learns from; absent in runs of earlier versions."""
         return self.root / "data.json"

@@ -243,6 +243,7 @@ class TableData(DataSource):
     module: ClassVar[str] = "table"
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
+    makes_features: ClassVar[bool] = True
     has_categories: ClassVar[bool] = True
     leaves_out_unlabelled: ClassVar[bool] = True
     path_noun: ClassVar[str] = "table"

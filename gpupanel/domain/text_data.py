@@ -125,6 +125,7 @@ class TextData(DataSource):
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
     leaves_out_unlabelled: ClassVar[bool] = True
+    makes_features: ClassVar[bool] = True
     path_noun: ClassVar[str] = "folder or table of texts"
 
     @property

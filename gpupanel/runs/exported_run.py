@@ -40,7 +40,8 @@ _LOGICAL_DEVICE: Final = re.compile(r"/device:(CPU|GPU):\d{1,6}")
 def profile_of_export(layout: RunLayout) -> tuple[Profile, LaunchPlan, tuple[UserCode, ...]]:
     """The run's profile, its plan, and the Python files that a script of it runs.
 
-    These files are the run's own copies: what the profile named may be something else by now.
+    These files, and a saved model that was trained further, are the run's own copies: what the
+    profile named may be something else by now.
 
     Raises:
         ProblemError: One of them is missing, damaged, or of a newer version.
@@ -53,6 +54,8 @@ def profile_of_export(layout: RunLayout) -> tuple[Profile, LaunchPlan, tuple[Use
         model = model.model_copy(update={"path": paths["model.path"]})
     if "data.path" in paths:
         data = data.model_copy(update={"path": paths["data.path"]})
+    if profile.task == "train" and model.is_saved:
+        model = model.model_copy(update={"path": str(layout.start_model.absolute())})
     changed = profile.model_copy(update={"model": model, "data": data})
     return changed, _plan(layout), code
 

@@ -28,6 +28,7 @@ from gpupanel.runs.directory.amendments import amend, finish_amendment
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
 from gpupanel.runs.directory.private_files import make_private_folder
 from gpupanel.runs.directory.profile_file import anchored, read_run_profile
+from gpupanel.runs.directory.start_model import keep_start_model
 from gpupanel.runs.directory.unsafe_entries import check_run_folder
 from gpupanel.runs.error_problems import process_problem
 from gpupanel.runs.history.run_summary import RunSummary
@@ -240,11 +241,12 @@ def reserve_run(profile_name: str, runs_dir: Path) -> RunLayout:
 def fill_run(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
     """Write what a run needs to start; its profile last, which makes it a run for everybody.
 
-    Python code that the profile names is copied into the run, whose own it is from then on.
+    Python code that the profile names is copied into the run, whose own it is from then on, and so
+    is a saved model that is trained further.
 
     Raises:
         CodeNotTrustedError: Nobody trusted that code yet.
-        ProblemError: Something cannot be written.
+        ProblemError: Something cannot be written, or the model cannot be read.
     """
     code = code_of_profile(profile)
     check_trusted(code)
@@ -253,6 +255,7 @@ def fill_run(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
         make_folder(layout.requests)
         touch(layout.trainer_log)
         keep_code(layout, code)
+        keep_start_model(layout, profile)
         text = dump_profile(anchored(profile, Path.cwd()))
         write_whole(layout.profile, text, private=True)
     except OSError as error:

@@ -39,12 +39,6 @@ from gpupanel.trainer.strategies.placed_layers import PlacedLayers, choose_place
 
 _BFLOAT16_FROM = (8, 0)
 """Compute capability from which NVIDIA GPUs calculate with bfloat16 (Ampere)."""
-_NOT_TRAINABLE = Problem(
-    code="saved_model_not_trainable",
-    field="model.source",
-    message="A saved model can be evaluated and can predict, but is not trained further.",
-    hint='Choose an MLP or a CNN, or set task to "evaluate" or "predict".',
-)
 _NO_CLASSES = Problem(
     code="class_weights_without_classes",
     field="data.class_weights",
@@ -154,11 +148,15 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     """
     training, plan = run.profile.training, run.plan
     across_replicas = strategy.num_replicas_in_sync > 1
-    if not run.profile.model.is_trainable:
-        raise ProblemError(_NOT_TRAINABLE)
     set_precision(training)
     keras.config.set_image_data_format("channels_last")
-    building = Building(split.data, split.training, run.model_code, across_replicas)
+    building = Building(
+        split.data,
+        split.training,
+        run.model_code,
+        across_replicas,
+        start_model=run.start_model,
+    )
     places = _places(run, split)
     if places is not None:
         building = replace(building, hook=places)

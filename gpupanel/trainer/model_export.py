@@ -32,7 +32,7 @@ from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
-from gpupanel.trainer.inference.model_file import check_model_file, problem, recipe_in
+from gpupanel.trainer.models.model_file import check_model_file, problem, recipe_in
 
 if TYPE_CHECKING:
     import keras
@@ -64,7 +64,8 @@ def export_model(request: ModelExportRequest) -> ModelExport:
 def _exported(request: ModelExportRequest) -> ModelExport:
     # They take seconds.
     from gpupanel.trainer.exports.description import describe, write_beside
-    from gpupanel.trainer.inference.replicas import ending_of, load_saved
+    from gpupanel.trainer.inference.replicas import ending_of
+    from gpupanel.trainer.models.loaded_model import load_saved
 
     model = load_saved(request.model)
     data = _data_of(request.data, request.seed, request.model)
@@ -142,7 +143,7 @@ def _copied(
     request: ModelExportRequest, model: "keras.Model", examples: _Floats
 ) -> tuple[_Call, int]:
     """The file as it is."""
-    from gpupanel.trainer.inference.replicas import load_saved
+    from gpupanel.trainer.models.loaded_model import load_saved
 
     del model, examples
     output = Path(request.output)

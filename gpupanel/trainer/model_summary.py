@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,6 +20,7 @@ from pydantic import ValidationError
 
 from gpupanel import __version__
 from gpupanel.domain.data import DataCache
+from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.model_fit import shape_misfit
 from gpupanel.domain.model_summary import (
     LayerSummary,
@@ -31,9 +33,11 @@ from gpupanel.files.cache_folder import cache_folder, remove_unused
 from gpupanel.files.guarded_files import read_file, touch
 from gpupanel.files.whole_files import write_whole
 from gpupanel.trainer.datasets.examples import DataSet, Examples
+from gpupanel.trainer.datasets.kept_file import marks_of
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.models.saved_recipe import reading_to_train
 
 if TYPE_CHECKING:
     import keras
@@ -63,7 +67,9 @@ def summarize(request: SummaryRequest) -> ModelSummary:
 
 def _summarized(request: SummaryRequest) -> ModelSummary:
     """The layers, from the cache where they were built before."""
-    reading = Reading(no_download, seed=request.seed, is_preview=True)
+    reading = reading_to_train(
+        Reading(no_download, seed=request.seed, is_preview=True), request.model, request.data
+    )
     read = read_data(request.data.model_copy(update={"cache": DataCache.NONE}), reading)
     misfit = shape_misfit(request.model, request.data, read.training.feature_shape)
     if misfit is not None:
@@ -86,12 +92,22 @@ def _key(request: SummaryRequest, data: DataSet) -> str:
         "target": data.target.value,
         "scaling": data.scaling.name,
         "greatest": data.greatest,
+        "file": _file_marks(request.model),
         "tokens": data.token_count,
         "categories": data.categories,
         "mixed_precision": request.mixed_precision,
         "versions": [_SCHEMA, __version__, version("keras")],
     }
     return hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
+
+
+def _file_marks(model: ModelSettings) -> tuple[int, ...]:
+    """What shows that a saved model is the one of the last time; it is not read for that."""
+    if not model.is_saved:
+        return ()
+    with suppress(OSError):
+        return marks_of(Path(model.chosen_path).stat())
+    return ()
 
 
 def _kept(key: str) -> ModelSummary | None:

@@ -11,13 +11,13 @@ import math
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from gpupanel.domain.data import DataCache, DataSettings, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
-from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
@@ -34,7 +34,11 @@ from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
-from gpupanel.trainer.inference.model_file import check_model_file, recipe_in
+from gpupanel.trainer.models.model_file import (
+    check_model_file,
+    recipe_in,
+)
+from gpupanel.trainer.models.saved_recipe import check_last_layer, reading_to_train
 from gpupanel.trainer.models.weights_file import check_weights_file
 from gpupanel.trainer.steps.order import make_epoch_order
 
@@ -53,12 +57,13 @@ find a bad one among the rest."""
 
 def preview(request: PreviewRequest) -> DataPreview:
     """Some examples and the class counts; or the problems that training would have."""
-    return _preview_of_data(request).model_copy(
-        update={"model_problems": _model_problems(request.model)}
-    )
+    found = _preview_of_data(request)
+    problems = _model_problems(request, found)
+    return found.model_copy(update={"model_problems": problems})
 
 
-def _model_problems(model: ModelSettings | None) -> tuple[Problem, ...]:
+def _model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem, ...]:
+    model = request.model
     if model is None or not model.chosen_paths:
         return ()
     try:
@@ -68,6 +73,10 @@ def _model_problems(model: ModelSettings | None) -> tuple[Problem, ...]:
             check_weights_file(model.weights_path)
         else:
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
+            if request.task == "train":
+                reading_to_train(Reading(no_download), model, request.data)
+                classes = 0 if found.value_count else len(found.class_counts)
+                check_last_layer(model, classes=classes, values=found.value_count)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
         return problems_of(error, what="The preview of the model")
     return ()
@@ -131,18 +140,14 @@ def _epoch_counts(request: PreviewRequest, divided: Split) -> tuple[int, int]:
 
 
 def _reading(request: PreviewRequest) -> Reading:
-    model, recipe = request.model, ""
-    if request.task != "train" and model is not None and not model.is_trainable:
-        with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
-            recipe = recipe_in(model.chosen_path)
-    is_training = request.task == "train"
-    return Reading(
-        no_download,
-        seed=request.seed,
-        must_differ=is_training,
-        recipe=recipe,
-        is_preview=True,
-    )
+    model, is_training = request.model, request.task == "train"
+    reading = Reading(no_download, seed=request.seed, must_differ=is_training, is_preview=True)
+    with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
+        if is_training:
+            reading = reading_to_train(reading, model, request.data)
+        elif model is not None and model.is_saved:
+            reading = replace(reading, recipe=recipe_in(model.chosen_path))
+    return reading
 
 
 def _missing_code(data: DataSettings) -> tuple[Problem, ...]:

@@ -23,6 +23,7 @@ from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.models.saved_recipe import reading_to_train
 
 
 def try_rates(request: RateRangeRequest) -> RateRange:
@@ -40,10 +41,10 @@ def try_rates(request: RateRangeRequest) -> RateRange:
 
 def _points(request: RateRangeRequest) -> tuple[RatePoint, ...]:
     training = request.training
-    read = read_data(
-        request.data.model_copy(update={"cache": DataCache.NONE}),
-        Reading(no_download, seed=training.seed),
+    reading = reading_to_train(
+        Reading(no_download, seed=training.seed), request.model, request.data
     )
+    read = read_data(request.data.model_copy(update={"cache": DataCache.NONE}), reading)
     divided = split(read, request.data, training.seed)
     misfit = shape_misfit(request.model, request.data, divided.training.feature_shape)
     if misfit is not None:

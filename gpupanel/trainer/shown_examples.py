@@ -30,12 +30,12 @@ from gpupanel.trainer.datasets.source import Reading, no_download
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.examples import read_all_of
-from gpupanel.trainer.inference.model_file import recipe_in
 from gpupanel.trainer.inference.written_predictions import (
     label_words,
     read_predictions,
     top_classes,
 )
+from gpupanel.trainer.models.model_file import recipe_in
 from gpupanel.trainer.preview import example_preview
 
 _NAMED_FOLDERS = 2

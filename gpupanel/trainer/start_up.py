@@ -30,6 +30,7 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import tensorflow_not_importable
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.memory_shortage import is_out_of_memory
+from gpupanel.trainer.models.saved_recipe import reading_to_train
 from gpupanel.trainer.quick_import import quick_import
 from gpupanel.trainer.started_run import StartedRun
 
@@ -215,6 +216,7 @@ def read_split(run: StartedRun, reading: Reading) -> Split:
         ProblemError: The data cannot be used, or does not fit the model.
     """
     profile = run.profile
+    reading = reading_to_train(reading, profile.model, profile.data, run.start_model)
     data = read_data(profile.data, reading)
     examples = split(data, profile.data, profile.training.seed)
     misfit = shape_misfit(profile.model, profile.data, examples.training.feature_shape)

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import Problem, ProblemError
@@ -49,6 +50,11 @@ class StartedRun:
         if not model.is_code:
             return None
         return RunCode("model.path", model.chosen_path, self.layout.model_code)
+
+    @property
+    def start_model(self) -> Path | None:
+        """The run's copy of the saved model that it trains further; ``None``: it builds one."""
+        return self.layout.start_model if self.profile.model.is_saved else None
 
     @property
     def leads(self) -> bool:

@@ -18,6 +18,7 @@ from gpupanel.runs.following.follower import FollowedRun
 from gpupanel.runs.following.memory_text import returned_words
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.following.unread_problems import unread_file_problem, unread_problem
+from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.checkpoint_offer import checkpoint_offer
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.dropped_files import kind_to_predict_on, local_paths
@@ -29,7 +30,8 @@ from gpupanel.ui.panels.run_parts import RunPartsPanel
 from gpupanel.ui.resume_on_selected import ResumeOnSelected, resume_on_selected
 from gpupanel.ui.run_actions import offers_resume, restart_text, run_actions
 from gpupanel.ui.run_control import RunControl
-from gpupanel.ui.run_state import status_words
+from gpupanel.ui.run_links import links_of
+from gpupanel.ui.run_state import card_words, status_words
 from gpupanel.ui.session import Session
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.workers.run_reader import RunFacts
@@ -68,6 +70,7 @@ class LivePage(QWidget):
         self._plan: LaunchPlan | None = None
         self._facts: RunFacts | None = None
         self._waiting: list[SampleBatch] = []
+        self._runs: tuple[RunSummary, ...] = ()
         self.setAcceptDrops(True)
         self.banner = RunBanner()
         self.parts = RunPartsPanel()
@@ -90,6 +93,16 @@ class LivePage(QWidget):
         layout.addWidget(self.parts)
         layout.addWidget(splitter, 1)
         self._connect()
+
+    @Slot(object)
+    def setRuns(self, runs: tuple[RunSummary, ...]) -> None:
+        """Know all runs, the newest first: some belong to the one that is shown."""
+        self._runs = runs
+        self._show_links()
+
+    def _show_links(self) -> None:
+        shown = self._control.shown
+        self.banner.setLinks(links_of(None if shown is None else shown.root, self._runs))
 
     @property
     def profile(self) -> Profile | None:
@@ -129,11 +142,13 @@ class LivePage(QWidget):
         self.log.clear(layout.trainer_log)
         self.banner.setRun(layout.name, "")
         self.banner.setProblem(None)
+        self.banner.setCard("")
         self.banner.setStory("")
         self.banner.setMemory("")
         self.banner.setGaps("")
         self.banner.setNotice("")
         self.banner.setSettingsReadable(readable=False)
+        self._show_links()
         self._show_devices()
         self._show_ways_on()
 
@@ -166,6 +181,7 @@ class LivePage(QWidget):
         layout = self._control.shown
         if layout is not None:
             self.banner.setRun(layout.name, status_words(status))
+            self.banner.setCard(card_words(status))
             self.evaluation.setStatus(status, layout.root, self._control.shown_confusion)
         self.parts.setStatus(status)
         self.banner.setStory(restart_text(status, self._device_names()))

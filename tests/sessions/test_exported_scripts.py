@@ -22,7 +22,7 @@ from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Loss, TrainingSettings
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
-from gpupanel.trainer.inference.model_file import recipe_in
+from gpupanel.trainer.models.model_file import recipe_in
 from tests.sessions.both import Both, carry_out_both
 from tests.sessions.material import FEATURES, LABELS, Material
 

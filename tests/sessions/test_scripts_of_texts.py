@@ -14,7 +14,7 @@ from gpupanel.domain.model import MlpModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
-from gpupanel.trainer.inference.model_file import recipe_in
+from gpupanel.trainer.models.model_file import recipe_in
 from tests.sessions.one_source import (
     assert_same_data,
     assert_same_sessions,

@@ -126,10 +126,10 @@ def test_that_a_saved_model_is_a_path_and_nothing_else(panel, qtbot):
     assert empty.isHidden()
 
 
-def test_that_training_offers_what_can_be_trained_and_other_tasks_a_saved_model(panel):
+def test_that_training_offers_every_kind_and_other_tasks_a_saved_model(panel):
     box = panel.findChild(QComboBox, "model_selector")
     panel.setValue(SavedModel(path="m.keras"))
-    assert box.currentText() == "Saved model (not trainable)"
+    assert box.currentText() == "Saved model: a .keras file"
     panel.setTrains(False)
     panel.setValue(CnnModel())
     assert box.currentText() == "CNN (not trained yet)"
@@ -144,19 +144,47 @@ def test_that_training_offers_what_can_be_trained_and_other_tasks_a_saved_model(
     [
         ("model.keras", SavedModel(), "/runs/model.keras"),
         ("model.h5", SavedModel(), ""),
-        ("model.keras", MlpModel(), None),
-        ("network.py", MlpModel(), "/runs/network.py"),
         ("network.py", SavedModel(), ""),
     ],
 )
 def test_that_a_model_file_can_be_dropped_where_one_is_asked_for(panel, name, asked, path):
+    panel.setTrains(False)
+    drop(panel, name, asked)
+    assert panel.value().path == path
+
+
+@pytest.mark.parametrize("name", ["model.keras", "network.py"])
+@pytest.mark.parametrize("asked", [MlpModel(), SavedModel()])
+def test_that_training_takes_a_dropped_model_of_any_kind(panel, name, asked):
+    drop(panel, name, asked)
+    assert panel.value().path == f"/runs/{name}"
+
+
+def test_that_settings_of_a_models_training_are_shown_where_it_is_trained(panel):
+    panel.setValue(SavedModel(path="m.keras"))
+    of_training = {"Last layer", "Frozen layers", "More settings"}
+    assert of_training | {"File"} <= shown_names(panel)
+    panel.setTrains(False)
+    assert not of_training & shown_names(panel)
+    assert "File" in shown_names(panel)
+    panel.setTrains(True)
+    assert of_training <= shown_names(panel)
+
+
+def shown_names(panel):
+    """What a screen reader calls the widgets that are shown."""
+    return {
+        each.accessibleName() for each in panel.findChildren(QWidget) if each.isVisibleTo(panel)
+    }
+
+
+def drop(panel, name, asked):
     panel.setValue(asked)
     dropped = QMimeData()
     dropped.setUrls([QUrl.fromLocalFile(f"/runs/{name}")])
     button, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     action = Qt.DropAction.CopyAction
     panel.dropEvent(QDropEvent(QPointF(5, 5), action, dropped, button, none))
-    assert getattr(panel.value(), "path", None) == path
 
 
 def test_that_weights_that_are_dropped_are_what_an_architecture_begins_with(panel):

@@ -33,7 +33,6 @@ from tests.unit.parsed_package import PACKAGE, nodes_of_package
 
 SOURCES: tuple[type[KindValue], ...] = get_args(get_args(DataSettings)[0])
 MODELS: tuple[type[KindValue], ...] = get_args(get_args(ModelSettings)[0])
-TRAINABLE = [kind.values for kind in kinds_of(ModelSettings) if kind.new().is_trainable]
 MAY_NAME_A_SOURCE = (
     "domain/data.py",
     "domain/keras_data.py",
@@ -79,15 +78,15 @@ def test_that_each_source_has_its_files(
     check_fit(type(found_by(one_of(values))), protocol, values, "data")
 
 
-@pytest.mark.parametrize("values", TRAINABLE)
-def test_that_each_model_that_is_trained_has_its_part_of_a_script(values: type[KindValue]) -> None:
+@pytest.mark.parametrize("values", MODELS)
+def test_that_each_model_has_its_part_of_a_script(values: type[KindValue]) -> None:
     model = one_of(values)
     check_fit(type(script_of_model(model)), ModelScript, values, "model")
 
 
 _NETWORKS = """
 import keras
-from tests.unit.test_kinds import TRAINABLE, check_fit, one_of
+from tests.unit.test_kinds import MODELS, check_fit, one_of
 from gpupanel.trainer.models.network import Network, network_of
 from gpupanel.trainer.models.optimizers import FUSED, make_optimizer
 from gpupanel.domain.choice import ChoiceEnum
@@ -96,7 +95,7 @@ from gpupanel.domain.setting import setting
 from gpupanel.domain.training import TrainingSettings
 from tests.forked.processes import run_forked
 
-for values in TRAINABLE:
+for values in MODELS:
     check_fit(type(network_of(one_of(values))), Network, values, "model")
 class Later(ChoiceEnum):
     NADAM = "nadam", "Nadam", "Adam with Nesterov momentum."
@@ -131,7 +130,7 @@ for each in Optimizer:
 
 
 @pytest.mark.tensorflow
-def test_that_each_model_that_is_trained_and_each_optimizer_is_made_by_keras() -> None:
+def test_that_each_model_and_each_optimizer_is_made_by_keras() -> None:
     done = run_forked(
         [sys.executable, "-c", _NETWORKS],
         cwd=PACKAGE.parent,
@@ -212,7 +211,7 @@ def test_that_no_two_sources_share_a_file() -> None:
 
 
 def test_that_no_module_is_there_without_a_kind() -> None:
-    for folder, kinds in (("sources", SOURCES), ("models", TRAINABLE)):
+    for folder, kinds in (("sources", SOURCES), ("models", MODELS)):
         there = {path.stem for path in (PACKAGE / "planning/script" / folder).glob("[!_]*.py")}
         assert there == {values.module for values in kinds}
 

@@ -37,7 +37,7 @@ def lr_find(profile: ProfileArgument, *, json: JsonOption = False) -> None:
         read = anchored(read_profile(profile), Path.cwd())
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_BAD_PROFILE)
-    if not (read.task == "train" and read.model.is_trainable):
+    if read.task != "train":
         refuse(ProblemError(_NOT_TRAINED), json=json, status=EXIT_BAD_PROFILE)
     plan = prepared_on(read_machine(), read).plan
     device = plan.replicas[0].device_key if plan is not None else CPU_KEY

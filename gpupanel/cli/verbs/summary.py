@@ -45,7 +45,7 @@ def summary(profile: ProfileArgument, *, json: JsonOption = False) -> None:
         read = anchored(read_profile(profile), Path.cwd())
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_BAD_PROFILE)
-    if not (read.task == "train" and read.model.is_trainable):
+    if read.task != "train":
         refuse(ProblemError(_NOT_TRAINED), json=json, status=EXIT_BAD_PROFILE)
     found = summarize_model(summary_request(read))
     preparation = _prepared(read, found)

@@ -94,7 +94,7 @@ def matters_to_task(profile: Profile, problem: Problem) -> bool:
 def source_does_not_fit(context: PlanningContext) -> Iterator[Problem]:
     """Data known to hold what the model does not take, while no example was read."""
     profile = context.profile
-    if profile.model.is_trainable and _read(context) is None:
+    if not profile.model.is_saved and _read(context) is None:
         problem = kind_misfit(profile.model, profile.data)
         if problem is not None:
             yield problem

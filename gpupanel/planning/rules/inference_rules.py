@@ -1,4 +1,4 @@
-"""What the tasks ``evaluate`` and ``predict`` need, and what a saved model is good for."""
+"""What the tasks ``evaluate`` and ``predict`` need."""
 
 from collections.abc import Iterator
 
@@ -12,21 +12,9 @@ INFERENCE_KINDS = (StrategyKind.ONE_DEVICE, StrategyKind.MIRRORED)
 _GERUNDS = {"evaluate": "Evaluating", "predict": "Predicting"}
 
 
-def saved_model_not_trainable(context: PlanningContext) -> Iterator[Problem]:
-    """A saved model that is to be trained."""
-    if context.trains and not context.profile.model.is_trainable:
-        yield Problem(
-            code="saved_model_not_trainable",
-            field="model.source",
-            message="A saved model can be evaluated and can predict, but is not trained further.",
-            hint="Evaluate it, or choose a model that is built and trained here.",
-            fix=Fix.of("Evaluate it", "task", "evaluate"),
-        )
-
-
 def no_saved_model(context: PlanningContext) -> Iterator[Problem]:
     """A model that is not saved yet, for a task that uses one."""
-    if not context.trains and context.profile.model.is_trainable:
+    if not context.trains and not context.profile.model.is_saved:
         yield Problem(
             code="inference_needs_saved_model",
             field="model.source",

@@ -10,11 +10,13 @@ from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
 
+_MADE_WHOLE = {"python": "a model from Python code", "saved": "a saved model"}
+
 
 def found_in_model_file(context: PlanningContext) -> Iterator[Problem]:
     """Why the file that holds the model, or its code, cannot be used by the task."""
     model = context.profile.model
-    is_used = bool(model.chosen_paths) and model.is_trainable is context.trains
+    is_used = bool(model.chosen_paths) and (context.trains or model.is_saved)
     if context.preview is not None and is_used:
         yield from context.preview.model_problems
 
@@ -22,7 +24,7 @@ def found_in_model_file(context: PlanningContext) -> Iterator[Problem]:
 def path_missing(context: PlanningContext) -> Iterator[Problem]:
     """A model of a file that is not chosen yet: a saved one, or one that Python code builds."""
     model = context.profile.model
-    if model.lacks_path and context.trains is model.is_trainable:
+    if model.lacks_path and (context.trains or model.is_saved):
         yield Problem(
             code="model_path_missing",
             field="model.path",
@@ -65,8 +67,8 @@ def layers_not_divided(context: PlanningContext) -> Iterator[Problem]:
     """A model that is built whole, whose layers are to be placed on several devices."""
     profile = context.profile
     divided = context.trains and profile.strategy.kind is StrategyKind.MODEL_PARALLEL
-    if divided and profile.model.is_trainable and profile.model.stack is None:
-        what = "a model from Python code" if profile.model.is_code else profile.model.source
+    if divided and profile.model.stack is None:
+        what = _MADE_WHOLE.get(profile.model.source, profile.model.source)
         yield Problem(
             code="python_model_not_divided" if profile.model.is_code else "model_not_divided",
             field="strategy.kind",

@@ -58,7 +58,6 @@ RULES: Final[tuple[Rule, ...]] = (
     model_rules.path_missing,
     model_rules.weights_missing,
     model_rules.drawn_layers_frozen,
-    inference_rules.saved_model_not_trainable,
     inference_rules.no_saved_model,
     inference_rules.strategy_for_training_only,
     inference_rules.balanced_for_training_only,

@@ -6,6 +6,7 @@ from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import script_of, split_section
+from gpupanel.planning.script.saved_file import FITTING_SHAPE
 from gpupanel.planning.script.sections import joined, lines_for
 
 # In the margin: E evaluation, V values to be predicted, K several labels at once, C predictions as
@@ -16,14 +17,7 @@ eC|
   |DEVICES, SHARES, BATCH = $devices, $shares, $batch
   |
   |
-  |def fitting_shape(wanted, shape):
-  |    """The shape in which the model takes an example: the same numbers in the same order."""
-  |    flat, without_channel = (int(np.prod(shape)),), shape[:-1] if shape[-1:] == (1,) else shape
-  |    for each in (shape, (*shape, 1), without_channel, flat):
-  |        if len(each) == len(wanted):
-  |            if all(side in (None, there) for side, there in zip(wanted, each)):
-  |                return each
-  |    raise SystemExit(f"The model takes examples of the shape {wanted}, the data has {shape}.")
+  |$fitting_shape
   |
   |
   |def without_ending(model):
@@ -253,6 +247,7 @@ def inference_section(profile: Profile, plan: LaunchPlan) -> str:
         batch=plan.global_batch_size,
         path=repr(profile.model.chosen_path),
         fit=_fit(profile.data),
+        fitting_shape=FITTING_SHAPE.strip("\n"),
     )
 
 

@@ -84,7 +84,7 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
         plan: Made from it.
 
     Raises:
-        ProblemError: A saved model is to be trained, or one that is to be built is not to be.
+        ProblemError: A model that is still to be trained is to be evaluated, or to predict.
     """
     title = f"{profile.name}: written by gpupanel {__version__}; it runs without gpupanel."
     sections = (f"# {each.title}\n{each.code}" for each in script_sections(profile, plan))
@@ -102,10 +102,11 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
         ProblemError: As there.
     """
     model, data = profile.model, profile.data
-    if (profile.task == "train") is not model.is_trainable:
+    trains = profile.task == "train"
+    if not (trains or model.is_saved):
         raise ProblemError(_NOT_STARTABLE)
     alone = in_one_process(plan)
-    is_mixed = model.is_trainable and profile.training.mixed_precision
+    is_mixed = trains and profile.training.mixed_precision
     policy = "mixed_bfloat16" if is_mixed else "float32"
     note = _IN_ONE_PROCESS[plan.strategy] if plan.strategy in GANG_KINDS else ""
     settings = _SETTINGS.format(policy=policy, seed=profile.training.seed).strip("\n")
@@ -113,7 +114,7 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
     found = [("Devices and strategy", f"{calls}\n\n{settings}")]
     if data.is_code or model.is_code:
         found.append(("Python files of your own", CODE_SECTION))
-    if model.is_trainable:
+    if trains:
         training = f"{_NO_CHECKPOINTS}\n{training_section(profile, alone)}".strip("\n")
         kept = script_of(data).kept_in_model(data).strip("\n")
         found += [
@@ -133,7 +134,7 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
 _NOT_STARTABLE = Problem(
     code="export_not_available",
     field="model.source",
-    message="A saved model is evaluated or predicts, and one that is built is trained: other runs "
-    "cannot start, and so they are no scripts.",
+    message="Only a saved model can be evaluated or can predict: other runs cannot start, and so "
+    "they are no scripts.",
     hint="Check the profile: that shows what to change.",
 )

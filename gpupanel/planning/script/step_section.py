@@ -244,7 +244,7 @@ def _conditions(profile: Profile, plan: LaunchPlan) -> set[str]:
         "D": drops,
         "N": norms,
         "Q": stack is None,
-        "O": profile.model.is_code or data.token_count > 0,
+        "O": profile.model.is_code or profile.model.is_saved or data.token_count > 0,
         "C": training.clip_norm is not None,
         "W": training.decays_weights,
         "E": training.ema is not None,

@@ -47,6 +47,8 @@ class Reading:
             but a trained model can be evaluated on them.
         recipe: How the features were made that a saved model takes, as the source wrote it; empty
             where none is used, or it says nothing.
+        own_targets: What is predicted is found in the data, whatever the recipe says of it: the
+            saved model gets a new last layer.
         is_preview: A preview: what would take minutes is left to a run.
         needs_labels: In a scan, say so where nothing shows what the examples are.
         on_progress: Called while data is made ready for its first use, which takes long.
@@ -58,6 +60,7 @@ class Reading:
     seed: int = 0
     must_differ: bool = True
     recipe: str = ""
+    own_targets: bool = False
     is_preview: bool = False
     needs_labels: bool = True
     on_progress: OnProgress = ignore_progress

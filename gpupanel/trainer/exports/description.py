@@ -26,8 +26,8 @@ from gpupanel.trainer.datasets.tables.batches import MISSING
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, TableRecipe
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.inference.meaning import Activation, Meaning, read_outputs
-from gpupanel.trainer.inference.model_file import recipe_in
 from gpupanel.trainer.inference.replicas import OutputLayer
+from gpupanel.trainer.models.model_file import recipe_in
 
 _SCRIPT = Path(__file__).with_name("predict.py")
 _LOGITS = (Meaning.LOGITS, Meaning.LABEL_LOGITS, Meaning.BINARY_LOGIT)

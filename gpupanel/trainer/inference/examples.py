@@ -16,7 +16,7 @@ from gpupanel.trainer.datasets.examples import (
 )
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.split import divide
-from gpupanel.trainer.inference.model_file import (
+from gpupanel.trainer.models.model_file import (
     check_model_file,
     recipe_in,
     saved_model_path,
@@ -100,7 +100,7 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         ProblemError: The data cannot be used, and why.
     """
     model = profile.model
-    recipe = "" if model.is_trainable else recipe_in(model.chosen_path)
+    recipe = recipe_in(model.chosen_path) if model.is_saved else ""
     found = read_all_of(profile, replace(reading, recipe=recipe))
     indices = _readable(_chosen(profile, found), found)
     return InferenceExamples(

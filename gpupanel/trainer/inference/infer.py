@@ -32,12 +32,12 @@ from gpupanel.trainer.inference.meaning import (
     read_outputs,
     scores_of,
 )
-from gpupanel.trainer.inference.model_file import saved_model_path
 from gpupanel.trainer.inference.predictions import Predictions, write_predictions
 from gpupanel.trainer.inference.replicas import Replica, load_replicas, reshaped_hint
 from gpupanel.trainer.inference.spread import Digest, Spread
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.memory_shortage import is_out_of_memory
+from gpupanel.trainer.models.model_file import saved_model_path
 from gpupanel.trainer.progress import ExampleReports, TrainingRecord
 from gpupanel.trainer.saving.saving_problems import confusion_not_saved
 from gpupanel.trainer.started_run import StartedRun

@@ -61,7 +61,11 @@ class BuiltModel:
         """
         # Layers of Keras's own, wherever they stand.
         plain = Building(
-            self.building.data, self.building.training, self.building.code, begins=False
+            self.building.data,
+            self.building.training,
+            self.building.code,
+            begins=False,
+            start_model=self.building.start_model,
         )
         inputs = plain.inputs
         outputs = network_of(self.settings).outputs(self.settings, inputs, plain)

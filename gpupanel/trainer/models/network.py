@@ -5,6 +5,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 import keras
@@ -34,6 +35,8 @@ class Building:
         across_replicas: Whether there is more than one replica.
         hook: Is shown every layer, but not those that code builds.
         begins: Whether its first weights matter; else others take their place.
+        start_model: A run's copy of the saved model that is trained further; ``None``: the file
+            itself is read.
     """
 
     data: DataSet
@@ -42,6 +45,7 @@ class Building:
     across_replicas: bool = False
     hook: LayerHook = _leave_as_it_is
     begins: bool = True
+    start_model: Path | None = None
 
     @property
     def inputs(self) -> keras.KerasTensor:

@@ -101,6 +101,6 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
         if self._request_of(profile) == self._request:
             return
         self._page.plan.estimate.setAnswer(is_answered=False)
-        trains = profile.task == "train" and profile.model.is_trainable
+        trains = profile.task == "train"
         if self._follows and trains:
             self._timer.start()

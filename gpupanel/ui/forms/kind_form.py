@@ -1,6 +1,6 @@
 """A form for a table of the profile of one of several kinds: a chooser, and a form for each."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import Signal
@@ -54,6 +54,7 @@ class KindForm(QWidget):
         self._forms: dict[type[Value], ValueForm] = {}
         self._problems: Mapping[str, Problem] = {}
         self._unoffered = "{}"
+        self._shown: Collection[str] | None = None
         self.chooser = ChoiceBox([kind.choice for kind in kinds])
         """Chooses the kind."""
         self._head = SettingsForm()
@@ -108,6 +109,12 @@ class KindForm(QWidget):
         """Shows or hides the row of the chooser."""
         self._head.set_row_visible(self.chooser, visible=visible)
 
+    def set_only_shown(self, names: Collection[str] | None) -> None:
+        """Hides all settings of every kind but these; ``None``: shows all of them."""
+        self._shown = names
+        for form in self._forms.values():
+            form.set_only_shown(names)
+
     def editors(self) -> Mapping[str, QWidget]:
         """The chooser, and what edits each setting of the kind that is shown, by key."""
         return {**self._head.editors(), **self._form(self._value).editors()}
@@ -136,6 +143,7 @@ class KindForm(QWidget):
         if kind not in self._forms:
             form = ValueForm(value, inputs=self._inputs(value), taken=self._letter)
             form.valueChanged.connect(self.change)
+            form.set_only_shown(self._shown)
             self._forms[kind] = form
             self._column.addWidget(form)
             # What is made late would be last of the whole window.

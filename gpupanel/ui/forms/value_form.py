@@ -1,7 +1,7 @@
 """A form for a table of the profile, made of what its settings declare."""
 
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -107,6 +107,11 @@ class ValueForm(SettingsForm):
         (self._hidden.discard if shown else self._hidden.add)(name)
         self._show_rows()
 
+    def set_only_shown(self, names: Collection[str] | None) -> None:
+        """Hides the rows of all settings but these; ``None``: shows every one."""
+        self._hidden = set() if names is None else set(self._settings).difference(names)
+        self._show_rows()
+
     @override
     def reveal(self, key: str) -> None:
         """Unfolds the settings that few need, where it is one of them."""
@@ -124,7 +129,6 @@ class ValueForm(SettingsForm):
             if setting.advanced and self._more.parent() is None:
                 self.add_wide(self._more)
             self._add(setting, title)
-        self._more.setVisible(self._more.parent() is not None)
 
     def _add(self, setting: Setting, title: str) -> None:
         widget = self._inputs[setting.name]
@@ -151,6 +155,8 @@ class ValueForm(SettingsForm):
             is_folded = setting.advanced and not self._more.isChecked()
             shown = not is_folded and name not in self._hidden
             self.set_row_visible(self._inputs[name], visible=shown)
+        advanced = {name for name, setting in self._settings.items() if setting.advanced}
+        self._more.setVisible(bool(advanced - self._hidden))
 
     def _change(self, name: str, *_: object) -> None:
         chosen = self._input(name).value()

@@ -17,8 +17,7 @@ from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layer_sketch import LayerSketch
 
 _KINDS = kinds_of(ModelSettings)
-_TRAINABLE = tuple(kind for kind in _KINDS if kind.new().is_trainable)
-_SAVED = tuple(kind for kind in _KINDS if not kind.new().is_trainable)
+_SAVED = tuple(kind for kind in _KINDS if kind.new().is_saved)
 _BY_SUFFIX = {
     suffix: kind
     for kind in _KINDS
@@ -87,10 +86,9 @@ class ModelPanel(SettingsCard):
     def setTrains(self, trains: bool) -> None:
         """Offers what can be trained, or what can be evaluated and predicted with."""
         self._trains = trains
-        if trains:
-            self._form.setOffered(_TRAINABLE, unoffered="not trainable")
-        else:
-            self._form.setOffered(_SAVED, unoffered="not trained yet")
+        self._form.setOffered(_KINDS if trains else _SAVED, unoffered="not trained yet")
+        # What else there is to choose of a saved model is about its training.
+        self._form.set_only_shown(None if trains else ("path",))
         self._show()
 
     def forget(self) -> None:
@@ -124,7 +122,7 @@ class ModelPanel(SettingsCard):
         if kind is None:
             return None
         model: ModelSettings = kind.new(path=str(paths[0]))
-        return model if model.is_trainable is self.value().is_trainable else None
+        return model if self._trains or model.is_saved else None
 
     def _take(self, value: ModelSettings) -> None:
         self._show()
@@ -132,12 +130,12 @@ class ModelPanel(SettingsCard):
 
     def _show(self) -> None:
         value = self.value()
-        self._form.set_chooser_visible(visible=value.is_trainable or self._trains)
+        self._form.set_chooser_visible(visible=self._trains or not value.is_saved)
         self._sketch.setVisible(value.stack is not None)
         if value.stack is not None:
             self._sketch.setLayers(_layers(value.stack))
         # What code builds is known when a run carries it out.
-        self._layers.setVisible(self._trains and value.is_trainable and not value.is_code)
+        self._layers.setVisible(self._trains and not value.is_code)
         sentence = _sentence(value)
         self._note.setText(sentence)
         self._note.setVisible(bool(sentence))

@@ -1,13 +1,25 @@
 """What is to be said about the shown run: which one it is, how it ended, and why."""
 
+from functools import partial
+from pathlib import Path
+
 from PySide6.QtCore import Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_text
 from gpupanel.ui.checkpoint_offer import CheckpointOffer
 from gpupanel.ui.run_actions import RunActions
+from gpupanel.ui.run_links import RunLinks, link_words
 from gpupanel.ui.widgets.export_menu import EXPORT_TIP, ExportMenu
 from gpupanel.ui.widgets.fix_buttons import FixButtons
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
@@ -58,6 +70,8 @@ class RunBanner(QFrame):
     """What the shown run has learned is to be measured."""
     longerRequested = Signal()
     """The shown run is to be trained for more epochs."""
+    runRequested = Signal(object)
+    """Another run is to be shown: its directory, a :class:`Path`."""
     fixRequested = Signal(object)
     """The shown run is to be tried again with a change: its :class:`Fix`."""
 
@@ -65,6 +79,7 @@ class RunBanner(QFrame):
         super().__init__(parent)
         self.setObjectName("run_banner")
         self._detail = ""
+        self._links, self._offers_ways = RunLinks(), False
         self._make_words()
         self._make_buttons()
         self._fixes = FixButtons(self)
@@ -87,6 +102,16 @@ class RunBanner(QFrame):
         self._settings.setVisible(bool(title))
         self._export.setVisible(bool(title))
         self.setVisible(bool(title))
+
+    def setCard(self, words: str) -> None:
+        """Say what became of a run that ended; empty: it goes on.
+
+        Args:
+            words: Its best epoch, how long it took, how large its model is.
+        """
+        self._card.setText(words)
+        self._card.setToolTip(wrapped(words))
+        self._show_ways()
 
     def setReturnVisible(self, *, visible: bool) -> None:
         """Offer the way back to the run that goes on."""
@@ -121,9 +146,26 @@ class RunBanner(QFrame):
         self._evaluate.setVisible(actions.offers_evaluate)
         self._longer.setVisible(actions.offers_longer)
         self._longer.setEnabled(actions.can_train_longer)
-        self._ways.setVisible(
+        self._offers_ways = (
             actions.offers_resume or actions.offers_evaluate or actions.offers_longer
         )
+        self._show_ways()
+
+    def _show_ways(self) -> None:
+        links = self._links
+        has_links = links.origin is not None or bool(links.others)
+        self._ways.setVisible(self._offers_ways or has_links or bool(self._card.text()))
+
+    def setLinks(self, links: RunLinks) -> None:
+        """Offer the runs that belong to the shown one by their model."""
+        self._links = links
+        self._origin.setVisible(links.origin is not None)
+        if links.origin is not None:
+            self._origin.setToolTip(wrapped(f"Shows {links.origin.title}, which saved this model"))
+        count = len(links.others)
+        self._others.setVisible(count > 0)
+        self._others.setText(f"Runs of this mo&del ({count:,})")
+        self._show_ways()
 
     def setStory(self, words: str) -> None:
         """Say how the run came to go on after an end; empty: it never had to."""
@@ -184,6 +226,9 @@ class RunBanner(QFrame):
         self._state = ElidedLabel(parent=self)
         self._state.setObjectName("shown_state")
         self._state.setProperty("tone", "muted")
+        self._card = ElidedLabel(parent=self)
+        self._card.setObjectName("run_card")
+        self._card.setProperty("tone", "muted")
         self._story = _sentences(self, "run_story")
         self._memory = _sentences(self, "run_memory", "muted")
         self._memory.setToolTip(wrapped(_MEMORY_TIP))
@@ -226,6 +271,16 @@ class RunBanner(QFrame):
         )
         self._longer = make("Train &longer…", self.longerRequested, "train_longer_button")
         self._longer.setToolTip(wrapped(_LONGER_TIP))
+        self._origin = QPushButton("&Show training run", self)
+        self._origin.setObjectName("origin_button")
+        self._origin.setToolTip("Shows the run that saved this model")
+        self._origin.clicked.connect(self._show_origin)
+        self._others = QPushButton(self)
+        self._others.setObjectName("model_runs_button")
+        self._others.setToolTip("Evaluations and predictions that took this run's model")
+        menu = QMenu(self)
+        menu.aboutToShow.connect(self._list_others)
+        self._others.setMenu(menu)
         self._copy = QPushButton("&Copy details", self)
         self._copy.setToolTip("Copies message, hint, detail and the end of the log")
         self._copy.clicked.connect(self._copy_details)
@@ -253,9 +308,11 @@ class RunBanner(QFrame):
             self._accept,
             self._evaluate,
             self._longer,
+            self._origin,
+            self._others,
         ):
             ways.addWidget(button)
-        ways.addStretch(1)
+        ways.addWidget(self._card, 1)
         self._trouble = self._make_trouble()
         layout = column_in(self)
         layout.addLayout(head)
@@ -272,6 +329,7 @@ class RunBanner(QFrame):
         self.setGaps("")
         self.setNotice("")
         self.setActions(RunActions())
+        self.setLinks(RunLinks())
         self.setSettingsReadable(readable=False)
         self._checkpoint.setToolTip("Saves a checkpoint after the next step; the run continues")
         self.setCheckpointOffer(None)
@@ -298,6 +356,23 @@ class RunBanner(QFrame):
         card.addLayout(row)
         card.addLayout(again)
         return trouble
+
+    @Slot()
+    def _show_origin(self) -> None:
+        if self._links.origin is not None:
+            self.runRequested.emit(self._links.origin.path)
+
+    @Slot()
+    def _list_others(self) -> None:
+        menu = self._others.menu()
+        menu.clear()
+        for run in self._links.others:
+            # An ampersand of a name is one, and no key.
+            entry = menu.addAction(link_words(run).replace("&", "&&"))
+            entry.triggered.connect(partial(self._show_other, run.path))
+
+    def _show_other(self, path: Path, _is_checked: object = None) -> None:
+        self.runRequested.emit(path)
 
     @Slot()
     def _copy_details(self) -> None:

@@ -85,9 +85,10 @@ def test_that_values_of_a_profile_know_their_kind():
     assert kinds["imdb"].new() == KerasData(source="imdb")
     assert kinds["npz"].new() == NpzData(path="")
     assert kinds["images"].new(shuffle=False) == ImagesData(path="", shuffle=False)
-    trainable = [each.source for each in kinds_of(ModelSettings) if each.new().is_trainable]
-    assert [trainable[0], trainable[1], trainable[-1]] == ["mlp", "cnn", "python"]
-    assert "EfficientNetB0" in trainable
+    sources = [each.source for each in kinds_of(ModelSettings)]
+    assert [sources[0], sources[1], sources[-1]] == ["mlp", "cnn", "python"]
+    assert "EfficientNetB0" in sources
+    assert [each.source for each in kinds_of(ModelSettings) if each.new().is_saved] == ["saved"]
     models = {each.source: each for each in kinds_of(ModelSettings)}
     assert models["cnn"].new() == CnnModel()
     assert models["saved"].new() == SavedModel()

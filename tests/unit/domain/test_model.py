@@ -1,6 +1,13 @@
 """What a model says about itself."""
 
-from gpupanel.domain.model import ApplicationModel, CnnModel, MlpModel, PythonModel, saved_model
+from gpupanel.domain.model import (
+    ApplicationModel,
+    CnnModel,
+    MlpModel,
+    PythonModel,
+    TransformerModel,
+    saved_model,
+)
 
 
 def test_that_statistics_are_those_of_all_replicas_where_nothing_else_is_chosen() -> None:
@@ -15,8 +22,14 @@ def test_that_statistics_are_those_of_all_replicas_where_nothing_else_is_chosen(
         assert not apart.synchronizes_batch_norm
 
 
-def test_that_a_saved_model_synchronises_nothing() -> None:
-    assert not saved_model("model.keras").synchronizes_batch_norm
+def test_that_a_saved_model_begins_with_what_it_learned() -> None:
+    saved = saved_model("model.keras")
+    assert saved.is_saved
+    assert saved.synchronizes_batch_norm
+    assert saved.begins_with != "none"
+    assert not saved.keeps_layers
+    assert not TransformerModel().synchronizes_batch_norm
+    assert saved.model_copy(update={"frozen_layers": 3}).keeps_layers
 
 
 def test_that_weights_that_stand_in_a_file_are_known_from_others() -> None:

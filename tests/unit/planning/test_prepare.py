@@ -788,7 +788,7 @@ def test_that_early_stopping_without_validation_is_warned_of() -> None:
 
 def test_that_errors_come_before_warnings_and_hints() -> None:
     profile = profile_with(
-        model=SavedModel(path="digits.keras"),
+        model=SavedModel(path=""),
         memory={"GPU-elsewhere": AllMemory()},
         data=DigitsData(),
         training=TrainingSettings(early_stopping_patience=2),

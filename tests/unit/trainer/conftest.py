@@ -21,6 +21,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
+from gpupanel.runs.directory.start_model import keep_start_model
 from tests.forked.processes import ForkedProcess
 from tests.patience import PATIENCE_S
 
@@ -80,6 +81,7 @@ def make_run() -> MakeRun:
         layout.profile.write_text(dump_profile(profile), encoding="utf-8")
         plan = cpu_plan(profile, shares)
         layout.plan.write_text(plan.model_dump_json(), encoding="utf-8")
+        keep_start_model(layout, profile)
         return layout
 
     return make

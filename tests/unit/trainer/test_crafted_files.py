@@ -24,7 +24,7 @@ from gpupanel.trainer.datasets.sources.images import read_images
 from gpupanel.trainer.datasets.sources.keras_data import read_keras_data
 from gpupanel.trainer.datasets.sources.npz import read_npz
 from gpupanel.trainer.downloads.download import download
-from gpupanel.trainer.inference.model_file import check_model_file
+from gpupanel.trainer.models.model_file import check_model_file
 from tests.forked.processes import run_forked
 
 MIB = 2**20
@@ -292,8 +292,8 @@ _MAKE_AND_LOAD = """
 import sys, zipfile, json, keras
 from pathlib import Path
 from gpupanel.domain.problem import ProblemError
-from gpupanel.trainer.inference.model_file import check_model_file
-from gpupanel.trainer.inference.replicas import load_saved
+from gpupanel.trainer.models.model_file import check_model_file
+from gpupanel.trainer.models.loaded_model import load_saved
 
 folder, marker = Path(sys.argv[1]), sys.argv[2]
 layer = keras.layers.Lambda(lambda x, m=marker: (open(m, "w").close(), x)[1])

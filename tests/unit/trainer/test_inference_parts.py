@@ -31,9 +31,9 @@ from gpupanel.trainer.inference.meaning import (
     read_outputs,
     scores_of,
 )
-from gpupanel.trainer.inference.model_file import check_model_file, saved_model_path
 from gpupanel.trainer.inference.predictions import Predictions, write_predictions
 from gpupanel.trainer.inference.spread import Spread
+from gpupanel.trainer.models.model_file import check_model_file, saved_model_path
 from gpupanel.trainer.progress import ExampleReports
 
 KERAS_LAYER = {"module": "keras.layers", "class_name": "Dense", "registered_name": None}

@@ -19,7 +19,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Task
 from gpupanel.trainer import preview as preview_module
 from gpupanel.trainer.datasets.source import Reading, read_data
-from gpupanel.trainer.inference.model_file import check_model_file
+from gpupanel.trainer.models.model_file import check_model_file
 from gpupanel.trainer.preview import preview
 from tests.forked.processes import run_forked
 from tests.unit.trainer.trained_runs import CHILD_ENVIRONMENT

@@ -27,6 +27,7 @@ from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruptions
+from gpupanel.trainer.models.saved_recipe import reading_to_train
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.started_run import read_started_run
 from gpupanel.trainer.strategies.make_strategy import make_strategy
@@ -45,7 +46,9 @@ def shared_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
 def train_one(layout: RunLayout) -> tuple[RunLayout, Split]:
     run = read_started_run(layout)
     seed = run.profile.training.seed
-    data = read_data(run.profile.data, Reading(print, run.data_code, seed))
+    settings, reading = run.profile, Reading(print, run.data_code, seed)
+    reading = reading_to_train(reading, settings.model, settings.data, run.start_model)
+    data = read_data(settings.data, reading)
     parts = split(data, run.profile.data, seed)
     record = TrainingRecord()
     with EventWriter(layout.events) as events, training.reporting_skipped(parts, events):

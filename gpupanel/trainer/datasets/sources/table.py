@@ -59,9 +59,11 @@ class _TableSource(Source[TableData]):
     @override
     def read(self, data: TableData, reading: Reading) -> DataSet:
         recipe = recipe_of(reading)
+        # What is predicted; without it the data decides.
+        known = None if reading.own_targets else recipe
         path = Path(data.path)
         table = opened(data, reading, recipe)
-        targets = targets_of(data, table.names, recipe)
+        targets = targets_of(data, table.names, known)
         found = TableExamples(
             data,
             table,
@@ -69,8 +71,10 @@ class _TableSource(Source[TableData]):
             recipe.features if recipe else feature_columns(data, table, targets),
         )
         check_columns(path, [table.columns[place] for place in found.targets])
+        if recipe is not None:
+            found.check_categories()
         rows = found.rows()
-        labels = labels_of_rows(found, rows, recipe)
+        labels = labels_of_rows(found, rows, known)
         if reading.must_differ:
             _check_differ(path, labels)
         made = TableRecipe(
@@ -80,7 +84,7 @@ class _TableSource(Source[TableData]):
             predicts=labels.predicts,
             class_names=labels.class_names,
         )
-        further = further_sets(data, reading, table.overview, recipe or made)
+        further = further_sets(data, reading, table.overview, known or made)
         return DataSet(
             training=Examples(features=found.read(rows), labels=labels.array),
             test=further.examples("test"),

@@ -97,24 +97,44 @@ class _Texts(Source[TextData]):
 
     @override
     def read(self, data: TextData, reading: Reading) -> DataSet:
-        sets = read_sets(data, reading, data.targets, needs_targets=True)
+        known = _recipe(reading) if reading.recipe else None
+        # What is predicted; without it the data decides.
+        predicted = None if reading.own_targets else known
+        sets = read_sets(
+            data,
+            reading,
+            data.targets or (predicted.targets if predicted else ()),
+            known_text=known.text if known else "",
+            needs_targets=True,
+        )
         training = sets["training"]
         rows = training.labelled()
-        labels = training.labels(rows, data.predicts)
+        labels = (
+            training.labels(rows, data.predicts)
+            if predicted is None
+            else TargetLabels(
+                training.labels_as(rows, predicted), predicted.predicts, predicted.class_names
+            )
+        )
         if reading.must_differ:
             _check_differ(training.path, labels)
         trained = rows[_trained_on(data, reading.seed, labels)]
         tokens = training.tokens
         counts = counted(tokens, trained)
-        places = most_frequent(tokens.words, counts[1:], data.vocabulary - FIRST_WORD)
-        words = tokens.words[places]
+        if known is None:
+            places = most_frequent(tokens.words, counts[1:], data.vocabulary - FIRST_WORD)
+            words, length = tokens.words[places], data.length
+        else:
+            words, length = np.array([word.encode() for word in known.words], "S"), known.length
+            places = np.flatnonzero(np.isin(tokens.words, words))
         examples = {
-            name: self._examples(data, each, words, rows, labels) for name, each in sets.items()
+            name: self._examples(data, each, words, length, rows, labels)
+            for name, each in sets.items()
         }
         shown = tuple(word.decode(errors="replace") for word in words.tolist())
         recipe = TextRecipe(
             words=shown,
-            length=data.length,
+            length=length,
             text=training.text,
             targets=tuple(each.name for each in training.facts),
             predicts=labels.predicts,
@@ -199,6 +219,7 @@ class _Texts(Source[TextData]):
         data: TextData,
         each: TextSet,
         words: npt.NDArray[np.bytes_],
+        length: int,
         rows: Indices,
         labels: TargetLabels,
     ) -> Examples:
@@ -207,7 +228,7 @@ class _Texts(Source[TextData]):
         if each.name != "training":
             rows = each.labelled()
             array = each.labels_as(rows, labels)
-        return Examples(_features(data, TextRows(each.tokens, made, data.length, rows)), array)
+        return Examples(_features(data, TextRows(each.tokens, made, length, rows)), array)
 
 
 SOURCE = _Texts()

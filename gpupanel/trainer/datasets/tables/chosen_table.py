@@ -32,7 +32,9 @@ def opened(data: TableData, reading: Reading, recipe: TableRecipe | None) -> Imp
     Raises:
         ProblemError: It cannot be read, or a preview leaves it to a run.
     """
-    known = recipe.kinds if recipe else {}
+    known = dict(recipe.kinds) if recipe else {}
+    if recipe and reading.own_targets:
+        known = {each.name: each.kind for each in recipe.features}
 
     def progress(done: int, total: int) -> None:
         reading.on_progress("importing the table", done, total)

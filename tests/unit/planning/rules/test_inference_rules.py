@@ -69,10 +69,8 @@ def test_that_training_settings_mean_nothing_to_a_model_that_is_there() -> None:
     assert prepare(inferring(training=odd), CPU_ONLY).problems == ()
 
 
-def test_that_a_saved_model_is_not_trained() -> None:
-    problem = the_problem(Profile(model=SAVED))
-    assert (problem.code, problem.field) == ("saved_model_not_trainable", "model.source")
-    assert problem.is_error
+def test_that_a_saved_model_is_trained_further() -> None:
+    assert prepare(Profile(model=SAVED), CPU_ONLY).problems == ()
     assert inference_problems(Profile()) == []
 
 

@@ -101,4 +101,4 @@ def test_that_a_notebook_of_what_cannot_start_is_refused() -> None:
     plan = prepare(profile, CPU_ONLY).plan
     assert plan is not None
     with pytest.raises(ProblemError):
-        notebook(profile.model_copy(update={"model": SAVED}), plan)
+        notebook(profile.model_copy(update={"task": "evaluate"}), plan)

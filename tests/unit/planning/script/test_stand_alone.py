@@ -28,7 +28,14 @@ from gpupanel.domain.data import (
     WineData,
 )
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings, PythonModel, SavedModel
+from gpupanel.domain.model import (
+    CnnModel,
+    Head,
+    MlpModel,
+    ModelSettings,
+    PythonModel,
+    SavedModel,
+)
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -164,6 +171,27 @@ def test_that_every_source_makes_a_script_whose_names_are_all_bound(data: DataSe
     ):
         inference = InferenceSettings(batch_size=64, output=output, examples=examples)
         script(task=task, data=data, model=SAVED, inference=inference)
+
+
+@pytest.mark.parametrize("data", EVERY_SOURCE, ids=repr)
+def test_that_a_saved_model_is_trained_further_by_a_script_but_on_texts_and_tables(
+    data: DataSettings,
+) -> None:
+    new_head = SAVED.model_copy(update={"head": Head.NEW, "frozen_layers": 2})
+    for model in (SAVED, new_head):
+        if data.makes_features:
+            with pytest.raises(ProblemError) as refused:
+                script(data=data, model=model)
+            assert refused.value.problems[0].code == "export_not_available"
+        else:
+            text = script(data=data, model=model)
+            assert ("without_head" in text) is (model.head is Head.NEW)
+            assert ("layers[: -2]" in text) is (model.frozen_layers == 2)
+    if not data.makes_features:
+        frozen = SAVED.model_copy(update={"frozen_layers": "base"})
+        assert "for layer in layers:\n        layer.trainable" in script(data=data, model=frozen)
+        alone = script(StrategySettings(), 1, data=data, model=SAVED)
+        assert "over_replicas" not in alone
 
 
 @pytest.mark.parametrize(
@@ -334,6 +362,10 @@ def test_that_no_name_breaks_out_of_its_string(hostile: str, task: str) -> None:
         inference = InferenceSettings(batch_size=64)
         return {"data": data, "model": model, "task": task, "inference": inference, "name": name}
 
+    further = {"model": SavedModel(path=f"/{hostile}"), "task": "train"}
+    assert without_strings(script(**parts(hostile) | further)) == without_strings(
+        script(**parts("harmless") | {"model": SavedModel(path="/m"), "task": "train"})
+    )
     text = script(**parts(hostile))
     assert without_strings(text) == without_strings(script(**parts("harmless")))
     constants = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
@@ -357,9 +389,7 @@ def test_that_no_path_breaks_out_of_its_string(
     text.encode()
 
 
-@pytest.mark.parametrize(
-    ("task", "model"), [("train", SAVED), ("evaluate", MlpModel()), ("predict", CnnModel())]
-)
+@pytest.mark.parametrize(("task", "model"), [("evaluate", MlpModel()), ("predict", CnnModel())])
 def test_that_a_run_that_cannot_start_is_not_exported(task: str, model: ModelSettings) -> None:
     profile = Profile()
     plan = prepare(profile, CPU_ONLY).plan

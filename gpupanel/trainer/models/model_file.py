@@ -11,10 +11,11 @@ from pathlib import Path
 
 import h5py
 
-from gpupanel.domain.model import ModelSettings
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.model import Head, ModelSettings
+from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.models.saved_outputs import outputs_in
 from gpupanel.trainer.models.weights_file import check_weights
 from gpupanel.trainer.size_limits import check_unpacked
 
@@ -54,7 +55,7 @@ def saved_model_path(model: ModelSettings) -> str:
     Raises:
         ProblemError: The settings name a model that is still to be built and trained.
     """
-    if not model.is_trainable:
+    if model.is_saved:
         return model.chosen_path
     raise ProblemError(
         Problem(
@@ -105,6 +106,21 @@ def check_model_file(path: str, *, most_bytes: int | None = None) -> None:
         raise _damaged(file, f"{type(error).__name__}: {error}") from error
 
 
+def outputs_of_file(path: str) -> int | None:
+    """Numbers that the model gives an example; ``None``: only Keras can say.
+
+    Raises:
+        ProblemError: The file cannot be read.
+    """
+    file = Path(path)
+    try:
+        with open_regular(file) as opened, zipfile.ZipFile(opened) as archive:
+            check_unpacked(archive, file, "model.path")
+            return outputs_in(_configuration(archive))
+    except (*_DAMAGE, KeyError) as error:
+        raise _damaged(file, f"{type(error).__name__}: {error}") from error
+
+
 def recipe_in(path: str) -> str:
     """What a model's file says of how its features were made; empty where it says nothing.
 
@@ -149,6 +165,25 @@ def _check_weights(archive: zipfile.ZipFile, path: Path) -> None:
     """
     with h5py.File(io.BytesIO(archive.read(_WEIGHTS)), "r") as weights:
         check_weights(weights, str(path), "model.path")
+
+
+def saved_model_misfit(path: str, why: str) -> ProblemError:
+    """The problem of a model whose last layer cannot be trained further on the data.
+
+    Args:
+        path: Of its file.
+        why: As the end of a sentence.
+    """
+    return ProblemError(
+        Problem(
+            code="saved_model_misfit",
+            field="model.head",
+            message=f"The model in {path} cannot be trained further on this data: {why}.",
+            hint="Give it a new last layer for this data, or choose the data that it was trained "
+            "for.",
+            fix=Fix.of("Give it a new last layer", "model.head", Head.NEW.value),
+        )
+    )
 
 
 def problem(code: str, message: str, hint: str, detail: str = "") -> ProblemError:

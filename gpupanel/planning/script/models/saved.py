@@ -1,0 +1,148 @@
+"""A saved model that is trained further, as the trainer takes it."""
+
+from string import Template
+
+from typing_extensions import override
+
+from gpupanel.domain.data import Target
+from gpupanel.domain.model import Head, SavedModel
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.script.batch_norm import batch_norm_functions
+from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of
+from gpupanel.planning.script.saved_file import FITTING_SHAPE
+from gpupanel.planning.script.sections import joined, lines_for
+
+# In the margin: N a new last layer, C classes, K several labels at once, V values to be predicted,
+# F frozen layers, B all of the base, M mixed precision.
+_DEFINITIONS = '''
+  |def saved_network(path):
+  |    """The model of a file, without what a run that trained it further has put around it."""
+  |    model = keras.saving.load_model(path, compile=False, safe_mode=True)
+  |    inner = [each for each in model.layers if not isinstance(each, keras.layers.InputLayer)]
+  |    whole = [each for each in inner if isinstance(each, keras.Model)]
+  |    whole = [each for each in whole if each.name == "saved_model"]
+  |    around = {"outputs", "probabilities", "values", "standardised"}
+  |    rest = [each for each in inner if each not in whole]
+  |    alone = all(each.name in around and not each.weights for each in rest)
+  |    return whole[0] if len(whole) == 1 and alone else model
+  |
+  |
+  |def layers_with_weights(model):
+  |    found = []
+  |    for layer in model.layers:
+  |        if isinstance(layer, keras.Model):
+  |            found += layers_with_weights(layer)
+  |        elif layer.weights:
+  |            found.append(layer)
+  |    return found
+N |
+N |
+N |def without_head(model):
+N |    """The model up to the input of its last dense layer; all of it where it ends in none."""
+N |    layers, given = keras.layers, model.outputs[0]
+N |    after_head = (layers.Activation, layers.Dropout, layers.Flatten, layers.Rescaling)
+N |    after_head += (layers.Reshape, layers.Softmax)
+N |    while True:
+N |        layer = given._keras_history.operation
+N |        if not isinstance(layer, layers.Layer) or len(layer._inbound_nodes) != 1:
+N |            return model
+N |        if isinstance(layer, layers.Dense):
+N |            return keras.Model(model.inputs, layer.input)
+N |        if not isinstance(layer, after_head):
+N |            return model
+N |        given = layer.input
+'''
+_BUILT = """
+  |network = saved_network($path)
+  |shape = fitting_shape(tuple(network.inputs[0].shape[1:]), tuple(x.shape[1:]))
+  |inputs = examples = keras.Input(x.shape[1:], name="features")
+  |if shape != tuple(x.shape[1:]):
+  |    examples = keras.layers.Reshape(shape, name="start_shape", dtype="float32")(examples)
+  |if not str(network.inputs[0].dtype).startswith("float"):
+  |    examples = keras.ops.cast(examples, network.inputs[0].dtype)
+  |network.trainable = True
+N |network = without_head(network)
+nC|last = network.layers[-1]
+nC|if isinstance(last, keras.layers.Softmax):  # the loss is exact before it
+nC|    network = keras.Model(network.inputs, last.input)
+nC|elif getattr(last, "activation", None) is keras.activations.softmax:
+nC|    last.activation = keras.activations.linear
+nK|last = network.layers[-1]
+nK|if getattr(last, "activation", None) is keras.activations.sigmoid:  # the loss is exact before it
+nK|    last.activation = keras.activations.linear
+N |network.name = "base"
+N |layers = layers_with_weights(network)
+n |network.name = "saved_model"
+n |layers = layers_with_weights(network)[:-1]
+F |for layer in layers$frozen:
+F |    layer.trainable = False
+  |for layer in layers:
+  |    if not isinstance(layer, (keras.layers.Rescaling, keras.layers.Normalization)):
+  |        for each in layer._flatten_layers():
+  |            each.dtype_policy = keras.config.dtype_policy()
+  |for layer in network._flatten_layers():
+  |    if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable:
+  |        measured($norm)
+  |hidden = network(examples)
+N |if len(hidden.shape) == 4:
+N |    hidden = keras.layers.GlobalAveragePooling2D(name="mean")(hidden)
+N |elif len(hidden.shape) == 3:
+N |    hidden = keras.layers.GlobalAveragePooling1D(name="mean")(hidden)
+N |elif len(hidden.shape) > 4:
+N |    hidden = keras.layers.Flatten(name="flat")(hidden)
+N |outputs = keras.layers.Dense($outputs, name="outputs", dtype="float32")(hidden)
+nv|outputs = keras.layers.Activation("linear", name="outputs", dtype="float32")(hidden)
+nV|means, units = statistics(y.reshape(len(y), -1))
+nV|scale, offset = (1 / units).tolist(), (-means / units).tolist()
+nV|if len(scale) == 1:
+nV|    scale, offset = scale[0], offset[0]
+nV|outputs = keras.layers.Rescaling(
+nV|    scale=scale, offset=offset, name="standardised", dtype="float32"
+nV|)(hidden)
+"""
+_NOT_YET = Problem(
+    code="export_not_available",
+    field="data.source",
+    message="A training that goes on from a saved model of texts or of a table cannot be written "
+    "as a script: only a run reads how the features are made from the model's file.",
+    hint="Train it here; its evaluation and its predictions can be exported.",
+)
+
+
+class _SavedModel(ModelScript[SavedModel]):
+    """Python that loads it, and replaces its last layer if that is wanted."""
+
+    @override
+    def built(self, model: SavedModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
+        data = profile.data
+        if data.makes_features:
+            raise ProblemError(_NOT_YET)
+        several = len(plan.replicas) > 1 and model.synchronizes_batch_norm
+        target = data.target_kind or Target.CLASSES
+        conditions = {
+            "N": model.head is Head.NEW,
+            "C": target is Target.CLASSES,
+            "K": target is Target.LABELS,
+            "V": target is Target.VALUES,
+            "F": model.keeps_layers,
+        }
+        holds = {name for name, is_so in conditions.items() if is_so}
+        frozen = "" if model.frozen_layers == "base" else f"[: -{model.frozen_layers}]"
+        return BuiltText(
+            joined(
+                batch_norm_functions(over_replicas=several, call_by_call=True),
+                FITTING_SHAPE,
+                lines_for(_DEFINITIONS, holds),
+            ),
+            in_scope=Template(lines_for(_BUILT, holds)).substitute(
+                path=repr(model.path),
+                frozen=frozen,
+                norm="over_replicas(layer)" if several else "layer",
+                outputs=outputs_of(data),
+            ),
+        )
+
+
+SCRIPT = _SavedModel()

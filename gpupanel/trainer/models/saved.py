@@ -1,0 +1,152 @@
+"""A saved model that is trained further; see ``SavedModel`` in the domain."""
+
+from collections.abc import Iterator
+
+import keras
+from typing_extensions import override
+
+from gpupanel.domain.data import Target
+from gpupanel.domain.model import Head, SavedModel
+from gpupanel.trainer.models.given_model import ModelMisfitError, checked_model
+from gpupanel.trainer.models.loaded_model import check_single, fitting_shape, load_saved
+from gpupanel.trainer.models.model_file import check_model_file, saved_model_misfit
+from gpupanel.trainer.models.network import Building, Network
+from gpupanel.trainer.models.scaling import statistics
+
+_WHOLE, _BASE = "saved_model", "base"
+_AROUND = frozenset({"outputs", "probabilities", "values", "standardised"})
+"""What stands around such a model, without weights, in a file that a run saved."""
+_AFTER_HEAD = (
+    keras.layers.Activation,
+    keras.layers.Dropout,
+    keras.layers.Flatten,
+    keras.layers.Rescaling,
+    keras.layers.Reshape,
+    keras.layers.Softmax,
+)
+"""What may follow the last layer with weights, and goes with it."""
+_OWN_PRECISION = (keras.layers.Rescaling, keras.layers.Normalization)
+"""Raw values need not fit into a half."""
+
+
+class _SavedModel(Network[SavedModel]):
+    """Calls the model of the file, or all of it but its last layer."""
+
+    @override
+    def outputs(
+        self, model: SavedModel, inputs: keras.KerasTensor, building: Building
+    ) -> keras.KerasTensor:
+        path = str(building.start_model or model.path)
+        check_model_file(path)
+        loaded = _unwrapped(load_saved(path))
+        check_single(loaded)
+        shape = fitting_shape(loaded, building.training.feature_shape)
+        examples = inputs
+        if shape != building.training.feature_shape:
+            examples = keras.layers.Reshape(shape, name="start_shape", dtype="float32")(examples)
+        if not str(loaded.inputs[0].dtype).startswith("float"):
+            examples = keras.ops.cast(examples, loaded.inputs[0].dtype)
+        loaded.trainable = True  # also what was frozen when it was saved
+        if model.head is Head.NEW:
+            base = _without_head(loaded)
+            base.name = _BASE
+            _freeze(list(_layers(base)), model.frozen_layers)
+            _set_precision(list(_layers(base)))
+            return _new_head(base, examples, building)
+        try:
+            network = checked_model(loaded, shape, building)
+        except ModelMisfitError as misfit:
+            raise saved_model_misfit(path, str(misfit)) from misfit
+        network.name = _WHOLE
+        *base_layers, head = _layers(network)
+        _freeze(base_layers, model.frozen_layers)
+        _set_precision(base_layers)
+        del head  # it learns, in the precision that it was saved with
+        hidden = network(examples)
+        if building.data.target is Target.VALUES:
+            return _standardised(hidden, building)
+        # In float32 also under mixed precision: the loss is computed from it.
+        return keras.layers.Activation("linear", name="outputs", dtype="float32")(hidden)
+
+
+def _layers(model: keras.Model) -> Iterator[keras.layers.Layer]:
+    """Those with weights, from the first to the last, also of models within the model."""
+    for layer in model.layers:
+        if isinstance(layer, keras.Model):
+            yield from _layers(layer)
+        elif layer.weights:
+            yield layer
+
+
+def _unwrapped(model: keras.Model) -> keras.Model:
+    """The model that a former run trained further, without what stands around it in its file.
+
+    So a model that is trained further again and again does not become one within one within one.
+    """
+    inner = [each for each in model.layers if not isinstance(each, keras.layers.InputLayer)]
+    whole = [each for each in inner if isinstance(each, keras.Model) and each.name == _WHOLE]
+    rest = [each for each in inner if each not in whole]
+    if len(whole) == 1 and all(each.name in _AROUND and not each.weights for each in rest):
+        return whole[0]
+    return model
+
+
+def _without_head(model: keras.Model) -> keras.Model:
+    """The model up to the input of its last dense layer; all of it where it does not end in one."""
+    given = model.outputs[0]
+    while True:
+        layer = given._keras_history.operation  # noqa: SLF001 - Keras has no other way back
+        is_alone = isinstance(layer, keras.layers.Layer) and len(layer._inbound_nodes) == 1  # noqa: SLF001
+        if is_alone and isinstance(layer, keras.layers.Dense):
+            return keras.Model(model.inputs, layer.input)
+        if not (is_alone and isinstance(layer, _AFTER_HEAD)):
+            return model
+        given = layer.input
+
+
+def _new_head(
+    base: keras.Model, examples: keras.KerasTensor, building: Building
+) -> keras.KerasTensor:
+    """A dense layer on what the base gives, which is averaged over the places of an image."""
+    hidden = base(examples)
+    match len(hidden.shape) - 1:
+        case 3:
+            hidden = keras.layers.GlobalAveragePooling2D(name="mean")(hidden)
+        case 2:
+            hidden = keras.layers.GlobalAveragePooling1D(name="mean")(hidden)
+        case 1:
+            pass
+        case _:
+            hidden = keras.layers.Flatten(name="flat")(hidden)
+    return keras.layers.Dense(building.output_count, name="outputs", dtype="float32")(hidden)
+
+
+def _freeze(layers: list[keras.layers.Layer], frozen_layers: str | int) -> None:
+    learning = {"none": len(layers), "base": 0}.get(str(frozen_layers), frozen_layers)
+    for place, layer in enumerate(layers):
+        layer.trainable = place >= len(layers) - int(learning)
+
+
+def _set_precision(layers: list[keras.layers.Layer]) -> None:
+    """Have them compute as the training says, not as they were saved."""
+    policy = keras.config.dtype_policy()
+    for layer in layers:
+        if not isinstance(layer, _OWN_PRECISION):
+            for each in layer._flatten_layers():  # noqa: SLF001 - Keras has no other way to all
+                each.dtype_policy = policy
+
+
+def _standardised(values: keras.KerasTensor, building: Building) -> keras.KerasTensor:
+    """From values in their own units to standard deviations from the mean of the labels."""
+    found = statistics(building.training.labels.reshape(len(building.training), -1))
+    scale, offset = 1.0 / found.deviation, -found.mean / found.deviation
+    one = len(scale) == 1
+    return keras.layers.Rescaling(
+        scale=float(scale[0]) if one else scale.tolist(),
+        offset=float(offset[0]) if one else offset.tolist(),
+        name="standardised",
+        dtype="float32",
+    )(values)
+
+
+NETWORK = _SavedModel()

@@ -1,0 +1,81 @@
+"""How many numbers a saved model gives, read from its configuration alone.
+
+Keras takes seconds to load it; this is what a preview can say before.
+"""
+
+from collections.abc import Iterator
+from typing import TypeGuard
+
+Configuration = dict[str, object]
+_AROUND = ("Activation", "Dropout", "Rescaling", "Softmax")
+"""What gives as many numbers as it takes."""
+_MOST_STEPS = 1000
+
+
+def outputs_in(configuration: object) -> int | None:
+    """Numbers that the model gives an example; ``None``: only Keras can say.
+
+    Args:
+        configuration: As ``config.json`` holds it; a stranger's may say anything.
+    """
+    return _outputs(configuration, _MOST_STEPS) if _is_object(configuration) else None
+
+
+def _outputs(model: Configuration, steps: int) -> int | None:
+    """Walks back from the last layer to one that says how many numbers it gives."""
+    for layer in _backwards(model):
+        steps -= 1
+        inside = layer.get("config")
+        if steps < 0 or not _is_object(inside):
+            return None
+        if layer.get("class_name") == "Dense":
+            units = inside.get("units")
+            return units if isinstance(units, int) and units > 0 else None
+        if layer.get("class_name") in ("Functional", "Sequential"):
+            return _outputs(layer, steps)
+        if layer.get("class_name") not in _AROUND:
+            return None
+    return None
+
+
+def _backwards(model: Configuration) -> Iterator[Configuration]:
+    """The layers from the last one back, as long as each is given what one other gives."""
+    inside = model.get("config")
+    listed = inside.get("layers") if _is_object(inside) else None
+    if not _is_object(inside) or not isinstance(listed, list):
+        return
+    layers = [each for each in listed if _is_object(each)]
+    if model.get("class_name") == "Sequential":
+        yield from reversed(layers)
+        return
+    by_name = {str(each.get("name")): each for each in layers}
+    name = _named(inside.get("output_layers"))
+    for _ in layers:
+        layer = by_name.get(name)
+        if layer is None:
+            return
+        yield layer
+        name = _given_by(layer)
+
+
+def _given_by(layer: Configuration) -> str:
+    """The one layer that gives a layer its input; empty where there are several, or none."""
+    nodes = layer.get("inbound_nodes")
+    if not isinstance(nodes, list) or len(nodes) != 1 or not _is_object(nodes[0]):
+        return ""
+    arguments = nodes[0].get("args")
+    if not isinstance(arguments, list) or len(arguments) != 1 or not _is_object(arguments[0]):
+        return ""
+    tensor = arguments[0].get("config")
+    return _named(tensor.get("keras_history")) if _is_object(tensor) else ""
+
+
+def _named(place: object) -> str:
+    """The layer of a place: ``["outputs", 0, 0]``, or a list of one such."""
+    while isinstance(place, list) and len(place) == 1:
+        place = place[0]
+    return str(place[0]) if isinstance(place, list) and place else ""
+
+
+def _is_object(found: object) -> TypeGuard[Configuration]:
+    return isinstance(found, dict)

@@ -1,0 +1,66 @@
+"""Writes models as other people save them: ``python make_saved_models.py FOLDER``."""
+
+import sys
+from pathlib import Path
+
+import keras
+
+layers = keras.layers
+
+
+def classifier() -> keras.Model:
+    """Images with a channel, in layers that follow each other; it ends in a softmax."""
+    return keras.Sequential(
+        [
+            keras.Input((8, 8, 1)),
+            layers.Rescaling(1 / 16),
+            layers.Conv2D(4, 3, activation="relu"),
+            layers.BatchNormalization(),
+            layers.Flatten(),
+            layers.Dropout(0.2),
+            layers.Dense(10, activation="softmax"),
+        ],
+        name="classifier",
+    )
+
+
+def backbone() -> keras.Model:
+    """Without a dense layer at its end; part of it is frozen, part a model of its own."""
+    inside = keras.Sequential([keras.Input((8, 8, 1)), layers.Conv2D(4, 3)], name="inside")
+    inputs = keras.Input((8, 8, 1))
+    hidden = layers.ReLU()(layers.BatchNormalization()(inside(inputs)))
+    model = keras.Model(inputs, layers.Conv2D(6, 3)(hidden), name="backbone")
+    model.trainable = False
+    return model
+
+
+def values() -> keras.Model:
+    inputs = keras.Input((8, 8))
+    hidden = layers.Dense(6, activation="relu")(layers.Flatten()(inputs))
+    return keras.Model(inputs, layers.Rescaling(50.0, 1000.0)(layers.Dense(1)(hidden)))
+
+
+def mixed() -> keras.Model:
+    """As a GPU would have trained it."""
+    keras.config.set_dtype_policy("mixed_bfloat16")
+    made = classifier()
+    keras.config.set_dtype_policy("float32")
+    return made
+
+
+def counting() -> keras.Model:
+    """Takes whole numbers."""
+    inputs = keras.Input((8, 8), dtype="int32")
+    hidden = layers.Flatten()(layers.Embedding(17, 2)(inputs))
+    return keras.Model(inputs, layers.Dense(10)(hidden), name="counting")
+
+
+def two_outputs() -> keras.Model:
+    inputs = keras.Input((8, 8))
+    hidden = layers.Flatten()(inputs)
+    return keras.Model(inputs, [layers.Dense(10)(hidden), layers.Dense(10)(hidden)])
+
+
+keras.utils.set_random_seed(3)
+for make in (classifier, backbone, values, mixed, counting, two_outputs):
+    make().save(Path(sys.argv[1]) / f"{make.__name__}.keras")

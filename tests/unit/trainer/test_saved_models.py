@@ -1,0 +1,246 @@
+"""Saved models that are trained further, or get a new last layer."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.data import DataSettings, DigitsData, NpzData, TableData, Target, TextData
+from gpupanel.domain.model import Head, MlpModel, SavedModel, TabularModel, TransformerModel
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.table_data import RECIPE_MEMBER
+from tests.unit.trainer.conftest import MakeRun
+from tests.unit.trainer.test_the_rule import CENTRAL, MIRRORED, ONE, TO_ONE_DEVICE
+from tests.unit.trainer.test_the_rule_for_networks import write_prices
+from tests.unit.trainer.text_folders import reviews, write_table
+from tests.unit.trainer.trained_runs import (
+    changed,
+    evaluation,
+    furthest,
+    last_metrics,
+    profile,
+    train_all,
+    variables,
+)
+
+pytestmark = pytest.mark.tensorflow
+
+DIGITS = DigitsData(validation_fraction=0.2)
+TRAINED = MlpModel(hidden=(32, 16), batch_norm=True)
+TEXTS = TransformerModel(width=8, heads=2, hidden_units=16, dropout=0.0)
+SGD = changed(learning_rate=0.02, clip_norm=0.5, epochs=2)
+STILL = changed(learning_rate=1e-12, momentum=0.0, epochs=1)
+SPLITS = {
+    "one device": (ONE, [64]),
+    "mirrored, 48 + 16": (MIRRORED, [48, 16]),
+    "mirrored, 40 + 20 + 4": (TO_ONE_DEVICE, [40, 20, 4]),
+    "central storage, 60 + 4": (CENTRAL, [60, 4]),
+}
+
+
+def config(path: Path) -> dict[str, Any]:
+    with zipfile.ZipFile(path) as archive:
+        found: dict[str, Any] = json.loads(archive.read("config.json"))
+        return found
+
+
+def layer_names(path: Path) -> list[str]:
+    return [each["config"]["name"] for each in config(path)["config"]["layers"]]
+
+
+def inner_names(path: Path) -> list[str]:
+    """Of the model within the model."""
+    inside = config(path)["config"]["layers"][1]["config"]["layers"]
+    return [each["config"]["name"] for each in inside]
+
+
+def recipe(path: Path) -> dict[str, Any]:
+    with zipfile.ZipFile(path) as archive:
+        found: dict[str, Any] = json.loads(archive.read(RECIPE_MEMBER))
+        return found
+
+
+def weights(layout: RunLayout) -> dict[str, np.ndarray]:
+    """Those of the model at the end, by their names within whatever they are part of."""
+    found = variables(layout)
+    return {name.removeprefix("model/"): found[name] for name in found if name.startswith("model/")}
+
+
+@pytest.fixture(scope="module")
+def digits_of_three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The digits 0, 1 and 2 of a random kind: other classes than the digits have."""
+    random = np.random.default_rng(5)
+    x = random.integers(0, 17, (300, 8, 8)).astype(np.float32)
+    path = tmp_path_factory.mktemp("three") / "three.npz"
+    np.savez(path, x=x, y=(x[:, 0, 0] // 6).astype(np.int64))
+    return path
+
+
+@pytest.fixture(scope="module")
+def values(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    random = np.random.default_rng(6)
+    x = random.uniform(0, 1, (300, 4)).astype(np.float32)
+    path = tmp_path_factory.mktemp("values") / "values.npz"
+    np.savez(path, x=x, y=(1000 + 50 * x[:, :2]).astype(np.float32))
+    return path
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, DataSettings]:
+    """Texts and rows, and others of the same kind: other words, other means, other classes."""
+    folder = tmp_path_factory.mktemp("sources")
+    write_table(folder / "reviews.csv", reviews(150), "review,stars")
+    moods = [(f"{text} indeed", int(stars > 2)) for text, stars in reviews(90)]
+    write_table(folder / "moods.csv", moods, "review,mood")
+    write_prices(folder / "prices.csv", 150)
+    dear = (folder / "prices.csv").read_text().splitlines()
+    rows = [line.rpartition(",") for line in dear[1:91]]
+    lines = [f"{cells},{'dear' if float(price) > 300 else 'cheap'}" for cells, _, price in rows]
+    (folder / "dear.csv").write_text("\n".join(["size,city,kind,how", *lines]))
+    texts = TextData(path=str(folder / "reviews.csv"), vocabulary=30, length=9)
+    table = TableData(path=str(folder / "prices.csv"), predicts=Target.VALUES)
+    made: dict[str, DataSettings] = {
+        "texts": texts,
+        "moods": texts.model_copy(update={"path": str(folder / "moods.csv"), "length": 5}),
+        "prices": table,
+        "dear": TableData(path=str(folder / "dear.csv"), predicts=Target.CLASSES),
+    }
+    return {
+        name: each.model_copy(update={"validation_fraction": 0.2}) for name, each in made.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def first(
+    tmp_path_factory: pytest.TempPathFactory,
+    make_run: MakeRun,
+    values: Path,
+    sources: dict[str, DataSettings],
+) -> dict[str, RunLayout]:
+    of_values = NpzData(path=str(values), predicts=Target.VALUES, validation_fraction=0.2)
+    plans = {
+        "digits": (profile(SGD, model=TRAINED), [64]),
+        "values": (profile(SGD, model=MlpModel(hidden=(8,)), data=of_values), [64]),
+        "texts": (profile(SGD, model=TEXTS, data=sources["texts"]), [64]),
+        "prices": (profile(SGD, model=TabularModel(hidden=(8,)), data=sources["prices"]), [64]),
+    }
+    return train_all(tmp_path_factory.mktemp("first"), make_run, plans)
+
+
+@pytest.fixture(scope="module")
+def runs(
+    tmp_path_factory: pytest.TempPathFactory,
+    make_run: MakeRun,
+    first: dict[str, RunLayout],
+    digits_of_three: Path,
+    values: Path,
+    sources: dict[str, DataSettings],
+) -> dict[str, RunLayout]:
+    three = NpzData(path=str(digits_of_three), validation_fraction=0.2)
+    of_values = NpzData(path=str(values), predicts=Target.VALUES, validation_fraction=0.2)
+    kept = SavedModel(path=str(first["digits"].model))
+    new = kept.model_copy(update={"head": Head.NEW})
+    plans = {
+        f"{name}, {split}": (profile(SGD, strategy, model=model, data=data), shares)
+        for name, model, data in (("kept", kept, DIGITS), ("new", new, three))
+        for split, (strategy, shares) in SPLITS.items()
+    }
+    frozen = new.model_copy(update={"frozen_layers": "base"})
+    last_two = kept.model_copy(update={"frozen_layers": 2})
+    plans["frozen"] = profile(SGD, model=frozen, data=three), [64]
+    plans["last two"] = profile(SGD, model=last_two), [64]
+    still = kept.model_copy(update={"frozen_layers": "base"})
+    plans["still digits"] = profile(STILL, model=still), [64]
+    of_saved = SavedModel(path=str(first["values"].model))
+    plans["still values"] = profile(STILL, model=of_saved, data=of_values), [64]
+    for kind, other in (("texts", "moods"), ("prices", "dear")):
+        saved = SavedModel(path=str(first[kind].model), frozen_layers="base")
+        plans[f"still {kind}"] = profile(STILL, model=saved, data=sources[kind]), [64]
+        again = saved.model_copy(update={"head": Head.NEW})
+        plans[other] = profile(SGD, model=again, data=sources[other]), [64]
+    return train_all(
+        tmp_path_factory.mktemp("further"),
+        make_run,
+        plans,
+        evaluated=["kept, mirrored, 48 + 16", "still values", "frozen"],
+    )
+
+
+@pytest.mark.parametrize("head", ["kept", "new"])
+@pytest.mark.parametrize("split", [split for split in SPLITS if split != "one device"])
+def test_that_any_split_gives_the_weights_and_metrics_of_one_device(
+    runs: dict[str, RunLayout], head: str, split: str
+) -> None:
+    one_device, other = runs[f"{head}, one device"], runs[f"{head}, {split}"]
+    assert furthest(one_device, other, "model/") < 1e-5
+    expected = last_metrics(one_device).model_dump(exclude_none=True)
+    assert last_metrics(other).model_dump(exclude_none=True) == pytest.approx(expected, rel=1e-5)
+
+
+def test_that_a_model_goes_on_from_what_it_learned(
+    first: dict[str, RunLayout], runs: dict[str, RunLayout]
+) -> None:
+    # Frozen, batch normalisation keeps its statistics.
+    for name in ("digits", "values", "texts", "prices"):
+        before, still = last_metrics(first[name]), last_metrics(runs[f"still {name}"])
+        assert still.val_loss == pytest.approx(before.val_loss, rel=1e-4)
+    assert last_metrics(runs["kept, one device"]).val_loss < last_metrics(first["digits"]).val_loss
+
+
+@pytest.mark.parametrize("run", ["kept, mirrored, 48 + 16", "frozen", "still values"])
+def test_that_what_is_saved_is_what_was_measured(runs: dict[str, RunLayout], run: str) -> None:
+    loss, measure = evaluation(runs[run])["validation"]
+    metrics = last_metrics(runs[run])
+    assert loss == pytest.approx(metrics.val_loss, rel=1e-4)
+    of_values = metrics.val_mean_absolute_error
+    assert measure == pytest.approx(of_values or metrics.val_accuracy, rel=1e-4)
+
+
+def test_that_frozen_layers_keep_every_bit(
+    first: dict[str, RunLayout], runs: dict[str, RunLayout]
+) -> None:
+    learned = weights(first["digits"])
+    frozen, last_two = weights(runs["frozen"]), weights(runs["last two"])
+    for name in learned:
+        if name.startswith("outputs"):
+            assert (frozen[name].shape == learned[name].shape) is False
+            assert (last_two[name] != learned[name]).any()  # the last layer always learns
+        else:
+            assert (frozen[name] == learned[name]).all()
+    # The last two before it: the second dense layer and its normalisation.
+    changed_layers = {
+        name.partition("/")[0] for name in learned if (last_two[name] != learned[name]).any()
+    }
+    assert changed_layers == {"dense_2", "dense_2_norm", "outputs"}
+
+
+def test_that_features_of_texts_and_tables_are_made_as_the_model_knows_them(
+    first: dict[str, RunLayout], runs: dict[str, RunLayout]
+) -> None:
+    known, learned = recipe(first["texts"].model), recipe(runs["moods"].model)
+    assert (learned["words"], learned["length"]) == (known["words"], known["length"])
+    assert known["class_names"] != learned["class_names"] == ["0", "1"]
+    known, learned = recipe(first["prices"].model), recipe(runs["dear"].model)
+    assert learned["features"] == known["features"]
+    assert (learned["targets"], learned["class_names"]) == (["how"], ["cheap", "dear"])
+    for kind in ("texts", "prices"):
+        assert recipe(runs[f"still {kind}"].model) == recipe(first[kind].model)
+
+
+def test_that_a_model_that_is_trained_again_and_again_does_not_grow(
+    runs: dict[str, RunLayout], values: Path, make_run: MakeRun, tmp_path: Path
+) -> None:
+    again = {
+        name: (profile(STILL, model=SavedModel(path=str(runs[run].model)), data=data), [64])
+        for name, run, data in (
+            ("digits", "kept, one device", DIGITS),
+            ("values", "still values", NpzData(path=str(values), predicts=Target.VALUES)),
+        )
+    }
+    third = train_all(tmp_path, make_run, again)
+    assert layer_names(third["digits"].model) == layer_names(runs["kept, one device"].model)
+    assert layer_names(third["values"].model) == layer_names(runs["still values"].model)
+    assert inner_names(third["digits"].model) == inner_names(runs["kept, one device"].model)

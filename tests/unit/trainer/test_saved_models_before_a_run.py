@@ -1,0 +1,168 @@
+"""What is said of a saved model that is to be trained further before Keras has loaded it."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.data import DataSettings, DigitsData, NpzData, TableData
+from gpupanel.domain.model import Head, ModelSettings, SavedModel
+from gpupanel.domain.model_summary import SummaryRequest
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.planning.fixes import apply_fix
+from gpupanel.runs.directory.start_model import keep_start_model
+from gpupanel.runs.model_summary import summarize_model
+from gpupanel.trainer.models.saved_outputs import outputs_in
+from gpupanel.trainer.preview import preview
+from tests.unit.trainer.saved_models import make_saved_models
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_saved_models(tmp_path_factory.mktemp("saved"))
+
+
+def model_problems(model: ModelSettings, data: DataSettings) -> list[Problem]:
+    return list(preview(PreviewRequest(data=data, model=model)).model_problems)
+
+
+def three(folder: Path) -> NpzData:
+    path = folder / "three.npz"
+    np.savez(path, x=np.ones((30, 8, 8), np.float32), y=np.arange(30) % 3)
+    return NpzData(path=str(path))
+
+
+def test_that_a_last_layer_for_other_classes_is_reported_with_a_fix(
+    saved: Path, tmp_path: Path
+) -> None:
+    model = SavedModel(path=str(saved / "classifier.keras"))
+    data = three(tmp_path)
+    assert model_problems(model, DigitsData()) == []
+    (problem,) = model_problems(model, data)
+    assert (problem.code, problem.field) == ("saved_model_misfit", "model.head")
+    assert "gives 10, and the data has 3 classes" in problem.message
+    assert problem.fix is not None
+    mended = apply_fix(Profile(model=model, data=data), problem.fix).model
+    assert mended == model.model_copy(update={"head": Head.NEW})
+    assert model_problems(mended, data) == []
+
+
+def test_that_a_model_without_a_record_of_its_features_takes_no_table(
+    saved: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,x\n2,y\n3,x\n4,y\n")
+    model = SavedModel(path=str(saved / "classifier.keras"))
+    (problem,) = model_problems(model, TableData(path=str(tmp_path / "t.csv")))
+    assert problem.code == "model_without_recipe"
+
+
+def test_that_the_layers_of_a_saved_model_are_listed_with_what_learns(
+    saved: Path, tmp_path: Path
+) -> None:
+    def summary(name: str, data: DataSettings, **settings: Any) -> Any:
+        model = SavedModel(path=str(saved / f"{name}.keras"), **settings)
+        return summarize_model(SummaryRequest(data=data, model=model))
+
+    kept = summary("classifier", DigitsData())
+    assert kept.problems == ()
+    assert kept.parameters.frozen == 8  # the moving statistics of four channels
+    new = summary("classifier", three(tmp_path), head="new", frozen_layers="base")
+    # 6 x 6 places of 4 channels; weights and a bias for each of three classes.
+    assert new.parameters.trainable == (144 + 1) * 3
+    (refused,) = summary("classifier", three(tmp_path)).problems
+    assert (refused.code, refused.fix is not None) == ("saved_model_misfit", True)
+    assert "gives (10,) an example, but 3 are needed" in refused.message
+    (refused,) = summary("two_outputs", DigitsData()).problems
+    assert refused.code == "model_not_single"
+
+
+def functional(*layers: dict[str, Any], output: object = ("last", 0, 0)) -> dict[str, Any]:
+    listed = [{"name": each["config"]["name"], **each} for each in layers]
+    return {"class_name": "Functional", "config": {"layers": listed, "output_layers": output}}
+
+
+def layer(kind: str, name: str, after: str = "", **config: object) -> dict[str, Any]:
+    place = {"config": {"keras_history": [after, 0, 0]}}
+    nodes = [{"args": [place]}] if after else []
+    return {"class_name": kind, "config": {"name": name, **config}, "inbound_nodes": nodes}
+
+
+DENSE = layer("Dense", "dense", units=7)
+SEQUENTIAL = {"class_name": "Sequential", "config": {"layers": [layer("Flatten", "f"), DENSE]}}
+
+
+@pytest.mark.parametrize(
+    ("configuration", "outputs"),
+    [
+        (SEQUENTIAL, 7),
+        (functional(DENSE, layer("Softmax", "last", "dense"), output=["last", 0, 0]), 7),
+        (functional(DENSE, layer("Softmax", "last", "dense"), output=[["last", 0, 0]]), 7),
+        (functional({**SEQUENTIAL, "config": {**SEQUENTIAL["config"], "name": "last"}},
+                    output=["last", 0, 0]), 7),
+        (functional(DENSE, layer("Conv2D", "last", "dense"), output=["last", 0, 0]), None),
+        (functional(layer("Softmax", "last", "last"), output=["last", 0, 0]), None),
+        (functional(layer("Dense", "last", units=True), output=["last", 0, 0]), 1),
+        (functional(layer("Dense", "last", units="7"), output=["last", 0, 0]), None),
+        (functional(layer("Dense", "last", units=-1), output=["last", 0, 0]), None),
+        (functional(DENSE, output=["gone", 0, 0]), None),
+        (functional(DENSE, output=None), None),
+        ({"class_name": "Functional", "config": {"layers": [3, None], "output_layers": []}}, None),
+        ({"class_name": "Functional"}, None),
+        ([1], None),
+        (None, None),
+    ],
+)  # fmt: skip
+def test_that_outputs_are_read_from_what_a_file_says_whatever_it_says(
+    configuration: object, outputs: int | None
+) -> None:
+    assert outputs_in(json.loads(json.dumps(configuration))) == outputs
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> RunLayout:
+    root = tmp_path / "run"
+    root.mkdir()
+    return RunLayout(root)
+
+
+def kept(layout: RunLayout, path: Path, **parts: Any) -> bytes | None:
+    keep_start_model(layout, Profile(model=SavedModel(path=str(path)), **parts))
+    return layout.start_model.read_bytes() if layout.start_model.exists() else None
+
+
+def test_that_a_run_keeps_the_model_that_it_trains_further(
+    layout: RunLayout, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.keras"
+    path.write_bytes(b"a model")
+    assert kept(layout, path, task="evaluate") is None
+    assert kept(layout, path) == b"a model"
+    assert layout.start_model.stat().st_mode & 0o777 == 0o600
+    path.write_bytes(b"another one")
+    assert layout.start_model.read_bytes() == b"a model"
+
+
+def test_that_a_model_that_cannot_be_kept_is_refused_at_once(
+    layout: RunLayout, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "fifo.keras")
+    (tmp_path / "folder.keras").mkdir()
+    with (tmp_path / "huge.keras").open("wb") as huge:
+        huge.truncate(2**42)
+    wanted = {
+        "fifo": "model_file_unreadable",
+        "folder": "model_file_unreadable",
+        "gone": "model_file_missing",
+        "huge": "file_too_large",
+    }
+    for name, code in wanted.items():
+        with pytest.raises(ProblemError) as refused:
+            kept(layout, tmp_path / f"{name}.keras")
+        assert refused.value.problems[0].code == code
+    assert not layout.start_model.exists()
