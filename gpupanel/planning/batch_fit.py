@@ -111,10 +111,10 @@ class _Speed:
         """``None``: far from what was tried."""
         if not examples:
             return 0.0
-        points = self.points
-        if len(points) == 1 and points[0][0] == examples:
-            return points[0][1]
-        for (some, less), (many, more) in pairwise(points):
+        for tried, seconds in self.points:
+            if tried == examples:
+                return seconds
+        for (some, less), (many, more) in pairwise(self.points):
             if some <= examples <= many:
                 return less + (more - less) * (examples - some) / (many - some)
         return None

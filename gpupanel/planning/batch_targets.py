@@ -76,8 +76,7 @@ def batch_targets(context: PlanningContext) -> tuple[BatchTarget, ...]:
         room = max(0, room if limit is None else min(room, limit))
         logical = "" if limit is None else plan.replicas[replicas[0]].logical_device
         alone = _alone(context, key, max(1, room))
-        if alone.plan is None:
-            continue
+        assert alone.plan is not None  # one replica takes whatever a batch holds
         first = _first(alone, room, plan.shares[replicas[0]])
         targets.append(
             BatchTarget(key, logical, tuple(replicas), room, margin // 2, alone, alone.plan, first)

@@ -51,7 +51,7 @@ def fit_batch(
         read = anchored(read_profile(profile), Path.cwd())
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_BAD_PROFILE)
-    if not (read.task == "train" and read.model.is_trainable):
+    if read.task != "train":
         refuse(ProblemError(_NOT_TRAINED), json=json, status=EXIT_BAD_PROFILE)
     try:
         with progress.status("Building the model…") as status:

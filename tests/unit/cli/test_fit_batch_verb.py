@@ -10,7 +10,7 @@ from gpupanel.cli.app import app
 from gpupanel.cli.verbs import fit_batch as fit_batch_module
 from gpupanel.domain.batch_fit import BatchFit, BatchProgress, BatchSpeed, DeviceBatch
 from gpupanel.domain.batch_search import BatchTrial, SearchEnd
-from gpupanel.domain.model import SavedModel
+from gpupanel.domain.model import saved_model
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.runs.directory.profile_file import write_profile
@@ -119,7 +119,7 @@ def test_that_ctrl_c_is_an_exit_status(
 
 
 def test_that_a_model_that_is_not_trained_is_refused(tmp_path: Path) -> None:
-    evaluating = Profile(task="evaluate", model=SavedModel(path="m.keras"))
+    evaluating = Profile(task="evaluate", model=saved_model("m.keras"))
     status, text = asked(tmp_path, evaluating, "--json")
     assert status == 2
     assert "fit_batch_without_training" in text

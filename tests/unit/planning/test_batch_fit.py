@@ -174,6 +174,9 @@ def test_that_one_device_takes_all() -> None:
 def test_that_workers_of_a_parameter_server_take_whole_batches() -> None:
     both = fit(context("parameter_server"), 1_000, 400)
     assert (both.largest_batch, both.shares, both.uneven_batch) == (400, (400, 400), None)
+    # None waits for another: each has 1,000 examples a second.
+    both = fit(context("parameter_server"), 400, 400)
+    assert {each.examples_per_second for each in both.speeds} == {2_000.0}
 
 
 def test_that_an_idle_replica_bounds_nothing() -> None:
@@ -186,6 +189,14 @@ def test_that_the_largest_batch_need_not_be_the_fastest() -> None:
     slow = found(target, (100, 0.1), (200, 0.15), (400, 0.8), (800, None))
     one = batch_fit(at, (target,), (slow,))
     assert (one.largest_batch, one.fastest_batch, slow.fastest) == (400, 200, 200)
+
+
+def test_that_no_speed_is_said_far_from_what_was_tried() -> None:
+    at = context()
+    large, small = batch_targets(at)
+    tried = (found(large, (100, 0.1), (200, 0.2)), found(small, (10, 0.1), (20, 0.2)))
+    apart = batch_fit(at, (large, small), tried)
+    assert (apart.largest_batch, apart.speeds, apart.fastest_batch) == (40, (), None)
 
 
 def test_that_nothing_follows_where_a_device_was_not_tried() -> None:

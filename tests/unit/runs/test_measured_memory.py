@@ -1,4 +1,4 @@
-"""What was measured of memory is remembered for the same model, and a strange file is left alone."""
+"""What was measured of memory is remembered for the same model; a strange file is left alone."""
 
 import json
 import os
