@@ -17,6 +17,7 @@ from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.layers_binding import LayersBinding
+from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
@@ -80,6 +81,9 @@ class MainWindow(QMainWindow):
         self._examples = ExamplesBinding(self.live_page, self.control, self)
         self.runs = RunsPage(runs_dir)
         self._history = HistoryBinding(self.runs, runs_dir, self._questions, settings, self)
+        self._past_speed = PastSpeedBinding(
+            self.session, self.session_page.plan, self._history.worker, self
+        )
         self._comparison = Comparison(self.runs, self._questions, self)
         self._exports = ExportBinding(self.live_page, self.runs, self._questions, self)
         self._tensorboard = TensorBoardBinding(self.live_page, self._questions, self)
@@ -224,8 +228,8 @@ class MainWindow(QMainWindow):
         parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
         readers = (self._scan, self._layers, self._rates, self._download, self._examples)
         children = (self._doctor_binding, self._preview_loader, *readers)
-        leaving = (self._exports, self._tensorboard)
-        others = (*children, self._history, self._queue, self._comparison, *leaving)
+        runs = (self._past_speed, self._history, self._queue, self._comparison, self._exports)
+        others = (*children, *runs, self._tensorboard)
         ends = (*(each.stop for each in others), self.control.close)
         stops = (self._remember_folds, *parts, *ends)
         asking = (self.control, self.profiles, self._questions)

@@ -41,7 +41,8 @@ class HistoryBinding(QObject):
         self._page, self._questions, self._settings = page, questions, settings
         self._runs: tuple[RunSummary, ...] | None = None
         self._is_stopped = False
-        self._history = RunHistory(runs_dir, self)
+        self._history = self.worker = RunHistory(runs_dir, self)
+        """Knows the runs."""
         page.panel.setColumns(remembered_columns(settings))
         page.refreshRequested.connect(self.refresh)
         page.panel.renameRequested.connect(self._rename)

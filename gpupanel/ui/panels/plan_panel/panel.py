@@ -13,6 +13,7 @@ from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.prepare import Preparation
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.history.past_speed import PastSpeed
 from gpupanel.ui import measured_shares, theme
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.forms.settings_card import SettingsCard
@@ -63,6 +64,7 @@ class PlanPanel(SettingsCard):
         self._preview: DataPreview | None = None
         self._epoch_count = 0
         self._runs_folder = ""
+        self._past_speed: PastSpeed | None = None
         self._plan_part = QWidget()
         self._replica_part = QWidget()
         self._task: Task = "train"
@@ -114,6 +116,12 @@ class PlanPanel(SettingsCard):
         self._runs_folder = folder
         self._show_epochs()
 
+    def setPastSpeed(self, speed: PastSpeed | None) -> None:
+        """How fast the same training was before; ``None``: nobody knows."""
+        if speed != self._past_speed:
+            self._past_speed = speed
+            self._show_epochs()
+
     def setTask(self, task: Task) -> None:
         """What the run is to do, which the summary says."""
         self._task = task
@@ -162,7 +170,11 @@ class PlanPanel(SettingsCard):
 
     def _show_epochs(self) -> None:
         text = plan_text.epochs(
-            self._preview, self._preparation.plan, self._epoch_count, self._runs_folder
+            self._preview,
+            self._preparation.plan,
+            self._epoch_count,
+            self._runs_folder,
+            self._past_speed,
         )
         self._epochs.setText(breakable(text))
         self._epochs.setVisible(bool(text))
