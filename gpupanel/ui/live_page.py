@@ -58,6 +58,8 @@ class LivePage(QWidget):
     exportRequested = Signal(object, object)
     """The shown run is to be exported: its :class:`RunLayout`, and as which
     :class:`ExportFormat` or :class:`ModelExportFormat`."""
+    tensorboardRequested = Signal(object)
+    """TensorBoard is to show the run that is shown: its :class:`RunLayout`."""
     fixRequested = Signal(object)
     """The run is to be tried again with a change: its :class:`Fix`."""
 
@@ -128,6 +130,7 @@ class LivePage(QWidget):
         self.banner.changedDataAccepted.connect(self._control.resume_with_changed_data)
         self.banner.evaluateRequested.connect(self._evaluate)
         self.banner.longerRequested.connect(self.longerRequested)
+        self.banner.tensorboardRequested.connect(self._open_tensorboard)
         self.banner.fixRequested.connect(self.fixRequested)
         self.parts.keepRequested.connect(self.keepSharesRequested)
         self.evaluation.folderRequested.connect(self._open_folder)
@@ -265,6 +268,11 @@ class LivePage(QWidget):
     def _export(self, wanted: ExportFormat | ModelExportFormat) -> None:
         if self._control.shown is not None:
             self.exportRequested.emit(self._control.shown, wanted)
+
+    @Slot()
+    def _open_tensorboard(self) -> None:
+        if self._control.shown is not None:
+            self.tensorboardRequested.emit(self._control.shown)
 
     @Slot()
     def _use_settings(self) -> None:

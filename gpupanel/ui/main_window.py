@@ -24,6 +24,7 @@ from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
 from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, SettingsReuse
+from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
 from gpupanel.ui.bindings.window_closing import WindowClosing
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.panels.device_panel import DevicePanel
@@ -85,6 +86,7 @@ class MainWindow(QMainWindow):
         )
         self._comparison = Comparison(self.runs, self._questions, self)
         self._exports = ExportBinding(self.live_page, self.runs, self._questions, self)
+        self._tensorboard = TensorBoardBinding(self.live_page, self._questions, self)
         self._queue = QueueBinding(
             self.session,
             self.control,
@@ -227,7 +229,7 @@ class MainWindow(QMainWindow):
         readers = (self._scan, self._layers, self._rates, self._download, self._examples)
         children = (self._doctor_binding, self._preview_loader, *readers)
         runs = (self._past_speed, self._history, self._queue, self._comparison, self._exports)
-        others = (*children, *runs)
+        others = (*children, *runs, self._tensorboard)
         ends = (*(each.stop for each in others), self.control.close)
         stops = (self._remember_folds, *parts, *ends)
         asking = (self.control, self.profiles, self._questions)

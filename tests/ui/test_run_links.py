@@ -63,7 +63,7 @@ def test_that_a_click_leads_from_a_training_to_its_evaluation_and_back(qtbot, wi
     others = window.findChild(QPushButton, "model_runs_button")
     origin = window.findChild(QPushButton, "origin_button")
     qtbot.waitUntil(lambda: not others.isHidden(), timeout=10_000)
-    assert others.text() == "Runs of this mo&del (1)"
+    assert others.text() == "Runs of this model (1)"
     assert origin.isHidden()
 
     others.menu().aboutToShow.emit()

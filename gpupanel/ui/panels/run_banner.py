@@ -22,8 +22,9 @@ from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.run_links import RunLinks, link_words
 from gpupanel.ui.widgets.export_menu import EXPORT_TIP, ExportMenu
 from gpupanel.ui.widgets.fix_buttons import FixButtons
+from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
-from gpupanel.ui.widgets.layouts import column_in, row_in
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
 
 _SAVE = "Save check&point"
@@ -43,6 +44,10 @@ _ACCEPT_TIP = (
 _LONGER_TIP = (
     "Continues from the last checkpoint with more epochs, in the same folder. A learning rate that "
     "follows a schedule has the curve of the longer training from there on."
+)
+_BOARD_TIP = (
+    "Starts TensorBoard for this run and opens it in the browser. It answers on this machine only, "
+    "to whoever is logged in there, and ends with this window."
 )
 
 
@@ -72,6 +77,8 @@ class RunBanner(QFrame):
     """The shown run is to be trained for more epochs."""
     runRequested = Signal(object)
     """Another run is to be shown: its directory, a :class:`Path`."""
+    tensorboardRequested = Signal()
+    """TensorBoard is to show the run."""
     fixRequested = Signal(object)
     """The shown run is to be tried again with a change: its :class:`Fix`."""
 
@@ -110,8 +117,7 @@ class RunBanner(QFrame):
             words: Its best epoch, how long it took, how large its model is.
         """
         self._card.setText(words)
-        self._card.setToolTip(wrapped(words))
-        self._show_ways()
+        self._card.setVisible(bool(words))
 
     def setReturnVisible(self, *, visible: bool) -> None:
         """Offer the way back to the run that goes on."""
@@ -146,15 +152,21 @@ class RunBanner(QFrame):
         self._evaluate.setVisible(actions.offers_evaluate)
         self._longer.setVisible(actions.offers_longer)
         self._longer.setEnabled(actions.can_train_longer)
-        self._offers_ways = (
-            actions.offers_resume or actions.offers_evaluate or actions.offers_longer
+        self._board.setVisible(actions.offers_tensorboard)
+        self._offers_ways = any(
+            (
+                actions.offers_resume,
+                actions.offers_evaluate,
+                actions.offers_longer,
+                actions.offers_tensorboard,
+            )
         )
         self._show_ways()
 
     def _show_ways(self) -> None:
         links = self._links
         has_links = links.origin is not None or bool(links.others)
-        self._ways.setVisible(self._offers_ways or has_links or bool(self._card.text()))
+        self._ways.setVisible(self._offers_ways or has_links)
 
     def setLinks(self, links: RunLinks) -> None:
         """Offer the runs that belong to the shown one by their model."""
@@ -164,7 +176,7 @@ class RunBanner(QFrame):
             self._origin.setToolTip(wrapped(f"Shows {links.origin.title}, which saved this model"))
         count = len(links.others)
         self._others.setVisible(count > 0)
-        self._others.setText(f"Runs of this mo&del ({count:,})")
+        self._others.setText(f"Runs of this model ({count:,})")
         self._show_ways()
 
     def setStory(self, words: str) -> None:
@@ -226,9 +238,7 @@ class RunBanner(QFrame):
         self._state = ElidedLabel(parent=self)
         self._state.setObjectName("shown_state")
         self._state.setProperty("tone", "muted")
-        self._card = ElidedLabel(parent=self)
-        self._card.setObjectName("run_card")
-        self._card.setProperty("tone", "muted")
+        self._card = _sentences(self, "run_card", "muted")
         self._story = _sentences(self, "run_story")
         self._memory = _sentences(self, "run_memory", "muted")
         self._memory.setToolTip(wrapped(_MEMORY_TIP))
@@ -271,7 +281,10 @@ class RunBanner(QFrame):
         )
         self._longer = make("Train &longer…", self.longerRequested, "train_longer_button")
         self._longer.setToolTip(wrapped(_LONGER_TIP))
-        self._origin = QPushButton("&Show training run", self)
+        board = self.tensorboardRequested
+        self._board = make("Open TensorBoard", board, "tensorboard_button")
+        self._board.setToolTip(wrapped(_BOARD_TIP))
+        self._origin = QPushButton("Show training run", self)
         self._origin.setObjectName("origin_button")
         self._origin.setToolTip("Shows the run that saved this model")
         self._origin.clicked.connect(self._show_origin)
@@ -301,21 +314,23 @@ class RunBanner(QFrame):
         head.addWidget(self._settings)
         head.addWidget(self._export)
         head.addWidget(self._folder)
-        ways = row_in(self._ways)
+        # In a second line where they are many.
+        ways = FlowLayout(self._ways)
         for button in (
             self._resume,
             self._on_selected,
             self._accept,
             self._evaluate,
             self._longer,
+            self._board,
             self._origin,
             self._others,
         ):
             ways.addWidget(button)
-        ways.addWidget(self._card, 1)
         self._trouble = self._make_trouble()
         layout = column_in(self)
         layout.addLayout(head)
+        layout.addWidget(self._card)
         layout.addWidget(self._story)
         layout.addWidget(self._trouble)
         layout.addWidget(self._memory)
@@ -324,6 +339,7 @@ class RunBanner(QFrame):
         layout.addWidget(self._ways)
         self._trouble.hide()
         self.setFixes(None)
+        self.setCard("")
         self.setStory("")
         self.setMemory("")
         self.setGaps("")
