@@ -337,10 +337,15 @@ class RequestAnswered(_Event):
 
 
 class ModelSaved(_Event):
-    """The trained model stands at ``path``, relative to the run's directory."""
+    """The trained model stands at ``path``, relative to the run's directory.
+
+    Attributes:
+        size_bytes: Of its file; ``None`` in runs of earlier versions.
+    """
 
     kind: Literal["model_saved"] = "model_saved"
     path: str
+    size_bytes: Annotated[int, Field(ge=0)] | None = None
 
 
 class ProblemReported(_Event):

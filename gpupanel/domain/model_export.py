@@ -81,10 +81,15 @@ class ModelExport(Value):
         return not any(problem.is_error for problem in self.problems)
 
 
+def size_text(size_bytes: int) -> str:
+    """How large a file is, for people."""
+    size = size_bytes / 2**20
+    return f"{size:,.1f} MiB" if size >= 0.1 else f"{size_bytes:,} bytes"
+
+
 def export_sentence(found: ModelExport) -> str:
     """What was written, in one sentence."""
-    size = found.size_bytes / 2**20
-    text = f"{size:,.1f} MiB" if size >= 0.1 else f"{found.size_bytes:,} bytes"
+    text = size_text(found.size_bytes)
     if found.largest_difference is None:
         return f"{text}, not compared with the model."
     what = "examples of the data" if found.of_data else "examples of random numbers"

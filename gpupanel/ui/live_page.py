@@ -18,6 +18,7 @@ from gpupanel.runs.following.follower import FollowedRun
 from gpupanel.runs.following.memory_text import returned_words
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.following.unread_problems import unread_file_problem, unread_problem
+from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.checkpoint_offer import checkpoint_offer
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.dropped_files import kind_to_predict_on, local_paths
@@ -29,7 +30,8 @@ from gpupanel.ui.panels.run_parts import RunPartsPanel
 from gpupanel.ui.resume_on_selected import ResumeOnSelected, resume_on_selected
 from gpupanel.ui.run_actions import offers_resume, restart_text, run_actions
 from gpupanel.ui.run_control import RunControl
-from gpupanel.ui.run_state import status_words
+from gpupanel.ui.run_links import links_of
+from gpupanel.ui.run_state import card_words, status_words
 from gpupanel.ui.session import Session
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.workers.run_reader import RunFacts
@@ -56,6 +58,8 @@ class LivePage(QWidget):
     exportRequested = Signal(object, object)
     """The shown run is to be exported: its :class:`RunLayout`, and as which
     :class:`ExportFormat` or :class:`ModelExportFormat`."""
+    tensorboardRequested = Signal(object)
+    """TensorBoard is to show the run that is shown: its :class:`RunLayout`."""
     fixRequested = Signal(object)
     """The run is to be tried again with a change: its :class:`Fix`."""
 
@@ -68,6 +72,7 @@ class LivePage(QWidget):
         self._plan: LaunchPlan | None = None
         self._facts: RunFacts | None = None
         self._waiting: list[SampleBatch] = []
+        self._runs: tuple[RunSummary, ...] = ()
         self.setAcceptDrops(True)
         self.banner = RunBanner()
         self.parts = RunPartsPanel()
@@ -90,6 +95,16 @@ class LivePage(QWidget):
         layout.addWidget(self.parts)
         layout.addWidget(splitter, 1)
         self._connect()
+
+    @Slot(object)
+    def setRuns(self, runs: tuple[RunSummary, ...]) -> None:
+        """Know all runs, the newest first: some belong to the one that is shown."""
+        self._runs = runs
+        self._show_links()
+
+    def _show_links(self) -> None:
+        shown = self._control.shown
+        self.banner.setLinks(links_of(None if shown is None else shown.root, self._runs))
 
     @property
     def profile(self) -> Profile | None:
@@ -115,6 +130,7 @@ class LivePage(QWidget):
         self.banner.changedDataAccepted.connect(self._control.resume_with_changed_data)
         self.banner.evaluateRequested.connect(self._evaluate)
         self.banner.longerRequested.connect(self.longerRequested)
+        self.banner.tensorboardRequested.connect(self._open_tensorboard)
         self.banner.fixRequested.connect(self.fixRequested)
         self.parts.keepRequested.connect(self.keepSharesRequested)
         self.evaluation.folderRequested.connect(self._open_folder)
@@ -129,11 +145,13 @@ class LivePage(QWidget):
         self.log.clear(layout.trainer_log)
         self.banner.setRun(layout.name, "")
         self.banner.setProblem(None)
+        self.banner.setCard("")
         self.banner.setStory("")
         self.banner.setMemory("")
         self.banner.setGaps("")
         self.banner.setNotice("")
         self.banner.setSettingsReadable(readable=False)
+        self._show_links()
         self._show_devices()
         self._show_ways_on()
 
@@ -166,6 +184,7 @@ class LivePage(QWidget):
         layout = self._control.shown
         if layout is not None:
             self.banner.setRun(layout.name, status_words(status))
+            self.banner.setCard(card_words(status))
             self.evaluation.setStatus(status, layout.root, self._control.shown_confusion)
         self.parts.setStatus(status)
         self.banner.setStory(restart_text(status, self._device_names()))
@@ -249,6 +268,11 @@ class LivePage(QWidget):
     def _export(self, wanted: ExportFormat | ModelExportFormat) -> None:
         if self._control.shown is not None:
             self.exportRequested.emit(self._control.shown, wanted)
+
+    @Slot()
+    def _open_tensorboard(self) -> None:
+        if self._control.shown is not None:
+            self.tensorboardRequested.emit(self._control.shown)
 
     @Slot()
     def _use_settings(self) -> None:

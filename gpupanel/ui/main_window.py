@@ -17,12 +17,14 @@ from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.layers_binding import LayersBinding
+from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
 from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, SettingsReuse
+from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
 from gpupanel.ui.bindings.window_closing import WindowClosing
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.panels.device_panel import DevicePanel
@@ -79,8 +81,12 @@ class MainWindow(QMainWindow):
         self._examples = ExamplesBinding(self.live_page, self.control, self)
         self.runs = RunsPage(runs_dir)
         self._history = HistoryBinding(self.runs, runs_dir, self._questions, settings, self)
+        self._past_speed = PastSpeedBinding(
+            self.session, self.session_page.plan, self._history.worker, self
+        )
         self._comparison = Comparison(self.runs, self._questions, self)
         self._exports = ExportBinding(self.live_page, self.runs, self._questions, self)
+        self._tensorboard = TensorBoardBinding(self.live_page, self._questions, self)
         self._queue = QueueBinding(
             self.session,
             self.control,
@@ -180,6 +186,8 @@ class MainWindow(QMainWindow):
         self.live_page.predictRequested.connect(self.tabs.show_session)
         self.live_page.keepSharesRequested.connect(self.session_page.choose_shares)
         self.runs.runOpened.connect(self._open_run)
+        self.live_page.banner.runRequested.connect(self._open_run)
+        self._history.listed.connect(self.live_page.setRuns)
         self._history.goingFound.connect(self._follow_going)
         self._queue.runBegan.connect(self._history.refresh)
         self._queue.entryOpened.connect(self.tabs.show_session)
@@ -220,7 +228,8 @@ class MainWindow(QMainWindow):
         parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
         readers = (self._scan, self._layers, self._rates, self._download, self._examples)
         children = (self._doctor_binding, self._preview_loader, *readers)
-        others = (*children, self._history, self._queue, self._comparison, self._exports)
+        runs = (self._past_speed, self._history, self._queue, self._comparison, self._exports)
+        others = (*children, *runs, self._tensorboard)
         ends = (*(each.stop for each in others), self.control.close)
         stops = (self._remember_folds, *parts, *ends)
         asking = (self.control, self.profiles, self._questions)

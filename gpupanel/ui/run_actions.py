@@ -27,6 +27,7 @@ class RunActions:
         can_resume_on_selected: Also with the devices that are chosen in the session.
         on_selected_tip: What changes then, or why it cannot be done.
         offers_longer: It has come to its end, and can be trained for more epochs.
+        offers_tensorboard: It trained, so that there may be curves.
         offers_changed_data: It was refused because its data is other than before; a person may
             let it go on all the same.
     """
@@ -40,6 +41,7 @@ class RunActions:
     offers_evaluate: bool = False
     offers_longer: bool = False
     can_train_longer: bool = False
+    offers_tensorboard: bool = False
 
 
 def may_train_longer(shown: RunStatus | None) -> bool:
@@ -69,6 +71,7 @@ def run_actions(
     """
     if shown is None or not shown.has_ended:
         return RunActions()
+    has_curves = not shown.evaluates and shown.step > 0
     evaluate = shown.model is not None and shown.outcome in (Outcome.COMPLETED, Outcome.STOPPED)
     if not offers_resume(shown):
         longer = may_train_longer(shown)
@@ -76,6 +79,7 @@ def run_actions(
             offers_evaluate=evaluate,
             offers_longer=longer,
             can_train_longer=longer and not run.is_busy,
+            offers_tensorboard=has_curves,
         )
     if run.is_busy:
         return RunActions(
@@ -83,6 +87,7 @@ def run_actions(
             resume_tip=_ANOTHER_GOES_ON,
             on_selected_tip=_ANOTHER_GOES_ON,
             offers_evaluate=evaluate,
+            offers_tensorboard=has_curves,
         )
     return RunActions(
         offers_resume=True,
@@ -97,6 +102,7 @@ def run_actions(
         offers_changed_data=shown.ending_problem is not None
         and shown.ending_problem.code == _DATA_CHANGED,
         offers_evaluate=evaluate,
+        offers_tensorboard=has_curves,
     )
 
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from gpupanel.domain.events import Phase
+from gpupanel.domain.model_export import size_text
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
@@ -192,8 +193,6 @@ def status_words(status: RunStatus) -> str:
         words.append(f"validation accuracy {formatting.fraction(status.metrics.val_accuracy)}")
     elif status.metrics.val_loss is not None:
         words.append(f"validation loss {formatting.number(status.metrics.val_loss)}")
-    if status.best is not None and status.epoch > 1:
-        words.append(f"best epoch {status.best.epoch} of {status.epoch}")
     if status.metrics.test_accuracy is not None:
         words.append(f"test accuracy {formatting.fraction(status.metrics.test_accuracy)}")
     elif status.metrics.test_loss is not None:
@@ -204,11 +203,24 @@ def status_words(status: RunStatus) -> str:
         words.append(f"{formatting.count(status.examples)} predictions")
     if status.examples_per_second is not None:
         words.append(formatting.rate(status.examples_per_second))
+    return " · ".join(words)
+
+
+def card_words(status: RunStatus) -> str:
+    """Of a run that ended: its best epoch, how long it took, how large its model is."""
+    if not status.has_ended:
+        return ""
+    words = []
+    if status.best is not None and status.epoch > 1:
+        words.append(f"best epoch {status.best.epoch} of {status.epoch}")
     if status.started_s is not None and status.ended_s is not None:
         lasted_s = status.ended_s - status.started_s
         # The clock may have been set back meanwhile.
         words += [f"took {formatting.duration(lasted_s)}"] if lasted_s >= 1.0 else []
-    return " · ".join(words)
+    if status.model_bytes is not None:
+        words.append(f"model {size_text(status.model_bytes)}")
+    text = " · ".join(words)
+    return text[:1].upper() + text[1:]
 
 
 def _end_words(status: RunStatus) -> str:

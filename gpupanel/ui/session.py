@@ -78,6 +78,7 @@ class Session(QObject):
         self._stopped_now = False
         self._timer = QTimer(self, singleShot=True, interval=PREPARE_DELAY_MS)
         self._timer.timeout.connect(self.prepare_now)
+        self._is_closed = False
 
     @property
     def profile(self) -> Profile:
@@ -188,7 +189,7 @@ class Session(QObject):
         """Take over which devices there are."""
         self._inventory = inventory
         self.inventoryChanged.emit(inventory)
-        self._timer.start()
+        self._prepare_soon()
 
     def set_sample(self, sample: TelemetrySample) -> None:
         """Take over which devices answer, how much memory is free, and who uses the rest.
@@ -200,23 +201,23 @@ class Session(QObject):
             return
         self._sample = sample
         if not self._timer.isActive():
-            self._timer.start()
+            self._prepare_soon()
 
     def set_preview(self, request: PreviewRequest, preview: DataPreview) -> None:
         """Take over what a preview found."""
         self._previewed = (request, preview)
-        self._timer.start()
+        self._prepare_soon()
 
     def set_step_memory(self, request: SummaryRequest, step: StepMemory | None) -> None:
         """Take over what a training step holds in memory; ``None``: it could not be estimated."""
         self._step = (request, step)
-        self._timer.start()
+        self._prepare_soon()
 
     def set_gpu_support(self, support: GpuSupport) -> None:
         """Take over which GPUs TensorFlow can use."""
         if support != self._gpu_support:
             self._gpu_support = support
-            self._timer.start()
+            self._prepare_soon()
 
     def set_checking_gpus(self, checking: bool) -> None:
         """Take over whether TensorFlow is being asked about the GPUs."""
@@ -263,8 +264,13 @@ class Session(QObject):
         )
 
     def close(self) -> None:
-        """Prepare nothing any more."""
+        """Prepare nothing any more, whatever is still found."""
+        self._is_closed = True
         self._timer.stop()
+
+    def _prepare_soon(self) -> None:
+        if not self._is_closed:
+            self._timer.start()
 
     def _preview_of(self, profile: Profile) -> DataPreview | None:
         """What is known of the data and the model's file that a profile names."""
@@ -282,7 +288,7 @@ class Session(QObject):
         self._profile = profile
         self.profileChanged.emit(profile)
         if self._inventory is not None:
-            self._timer.start()
+            self._prepare_soon()
 
 
 _Use = tuple[tuple[str, DeviceState, int | None, tuple[int, ...]], ...]

@@ -19,7 +19,13 @@ from gpupanel.ui.panels.strategy_panel import StrategyPanel
 from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.panels.training_panel import TrainingPanel
 from gpupanel.ui.session import Session
-from gpupanel.ui.task_choices import TaskChoices, TaskSwitch, evaluating, predicting
+from gpupanel.ui.task_choices import (
+    TaskChoices,
+    TaskSwitch,
+    evaluating,
+    name_after_model,
+    predicting,
+)
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.layouts import follow_each_other
 from gpupanel.ui.workers.preview_worker import PreviewLoader
@@ -136,6 +142,8 @@ class SessionPage(QWidget):
         profile = self._session.profile
         choices = TaskChoices(task="evaluate", inference=profile.inference)
         profile = self._task_switch.switched(profile, choices)
+        name = name_after_model("evaluation", trained, model_path)
+        profile = self._task_switch.named(profile, name)
         self._session.edit(evaluating(profile, trained, model_path, was_measured=was_measured))
 
     @Slot(object, str, object)
@@ -144,6 +152,8 @@ class SessionPage(QWidget):
         profile = self._session.profile
         choices = TaskChoices(task="predict", inference=profile.inference)
         profile = self._task_switch.switched(profile, choices)
+        name = name_after_model("predictions", trained, model_path)
+        profile = self._task_switch.named(profile, name)
         self._session.edit(predicting(profile, trained, model_path, paths))
 
     @Slot(object)

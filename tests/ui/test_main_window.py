@@ -421,6 +421,7 @@ def test_that_the_model_of_a_run_is_evaluated_with_one_click(qtbot, opened, runs
 
     assert window.tabs.currentWidget() is window.session_page
     assert window.session.profile.task == "evaluate"
+    assert window.session.profile.name == "evaluation of written"
     assert window.session.profile.model == SavedModel(path=str(run.layout.model))
     assert window.session.is_dirty
 

@@ -1,13 +1,18 @@
 """Which run is shown, how it ended, and why."""
 
+from dataclasses import fields, replace
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from gpupanel.domain.problem import Problem
+from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.panels.run_banner import RunBanner
 from gpupanel.ui.run_actions import RunActions
+from gpupanel.ui.run_links import RunLinks
 
 KILLED = Problem(
     code="trainer_killed",
@@ -118,3 +123,20 @@ def test_that_what_became_of_the_memory_is_shown_below(banner):
     assert label.property("tone") == "warning"
     banner.setMemory("")
     assert not label.isVisible()
+
+
+def test_that_many_buttons_make_no_window_wider(banner):
+    before = banner.minimumSizeHint().width()
+    run = RunSummary(name="a", path=Path("/a"), profile_name="a")
+    banner.setLinks(RunLinks(run, (run,)))
+    actions = {each.name: True for each in fields(RunActions) if each.default is False}
+    banner.setActions(replace(RunActions(), **actions))
+    banner.setCard("Best epoch 3 of 5 · took 4:01 · model 3.0 MiB")
+    assert banner.findChild(QWidget, "ways_on").heightForWidth(400) > 60
+    assert len(_visible_ways(banner)) >= 7
+    assert banner.minimumSizeHint().width() == before
+
+
+def _visible_ways(banner):
+    ways = banner.findChild(QWidget, "ways_on")
+    return [each for each in ways.findChildren(QPushButton) if each.isVisible()]

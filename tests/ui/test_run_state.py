@@ -10,6 +10,7 @@ from gpupanel.domain.events import (
     EvaluationDone,
     FineTuningBegan,
     MemoryReturned,
+    ModelSaved,
     Phase,
     PhaseChanged,
     RequestAnswered,
@@ -24,6 +25,7 @@ from gpupanel.runs.following.status import BestEpoch, RunStage, RunStatus
 from gpupanel.ui.run_state import (
     RunState,
     button_states,
+    card_words,
     outcome_words,
     phase_words,
     state_after,
@@ -173,9 +175,13 @@ def test_that_the_end_is_shown_with_what_was_reached():
     assert status_words(reached) == "Completed · validation accuracy 95.0 % · 1,000 ex/s"
     best = {"best": BestEpoch(epoch=3, val_loss=0.1), "epoch": 5}
     longer = reached.model_copy(update={**best, "started_s": 100.0, "ended_s": 341.0})
-    assert status_words(longer).endswith("95.0 % · best epoch 3 of 5 · 1,000 ex/s · took 4:01")
+    assert status_words(longer) == status_words(reached)
+    assert card_words(longer) == "Best epoch 3 of 5 · took 4:01"
+    saved = ModelSaved(time_s=1.0, path="model.keras", size_bytes=3 * 2**20)
+    assert card_words(longer.after(saved)) == "Best epoch 3 of 5 · took 4:01 · model 3.0 MiB"
+    assert card_words(RunStatus().after(saved)) == ""
     set_back = longer.model_copy(update={"ended_s": 50.0, "epoch": 1})
-    assert status_words(set_back) == status_words(reached)
+    assert card_words(set_back) == ""
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,7 @@ class Asked:
         button(self.page, "scan_button").click()
 
     def stop(self) -> None:
+        self.session.close()
         self.binding.stop()
         self.loader.stop()
 

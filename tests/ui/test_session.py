@@ -12,7 +12,7 @@ from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState,
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.ui.run_state import RunState
-from gpupanel.ui.session import Session
+from gpupanel.ui.session import PREPARE_DELAY_MS, Session
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 
 
@@ -51,6 +51,17 @@ def test_that_known_devices_lead_to_a_preparation(qtbot):
 
     assert session.buttons.start
     assert session.state_words == "Ready"
+
+
+def test_that_a_closed_session_prepares_nothing_whatever_is_still_found(qtbot):
+    preparer = _CountingPreparer()
+    session = Session(preparer)
+    session.close()
+    session.set_inventory(CPU_ONLY)
+    session.set_preview(preview_request(session.profile), DataPreview())
+    session.edit(_named("later"))
+    qtbot.wait(4 * PREPARE_DELAY_MS)
+    assert preparer.asked == []
 
 
 def test_that_many_changes_at_once_are_prepared_once(qtbot):

@@ -20,7 +20,13 @@ from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.task_choices import TaskChoices, TaskSwitch, evaluating, predicting
+from gpupanel.ui.task_choices import (
+    TaskChoices,
+    TaskSwitch,
+    evaluating,
+    name_after_model,
+    predicting,
+)
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 from tests.ui.values import TWO_GPUS
 from tests.unit.trainer.image_folders import make_images
@@ -153,6 +159,33 @@ def test_that_a_trained_model_is_measured_on_what_its_training_held_back():
     for found in ({"test_path": "/t"}, {"validation_path": "/v"}):
         beside = whole.model_copy(update={"data": ImagesData(path="/i", **found)})
         assert evaluating(profile, beside, "m.keras").inference.examples == "validation"
+
+
+def test_that_an_evaluation_is_named_after_its_model_and_a_training_has_its_name_again():
+    switch, own = TaskSwitch(), Profile(name="mine")
+    for task, what in (("evaluate", "evaluation"), ("predict", "predictions")):
+        profile = switch.switched(own, TaskChoices(task=task))
+        name = name_after_model(what, TRAINED.model_copy(update={"name": "digits"}), "/r/m.keras")
+        profile = switch.named(profile, name)
+        assert profile.name == f"{what} of digits"
+        again = switch.named(profile, "evaluation of wines")
+        assert switch.switched(again, TaskChoices()).name == "mine"
+        renamed = again.model_copy(update={"name": "its own"})
+        assert switch.switched(renamed, TaskChoices()).name == "its own"
+    assert len(switch.named(own, "evaluation of " + 300 * "x").name) == 200
+
+
+@pytest.mark.parametrize(
+    ("trained", "path", "name"),
+    [
+        (Profile(name="predictions of evaluation of a"), "/r/x/model.keras", "a"),
+        (None, "/r/2026-digits/model.keras", "2026-digits"),
+        (None, "/r/odd\udce9/model.keras", "odd\\xe9"),
+        (None, "model.keras", "a model"),
+    ],
+)
+def test_that_what_a_model_is_called_is_known_without_its_profile(trained, path, name):
+    assert name_after_model("evaluation", trained, path) == f"evaluation of {name}"
 
 
 def test_that_sets_that_the_training_found_by_itself_are_what_is_measured_on():

@@ -29,6 +29,7 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.tensorboard import TensorBoards
 from gpupanel.ui import workers
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.workers import (
@@ -51,6 +52,7 @@ from gpupanel.ui.workers import (
     run_worker,
     scan_worker,
     summary_worker,
+    tensorboard_worker,
 )
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.single_request import SingleRequestFacade
@@ -226,6 +228,15 @@ def _exporting_a_model(error: Exception, runs: Path, monkeypatch: pytest.MonkeyP
     return Case(exporter, order, exporter.refused, exporter.exported, failing, free)
 
 
+def _opening_tensorboard(error: Exception, runs: Path, _patch: pytest.MonkeyPatch) -> Case:
+    boards = TensorBoards()
+    boards.address_of = failing = _Failing(error, lambda *_: "http://127.0.0.1:1/")
+    opener = tensorboard_worker.TensorBoardOpener(boards)
+    layout = _written(runs).layout
+    order = lambda: opener.open(layout)  # noqa: E731
+    return Case(opener, order, opener.refused, opener.served, failing)
+
+
 def _downloading(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     failing = _patched(monkeypatch, download_worker, "download_data", error)
     failing._healthy = lambda *_: DownloadEnd()
@@ -335,6 +346,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "Launcher": (_launching, _resuming),
     "RunExporter": (_exporting,),
     "ModelExporter": (_exporting_a_model,),
+    "TensorBoardOpener": (_opening_tensorboard,),
     "QueueWatch": (_queueing,),
     "RunWatch": (_following,),
 }

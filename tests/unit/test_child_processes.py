@@ -15,6 +15,7 @@ STARTING = {
     "runs/detached.py",
     "runs/following/event_tail.py",
     "runs/supervision/gang.py",
+    "runs/tensorboard.py",
     "trainer/__main__.py",  # itself, from its beginning
     "trainer/datasets/catalogue/preparing.py",
     "trainer/private_network.py",  # a copy of itself

@@ -72,10 +72,12 @@ class ProfileHead(BaseModel):
     schema_version: int = 1
     name: str = ""
     task: str = "train"
+    model_path: str = ""
+    """Of the saved model that the run takes; empty where it trains one."""
 
 
 def read_profile_head(layout: RunLayout) -> ProfileHead:
-    """The keys above the tables of the run's profile.
+    """The keys above the tables of the run's profile, and which saved model it takes.
 
     The rest is not validated: that would take longer than all else of a list of a thousand runs.
 
@@ -85,7 +87,15 @@ def read_profile_head(layout: RunLayout) -> ProfileHead:
     """
     with open_to_read(layout.profile) as file:
         text = file.read(LARGEST_PROFILE_BYTES).decode().replace("\r\n", "\n")
-    return ProfileHead.model_validate(_document_above_tables(text))
+    head = ProfileHead.model_validate(_document_above_tables(text))
+    if head.task == "train":
+        return head
+    try:
+        model = read_toml(text).get("model")
+    except ValueError:
+        return head  # whoever reads the whole profile says what is wrong with it
+    path = model.get("path") if isinstance(model, dict) else None
+    return head.model_copy(update={"model_path": path if isinstance(path, str) else ""})
 
 
 def _document_above_tables(text: str) -> dict[str, Any]:

@@ -83,6 +83,7 @@ class RunStatus(Value):
         checkpoint: The last one that was saved.
         checkpoint_step: Updates that it holds, or the one that was resumed from later.
         model: Where the trained model stands, relative to the run's directory.
+        model_bytes: Size of its file, where the run reported it.
         model_step: Updates that it holds, where it was saved since the run was last started.
         ended_at_once: A person ended the run without saving, since it was last started.
         memory_returned: What became of the GPU memory that it held.
@@ -131,6 +132,7 @@ class RunStatus(Value):
     checkpoint: events.CheckpointSaved | None = None
     checkpoint_step: int | None = None
     model: str | None = None
+    model_bytes: int | None = None
     model_step: int | None = None
     ended_at_once: bool = False
     memory_returned: events.MemoryReturned | None = None
@@ -267,7 +269,11 @@ class RunStatus(Value):
             case events.CheckpointSaved():
                 return {"checkpoint": event, "checkpoint_step": event.step}
             case events.ModelSaved():
-                return {"model": event.path, "model_step": self.step}
+                return {
+                    "model": event.path,
+                    "model_bytes": event.size_bytes,
+                    "model_step": self.step,
+                }
             case events.DevicesReady():
                 others = (each for each in self.answers if each.process != event.process)
                 answers = sorted((*others, event), key=lambda answer: answer.process)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic_core import from_json
@@ -74,6 +75,7 @@ def read_record(layout: RunLayout) -> RunRecord:
         label=label.name,
         notes=label.notes,
         task=profile.task,
+        model_run=_run_of_model(profile.model_path),
         strategy=plan.strategy,
         devices=tuple(device.name for device in plan.devices),
         device_keys=tuple(device.key for device in plan.devices),
@@ -95,6 +97,12 @@ def _unsafe(layout: RunLayout) -> Problem | None:
     except PermissionError:
         return None  # a folder of which only the files may be read
     return None if found is None else flaws.unreadable(layout.name, found)
+
+
+def _run_of_model(path: str) -> Path | None:
+    """By its name alone: no other disk is asked for a list."""
+    folder = Path(path).parent
+    return folder if path and Path(path) == RunLayout(folder).model else None
 
 
 def _label(layout: RunLayout) -> tuple[RunLabel, Problem | None]:

@@ -38,6 +38,8 @@ class RunSummary(Value):
         label: What a person called the run; empty: nothing.
         notes: What a person noted about it.
         task: ``train``, ``evaluate`` or ``predict``.
+        model_run: Of an evaluation or a prediction: the directory of the run whose model it took,
+            which may be gone; ``None``: the model is another file.
         strategy: Its kind, as a profile names it; empty: not known.
         started_s: Seconds since the epoch (UTC).
         ended_s: Of a lost run: when it was heard of last.
@@ -63,6 +65,7 @@ class RunSummary(Value):
     label: str = ""
     notes: str = ""
     task: str = "train"
+    model_run: Path | None = None
     strategy: str = ""
     started_s: float | None = None
     ended_s: float | None = None

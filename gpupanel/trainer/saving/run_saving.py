@@ -176,7 +176,9 @@ class Saving:
         self._events.phase(Phase.SAVING)
         self.settle()
         save_model(self._learner, self._layout.model)
-        self._events.write(ModelSaved(time_s=time.time(), path=self._layout.model.name))
+        path = self._layout.model
+        size_bytes = path.stat().st_size
+        self._events.write(ModelSaved(time_s=time.time(), path=path.name, size_bytes=size_bytes))
 
     def finish(self, position: Position) -> None:
         """See to it that the checkpoint of the end stands, if one was wanted.

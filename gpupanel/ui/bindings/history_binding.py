@@ -24,6 +24,8 @@ class HistoryBinding(QObject):
         parent: The window.
     """
 
+    listed = Signal(object)
+    """All runs, newest first: a tuple of :class:`RunSummary`."""
     goingFound = Signal(object)
     """The first listing found a run that goes on: its directory, a :class:`Path`."""
 
@@ -39,7 +41,8 @@ class HistoryBinding(QObject):
         self._page, self._questions, self._settings = page, questions, settings
         self._runs: tuple[RunSummary, ...] | None = None
         self._is_stopped = False
-        self._history = RunHistory(runs_dir, self)
+        self._history = self.worker = RunHistory(runs_dir, self)
+        """Knows the runs."""
         page.panel.setColumns(remembered_columns(settings))
         page.refreshRequested.connect(self.refresh)
         page.panel.renameRequested.connect(self._rename)
@@ -65,6 +68,7 @@ class HistoryBinding(QObject):
     def _on_listed(self, runs: tuple[RunSummary, ...]) -> None:
         is_first, self._runs = self._runs is None, runs
         self._page.setRuns(runs)
+        self.listed.emit(runs)
         going = next((run for run in runs if run.is_running), None)
         if is_first and going is not None:
             self.goingFound.emit(going.path)

@@ -1,17 +1,30 @@
 """What is to be said about the shown run: which one it is, how it ended, and why."""
 
+from functools import partial
+from pathlib import Path
+
 from PySide6.QtCore import Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_text
 from gpupanel.ui.checkpoint_offer import CheckpointOffer
 from gpupanel.ui.run_actions import RunActions
+from gpupanel.ui.run_links import RunLinks, link_words
 from gpupanel.ui.widgets.export_menu import EXPORT_TIP, ExportMenu
 from gpupanel.ui.widgets.fix_buttons import FixButtons
+from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
-from gpupanel.ui.widgets.layouts import column_in, row_in
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
 
 _SAVE = "Save check&point"
@@ -31,6 +44,10 @@ _ACCEPT_TIP = (
 _LONGER_TIP = (
     "Continues from the last checkpoint with more epochs, in the same folder. A learning rate that "
     "follows a schedule has the curve of the longer training from there on."
+)
+_BOARD_TIP = (
+    "Starts TensorBoard for this run and opens it in the browser. It answers on this machine only, "
+    "to whoever is logged in there, and ends with this window."
 )
 
 
@@ -58,6 +75,10 @@ class RunBanner(QFrame):
     """What the shown run has learned is to be measured."""
     longerRequested = Signal()
     """The shown run is to be trained for more epochs."""
+    runRequested = Signal(object)
+    """Another run is to be shown: its directory, a :class:`Path`."""
+    tensorboardRequested = Signal()
+    """TensorBoard is to show the run."""
     fixRequested = Signal(object)
     """The shown run is to be tried again with a change: its :class:`Fix`."""
 
@@ -65,6 +86,7 @@ class RunBanner(QFrame):
         super().__init__(parent)
         self.setObjectName("run_banner")
         self._detail = ""
+        self._links, self._offers_ways = RunLinks(), False
         self._make_words()
         self._make_buttons()
         self._fixes = FixButtons(self)
@@ -87,6 +109,15 @@ class RunBanner(QFrame):
         self._settings.setVisible(bool(title))
         self._export.setVisible(bool(title))
         self.setVisible(bool(title))
+
+    def setCard(self, words: str) -> None:
+        """Say what became of a run that ended; empty: it goes on.
+
+        Args:
+            words: Its best epoch, how long it took, how large its model is.
+        """
+        self._card.setText(words)
+        self._card.setVisible(bool(words))
 
     def setReturnVisible(self, *, visible: bool) -> None:
         """Offer the way back to the run that goes on."""
@@ -121,9 +152,32 @@ class RunBanner(QFrame):
         self._evaluate.setVisible(actions.offers_evaluate)
         self._longer.setVisible(actions.offers_longer)
         self._longer.setEnabled(actions.can_train_longer)
-        self._ways.setVisible(
-            actions.offers_resume or actions.offers_evaluate or actions.offers_longer
+        self._board.setVisible(actions.offers_tensorboard)
+        self._offers_ways = any(
+            (
+                actions.offers_resume,
+                actions.offers_evaluate,
+                actions.offers_longer,
+                actions.offers_tensorboard,
+            )
         )
+        self._show_ways()
+
+    def _show_ways(self) -> None:
+        links = self._links
+        has_links = links.origin is not None or bool(links.others)
+        self._ways.setVisible(self._offers_ways or has_links)
+
+    def setLinks(self, links: RunLinks) -> None:
+        """Offer the runs that belong to the shown one by their model."""
+        self._links = links
+        self._origin.setVisible(links.origin is not None)
+        if links.origin is not None:
+            self._origin.setToolTip(wrapped(f"Shows {links.origin.title}, which saved this model"))
+        count = len(links.others)
+        self._others.setVisible(count > 0)
+        self._others.setText(f"Runs of this model ({count:,})")
+        self._show_ways()
 
     def setStory(self, words: str) -> None:
         """Say how the run came to go on after an end; empty: it never had to."""
@@ -184,6 +238,7 @@ class RunBanner(QFrame):
         self._state = ElidedLabel(parent=self)
         self._state.setObjectName("shown_state")
         self._state.setProperty("tone", "muted")
+        self._card = _sentences(self, "run_card", "muted")
         self._story = _sentences(self, "run_story")
         self._memory = _sentences(self, "run_memory", "muted")
         self._memory.setToolTip(wrapped(_MEMORY_TIP))
@@ -226,6 +281,19 @@ class RunBanner(QFrame):
         )
         self._longer = make("Train &longer…", self.longerRequested, "train_longer_button")
         self._longer.setToolTip(wrapped(_LONGER_TIP))
+        board = self.tensorboardRequested
+        self._board = make("Open TensorBoard", board, "tensorboard_button")
+        self._board.setToolTip(wrapped(_BOARD_TIP))
+        self._origin = QPushButton("Show training run", self)
+        self._origin.setObjectName("origin_button")
+        self._origin.setToolTip("Shows the run that saved this model")
+        self._origin.clicked.connect(self._show_origin)
+        self._others = QPushButton(self)
+        self._others.setObjectName("model_runs_button")
+        self._others.setToolTip("Evaluations and predictions that took this run's model")
+        menu = QMenu(self)
+        menu.aboutToShow.connect(self._list_others)
+        self._others.setMenu(menu)
         self._copy = QPushButton("&Copy details", self)
         self._copy.setToolTip("Copies message, hint, detail and the end of the log")
         self._copy.clicked.connect(self._copy_details)
@@ -246,19 +314,23 @@ class RunBanner(QFrame):
         head.addWidget(self._settings)
         head.addWidget(self._export)
         head.addWidget(self._folder)
-        ways = row_in(self._ways)
+        # In a second line where they are many.
+        ways = FlowLayout(self._ways)
         for button in (
             self._resume,
             self._on_selected,
             self._accept,
             self._evaluate,
             self._longer,
+            self._board,
+            self._origin,
+            self._others,
         ):
             ways.addWidget(button)
-        ways.addStretch(1)
         self._trouble = self._make_trouble()
         layout = column_in(self)
         layout.addLayout(head)
+        layout.addWidget(self._card)
         layout.addWidget(self._story)
         layout.addWidget(self._trouble)
         layout.addWidget(self._memory)
@@ -267,11 +339,13 @@ class RunBanner(QFrame):
         layout.addWidget(self._ways)
         self._trouble.hide()
         self.setFixes(None)
+        self.setCard("")
         self.setStory("")
         self.setMemory("")
         self.setGaps("")
         self.setNotice("")
         self.setActions(RunActions())
+        self.setLinks(RunLinks())
         self.setSettingsReadable(readable=False)
         self._checkpoint.setToolTip("Saves a checkpoint after the next step; the run continues")
         self.setCheckpointOffer(None)
@@ -298,6 +372,23 @@ class RunBanner(QFrame):
         card.addLayout(row)
         card.addLayout(again)
         return trouble
+
+    @Slot()
+    def _show_origin(self) -> None:
+        if self._links.origin is not None:
+            self.runRequested.emit(self._links.origin.path)
+
+    @Slot()
+    def _list_others(self) -> None:
+        menu = self._others.menu()
+        menu.clear()
+        for run in self._links.others:
+            # An ampersand of a name is one, and no key.
+            entry = menu.addAction(link_words(run).replace("&", "&&"))
+            entry.triggered.connect(partial(self._show_other, run.path))
+
+    def _show_other(self, path: Path, _is_checked: object = None) -> None:
+        self.runRequested.emit(path)
 
     @Slot()
     def _copy_details(self) -> None:

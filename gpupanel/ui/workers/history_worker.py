@@ -7,10 +7,12 @@ from pathlib import Path
 from PySide6.QtCore import QFile, QObject, Signal, Slot
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.deleting import delete_run
 from gpupanel.runs.history.label import RunLabel, change_label
+from gpupanel.runs.history.past_speed import PastSpeeds
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import RunLister
 from gpupanel.ui.workers.facade import WorkerFacade
@@ -42,9 +44,14 @@ class RunHistory(WorkerFacade):
     deleted = Signal(object)
     """What became of runs that were to go: a :class:`Deletion`."""
 
+    pastSpeedFound = Signal(object)
+    """How fast the same training was before: a :class:`PastSpeed`; ``None``: nobody knows."""
+
     def __init__(self, runs_dir: Path, parent: QObject | None = None) -> None:
         super().__init__("run history", parent)
         self._lister = RunLister(runs_dir)
+        self._speeds = PastSpeeds()
+        self._runs: tuple[RunSummary, ...] = ()
         self._is_reading = False
         self._is_asked_again = False
 
@@ -55,6 +62,11 @@ class RunHistory(WorkerFacade):
         if not self._is_reading:
             self._is_reading = True
             self.submit(self._lister.list, self._on_listed, self._on_unlisted)
+
+    def find_past_speed(self, profile: Profile, device_keys: frozenset[str]) -> None:
+        """Look for a run that trained the same on these devices; ``pastSpeedFound`` follows."""
+        find = partial(self._speeds.find, profile, device_keys, self._runs)
+        self.submit(find, self.pastSpeedFound.emit, self._on_no_speed)
 
     def change_label(self, path: Path, before: RunLabel, after: RunLabel) -> None:
         """Write what was changed of a run's label; it is listed anew, or ``refused`` follows."""
@@ -70,11 +82,16 @@ class RunHistory(WorkerFacade):
 
     def _on_listed(self, runs: tuple[RunSummary, ...]) -> None:
         self._read()
+        self._runs = runs
         self.listed.emit(runs)
 
     def _on_unlisted(self, problems: tuple[Problem, ...]) -> None:
         self._read()
         self.unreadable.emit(problems[0])
+
+    def _on_no_speed(self, _problems: tuple[Problem, ...]) -> None:
+        # Runs that cannot be read are shown as such in their list.
+        self.pastSpeedFound.emit(None)
 
     def _on_labelled(self, _done: object) -> None:
         self.refresh()

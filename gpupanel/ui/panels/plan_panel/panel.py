@@ -14,6 +14,7 @@ from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.prepare import Preparation
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.history.past_speed import PastSpeed
 from gpupanel.ui import measured_shares, theme
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.forms.settings_card import SettingsCard
@@ -65,6 +66,7 @@ class PlanPanel(SettingsCard):
         self._epoch_count = 0
         self._fine_tuning: FineTuning | None = None
         self._runs_folder = ""
+        self._past_speed: PastSpeed | None = None
         self._plan_part = QWidget()
         self._replica_part = QWidget()
         self._task: Task = "train"
@@ -121,6 +123,12 @@ class PlanPanel(SettingsCard):
         self._runs_folder = folder
         self._show_epochs()
 
+    def setPastSpeed(self, speed: PastSpeed | None) -> None:
+        """How fast the same training was before; ``None``: nobody knows."""
+        if speed != self._past_speed:
+            self._past_speed = speed
+            self._show_epochs()
+
     def setTask(self, task: Task) -> None:
         """What the run is to do, which the summary says."""
         self._task = task
@@ -169,7 +177,11 @@ class PlanPanel(SettingsCard):
 
     def _show_epochs(self) -> None:
         text = plan_text.epochs(
-            self._preview, self._preparation.plan, self._epoch_count, self._runs_folder
+            self._preview,
+            self._preparation.plan,
+            self._epoch_count,
+            self._runs_folder,
+            self._past_speed,
         )
         if self._fine_tuning is not None:
             text = f"{text} {self._fine_tuning.sentence}".strip()

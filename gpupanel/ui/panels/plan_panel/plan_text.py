@@ -9,6 +9,7 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.planning.prepare import Preparation
+from gpupanel.runs.history.past_speed import PastSpeed
 from gpupanel.ui import formatting
 from gpupanel.ui.task_choices import Task
 
@@ -47,9 +48,13 @@ def summary(
 
 
 def epochs(
-    preview: DataPreview | None, plan: LaunchPlan | None, count: int, folder: str = ""
+    preview: DataPreview | None,
+    plan: LaunchPlan | None,
+    count: int,
+    folder: str = "",
+    speed: PastSpeed | None = None,
 ) -> str:
-    """How long a training is, in examples and steps, and where its model is saved.
+    """How long a training is, in examples, steps and time, and where its model is saved.
 
     Empty where that is not known.
 
@@ -58,6 +63,7 @@ def epochs(
         plan: How a global batch is divided.
         count: How many epochs there are at most.
         folder: In which runs get folders; empty: not known.
+        speed: Of the same training before; ``None``: not known.
     """
     if preview is None or plan is None or not preview.trained_count or not count:
         return ""
@@ -67,10 +73,19 @@ def epochs(
     validating = f", validates on {number(held)}" if held else ""
     in_all = f", {number(steps * count)} in all" if count > 1 else ""
     saved = f" The model is saved in a new folder of {visible_line(folder)}." if folder else ""
+    takes = _takes(preview.trained_count * count, speed)
     return (
         f"Trains on {_counted(preview.trained_count, 'example')}{validating}: "
-        f"{_counted(steps, 'step')} an epoch{in_all}.{saved}"
+        f"{_counted(steps, 'step')} an epoch{in_all}.{takes}{saved}"
     )
+
+
+def _takes(examples: int, speed: PastSpeed | None) -> str:
+    if speed is None:
+        return ""
+    time = formatting.duration(examples / speed.examples_per_second)
+    as_before = f"{formatting.rate(speed.examples_per_second)} of {visible_line(speed.run)}"
+    return f" The training takes about {time}, at the {as_before}."
 
 
 def memory(device: PlannedDevice, plan: LaunchPlan, total_mib: int | None) -> str:

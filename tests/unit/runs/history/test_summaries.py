@@ -12,6 +12,7 @@ import pytest
 
 from gpupanel.domain import events
 from gpupanel.domain.events import encode_event
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
@@ -352,6 +353,27 @@ def test_that_a_name_over_several_lines_is_read_whole(runs_dir: Path) -> None:
     text = layout.profile.read_text()
     layout.profile.write_text(text.replace('name = "written"', 'name = """a\n[b]\nc"""'))
     assert only(runs_dir).profile_name == "a\n[b]\nc"
+
+
+def test_that_the_run_is_known_whose_model_another_one_takes(
+    runs_dir: Path, tmp_path: Path
+) -> None:
+    trained = ended(runs_dir)
+    taken = {"own": trained.model, "other": tmp_path / "other.keras", "": ""}
+    for name, path in taken.items():
+        model = SavedModel(path=str(path))
+        profile = Profile(name=f"of {name}", task="predict" if name else "evaluate", model=model)
+        layout = ended(runs_dir, profile)
+    assert {run.profile_name: run.model_run for run in list_runs(runs_dir)} == {
+        "written": None,
+        "of own": trained.root,
+        "of other": None,
+        "of ": None,
+    }
+    # What is wrong further down keeps nobody from its name.
+    text = layout.profile.read_text()
+    layout.profile.write_text(f"{text}\n[model")
+    assert {run.profile_name for run in list_runs(runs_dir)} >= {"of "}
 
 
 def test_that_a_change_is_seen_and_nothing_else_is_read_again(runs_dir: Path) -> None:

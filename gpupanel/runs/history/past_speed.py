@@ -1,0 +1,87 @@
+"""How fast a training like this one was on this machine before, found among its runs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.profile_file import run_profile_if_readable
+from gpupanel.runs.history.run_summary import RunSummary
+
+_MOST_READ: Final = 40
+"""The profiles of so many runs are read at most: the newest that used the same devices."""
+_DECIDE_SPEED: Final = frozenset(
+    (
+        "accumulation_steps",
+        "clip_norm",
+        "ema",
+        "global_batch_size",
+        "jit_compile",
+        "mixed_precision",
+        "optimizer",
+    )
+)
+"""What of ``[training]`` changes how long a step takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastSpeed:
+    """Of a run that trained the same on the same devices.
+
+    Attributes:
+        run: What it is called for people.
+        examples_per_second: Over its whole training, without start-up, validation and saving.
+    """
+
+    run: str
+    examples_per_second: float
+
+
+class PastSpeeds:
+    """Looks for them; a run's profile is read once, since it does not change."""
+
+    def __init__(self) -> None:
+        self._profiles: dict[Path, Profile | None] = {}
+
+    def find(
+        self, profile: Profile, device_keys: frozenset[str], runs: Iterable[RunSummary]
+    ) -> PastSpeed | None:
+        """The speed of the newest run of the same data, model, strategy and batch.
+
+        Args:
+            profile: What is to be trained; its paths are absolute, as those in a run are.
+            device_keys: Of the physical devices that it would use.
+            runs: Newest first.
+
+        Returns:
+            ``None`` where no such run is known.
+        """
+        wanted = _workload(profile)
+        read = 0
+        for run in runs:
+            speed = run.examples_per_second
+            if run.task != "train" or run.is_running or not speed or speed <= 0.0:
+                continue
+            if run.strategy != profile.strategy.kind or frozenset(run.device_keys) != device_keys:
+                continue
+            past = self._profile(run.path)
+            if past is not None and _workload(past) == wanted:
+                return PastSpeed(run.title, speed)
+            read += 1
+            if read == _MOST_READ:
+                break
+        return None
+
+    def _profile(self, path: Path) -> Profile | None:
+        if path not in self._profiles:
+            self._profiles[path] = run_profile_if_readable(RunLayout(path))
+        return self._profiles[path]
+
+
+def _workload(profile: Profile) -> tuple[object, ...]:
+    """What decides how long a step takes."""
+    training = profile.training.model_dump(include=set(_DECIDE_SPEED))
+    devices = profile.devices.cpu_replicas
+    return profile.data, profile.model, profile.strategy, devices, training

@@ -1,0 +1,52 @@
+"""*What will happen* says how long a training takes, from what the same one took before."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from gpupanel.domain.preview import DataPreview, preview_request
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.training import TrainingSettings
+from tests.fakes.devices import CPU_ONLY
+from tests.fakes.person import Person
+from tests.fakes.run_directory import WrittenRun
+from tests.ui.new_window import new_window
+
+
+@pytest.fixture
+def runs_dir(tmp_path: Path) -> Path:
+    with WrittenRun(tmp_path / "runs", Profile(name="written")) as run:
+        run.begin()
+        run.step(10)
+        run.end()
+    return tmp_path / "runs"
+
+
+def test_that_the_time_of_a_training_is_that_of_the_same_one_before(
+    qtbot: QtBot, tmp_path: Path, runs_dir: Path
+) -> None:
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    window = new_window(settings, runs_dir, Person())
+    qtbot.addWidget(window)
+    session, plan = window.session, window.session_page.plan
+    line = plan.findChild(QLabel, "plan_epochs")
+
+    def train(profile: Profile) -> None:
+        session.edit(profile)
+        preview = DataPreview(example_count=1234, trained_count=1234)
+        session.set_preview(preview_request(profile), preview)
+        plan.setData(preview)
+
+    session.set_inventory(CPU_ONLY)
+    train(Profile(training=TrainingSettings(epochs=61)))
+    assert "takes about" not in line.text()
+    window._history.refresh()
+    # 61 seconds: as many examples a second as there are.
+    as_before = "takes about 1:01, at the 1,234 ex/s of written"
+    qtbot.waitUntil(lambda: as_before in line.text().replace("\u200b", ""), timeout=20_000)
+    train(Profile(training=TrainingSettings(epochs=61, global_batch_size=32)))
+    qtbot.waitUntil(lambda: "takes about" not in line.text(), timeout=20_000)
+    window.close()

@@ -1,0 +1,79 @@
+"""A training and the runs that took its model lead to each other."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QPushButton
+
+from gpupanel.domain.model import SavedModel
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.ui.run_links import MOST_LINKS, RunLinks, links_of
+from tests.fakes.person import Person
+from tests.fakes.run_directory import WrittenRun
+from tests.ui.new_window import new_window
+
+ON_CPU = DeviceSettings(visible=("cpu",))
+
+
+def summary(name: str, model_run: Path | None = None) -> RunSummary:
+    return RunSummary(name=name, path=Path("/runs", name), profile_name=name, model_run=model_run)
+
+
+TRAINED, OTHER = summary("a"), summary("b")
+EVALUATED = summary("c", TRAINED.path)
+RUNS = (EVALUATED, OTHER, TRAINED, summary("d", Path("/runs/gone")))
+
+
+def test_that_runs_belong_together_by_their_model():
+    assert links_of(TRAINED.path, RUNS) == RunLinks(None, (EVALUATED,))
+    assert links_of(EVALUATED.path, RUNS) == RunLinks(TRAINED)
+    assert links_of(Path("/runs/../runs/c"), RUNS) == RunLinks(TRAINED)
+    for path in (OTHER.path, Path("/runs/d"), Path("/elsewhere"), None):
+        assert links_of(path, RUNS) == RunLinks()
+    many = tuple(summary(f"of a {number}", TRAINED.path) for number in range(2 * MOST_LINKS))
+    assert links_of(TRAINED.path, (*many, TRAINED)).others == many[:MOST_LINKS]
+
+
+def written(runs_dir: Path, profile: Profile):
+    with WrittenRun(runs_dir, profile) as run:
+        run.begin()
+        run.step(2)
+        run.end()
+    return run.layout
+
+
+@pytest.fixture
+def window(qtbot, tmp_path, runs_dir):
+    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    window = new_window(settings, runs_dir, Person())
+    qtbot.addWidget(window)
+    yield window
+    window.close()
+
+
+def test_that_a_click_leads_from_a_training_to_its_evaluation_and_back(qtbot, window, runs_dir):
+    trained = written(runs_dir, Profile(name="trained & saved", devices=ON_CPU))
+    model = SavedModel(path=str(trained.model))
+    profile = Profile(name="evaluation of it", task="evaluate", model=model, devices=ON_CPU)
+    evaluated = written(runs_dir, profile)
+    window.begin()
+    window.open_target(trained.root)
+    others = window.findChild(QPushButton, "model_runs_button")
+    origin = window.findChild(QPushButton, "origin_button")
+    qtbot.waitUntil(lambda: not others.isHidden(), timeout=10_000)
+    assert others.text() == "Runs of this model (1)"
+    assert origin.isHidden()
+
+    others.menu().aboutToShow.emit()
+    (entry,) = others.menu().actions()
+    assert entry.text().startswith("evaluation of it · ")
+    entry.trigger()
+    qtbot.waitUntil(lambda: window.control.shown == evaluated, timeout=10_000)
+    assert not origin.isHidden()
+    assert others.isHidden()
+    assert "trained & saved" in origin.toolTip().replace("&amp;", "&")
+
+    origin.click()
+    qtbot.waitUntil(lambda: window.control.shown == trained, timeout=10_000)

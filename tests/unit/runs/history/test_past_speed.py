@@ -1,0 +1,88 @@
+"""How fast the same training was before."""
+
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.data import DigitsData
+from gpupanel.domain.model import CnnModel
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.runs.history.past_speed import PastSpeed, PastSpeeds
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.summaries import RunLister
+from tests.fakes.run_directory import WrittenRun
+
+CPU = frozenset({"cpu"})
+WRITTEN = Profile(name="written")
+RATE = 1234.0
+"""Of a :class:`WrittenRun` that has ended."""
+
+
+def ended(runs_dir: Path, profile: Profile = WRITTEN) -> tuple[RunSummary, ...]:
+    with WrittenRun(runs_dir, profile) as run:
+        run.begin()
+        run.step(10)
+        run.end()
+    return RunLister(runs_dir).list()
+
+
+def training(**changes: object) -> Profile:
+    return WRITTEN.model_copy(update={"training": TrainingSettings(**changes)})
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        WRITTEN,
+        Profile(name="another name"),
+        training(epochs=100, learning_rate=0.5, seed=3),
+        training(checkpoint_every_epochs=0, early_stopping_patience=2),
+    ],
+)
+def test_that_what_changes_no_step_is_as_fast(tmp_path: Path, profile: Profile) -> None:
+    runs = ended(tmp_path)
+    assert PastSpeeds().find(profile, CPU, runs) == PastSpeed("written", RATE)
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        Profile(model=CnnModel()),
+        Profile(data=DigitsData(validation_fraction=0.5)),
+        Profile(devices=DeviceSettings(cpu_replicas=2)),
+        Profile(strategy=StrategySettings(kind=StrategyKind.MIRRORED)),
+        training(global_batch_size=128),
+        training(mixed_precision=True),
+    ],
+)
+def test_that_another_training_says_nothing(tmp_path: Path, profile: Profile) -> None:
+    assert PastSpeeds().find(profile, CPU, ended(tmp_path)) is None
+
+
+def test_that_only_the_same_devices_count(tmp_path: Path) -> None:
+    assert PastSpeeds().find(WRITTEN, frozenset({"GPU-1"}), ended(tmp_path)) is None
+    assert PastSpeeds().find(WRITTEN, CPU, ()) is None
+
+
+def test_that_the_newest_run_counts_and_one_that_goes_on_or_is_broken_does_not(
+    tmp_path: Path,
+) -> None:
+    first = ended(tmp_path)
+    newest = first[0].model_copy(update={"label": "newest", "examples_per_second": 10.0})
+    going = newest.model_copy(update={"is_running": True})
+    unknown = newest.model_copy(update={"examples_per_second": None, "outcome": Outcome.FAILED})
+    gone = newest.model_copy(update={"path": tmp_path / "gone"})
+    speeds = PastSpeeds()
+    assert speeds.find(WRITTEN, CPU, (going, unknown, gone, newest, *first)) == PastSpeed(
+        "newest", 10.0
+    )
+    assert speeds.find(WRITTEN, CPU, (going, unknown, gone)) is None
+
+
+def test_that_no_more_profiles_are_read_than_a_person_waits_for(tmp_path: Path) -> None:
+    (run,) = ended(tmp_path)
+    others = tuple(run.model_copy(update={"path": tmp_path / f"{each}"}) for each in range(100))
+    assert PastSpeeds().find(WRITTEN, CPU, (*others, run)) is None
