@@ -315,7 +315,8 @@ def _target(
         return chosen
     if ending.activation is Activation.LINEAR and not request.class_names:
         return Target.VALUES
-    return Target.CLASSES
+    is_of_labels = ending.activation is Activation.SIGMOID and ending.outputs > 1
+    return Target.LABELS if is_of_labels else Target.CLASSES
 
 
 def _are_logits(
