@@ -31,7 +31,7 @@ from gpupanel.trainer.models.model_file import recipe_in
 
 _SCRIPT = Path(__file__).with_name("predict.py")
 _LOGITS = (Meaning.LOGITS, Meaning.LABEL_LOGITS, Meaning.BINARY_LOGIT)
-_COLOURS = {1: "grey", 3: "RGB"}
+_COLOURS = {1: "Grey", 3: "RGB"}
 
 
 class CsvForm(Value):
