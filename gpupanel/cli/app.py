@@ -13,6 +13,7 @@ from gpupanel.cli.verbs.checkpoint import checkpoint
 from gpupanel.cli.verbs.devices import devices
 from gpupanel.cli.verbs.doctor import doctor
 from gpupanel.cli.verbs.export import export
+from gpupanel.cli.verbs.fit_batch import fit_batch
 from gpupanel.cli.verbs.lr_find import lr_find
 from gpupanel.cli.verbs.open import open_window
 from gpupanel.cli.verbs.queue import queue
@@ -77,6 +78,7 @@ VERBS = {
         schema,
         summary,
         lr_find,
+        fit_batch,
         run,
         runs,
         watch,

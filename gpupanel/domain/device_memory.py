@@ -6,6 +6,8 @@ from gpupanel.domain.value import Value
 
 MARGIN = 1.15
 """What is estimated may be so much too small: see ``bench_memory_estimate.py``."""
+MEASURED_MARGIN = 1.05
+"""Likewise, where the same model was measured on that device."""
 
 
 class DeviceMemory(Value):
@@ -22,6 +24,7 @@ class DeviceMemory(Value):
         overhead_mib: CUDA's context and libraries, or TensorFlow's process on the host.
         room_mib: What there is: the limit, or what is free now; ``None``: not known.
         is_limit: Whether that is a limit, which does not count the overhead.
+        is_measured: Whether activations were measured on this device and not only estimated.
     """
 
     device: str
@@ -34,6 +37,7 @@ class DeviceMemory(Value):
     overhead_mib: float
     room_mib: int | None = None
     is_limit: bool = False
+    is_measured: bool = False
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -50,5 +54,6 @@ class DeviceMemory(Value):
     @property
     def fits(self) -> bool:
         """Whether there is room for it, also where the estimate is somewhat too small."""
-        margin = (MARGIN - 1.0) * self.activations_mib
-        return self.room_mib is None or self.counted_mib + margin <= self.room_mib
+        margin = MEASURED_MARGIN if self.is_measured else MARGIN
+        more = (margin - 1.0) * self.activations_mib
+        return self.room_mib is None or self.counted_mib + more <= self.room_mib

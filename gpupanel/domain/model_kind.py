@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from math import prod
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -125,6 +125,11 @@ class Model(KindValue):
     def weights_path(self) -> str:
         """The file of weights that it begins with; empty where a file was not chosen."""
         return self.chosen_paths.get("weights", "")
+
+    def with_drawn_weights(self) -> Self:
+        """The same layers, beginning with weights that are drawn: no file is read for them."""
+        has_weights = "weights" in type(self).model_fields
+        return self.model_copy(update={"weights": "none"}) if has_weights else self
 
     @property
     def keeps_layers(self) -> bool:

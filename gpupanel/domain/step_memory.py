@@ -7,6 +7,8 @@ from pydantic import Field
 from gpupanel.domain.value import Value
 
 _Bytes = Annotated[int, Field(ge=0)]
+LEAST_RATIO, GREATEST_RATIO = 0.2, 5.0
+"""Of a measured step: beyond these something else was measured."""
 
 
 class MemoryPeak(Value):
@@ -25,6 +27,20 @@ class MemoryPeak(Value):
         return self.fixed_bytes + self.bytes_per_example * examples
 
 
+class MeasuredStep(Value):
+    """What trying batches on one device has shown of the estimate.
+
+    Attributes:
+        device: Its key.
+        jit_compile: Whether XLA compiled the step.
+        ratio: What activations took, over what was estimated for them.
+    """
+
+    device: str
+    jit_compile: bool = False
+    ratio: Annotated[float, Field(ge=LEAST_RATIO, le=GREATEST_RATIO)]
+
+
 class StepMemory(Value):
     """What one replica holds of a step: forward, backward, and the gradients of all weights.
 
@@ -33,13 +49,22 @@ class StepMemory(Value):
         example_bytes: Features and labels of an example, which are there before.
         weight_bytes: All weights of the model.
         trainable_bytes: Of those that are learned; their gradients take as much.
+        measured: What was measured of the same step on devices of this machine.
     """
 
     peaks: Annotated[tuple[MemoryPeak, ...], Field(min_length=1)]
     example_bytes: _Bytes
     weight_bytes: _Bytes
     trainable_bytes: _Bytes
+    measured: tuple[MeasuredStep, ...] = ()
 
     def held_bytes(self, examples: int) -> int:
         """The most that is held at a time, gradients among it, for so many examples."""
         return max(peak.at(examples) for peak in self.peaks)
+
+    def measured_ratio(self, device: str, *, jit_compile: bool) -> float | None:
+        """What was measured of activations over what is estimated; ``None``: nothing was."""
+        for each in self.measured:
+            if (each.device, each.jit_compile) == (device, jit_compile):
+                return each.ratio
+        return None

@@ -1,9 +1,44 @@
 """Limits that the system sets for this process and whatever it starts."""
 
+import os
 import resource
+from pathlib import Path
+from typing import Final
+
+_STACKS: Final = 16 * 2**20
+"""Bytes of data that a thread may reserve without using them."""
 
 
 def address_space_limit() -> int | None:
     """The most bytes of address space that a process may take (``ulimit -v``); ``None``: all."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if limit == resource.RLIM_INFINITY else limit
+
+
+def limit_further_memory(further_bytes: int) -> None:
+    """Let this process take no more than so many bytes beside what it holds now.
+
+    What is asked for beyond that is refused, in time for the machine to have memory left, and
+    before the kernel kills anybody for lack of it. Stacks of threads that a library is still to
+    begin are let pass, of which hardly any of the memory is used. Memory that is shared and maps of
+    files are not limited (``RLIMIT_DATA`` of ``getrlimit(2)``, since Linux 4.7).
+
+    Args:
+        further_bytes: Of private memory, as ``VmData`` counts it in ``/proc/self/status``.
+    """
+    held = _data_bytes()
+    threads = 2 * (os.cpu_count() or 1) + 8
+    limit = held + further_bytes + threads * _STACKS
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    # Libraries that do not expect a refusal crash: nobody wants gigabytes written for that.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+def _data_bytes() -> int:
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmData:"):
+            return int(line.split()[1]) * 1024
+    return 0

@@ -13,9 +13,9 @@ from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
 
 _BYTES_PER_MIB = 2**20
-_TENSORFLOW_MIB = 400
+TENSORFLOW_MIB = 400
 """A trainer on the host before it has a model: TensorFlow with its libraries and threads."""
-_ON_THE_HOST = (StrategyKind.CENTRAL_STORAGE, StrategyKind.PARAMETER_SERVER)
+ON_THE_HOST = (StrategyKind.CENTRAL_STORAGE, StrategyKind.PARAMETER_SERVER)
 """Strategies that keep weights in the host's memory, and read them for each step."""
 _FEATURES_AHEAD = 2
 """Those of a step, and of the one after it, which are placed meanwhile."""
@@ -72,7 +72,7 @@ def largest_batch(context: PlanningContext) -> int | None:
     most = MOST_EXAMPLES
     if context.preview is not None and context.preview.trained_count:
         most = min(most, context.preview.trained_count)
-    return _greatest(most, estimator.fits_with_batch)
+    return greatest(most, estimator.fits_with_batch)
 
 
 def fitting_shares(context: PlanningContext) -> tuple[int, ...] | None:
@@ -87,7 +87,7 @@ def fitting_shares(context: PlanningContext) -> tuple[int, ...] | None:
     if plan.strategy is StrategyKind.PARAMETER_SERVER:
         return None
     most = [
-        _greatest(plan.global_batch_size, partial(estimator.fits_alone, place))
+        greatest(plan.global_batch_size, partial(estimator.fits_alone, place))
         for place in range(len(plan.replicas))
     ]
     shares = [min(pair) for pair in zip(plan.shares, most, strict=True)]
@@ -105,6 +105,15 @@ def fitting_shares(context: PlanningContext) -> tuple[int, ...] | None:
     return tuple(shares) if estimator.fits(shares) else None
 
 
+def replica_memory(context: PlanningContext, share: int) -> DeviceMemory | None:
+    """What the first replica takes with so many examples of a step; ``None``: not known."""
+    estimator = _estimator(context)
+    if estimator is None:
+        return None
+    others = len(estimator.plan.replicas) - 1
+    return estimator.memories((share, *[0] * others))[-1]
+
+
 def _estimator(context: PlanningContext) -> "_Estimator | None":
     step, plan = context.step, context.plan
     if step is None or plan is None or plan.places or not context.trains:
@@ -118,16 +127,17 @@ class _Estimator:
     def __init__(self, context: PlanningContext, step: StepMemory, plan: LaunchPlan) -> None:
         self.plan = plan
         self._step = step
-        self._on_the_host = plan.strategy in _ON_THE_HOST
+        self._on_the_host = plan.strategy in ON_THE_HOST
+        self._jit_compile = context.profile.training.jit_compile
         self._kept = context.profile.training.numbers_beside_weights * step.trainable_bytes
-        limits = _limits(plan)
+        limits = limits_of(plan)
         self._limit = [limits.get((each.process, each.logical_device)) for each in plan.replicas]
         self._places: list[_Place] = [
             (each.device_key, "" if limit is None else each.logical_device)
             for each, limit in zip(plan.replicas, self._limit, strict=True)
         ]
         keys = {CPU_KEY, *(each.device_key for each in plan.replicas)}
-        self._free = {key: _free_mib(context, key) for key in keys}
+        self._free = {key: free_mib(context, key) for key in keys}
 
     @property
     def knows_room(self) -> bool:
@@ -145,7 +155,7 @@ class _Estimator:
         working = [place for place, share in enumerate(shares) if share or self.plan.processes]
         for number in working:
             place = self._places[number]
-            taken = self._of_replica(shares[number], is_one=len(working) == 1)
+            taken = self._of_replica(place, shares[number], is_one=len(working) == 1)
             terms[place] = terms.get(place, _Terms()).plus(taken)
             limits[place] = self._limit[number]
         return tuple(self._memory(place, each, limits.get(place)) for place, each in terms.items())
@@ -162,8 +172,9 @@ class _Estimator:
 
     def fits_alone(self, number: int, share: int) -> bool:
         """Whether a replica fits with that share, if no other was on its device."""
-        taken = self._of_replica(share, is_one=len(self._places) == 1)
-        return self._memory(self._places[number], taken, self._limit[number]).fits
+        place = self._places[number]
+        taken = self._of_replica(place, share, is_one=len(self._places) == 1)
+        return self._memory(place, taken, self._limit[number]).fits
 
     def _memory(self, place: _Place, terms: _Terms, limit_mib: int | None) -> DeviceMemory:
         key, logical = place
@@ -178,14 +189,19 @@ class _Estimator:
             overhead_mib=_overhead_mib(self.plan, key),
             room_mib=self._free[key] if limit_mib is None else limit_mib,
             is_limit=limit_mib is not None,
+            is_measured=self._ratio(key) is not None,
         )
 
-    def _of_replica(self, share: int, *, is_one: bool) -> _Terms:
+    def _ratio(self, key: str) -> float | None:
+        return self._step.measured_ratio(key, jit_compile=self._jit_compile)
+
+    def _of_replica(self, place: _Place, share: int, *, is_one: bool) -> _Terms:
         step, steps = self._step, self.plan.accumulation_steps
         examples = -(-share // steps)
         learned = step.trainable_bytes
         activations = max(0, step.held_bytes(examples) - learned)
         activations += _FEATURES_AHEAD * examples * step.example_bytes
+        activations = round(activations * (self._ratio(place[0]) or 1.0))
         gradients = learned * (2 if steps > 1 else 1)
         if not is_one:
             # The sum over replicas comes when the activations are gone.
@@ -194,7 +210,7 @@ class _Estimator:
         return _Terms(step.weight_bytes, gradients, kept, activations, examples)
 
 
-def _limits(plan: LaunchPlan) -> dict[tuple[int, str], int | None]:
+def limits_of(plan: LaunchPlan) -> dict[tuple[int, str], int | None]:
     """The memory limit of each logical device, by its process and TensorFlow's name there."""
     found = {}
     for process, each in enumerate(plan.gang):
@@ -210,10 +226,10 @@ def _limits(plan: LaunchPlan) -> dict[tuple[int, str], int | None]:
 def _overhead_mib(plan: LaunchPlan, key: str) -> float:
     if key != CPU_KEY:
         return CUDA_CONTEXT_MIB
-    return _TENSORFLOW_MIB * len(plan.gang)
+    return TENSORFLOW_MIB * len(plan.gang)
 
 
-def _free_mib(context: PlanningContext, key: str) -> int | None:
+def free_mib(context: PlanningContext, key: str) -> int | None:
     """What is free now, or all that there is where that is not known."""
     reading = None if context.sample is None else context.sample.reading(key)
     if reading is not None and reading.memory_free_mib is not None:
@@ -222,7 +238,7 @@ def _free_mib(context: PlanningContext, key: str) -> int | None:
     return None if device is None else device.memory_total_mib
 
 
-def _greatest(most: int, fits: Callable[[int], bool]) -> int:
+def greatest(most: int, fits: Callable[[int], bool]) -> int:
     """The greatest number up to that which fits, where all smaller ones do; 0: none."""
     low, high = 0, most
     while low < high:

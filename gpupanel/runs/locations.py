@@ -31,10 +31,23 @@ def queue_dir() -> Path:
     Raises:
         ProblemError: Nobody knows where the user's home folder is.
     """
+    return _state_dir() / "queue"
+
+
+def measured_memory_file() -> Path:
+    """What was measured of the memory that trainings take; likewise.
+
+    Raises:
+        ProblemError: Nobody knows where the user's home folder is.
+    """
+    return _state_dir() / "measured-memory.json"
+
+
+def _state_dir() -> Path:
     named = os.environ.get(STATE_DIR_VARIABLE)
     if named:
-        return expanded_path(named).absolute() / "queue"
-    return _known(platformdirs.user_state_path("gpupanel", appauthor=False)) / "queue"
+        return expanded_path(named).absolute()
+    return _known(platformdirs.user_state_path("gpupanel", appauthor=False))
 
 
 def _known(path: Path) -> Path:

@@ -9,6 +9,7 @@ from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.model_summary import ModelSummary, SummaryRequest
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.child_answer import ChildWords, answer_of_child
+from gpupanel.runs.measured_memory import with_measured
 
 SUMMARY_COMMAND: Final = python_module_command("gpupanel.trainer.model_summary")
 """Reads the question on standard input and answers on standard output."""
@@ -32,7 +33,8 @@ def summarize_model(
     """Build a model in a process of its own, and list its layers.
 
     Whatever becomes of the process, the answer is a :class:`ModelSummary`: a death, a time limit
-    or an answer that cannot be read is a problem in it.
+    or an answer that cannot be read is a problem in it. What was measured of its step on this
+    machine is in it, too.
 
     Args:
         request: What to build.
@@ -43,4 +45,8 @@ def summarize_model(
     # Not model_dump_json(), which raises for a path that is no UTF-8.
     question = json.dumps(request.model_dump(mode="json")).encode()
     found = answer_of_child(ModelSummary, _WORDS, command, question, time_limit_s, cancelled)
-    return ModelSummary(problems=(found,)) if isinstance(found, Problem) else found
+    if isinstance(found, Problem):
+        return ModelSummary(problems=(found,))
+    if found.step is None:
+        return found
+    return found.model_copy(update={"step": with_measured(request, found.step)})

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 _KILLS: Final = re.compile(r"^oom_kill (?P<count>\d+)$", re.MULTILINE)
+_INACTIVE_FILES: Final = re.compile(r"^(total_)?inactive_file (?P<bytes>\d+)$", re.MULTILINE)
 _UNLIMITED: Final = 2**60
 """Version 1 writes no word for it, but nearly 2**63."""
 
@@ -81,6 +82,24 @@ class KernelCounters:
         if "MemAvailable:" not in known or "MemTotal:" not in known:
             return None
         return known["MemAvailable:"], known["MemTotal:"]
+
+    def available_to(self, pid: int) -> int | None:
+        """The bytes that a process can still get: of the machine, and within its control group."""
+        machine = self.available()
+        left = [] if machine is None else [machine[0]]
+        group = self.group_of(pid)
+        limit = None if group is None else self.limit_of(group)
+        if group is not None and limit is not None:
+            left.append(max(0, limit - self._taken_in(group)))
+        return min(left, default=None)
+
+    def _taken_in(self, group: Path) -> int:
+        """What a group holds without files that the kernel drops when memory is wanted."""
+        words = _text(group / "memory.current") or _text(group / "memory.usage_in_bytes")
+        statistics = _text(group / "memory.stat")
+        found = _INACTIVE_FILES.search(statistics)
+        taken = int(words) if words.strip().isdecimal() else 0
+        return max(0, taken - (int(found["bytes"]) if found else 0))
 
     def _folder(self, base: Path, path: str) -> Path | None:
         """In a container the path is that of the host, and what is mounted is its end."""

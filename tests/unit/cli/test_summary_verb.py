@@ -75,6 +75,7 @@ def test_that_the_memory_of_each_device_is_estimated(
             "overhead_mib": 400.0,
             "room_mib": 24_576,
             "is_limit": False,
+            "is_measured": False,
             "total_mib": pytest.approx(884.0, abs=0.1),
         }
     ]

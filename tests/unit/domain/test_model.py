@@ -42,3 +42,10 @@ def test_that_weights_that_stand_in_a_file_are_known_from_others() -> None:
     assert (own.weights_path, own.downloads, own.lacks_path) == ("/own.h5", (), False)
     assert not MlpModel().keeps_layers
     assert MlpModel().begins_with == "none"
+
+
+def test_that_a_model_is_the_same_with_weights_that_are_drawn() -> None:
+    model = ApplicationModel(source="ResNet50", weights="/own.h5", frozen_layers="base")
+    assert model.with_drawn_weights().begins_with == "none"
+    assert model.with_drawn_weights().keeps_layers
+    assert MlpModel().with_drawn_weights() == MlpModel()

@@ -10,7 +10,7 @@ from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
-from gpupanel.domain.step_memory import MemoryPeak, StepMemory
+from gpupanel.domain.step_memory import MeasuredStep, MemoryPeak, StepMemory
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.context import PlanningContext, planning_context
@@ -238,3 +238,30 @@ def test_that_whole_batches_are_not_shared_out() -> None:
     assert fitting_shares(context(profile("parameter_server"))) is None
     assert fitting_shares(context(profile("one_device"))) is None
     assert fitting_shares(context(profile())) is None  # they fit as they are
+
+
+def test_that_what_was_measured_on_a_device_corrects_its_activations() -> None:
+    measured = MeasuredStep(device=RTX_4090.key, ratio=1.5)
+    step = STEP.model_copy(update={"measured": (measured,)})
+    large, small = prepared(profile(batch=400), step=step).memory
+    assert (large.activations_mib, small.activations_mib) == (300, 200)
+    assert (large.is_measured, small.is_measured) == (True, False)
+    # XLA makes another step of it.
+    training = TrainingSettings(global_batch_size=400, jit_compile=True)
+    large, _ = prepared(profile(training=training), step=step).memory
+    assert (large.activations_mib, large.is_measured) == (200, False)
+
+
+def test_that_a_measured_estimate_needs_less_margin() -> None:
+    plain = DeviceMemory(
+        device="cpu",
+        examples=1,
+        weights_mib=0,
+        gradients_mib=0,
+        optimizer_mib=0,
+        activations_mib=100,
+        overhead_mib=0,
+        room_mib=110,
+    )
+    assert not plain.fits
+    assert plain.model_copy(update={"is_measured": True}).fits

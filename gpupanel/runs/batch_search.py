@@ -1,0 +1,416 @@
+"""Which batches fit on this machine, by trying: a child process for each device, one by one.
+
+A child that runs out of memory, or dies of it, is an answer; the next one continues from what was
+tried. While one works, what is free of its device is watched, so that it ends before somebody else
+lacks memory.
+"""
+
+import json
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from threading import Event
+from typing import Final, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gpupanel.devices.answer_lines import AnswerLines
+from gpupanel.devices.child_process import ChildAnswer, ChildEnd, ask_child
+from gpupanel.domain.batch_fit import BatchFit, BatchProgress, DeviceBatch
+from gpupanel.domain.batch_search import (
+    BatchSearchRequest,
+    BatchTrial,
+    BegunTrial,
+    EndedSearch,
+    SearchEnd,
+    most_that_fit,
+)
+from gpupanel.domain.child_command import python_module_command
+from gpupanel.domain.model_summary import summary_request
+from gpupanel.domain.number_text import count
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.batch_fit import batch_fit, device_batch, measured_step
+from gpupanel.planning.batch_targets import LEAST_ROOM_MIB, BatchTarget, batch_targets
+from gpupanel.planning.context import planning_context
+from gpupanel.planning.memory_estimate import MOST_EXAMPLES, ON_THE_HOST
+from gpupanel.runs.free_memory import MemoryReader, memory_reader
+from gpupanel.runs.measured_memory import remember_measured
+from gpupanel.runs.model_summary import SUMMARY_COMMAND, TIME_LIMIT_S, summarize_model
+from gpupanel.runs.readiness import Machine
+
+BATCH_SEARCH_COMMAND: Final = python_module_command("gpupanel.trainer.batch_search")
+"""Reads the question on standard input and answers by lines on standard output."""
+SECONDS: Final = 60.0
+"""How long one device is tried, unless somebody says otherwise."""
+_GRACE_S: Final = 2.0
+"""Beside its time, before a child is killed that tries something still."""
+_LEAST_S: Final = 3.0
+"""With less no other child is started."""
+_MOST_CHILDREN: Final = 40
+_MOST_GROWTH_MIB: Final = 256
+"""By so much the memory of other processes may grow: a desktop's does at any time."""
+_LAST_LINES: Final = 12
+_TOO_MUCH: Final = frozenset({-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGKILL})
+"""How a process dies whose libraries do not expect that memory is refused, or that the kernel
+kills for it."""
+
+_LAYERS_PLACED: Final = Problem(
+    code="fit_batch_layers_placed",
+    field="strategy.kind",
+    message="The layers of this model are placed on several devices, so that no device can be "
+    "tried by itself.",
+    hint="Start with a small batch, and double it while a run fits.",
+)
+_NO_PLAN: Final = Problem(
+    code="fit_batch_without_plan",
+    field="devices.visible",
+    message="No batch can be tried, because the profile cannot be planned on this machine.",
+    hint="Solve the problems that `gpupanel check` reports first.",
+)
+_ON_THE_HOST: Final = Problem(
+    code="fit_batch_with_all_weights",
+    severity=Severity.HINT,
+    field="strategy.kind",
+    message="Each device was tried with all that the optimizer keeps, which this strategy keeps "
+    "in the host's memory: somewhat more may fit.",
+)
+
+
+class _Line(BaseModel):
+    """One line of an answer: one of the three."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    begun: BegunTrial | None = None
+    trial: BatchTrial | None = None
+    ended: EndedSearch | None = None
+
+
+OnProgress = Callable[[BatchProgress], None]
+MakeReader = Callable[[str], MemoryReader]
+
+
+def ignore_progress(progress: BatchProgress) -> None:
+    """Of who only wants the end."""
+
+
+def find_batches(
+    profile: Profile,
+    machine: Machine,
+    seconds: float = SECONDS,
+    cancelled: Event | None = None,
+    on_progress: OnProgress = ignore_progress,
+    command: Sequence[str] = BATCH_SEARCH_COMMAND,
+    summary_command: Sequence[str] = SUMMARY_COMMAND,
+    make_reader: MakeReader = memory_reader,
+) -> BatchFit:
+    """Try batches on each device of a profile's plan, and remember what that shows.
+
+    Whatever becomes of the processes, the answer is a :class:`BatchFit`: what went wrong is a
+    problem in it. Of one that was cancelled nothing is known, or less than all.
+
+    Args:
+        profile: What would be trained; a path in it is absolute.
+        machine: Its devices, and what is free of them now.
+        seconds: How long each device is tried.
+        cancelled: Set, by any thread, when the answer is not wanted any more.
+        on_progress: Called while it continues.
+        command: Tries numbers of examples.
+        summary_command: Builds the model, for the estimate to begin with.
+        make_reader: Makes what reads how much is free of a device.
+    """
+    if profile.data.is_code or profile.model.is_code:
+        return BatchFit(needs_start=True)
+    cancelled = cancelled or Event()
+    request = summary_request(profile)
+    summary = summarize_model(request, TIME_LIMIT_S, cancelled, summary_command)
+    if summary.needs_download or summary.needs_start or summary.problems:
+        return BatchFit(
+            needs_download=summary.needs_download,
+            needs_start=summary.needs_start,
+            problems=summary.problems,
+        )
+    context = planning_context(profile, machine.inventory, machine.sample, step=summary.step)
+    if context.plan is None or context.plan.places:
+        return BatchFit(problems=(_NO_PLAN if context.plan is None else _LAYERS_PLACED,))
+    targets = batch_targets(context)
+    found: list[DeviceBatch] = []
+    example_count = 0
+    for target in targets:
+        if cancelled.is_set():
+            break
+        search = _DeviceSearch(target, seconds, cancelled, on_progress, command, make_reader)
+        each = search.run()
+        found.append(each)
+        example_count = max(example_count, search.example_count)
+        measured = measured_step(target, each)
+        if measured is not None and summary.step is not None:
+            remember_measured(request, summary.step, measured)
+    fit = batch_fit(context, targets, found, example_count or None)
+    notes = (_ON_THE_HOST,) if context.plan.strategy in ON_THE_HOST and found else ()
+    return fit.model_copy(update={"problems": notes})
+
+
+class _DeviceSearch:
+    """The search on one device: as many children as it takes."""
+
+    def __init__(
+        self,
+        target: BatchTarget,
+        seconds: float,
+        cancelled: Event,
+        on_progress: OnProgress,
+        command: Sequence[str],
+        make_reader: MakeReader,
+    ) -> None:
+        self._target = target
+        self._seconds = seconds
+        self._cancelled = cancelled
+        self._on_progress = on_progress
+        self._command = command
+        self._make_reader = make_reader
+        self._trials: list[BatchTrial] = []
+        self._doubted: set[int] = set()
+        self._problems: list[Problem] = []
+        self._log = ""
+        self.example_count = 0
+
+    def run(self) -> DeviceBatch:
+        """What was found."""
+        begin_s = time.monotonic()
+        stopped = SearchEnd.FAILED
+        if self._target.room_mib < LEAST_ROOM_MIB:
+            self._problems.append(_no_room(self._target))
+        else:
+            with _Watch(self._target, self._cancelled, self._make_reader) as watch:
+                stopped = self._search(begin_s + self._seconds, watch)
+        if stopped is SearchEnd.NOTHING_FITS and not self._problems:
+            self._problems.append(_nothing_fits(self._target, self._log))
+        seconds = time.monotonic() - begin_s
+        trials, problems = tuple(self._trials), tuple(self._problems)
+        return device_batch(self._target, trials, stopped, seconds, problems)
+
+    def _search(self, until_s: float, watch: "_Watch") -> SearchEnd:
+        for _ in range(_MOST_CHILDREN):
+            left_s = until_s - time.monotonic()
+            if left_s < _LEAST_S:
+                break
+            heard = _Heard(self._report)
+            self._report(0)
+            try:
+                child = self._ask(left_s, watch, heard)
+            except OSError as error:
+                self._problems.append(_not_started(error))
+                return SearchEnd.FAILED
+            ended = self._end_of(child, heard, watch)
+            if ended is not SearchEnd.OUT_OF_MEMORY:
+                return ended
+        return self._time_up(None)
+
+    def _ask(self, left_s: float, watch: "_Watch", heard: "_Heard") -> ChildAnswer:
+        target = self._target
+        request = BatchSearchRequest(
+            profile=target.context.profile,
+            plan=target.plan,
+            first=target.first,
+            most=MOST_EXAMPLES,
+            trials=tuple(self._trials),
+            seconds=left_s,
+            memory_limit_bytes=target.memory_limit_bytes,
+        )
+        # Not model_dump_json(), which raises for a path that is no UTF-8.
+        question = json.dumps(request.model_dump(mode="json")).encode()
+        lines = AnswerLines(heard.take_line)
+        return ask_child(
+            self._command,
+            left_s + _GRACE_S,
+            watch.ended,
+            _variables(target),
+            question,
+            on_output=lines.take,
+        )
+
+    def _end_of(self, child: ChildAnswer, heard: "_Heard", watch: "_Watch") -> SearchEnd:
+        """Takes what a child has tried; out of memory: another one is to continue."""
+        self._log = child.log
+        ended = heard.ended
+        failed: BatchTrial | None = None
+        if ended is not None and ended.end is SearchEnd.OUT_OF_MEMORY and heard.trials:
+            failed = heard.trials.pop()
+        self._trials += heard.trials
+        if watch.is_disturbed:
+            return SearchEnd.DISTURBED
+        if child.end is ChildEnd.CANCELLED:
+            return SearchEnd.FAILED
+        if child.end is ChildEnd.TIME_WAS_UP:
+            return self._time_up(heard.begun)
+        if ended is not None:
+            self.example_count = max(self.example_count, ended.example_count)
+        if failed is not None:
+            self._refuse(failed.examples, is_doubtful=bool(heard.trials))
+            return SearchEnd.OUT_OF_MEMORY
+        if ended is not None:
+            self._problems += ended.problems
+            return self._time_up(None) if ended.end is SearchEnd.TIME else ended.end
+        if child.exit_code in _TOO_MUCH and heard.begun is not None:
+            # One that was killed may have been killed by a person.
+            self._refuse(heard.begun, is_doubtful=child.exit_code == -signal.SIGKILL)
+            return SearchEnd.OUT_OF_MEMORY
+        self._problems.append(_died(child, heard.misread))
+        return SearchEnd.FAILED
+
+    def _refuse(self, examples: int, *, is_doubtful: bool) -> None:
+        """So many do not fit; where that is doubtful, they are tried once more by a fresh child.
+
+        What a GPU's allocator has given to smaller steps may lie in the way of larger ones.
+        """
+        if is_doubtful and examples not in self._doubted:
+            self._doubted.add(examples)
+            return
+        self._trials.append(BatchTrial(examples=examples, fits=False))
+
+    def _time_up(self, begun: int | None) -> SearchEnd:
+        if not most_that_fit(self._trials):
+            self._problems.append(_too_slow(self._seconds, begun))
+        return SearchEnd.TIME
+
+    def _report(self, examples: int, trials: Iterable[BatchTrial] = ()) -> None:
+        largest = most_that_fit((*self._trials, *trials))
+        news = BatchProgress(device=self._target.device, examples=examples, largest=largest)
+        self._on_progress(news)
+
+
+class _Heard:
+    """Takes an answer apart as it comes."""
+
+    def __init__(self, report: Callable[[int, Iterable[BatchTrial]], None]) -> None:
+        self._report = report
+        self.begun: int | None = None
+        self.trials: list[BatchTrial] = []
+        self.ended: EndedSearch | None = None
+        self.misread = ""
+
+    def take_line(self, text: bytes) -> None:
+        """A further line."""
+        try:
+            line = _Line.model_validate_json(text)
+        except ValidationError as error:
+            self.misread = self.misread or str(error)
+            return
+        if line.begun is not None:
+            self.begun = line.begun.examples
+            self._report(self.begun, self.trials)
+        if line.trial is not None:
+            self.begun = None
+            self.trials.append(line.trial)
+        self.ended = line.ended or self.ended
+
+
+class _Watch:
+    """Ends what is tried on a device when nobody wants it any more, or somebody needs the memory.
+
+    Attributes:
+        ended: Set when it is to end.
+        is_disturbed: Whether that is because of the memory of others.
+    """
+
+    def __init__(self, target: BatchTarget, cancelled: Event, make_reader: MakeReader) -> None:
+        self.ended = Event()
+        self.is_disturbed = False
+        self._target = target
+        self._cancelled = cancelled
+        self._make_reader = make_reader
+        self._closed = Event()
+        self._thread = threading.Thread(target=self._work, name="batch-memory-watch")
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closed.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        reader = self._make_reader(self._target.device)
+        try:
+            at_first = reader.read().others_mib
+            while not self._closed.wait(reader.interval_s):
+                if self._cancelled.is_set():
+                    self.ended.set()
+                    return
+                now = reader.read()
+                is_full = now.free_mib is not None and now.free_mib < self._target.floor_mib
+                at_first = now.others_mib if at_first is None else at_first
+                grown = (now.others_mib or 0) - (at_first or 0)
+                if is_full or grown > _MOST_GROWTH_MIB:
+                    self.is_disturbed = True
+                    self.ended.set()
+                    return
+        finally:
+            reader.close()
+
+
+def _variables(target: BatchTarget) -> dict[str, str]:
+    return {"TF_CPP_MIN_LOG_LEVEL": "2", **target.plan.environment}
+
+
+def _last_lines(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-_LAST_LINES:])
+
+
+def _no_room(target: BatchTarget) -> Problem:
+    return Problem(
+        code="fit_batch_no_room",
+        field="devices.visible",
+        message=f"Too little memory of {target.device} is free to try anything there.",
+        hint="End what else uses it, or raise its memory limit.",
+    )
+
+
+def _nothing_fits(target: BatchTarget, log: str) -> Problem:
+    return Problem(
+        code="fit_batch_nothing_fits",
+        field="training.global_batch_size",
+        message=f"Not even one example at a time fits into {count(target.room_mib)} MiB of "
+        f"{target.device}.",
+        hint="Use a smaller model, smaller examples or mixed precision, or end what else uses "
+        "the memory.",
+        detail=_last_lines(log),
+    )
+
+
+def _not_started(error: OSError) -> Problem:
+    return Problem(
+        code="fit_batch_not_started",
+        message="The process that tries batches could not be started.",
+        hint="Repair the installation of gpupanel; the detail has the system's answer.",
+        detail=str(error),
+    )
+
+
+def _too_slow(seconds: float, begun: int | None) -> Problem:
+    what = "Nothing could be tried" if begun is None else f"The steps with {count(begun)} took"
+    more = f" within {seconds:g} s." if begun is None else f" more than {seconds:g} s."
+    return Problem(
+        code="fit_batch_too_slow",
+        field="training.global_batch_size",
+        message=f"{what}{more}",
+        hint="Give it more time: `gpupanel fit-batch PROFILE --seconds 600`.",
+    )
+
+
+def _died(child: ChildAnswer, misread: str) -> Problem:
+    code, exit_code = "fit_batch_died", child.exit_code or 0
+    end = "was killed" if exit_code < 0 else f"ended with exit status {exit_code}"
+    if not exit_code:
+        code, end = "fit_batch_unreadable", "gave an unreadable answer"
+    return Problem(
+        code=code,
+        field="training.global_batch_size",
+        message=f"The process that tries batches {end}.",
+        hint="The model alone may need more memory than there is; copy the detail.",
+        detail=_last_lines(f"{misread}\n{child.log}"),
+    )

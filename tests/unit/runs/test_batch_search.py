@@ -1,0 +1,304 @@
+"""Batches are tried by processes that may die, hang or disturb: each is an answer, or a problem."""
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from gpupanel.domain.batch_fit import BatchFit, BatchProgress
+from gpupanel.domain.batch_search import SearchEnd
+from gpupanel.domain.data import PythonData
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
+from gpupanel.domain.model_summary import ModelSummary
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.step_memory import MemoryPeak, StepMemory
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
+from gpupanel.runs import batch_search
+from gpupanel.runs.batch_search import find_batches
+from gpupanel.runs.free_memory import FreeMemory
+from gpupanel.runs.readiness import Machine
+from tests.fakes.devices import CPU_ONLY, RTX_4090, TWO_UNEQUAL, sample_with
+from tests.forked.processes import child_processes
+
+MIB = 2**20
+STEP = StepMemory(
+    peaks=(MemoryPeak(fixed_bytes=100 * MIB, bytes_per_example=MIB),),
+    example_bytes=0,
+    weight_bytes=100 * MIB,
+    trainable_bytes=100 * MIB,
+)
+CPU_PROFILE = Profile(devices=DeviceSettings(visible=(CPU_KEY,)))
+GPU_PROFILE = Profile(devices=DeviceSettings(visible=(RTX_4090.key,)))
+FREE = TelemetrySample(time_s=0.0, readings=(DeviceReading(key=CPU_KEY, memory_free_mib=2_000),))
+CPU_MACHINE = Machine(CPU_ONLY, FREE)
+GPU_MACHINE = Machine(TWO_UNEQUAL, sample_with(gpu_4090=20_000))
+
+CHILD = r"""
+import json, os, signal, sys, time
+from pathlib import Path
+request = json.load(sys.stdin)
+started = Path(sys.argv[1]) / "started"
+count = int(started.read_text()) if started.exists() else 0
+started.write_text(str(count + 1))
+(Path(sys.argv[1]) / f"{count}.json").write_text(json.dumps(request))
+def say(**line):
+    print(json.dumps(line), flush=True)
+def fits(n, peak=None):
+    say(begun={"examples": n})
+    say(trial={"examples": n, "fits": True, "step_seconds": n / 1000,
+               "examples_per_second": 1000.0, "peak_mib": peak})
+def refused(n):
+    say(begun={"examples": n})
+    say(trial={"examples": n, "fits": False})
+def end(how, count=5000):
+    say(ended={"end": how, "example_count": count})
+"""
+"""Of a process that answers as a test wants: ``count`` is how many were started before it."""
+
+
+def child(folder: Path, code: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", CHILD + code, str(folder))
+
+
+def answering(summary: ModelSummary) -> tuple[str, ...]:
+    return (sys.executable, "-c", f"print({summary.model_dump_json()!r})")
+
+
+class Reader:
+    """Reads what a test says."""
+
+    interval_s = 0.01
+
+    def __init__(self, *readings: FreeMemory) -> None:
+        self.readings = list(readings) or [FreeMemory(2_000, 0)]
+        self.is_closed = False
+
+    def read(self) -> FreeMemory:
+        return self.readings.pop(0) if len(self.readings) > 1 else self.readings[0]
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def tried(
+    folder: Path,
+    code: str,
+    profile: Profile = CPU_PROFILE,
+    machine: Machine = CPU_MACHINE,
+    seconds: float = 30.0,
+    reader: Reader | None = None,
+    cancelled: Event | None = None,
+    news: list[BatchProgress] | None = None,
+    command: Sequence[str] | None = None,
+) -> BatchFit:
+    reader = reader or Reader()
+    found = find_batches(
+        profile,
+        machine,
+        seconds,
+        cancelled,
+        (news if news is not None else []).append,
+        command or child(folder, code),
+        answering(ModelSummary(step=STEP)),
+        lambda _: reader,
+    )
+    assert reader.is_closed
+    assert not child_processes()
+    return found
+
+
+def requests(folder: Path) -> list[dict[str, object]]:
+    count = int((folder / "started").read_text())
+    return [json.loads((folder / f"{number}.json").read_text()) for number in range(count)]
+
+
+def codes(found: BatchFit) -> list[str]:
+    return [each.code for each in found.all_problems]
+
+
+def test_that_what_was_found_is_an_answer(tmp_path: Path) -> None:
+    news: list[BatchProgress] = []
+    found = tried(tmp_path, "fits(64, 500.0); fits(128, 500.0); end('found')", news=news)
+    (device,) = found.devices
+    assert (device.largest, device.stopped, found.largest_batch) == (128, SearchEnd.FOUND, 128)
+    assert [(each.examples, each.largest) for each in news] == [(0, 0), (64, 0), (128, 64)]
+    (request,) = requests(tmp_path)
+    assert request["memory_limit_bytes"] == (2_000 - 512 - 400) * MIB
+    assert request["first"] == 1_088 - 400
+
+
+def test_that_a_process_that_dies_of_memory_is_followed_by_another(tmp_path: Path) -> None:
+    code = (
+        "if count == 0:\n"
+        "    fits(64); say(begun={'examples': 128}); os.kill(os.getpid(), signal.SIGSEGV)\n"
+        "fits(96); end('found')"
+    )
+    found = tried(tmp_path, code)
+    (device,) = found.devices
+    assert [(each.examples, each.fits) for each in device.trials] == [
+        (64, True),
+        (128, False),
+        (96, True),
+    ]
+    assert found.largest_batch == 96
+    assert len(requests(tmp_path)[1]["trials"]) == 2  # type: ignore[arg-type]
+
+
+def test_that_a_killed_process_is_tried_once_more(tmp_path: Path) -> None:
+    code = (
+        "if count == 0:\n"
+        "    say(begun={'examples': 64}); os.kill(os.getpid(), signal.SIGKILL)\n"
+        "fits(64); end('found')"
+    )
+    assert tried(tmp_path, code).largest_batch == 64
+    other = tmp_path / "other"
+    other.mkdir()
+    code = (
+        "trials = request['trials']\n"
+        "if len(trials) == 2: end('nothing_fits')\n"
+        "else: say(begun={'examples': 2 - len(trials)}); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    found = tried(other, code)
+    assert codes(found) == ["fit_batch_nothing_fits"]
+    assert found.largest_batch == 0
+    assert len(requests(other)) == 5  # each of two numbers twice, then the end
+
+
+def test_that_a_refusal_of_a_used_gpu_is_doubted_once(tmp_path: Path) -> None:
+    code = (
+        "if count == 0: fits(64); refused(128); end('out_of_memory')\n"
+        "elif count == 1: fits(128); refused(256); end('out_of_memory')\n"
+        "elif count == 2: refused(256); end('out_of_memory')\n"
+        "else: fits(192); end('found')"
+    )
+    found = tried(tmp_path, code, GPU_PROFILE, GPU_MACHINE)
+    (device,) = found.devices
+    assert [(each.examples, each.fits) for each in device.trials] == [
+        (64, True),
+        (128, True),
+        (256, False),
+        (192, True),
+    ]
+    assert requests(tmp_path)[0]["memory_limit_bytes"] is None
+
+
+def test_that_memory_that_others_take_ends_it(tmp_path: Path) -> None:
+    code = "fits(64); say(begun={'examples': 128}); time.sleep(60)"
+    low = [FreeMemory(2_000, 0)] * 60 + [FreeMemory(200, 0)]
+    found = tried(tmp_path, code, reader=Reader(*low))
+    (device,) = found.devices
+    assert device.stopped is SearchEnd.DISTURBED
+    assert [each.fits for each in device.trials] == [True]
+    assert found.largest_batch == 64
+    grown = [FreeMemory(2_000, None)] + [FreeMemory(2_000, 100)] * 60 + [FreeMemory(2_000, 400)]
+    found = tried(tmp_path, code, reader=Reader(*grown))
+    assert found.devices[0].stopped is SearchEnd.DISTURBED
+
+
+def test_that_a_first_step_that_never_ends_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch_search, "_GRACE_S", 0.1)
+    monkeypatch.setattr(batch_search, "_LEAST_S", 0.1)
+    code = "say(begun={'examples': 64}); time.sleep(60)"
+    begin_s = time.monotonic()
+    found = tried(tmp_path, code, seconds=0.9)
+    assert time.monotonic() - begin_s < 20.0
+    assert codes(found) == ["fit_batch_too_slow"]
+    assert "64" in found.all_problems[0].message
+    assert found.devices[0].stopped is SearchEnd.TIME
+    assert found.largest_batch is None
+    silent = tried(tmp_path, "end('time')")
+    assert codes(silent) == ["fit_batch_too_slow"]
+    partly = tried(tmp_path, "fits(64); end('time')")
+    assert (codes(partly), partly.largest_batch) == ([], 64)
+
+
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        ("raise SystemExit(3)", "fit_batch_died"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "fit_batch_died"),
+        ("print('{')", "fit_batch_unreadable"),
+        ("print('[' * 100_000)", "fit_batch_unreadable"),
+        ("say(trial={'examples': -1, 'fits': True})", "fit_batch_unreadable"),
+    ],
+)
+def test_that_another_end_of_the_process_is_a_problem(
+    tmp_path: Path, code: str, problem: str
+) -> None:
+    found = tried(tmp_path, code)
+    assert codes(found) == [problem]
+    assert found.largest_batch is None
+
+
+def test_that_a_process_that_cannot_be_started_is_a_problem(tmp_path: Path) -> None:
+    found = tried(tmp_path, "", command=(str(tmp_path / "missing"),))
+    assert codes(found) == ["fit_batch_not_started"]
+
+
+def test_that_processes_that_only_die_come_to_an_end(tmp_path: Path) -> None:
+    code = (
+        "n = 2 ** 20 >> len(request['trials'])\n"
+        "if n: say(begun={'examples': n}); os.abort()\n"
+        "end('nothing_fits')"
+    )
+    found = tried(tmp_path, code)
+    assert codes(found) == ["fit_batch_nothing_fits"]
+
+
+def test_that_it_is_cancelled_at_any_moment(tmp_path: Path) -> None:
+    cancelled = Event()
+    timer = threading.Timer(1.0, cancelled.set)
+    timer.start()
+    found = tried(tmp_path, "say(begun={'examples': 1}); time.sleep(60)", cancelled=cancelled)
+    timer.join()
+    assert found.largest_batch is None
+    assert found.devices[0].stopped is SearchEnd.FAILED
+
+
+def test_that_what_cannot_be_tried_is_said() -> None:
+    def found(profile: Profile, machine: Machine = CPU_MACHINE, **summary: object) -> BatchFit:
+        words = answering(ModelSummary(**{"step": STEP, **summary}))
+        return find_batches(profile, machine, 5.0, None, summary_command=words)
+
+    code = CPU_PROFILE.model_copy(update={"data": PythonData(path="/data.py")})
+    assert find_batches(code, CPU_MACHINE).needs_start
+    assert found(CPU_PROFILE, needs_download=True).needs_download
+    assert found(CPU_PROFILE, needs_start=True).needs_start
+    problem = Problem(code="data_file_missing", message="There is no such file.")
+    assert found(CPU_PROFILE, problems=(problem,)).problems == (problem,)
+    apart = StrategySettings(kind=StrategyKind.MODEL_PARALLEL)
+    devices = DeviceSettings(visible=(CPU_KEY,), cpu_replicas=2)
+    placed = Profile(devices=devices, strategy=apart)
+    assert codes(found(placed)) == ["fit_batch_layers_placed"]
+    nothing = Machine(DeviceInventory(devices=()))
+    assert codes(found(CPU_PROFILE, nothing)) == ["fit_batch_without_plan"]
+    full = TelemetrySample(time_s=0.0, readings=(DeviceReading(key=CPU_KEY, memory_free_mib=900),))
+    assert codes(found(CPU_PROFILE, Machine(CPU_ONLY, full))) == ["fit_batch_no_room"]
+
+
+def test_that_strategies_with_weights_on_the_host_say_so(tmp_path: Path) -> None:
+    central = StrategySettings(kind=StrategyKind.CENTRAL_STORAGE)
+    profile = CPU_PROFILE.model_copy(update={"strategy": central})
+    found = tried(tmp_path, "fits(64); end('found')", profile)
+    assert codes(found) == ["fit_batch_with_all_weights"]
+    assert found.largest_batch == 64
+
+
+def test_that_what_it_shows_of_memory_is_in_the_next_estimate(tmp_path: Path) -> None:
+    from gpupanel.domain.model_summary import summary_request
+    from gpupanel.runs.model_summary import summarize_model
+
+    tried(tmp_path, "fits(200, 900.0); end('found')")
+    command = answering(ModelSummary(step=STEP))
+    step = summarize_model(summary_request(CPU_PROFILE), command=command).step
+    assert step is not None
+    assert step.measured_ratio(CPU_KEY, jit_compile=False) == 2.5
