@@ -71,10 +71,15 @@ def learned(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, B
     base, whole = (str(root / name) for name in ("base.weights.h5", "whole.weights.h5"))
     few = ApplicationModel(source=NAME, weights=base, frozen_layers=3, dropout=0.2)
     head = ApplicationModel(source=NAME, weights=whole, frozen_layers="base")
+    later = few.model_copy(update={"fine_tune_from_epoch": 2, "fine_tune_learning_rate": 1e-3})
     chosen = {
         "the last layers": session(root / "colour.npz", 1, "equal", few),
         "the head": session(root / "colour.npz", 1, "equal", head),
         "the head, of two replicas": session(root / "colour.npz", 2, (13, 3), head),
+        "the last layers, later": session(root / "colour.npz", 1, "equal", later),
+        "the last layers, later, of two replicas": session(
+            root / "colour.npz", 2, (13, 3), later.model_copy(update={"dropout": 0.0})
+        ),
     }
     return carry_out_both(tmp_path_factory.mktemp("learned"), chosen)
 
@@ -101,7 +106,16 @@ def assert_same(both: Both) -> None:
     both.assert_same_epochs()
 
 
-@pytest.mark.parametrize("name", ["the last layers", "the head", "the head, of two replicas"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "the last layers",
+        "the head",
+        "the head, of two replicas",
+        "the last layers, later",
+        "the last layers, later, of two replicas",
+    ],
+)
 def test_that_a_script_ends_with_the_weights_of_a_run_that_goes_on_from_a_file(
     learned: dict[str, Both], name: str
 ) -> None:

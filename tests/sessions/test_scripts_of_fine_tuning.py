@@ -31,11 +31,16 @@ def session(
     )
 
 
+def images(path: Path) -> Path:
+    random = np.random.default_rng(5)
+    np.savez(path, x=random.integers(0, 256, (40, 32, 32, 3), np.uint8), y=np.arange(40) % 3)
+    return path
+
+
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Both]:
     root = tmp_path_factory.mktemp("fine_tuning")
-    path, random = root / "images.npz", np.random.default_rng(5)
-    np.savez(path, x=random.integers(0, 256, (40, 32, 32, 3), np.uint8), y=np.arange(40) % 3)
+    path = images(root / "images.npz")
     dropped = FEW.model_copy(update={"dropout": 0.2})
     momentum = {"optimizer": Optimizer.SGD, "momentum": 0.9, "weight_decay": 1e-2}
     sessions = {
@@ -61,3 +66,13 @@ def test_that_it_learns_it_to_the_last_bit_on_one_device(both: dict[str, Both], 
     run, script = weights(both[name].run.model), weights(both[name].folder / "model.keras")
     assert run.keys() == script.keys()
     assert [each for each in run if run[each].tobytes() != script[each].tobytes()] == []
+
+
+@pytest.mark.slow
+def test_that_it_learns_it_with_xla_too(tmp_path: Path) -> None:
+    compiled = PLATEAU.model_copy(update={"jit_compile": True})
+    chosen = session(images(tmp_path / "images.npz"), compiled, FEW)
+    one = carry_out_both(tmp_path / "session", {"one": chosen}, before=[SMALL_BASE])["one"]
+    assert (one.error("run"), one.error("script")) == (None, None)
+    one.assert_same_epochs()
+    assert one.furthest() < 1e-5

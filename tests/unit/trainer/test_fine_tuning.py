@@ -133,7 +133,6 @@ def runs(
         "head": (session(data, model=head), [16]),
         "few, balanced": (session(data, model=FEW, strategy=BALANCED, **sgd), [8, 8]),
         "plateau": (session(data, PLATEAU), [16]),
-        "plateau, mirrored": (session(data, PLATEAU, strategy=MIRRORED), [9, 7]),
         "saved": (further(saved, PLATEAU), [16]),
         "saved, mirrored": (further(saved, PLATEAU, MIRRORED), [9, 7]),
     }
@@ -147,7 +146,6 @@ def runs(
         ("central storage", "one device"),
         ("few, accumulated", "few"),
         ("few, balanced", "few"),
-        ("plateau, mirrored", "plateau"),
         ("saved, mirrored", "saved"),
     ],
 )

@@ -77,6 +77,7 @@ def test_that_one_operation_does_what_keras_does() -> None:
 SCHEDULES = """
 import json
 import keras, numpy as np, tensorflow as tf
+from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.models.optimizers import make_optimizer
@@ -100,6 +101,12 @@ for name, settings in {
     for step in [*range(31), 1000]:
         optimizer.iterations.assign(step)
         distances.append(abs(float(optimizer.learning_rate) - curve.at(step)))
+    # Layers that learn later have an optimizer that counts from 0, at the same place of the curve.
+    tuning = FineTuning(from_epoch=3, learning_rate=0.03125)
+    optimizer, curve = make_optimizer(training, 7, tuning), training.rate_curve(7, tuning)
+    for step in [*range(17), 1000]:
+        optimizer.iterations.assign(step)
+        distances.append(abs(float(optimizer.learning_rate) - curve.at(14 + step)))
     found[name] = max(distances), curve.at(9)
 print(json.dumps(found))
 """

@@ -1,19 +1,28 @@
 """A range test of the learning rate trains as a run does, and keeps nothing."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gpupanel.domain.data import ClassWeights, DigitsData, KerasData, NpzData, PythonData
 from gpupanel.domain.device import CPU_KEY
-from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, TransformerModel
+from gpupanel.domain.model import (
+    CnnModel,
+    Head,
+    MlpModel,
+    PythonModel,
+    SavedModel,
+    TransformerModel,
+)
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.rate_range import STEPS, rate_range_request, rates
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.rate_range import try_learning_rates
 from gpupanel.trainer.rate_range import try_rates
+from tests.unit.trainer.saved_models import make_saved_models
 
 
 @pytest.mark.tensorflow
@@ -29,6 +38,23 @@ def test_that_a_rate_is_found_at_which_the_digits_are_learned() -> None:
     assert min(point.smoothed for point in found.points) < 1.5
     assert STEPS / 2 < len(found.points) <= STEPS
     assert try_learning_rates(request) == found  # seeded
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_that_the_rate_of_the_first_epochs_is_searched_for_where_layers_learn_later(
+    tmp_path: Path,
+) -> None:
+    path = make_saved_models(tmp_path) / "backbone.keras"
+    later = SavedModel(path=str(path), head=Head.NEW, fine_tune_from_epoch=2)
+    head = SavedModel(path=str(path), head=Head.NEW, frozen_layers="base")
+    found, of_head, of_all = (
+        try_learning_rates(rate_range_request(Profile(model=model)))
+        for model in (later, head, later.model_copy(update={"fine_tune_from_epoch": None}))
+    )
+    assert found.problems == ()
+    assert found.points == of_head.points
+    assert found.points != of_all.points
 
 
 def test_that_what_is_not_known_yet_is_said_without_training() -> None:
