@@ -29,7 +29,7 @@ from gpupanel.trainer.models.objectives import (
 from gpupanel.trainer.models.training_objective import TrainingObjective
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.models.weight_averages import WeightAverages
-from gpupanel.trainer.stages import Stage, count_parameters, make_optimizers, make_stages
+from gpupanel.trainer.periods import Period, count_parameters, make_optimizers, make_periods
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.contribution import Variables
 from gpupanel.trainer.steps.order import make_epoch_order, steps_per_epoch
@@ -78,40 +78,40 @@ class Learner:
         objective: What is measured of training examples.
         measured: What is measured of whole sets.
         curve: The learning rate over the steps.
-        stages: In their order; the last one has most weights that learn.
+        periods: In their order; the last one has most weights that learn.
         validation_calls: ``None`` when nothing is validated.
         test_calls: ``None`` where no test set is left for the end.
         placed: Where each layer is; ``model_parallel`` only.
         augmenter: Changes the training examples; ``None``: they stay as they are.
         averages: Of the weights, which are measured and saved in their place; ``None``: the weights
             themselves are.
-        stage: The one that goes on.
+        period: The one that goes on.
     """
 
     built: BuiltModel
     objective: Objective
     measured: Objective
     curve: RateCurve
-    stages: tuple[Stage, ...]
+    periods: tuple[Period, ...]
     validation_calls: StepCalls | None
     test_calls: StepCalls | None
     placed: tuple[PlacedLayer, ...] = ()
     augmenter: Augmenter | None = None
     averages: WeightAverages | None = None
-    stage: Stage = field(init=False)
+    period: Period = field(init=False)
 
     def __post_init__(self) -> None:
-        self.stage = self.stages[0]
+        self.period = self.periods[0]
 
     @property
     def calls(self) -> TrainingCalls:
-        """Training steps of the stage that goes on."""
-        return self.stage.calls
+        """Training steps of the period that goes on."""
+        return self.period.calls
 
     @property
     def trials(self) -> Trials | None:
         """Of these; ``None`` where shares are not balanced."""
-        return self.stage.trials
+        return self.period.trials
 
     def turn_to(self, epoch: int) -> bool:
         """Have those weights learn that do in this epoch, counted from 1.
@@ -119,12 +119,12 @@ class Learner:
         Returns:
             Whether they are others than before: their steps are not traced yet.
         """
-        stage = next(each for each in reversed(self.stages) if epoch >= each.from_epoch)
-        if stage is self.stage:
+        period = next(each for each in reversed(self.periods) if epoch >= each.from_epoch)
+        if period is self.period:
             return False
-        stage.calls.shares = self.calls.shares
-        stage.begin(self.built)
-        self.stage = stage
+        period.calls.shares = self.calls.shares
+        period.begin(self.built)
+        self.period = period
         return True
 
     def begin_epoch(self, epoch: int, examples: int) -> None:
@@ -134,12 +134,12 @@ class Learner:
 
     def lower_rate(self, factor: float) -> None:
         """Train at this part of the learning rate from now on, where the loss decides about it."""
-        for stage in self.stages:
-            stage.optimizer.learning_rate = stage.rate * factor
+        for period in self.periods:
+            period.optimizer.learning_rate = period.rate * factor
 
     def close(self) -> None:
         """Read no more examples."""
-        # All stages read from the same.
+        # All periods read from the same.
         for calls in (self.calls, self.validation_calls, self.test_calls):
             if calls is not None:
                 calls.close()
@@ -166,7 +166,7 @@ class Learner:
         # Keras numbers these through the whole process, so that their names say nothing.
         seeds = Variables(model).seeds
         variables |= {f"random/{number}": seed for number, seed in enumerate(seeds)}
-        of_optimizers = [each for stage in self.stages for each in stage.optimizer.variables]
+        of_optimizers = [each for period in self.periods for each in period.optimizer.variables]
         return variables | by_name("optimizer", of_optimizers)
 
 
@@ -223,7 +223,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         augmenter=augmenter,
     )
 
-    def stage_of(optimizer: keras.optimizers.Optimizer, later: FineTuning | None) -> Stage:
+    def period_of(optimizer: keras.optimizers.Optimizer, later: FineTuning | None) -> Period:
         """Of the weights that learn as the model is now."""
 
         def training_step(micro_batches: int) -> TrainingStep:
@@ -247,7 +247,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
             tried = training_step(plan.accumulation_steps).tried
             trials = Trials(strategy, over_training.feed, tried, plan)
         rate = None if later is None else later.learning_rate
-        return Stage(
+        return Period(
             count_parameters(built.trained.trainable_variables),
             sum(layer.trainable for layer in built.base_layers),
             training.learning_rate if rate is None else rate,
@@ -270,13 +270,13 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         for part in (split.validation, split.test)
     )
     placed = places.placed(built.trained) if places is not None else ()
-    stages = make_stages(built, optimizers, fine_tuning, stage_of)
+    periods = make_periods(built, optimizers, fine_tuning, period_of)
     return Learner(
         built,
         objective,
         measured,
         training.rate_curve(steps_an_epoch, fine_tuning),
-        stages,
+        periods,
         validation_calls,
         test_calls,
         placed,

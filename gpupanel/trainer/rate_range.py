@@ -62,7 +62,7 @@ def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]
     from gpupanel.trainer.models.network import Building
     from gpupanel.trainer.models.objectives import make_objective
     from gpupanel.trainer.models.optimizers import make_optimizer
-    from gpupanel.trainer.stages import freeze_base
+    from gpupanel.trainer.periods import freeze_base
     from gpupanel.trainer.steps.order import make_epoch_order
     from gpupanel.trainer.steps.replica_steps import TrainingStep
 

@@ -121,7 +121,7 @@ def train(
             time_s=time.time(),
             parameters=trained.count_params(),
             # Of all that ever learn.
-            trainable_parameters=learner.stages[-1].parameters,
+            trainable_parameters=learner.periods[-1].parameters,
         )
     )
     if learner.placed:

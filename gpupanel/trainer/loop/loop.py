@@ -60,7 +60,7 @@ class TrainingLoop:
         self._saving = Saving(run, learner, events)
         self._position = position
         self._is_first_call = True
-        self._stage = learner.stages[0]
+        self._period = learner.periods[0]
         self._balancing = make_balancing(run, learner, events)
         self._reports = StepReports(events, learner.objective)
         self._waits = DataWaits(run.profile.data, events)
@@ -161,14 +161,14 @@ class TrainingLoop:
             self._is_first_call = True
             if self._balancing is not None:
                 self._balancing.measure(position.step)
-        if learner.stage is not self._stage:
-            self._stage = learner.stage
+        if learner.period is not self._period:
+            self._period = learner.period
             self._events.write(
                 FineTuningBegan(
                     time_s=time.time(),
-                    epoch=self._stage.from_epoch,
-                    layers=self._stage.layers,
-                    trainable_parameters=self._stage.parameters,
+                    epoch=self._period.from_epoch,
+                    layers=self._period.layers,
+                    trainable_parameters=self._period.parameters,
                     learning_rate=learner.curve.at(position.step) * position.rate_factor,
                 )
             )

@@ -1,4 +1,4 @@
-"""The stages of a training: which weights learn from which epoch on."""
+"""The periods of a training: which weights learn from which epoch on."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,17 +16,17 @@ from gpupanel.trainer.steps.trials import Trials
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Period:
     """The epochs in which the same weights learn.
 
     Attributes:
         parameters: How many numbers learn.
         layers: How many layers of the base do, of those with weights.
         rate: The greatest learning rate.
-        optimizer: Of this stage alone.
+        optimizer: Of this period alone.
         calls: Training steps.
         trials: Of these; ``None`` where shares are not balanced.
-        fine_tuning: What it began with; ``None`` for the first stage.
+        fine_tuning: What it began with; ``None`` for the first period.
     """
 
     parameters: int
@@ -53,7 +53,7 @@ def make_optimizers(
     steps_an_epoch: int,
     fine_tuning: FineTuning | None,
 ) -> tuple[keras.optimizers.Optimizer, ...]:
-    """One for each stage, built; call it within the strategy's scope.
+    """One for each period, built; call it within the strategy's scope.
 
     With one for both, Adam would have counted thousands of updates when more weights begin to
     learn: it would take their slots, which are zero, for the means of as many gradients, and its
@@ -64,7 +64,7 @@ def make_optimizers(
         built: All its weights learn that ever do.
         training: Which optimizer.
         steps_an_epoch: Updates of each.
-        fine_tuning: ``None``: there is one stage.
+        fine_tuning: ``None``: there is one period.
     """
     model, optimizer = built.trained, make_optimizer(training, steps_an_epoch)
     whole = model.trainable_variables
@@ -79,29 +79,29 @@ def make_optimizers(
     return optimizer, later
 
 
-def make_stages(
+def make_periods(
     built: BuiltModel,
     optimizers: Sequence[keras.optimizers.Optimizer],
     fine_tuning: FineTuning | None,
-    stage_of: Callable[[keras.optimizers.Optimizer, FineTuning | None], Stage],
-) -> tuple[Stage, ...]:
-    """The stages; the model is left as the first one needs it.
+    period_of: Callable[[keras.optimizers.Optimizer, FineTuning | None], Period],
+) -> tuple[Period, ...]:
+    """The periods; the model is left as the first one needs it.
 
     Args:
         built: All its weights learn that ever do.
         optimizers: As :func:`make_optimizers` made them.
         fine_tuning: As there.
-        stage_of: Makes the stage of the weights that learn at that moment.
+        period_of: Makes the period of the weights that learn at that moment.
     """
-    last = stage_of(optimizers[-1], fine_tuning)
+    last = period_of(optimizers[-1], fine_tuning)
     if fine_tuning is None:
         return (last,)
     freeze_base(built)
-    return stage_of(optimizers[0], None), last
+    return period_of(optimizers[0], None), last
 
 
 def freeze_base(built: BuiltModel) -> None:
-    """Have only the head learn, as in the first of two stages."""
+    """Have only the head learn, as in the first of two periods."""
     let_learn(built.base_layers, 0)
 
 
