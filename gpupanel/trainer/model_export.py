@@ -44,6 +44,8 @@ _EXAMPLES = 64
 """That are compared, and that show ranges."""
 _TIMED = 32
 """One by one; the first ones are not counted."""
+_UNSUPPORTED = "Some ops are not supported"
+_LONGEST_REASON = 1_500
 _CALIBRATION = Problem(
     code="export_without_examples",
     field="data",
@@ -179,7 +181,7 @@ def _tflite(
 ) -> tuple[_Call, int]:
     import tensorflow as tf
 
-    converter = tf.lite.TFLiteConverter.from_keras_model(model)
+    converter = tf.lite.TFLiteConverter.from_keras_model(_in_float32(model))
     if request.quantization is not None:
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
     if request.quantization is Quantization.FLOAT16:
@@ -191,11 +193,50 @@ def _tflite(
                 yield [one[np.newaxis]]
 
         converter.representative_dataset = ranges
-    content: bytes = converter.convert()
+    try:
+        content: bytes = converter.convert()
+    except Exception as error:
+        # Whatever it stumbles over; it prints the whole model, too.
+        raise problem(
+            "export_not_convertible",
+            "The model has operations that TFLite has no form of.",
+            "Export it as a SavedModel.",
+            _reason(str(error)),
+        ) from error
     call = _interpreted(content, tuple(examples.shape[1:]))
     call(examples[:1])  # what cannot be carried out is not written
     write_whole(Path(request.output), content)
     return call, len(content)
+
+
+def _in_float32(model: "keras.Model") -> "keras.Model":
+    """The same model, computing in 32 bits: LiteRT does not multiply in 16."""
+    import keras
+
+    config = keras.saving.serialize_keras_object(model)
+    in_float32 = _with_float32(config)
+    if in_float32 == config:
+        return model
+    built: keras.Model = keras.saving.deserialize_keras_object(in_float32, safe_mode=True)
+    built.set_weights(model.get_weights())
+    return built
+
+
+def _with_float32(config: Any) -> Any:  # noqa: ANN401 - as deep as any JSON
+    """What Keras says of a model, with float32 in place of each mixed policy."""
+    if isinstance(config, list | tuple):
+        return type(config)(map(_with_float32, config))
+    if not isinstance(config, dict):
+        return config
+    if config.get("class_name") == "DTypePolicy":
+        return {**config, "config": {**config["config"], "name": "float32"}}
+    return {key: _with_float32(value) for key, value in config.items()}
+
+
+def _reason(words: str) -> str:
+    """What a person can use of a converter's words."""
+    place = max(0, words.find(_UNSUPPORTED))
+    return words[place : place + _LONGEST_REASON].partition("\n<unknown>")[0].strip()
 
 
 def _interpreted(content: bytes, shape: tuple[int, ...]) -> _Call:

@@ -47,8 +47,8 @@ class LivePage(QWidget):
     """A trained model is to be measured: its :class:`Profile` or ``None``, its path, and whether
     its training had a validation or a test set."""
     predictRequested = Signal(object, str, object)
-    """The model of the run is to predict on what was dropped: its :class:`Profile`, its path, and
-    the paths."""
+    """The model of the run is to predict on what was dropped: its :class:`Profile` or ``None``, its
+    path, and the paths; none where a person is to choose them."""
     keepSharesRequested = Signal(object)
     """The shares that the run measured are to be given ones: a tuple of int."""
     settingsRequested = Signal(object)
@@ -129,6 +129,7 @@ class LivePage(QWidget):
         self.banner.resumeOnSelectedRequested.connect(self._resume_on_selected)
         self.banner.changedDataAccepted.connect(self._control.resume_with_changed_data)
         self.banner.evaluateRequested.connect(self._evaluate)
+        self.banner.predictRequested.connect(self._predict)
         self.banner.longerRequested.connect(self.longerRequested)
         self.banner.tensorboardRequested.connect(self._open_tensorboard)
         self.banner.fixRequested.connect(self.fixRequested)
@@ -288,6 +289,12 @@ class LivePage(QWidget):
             self.evaluateRequested.emit(
                 self._facts.profile, str(self._facts.layout.model), was_measured
             )
+
+    @Slot()
+    def _predict(self) -> None:
+        if self._facts is not None:
+            model = str(self._facts.layout.model)
+            self.predictRequested.emit(self._facts.profile, model, ())
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

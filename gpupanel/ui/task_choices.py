@@ -118,8 +118,13 @@ def predicting(
         profile: One whose task is ``predict``.
         trained: As the run was started; ``None`` when that cannot be read any more.
         model_path: The model.
-        paths: Files, or a folder alone.
+        paths: Files, or a folder alone; none: a person chooses them then.
     """
+    if not paths:
+        whole = profile.inference.model_copy(update={"examples": "all"})
+        data = profile.data if trained is None else trained.data
+        update = {"model": saved_model(model_path), "data": data, "inference": whole}
+        return profile.model_copy(update=update)
     kind = kind_to_predict_on(paths)
     if kind is None:
         return profile

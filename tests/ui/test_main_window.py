@@ -422,6 +422,10 @@ def test_that_the_model_of_a_run_is_evaluated_with_one_click(qtbot, opened, runs
     assert window.tabs.currentWidget() is window.session_page
     assert window.session.profile.task == "evaluate"
     assert window.session.profile.name == "evaluation of written"
+    qtbot.mouseClick(window.findChild(QPushButton, "predict_button"), Qt.MouseButton.LeftButton)
+    assert window.session.profile.task == "predict"
+    assert window.session.profile.name == "predictions of written"
+    window.session_page.evaluate(None, str(run.layout.model), False)
     assert window.session.profile.model == SavedModel(path=str(run.layout.model))
     assert window.session.is_dirty
 

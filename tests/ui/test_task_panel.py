@@ -209,6 +209,10 @@ def test_that_dropped_images_are_predicted_on_as_the_model_knows_images(tmp_path
     assert predicting(profile, trained, "m.keras", [str(tmp_path)]).data == images
     assert predicting(profile, None, "m.keras", paths[:1]).data.image_size == (64, 64)
     assert predicting(profile, trained, "m.keras", ["/a.toml"]) == profile
+    without = predicting(profile, trained, "m.keras", ())
+    assert (without.data, without.model) == (known, SavedModel(path="m.keras"))
+    assert without.inference.examples == "all"
+    assert predicting(profile, None, "m.keras", ()).data == profile.data
 
 
 def test_that_the_page_shows_the_panels_of_the_task(page, session):

@@ -117,6 +117,10 @@ def export(
         print_json({wanted.value: str(output.absolute()), **document})
     elif model is not None:
         answers.print(f"Wrote {output}: {export_sentence(model)}", highlight=False)
+        is_folder = wanted is Written.SAVEDMODEL
+        where, name = ("In", "model") if is_folder else ("Beside", output.name)
+        said = f"{where} it: {name}.json says what it takes and gives, predict.py runs it on files."
+        answers.print(said, highlight=False)
     else:
         answers.print(f"Wrote {output}.", highlight=False)
 

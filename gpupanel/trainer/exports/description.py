@@ -31,7 +31,7 @@ from gpupanel.trainer.models.model_file import recipe_in
 
 _SCRIPT = Path(__file__).with_name("predict.py")
 _LOGITS = (Meaning.LOGITS, Meaning.LABEL_LOGITS, Meaning.BINARY_LOGIT)
-_COLOURS = {1: "grey", 3: "RGB"}
+_COLOURS = {1: "Grey", 3: "RGB"}
 
 
 class CsvForm(Value):
@@ -315,7 +315,8 @@ def _target(
         return chosen
     if ending.activation is Activation.LINEAR and not request.class_names:
         return Target.VALUES
-    return Target.CLASSES
+    is_of_labels = ending.activation is Activation.SIGMOID and ending.outputs > 1
+    return Target.LABELS if is_of_labels else Target.CLASSES
 
 
 def _are_logits(

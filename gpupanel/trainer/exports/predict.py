@@ -61,10 +61,10 @@ def model_beside() -> Path:
     found = sorted(each for each in here.iterdir() if each.suffix in (".tflite", ".keras"))
     found = [each for each in found if description_of(each).exists()]
     if not found:
-        raise SystemExit(f"There is no exported model in {here}: name one by --model.")
+        raise problem(f"There is no exported model in {here}: name one by --model.")
     if len(found) > 1:
-        names = ", ".join(visible(each.name) for each in found)
-        raise SystemExit(f"Several models are here, name one of them by --model: {names}")
+        names = ", ".join(each.name for each in found)
+        raise problem(f"Several models are here, name one of them by --model: {names}")
     return found[0]
 
 
@@ -79,9 +79,9 @@ def described(model: Path) -> dict[str, Any]:
     try:
         description: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise SystemExit(f"{path} does not say what the model takes: {error}") from error
+        raise problem(f"{path} does not say what the model takes: {error}") from error
     if description.get("schema_version") != 1:
-        raise SystemExit(f"{path} was written by another version of gpupanel than this script.")
+        raise problem(f"{path} was written by another version of gpupanel than this script.")
     return description
 
 
@@ -130,7 +130,7 @@ def examples(
     numbers = {word.encode(): place for place, word in enumerate(takes.get("words", ()), 2)}
     if text is not None:
         if kind != "words":
-            raise SystemExit("The model takes no texts.")
+            raise problem("The model takes no texts.")
         yield "text", features_of_text(text, numbers, takes["length"])
     for path in paths:
         suffix = path.suffix.lower()
@@ -151,9 +151,9 @@ def examples(
                 words = content.decode(encoding_of(takes), errors="ignore")
                 yield path.name, features_of_text(words, numbers, takes["length"])
             else:
-                raise SystemExit(f"The model cannot take {path}. It takes this: {takes['means']}")
+                raise problem(f"The model cannot take {path}. It takes this: {takes['means']}")
         except (OSError, UnicodeError, csv.Error) as error:
-            raise SystemExit(f"{path} cannot be read: {error}") from error
+            raise problem(f"{path} cannot be read: {error}") from error
 
 
 def arrays(path: Path, shape: tuple[int, ...]) -> Iterator[tuple[str, np.ndarray]]:
@@ -161,7 +161,7 @@ def arrays(path: Path, shape: tuple[int, ...]) -> Iterator[tuple[str, np.ndarray
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
-        raise SystemExit(f"{path} holds no array of numbers: {error}") from error
+        raise problem(f"{path} holds no array of numbers: {error}") from error
     count = int(np.prod(shape))
     if array.size == count:
         yield path.name, array
@@ -169,7 +169,7 @@ def arrays(path: Path, shape: tuple[int, ...]) -> Iterator[tuple[str, np.ndarray
         for place, one in enumerate(array):
             yield f"{path.name} [{place}]", one
     else:
-        raise SystemExit(f"{path} has the shape {array.shape}, an example of the model {shape}.")
+        raise problem(f"{path} has the shape {array.shape}, an example of the model {shape}.")
 
 
 def features_of_image(path: Path, wanted: dict[str, Any]) -> np.ndarray:
@@ -189,7 +189,7 @@ def features_of_image(path: Path, wanted: dict[str, Any]) -> np.ndarray:
             if image.mode.startswith("I;16") or is_grey:
                 shown = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
             elif image.mode in ("I", "F"):
-                raise SystemExit(f"{path} has 32 bits a pixel: which of them is white?")
+                raise problem(f"{path} has 32 bits a pixel: which of them is white?")
             elif image.has_transparency_data:
                 white = Image.new("RGBA", image.size, "white")
                 shown = Image.alpha_composite(white, image.convert("RGBA"))
@@ -200,7 +200,7 @@ def features_of_image(path: Path, wanted: dict[str, Any]) -> np.ndarray:
                 shown = shown.reduce((across, down))
             pixels = np.asarray(shown, np.uint8).reshape(shown.height, shown.width, channels)
     except (UnidentifiedImageError, Image.DecompressionBombError) as error:
-        raise SystemExit(f"{path} is not an image that can be read: {error}") from error
+        raise problem(f"{path} is not an image that can be read: {error}") from error
     return scaled(pixels, height, width) * np.float32(wanted["greatest"] / 255.0)
 
 
@@ -235,13 +235,13 @@ def rows(
                 names = column_names(cells if form["has_names"] else [""] * len(cells))
                 missing = [each for each in wanted if each not in names]
                 if missing:
-                    columns, cut = ", ".join(map(visible, missing)), form["delimiter"]
-                    raise SystemExit(f'{path} lacks columns: {columns}. Its cells end at "{cut}".')
+                    columns, cut = ", ".join(missing), form["delimiter"]
+                    raise problem(f'{path} lacks columns: {columns}. Its cells end at "{cut}".')
             if number == 0:
                 continue
             if len(cells) != len(names):
                 found = f"{len(cells)} cells, not {len(names)}"
-                raise SystemExit(f"Row {number} of {path} has {found}.")
+                raise problem(f"Row {number} of {path} has {found}.")
             yield f"{path.name} row {number}", dict(zip(names, cells, strict=True))
 
 
@@ -273,8 +273,8 @@ def features_of_row(cells: dict[str, str], takes: dict[str, Any], row: str) -> n
                 else:
                     held = number_in(cell, takes["csv"]["decimal"])
             except ValueError:
-                what = f'column "{visible(column["name"])}" holds "{visible(cell)}"'
-                raise SystemExit(f"{row}: {what}, which is not a {column['kind']}.") from None
+                what = f'column "{column["name"]}" holds "{cell}"'
+                raise problem(f"{row}: {what}, which is not a {column['kind']}.") from None
             value = held if abs(held) <= np.finfo(np.float32).max else value
         found.append(value)
     return np.array(found, np.float32)
@@ -345,6 +345,11 @@ def sentence(named: list[tuple[str, float]], gives: dict[str, Any]) -> str:
     if gives["kind"] == "labels":
         order = [each for each in order if each[1] >= 0.5] or order[:1]
     return ", ".join(f"{visible(name)} {100 * number:.1f} %" for name, number in order[:3])
+
+
+def problem(words: str) -> SystemExit:
+    """What ends the script, for people."""
+    return SystemExit(visible(words))
 
 
 def visible(text: str) -> str:

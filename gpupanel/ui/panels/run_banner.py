@@ -45,6 +45,10 @@ _LONGER_TIP = (
     "Continues from the last checkpoint with more epochs, in the same folder. A learning rate that "
     "follows a schedule has the curve of the longer training from there on."
 )
+_PREDICT_TIP = (
+    "Fills in the Session tab to predict with this run's model; choose the data there. Images, or "
+    "a folder of them, can be dropped here instead."
+)
 _BOARD_TIP = (
     "Starts TensorBoard for this run and opens it in the browser. It answers on this machine only, "
     "to whoever is logged in there, and ends with this window."
@@ -73,6 +77,8 @@ class RunBanner(QFrame):
     """It is to go on with its data as it is now, though that is other than before."""
     evaluateRequested = Signal()
     """What the shown run has learned is to be measured."""
+    predictRequested = Signal()
+    """What the shown run has learned is to be used."""
     longerRequested = Signal()
     """The shown run is to be trained for more epochs."""
     runRequested = Signal(object)
@@ -150,6 +156,7 @@ class RunBanner(QFrame):
         self._on_selected.setToolTip(wrapped(actions.on_selected_tip))
         self._accept.setVisible(actions.offers_changed_data)
         self._evaluate.setVisible(actions.offers_evaluate)
+        self._predict.setVisible(actions.offers_evaluate)
         self._longer.setVisible(actions.offers_longer)
         self._longer.setEnabled(actions.can_train_longer)
         self._board.setVisible(actions.offers_tensorboard)
@@ -279,6 +286,8 @@ class RunBanner(QFrame):
         self._evaluate.setToolTip(
             "Fills in the Session tab to evaluate this run's model on all devices"
         )
+        self._predict = make("Predict with it", self.predictRequested, "predict_button")
+        self._predict.setToolTip(wrapped(_PREDICT_TIP))
         self._longer = make("Train &longer…", self.longerRequested, "train_longer_button")
         self._longer.setToolTip(wrapped(_LONGER_TIP))
         board = self.tensorboardRequested
@@ -321,6 +330,7 @@ class RunBanner(QFrame):
             self._on_selected,
             self._accept,
             self._evaluate,
+            self._predict,
             self._longer,
             self._board,
             self._origin,

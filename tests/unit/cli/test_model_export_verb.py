@@ -62,6 +62,7 @@ def test_that_the_model_of_a_run_is_exported_as_it_is_asked(
     done = exported(layout.name, "-o", tmp_path / "a.tflite", "--quantize", "int8")
     assert done.exit_code == 0, done.output
     assert "over 64 examples of the data" in " ".join(done.output.split())
+    assert "Beside it: a.tflite.json says" in " ".join(done.output.split())
     (request,) = asked
     assert request.model == str(layout.model)
     assert request.quantization is Quantization.INT8

@@ -22,6 +22,16 @@ hidden = keras.layers.BatchNormalization()(hidden)
 hidden = keras.layers.GlobalAveragePooling2D()(hidden)
 model = keras.Model(inputs, keras.layers.Dense(3, activation="softmax")(hidden))
 model.save(folder / "model.keras")
+small = keras.Input((12, 12, 3))
+shrunk = keras.layers.Resizing(6, 6, interpolation="bicubic")(small)
+outputs = keras.layers.Dense(3)(keras.layers.Flatten()(shrunk))
+keras.Model(small, outputs).save(folder / "bicubic.keras")
+keras.config.set_dtype_policy("mixed_bfloat16")
+part = keras.Sequential([keras.layers.Conv2D(4, 3, activation="relu"), keras.layers.Flatten()])
+hidden = part(keras.layers.Rescaling(1 / 255)(small))
+outputs = keras.layers.Dense(3, activation="softmax", dtype="float32")(hidden)
+keras.Model(small, outputs).save(folder / "mixed.keras")
+keras.config.set_dtype_policy("float32")
 
 CASES = {
     "savedmodel": ("savedmodel", None, "data.npz", "folder"),
@@ -32,13 +42,17 @@ CASES = {
     "without data": ("tflite", None, "gone.npz", "d.tflite"),
     "int8 without data": ("tflite", "int8", "gone.npz", "e.tflite"),
     "keras": ("keras", None, "data.npz", "g.keras"),
+    "mixed": ("tflite", None, "data.npz", "h.tflite"),
+    "mixed savedmodel": ("savedmodel", None, "data.npz", "mixed folder"),
+    "bicubic": ("tflite", None, "data.npz", "i.tflite"),
     "no model": ("tflite", None, "data.npz", "f.tflite"),
-    "no folder": ("tflite", None, "data.npz", "none/g.tflite"),
+    "without folder": ("tflite", None, "data.npz", "none/g.tflite"),
 }
+MODELS = {"no": "gone.keras", "mixed": "mixed.keras", "bicubic": "bicubic.keras"}
 found = {}
 for name, (form, quantization, data, output) in CASES.items():
     request = ModelExportRequest(
-        model=str(folder / ("gone.keras" if name == "no model" else "model.keras")),
+        model=str(folder / MODELS.get(name.partition(" ")[0], "model.keras")),
         output=str(folder / output),
         model_format=form,
         quantization=quantization,

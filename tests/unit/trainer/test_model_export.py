@@ -51,9 +51,10 @@ def test_that_an_export_gives_what_the_model_does(
 @pytest.mark.tensorflow
 def test_that_files_stand_whole_and_nothing_else(found: dict[str, Any], folder: Path) -> None:
     names = {each.name for each in folder.iterdir()}
-    exports = {f"{n}.tflite{end}" for n in "abcd" for end in ("", ".json")}
+    exports = {f"{n}.tflite{end}" for n in "abcdh" for end in ("", ".json")}
     beside = {"g.keras", "g.keras.json", "predict.py"}
-    assert names == {"data.npz", "model.keras", "folder", *exports, *beside}
+    models = {"model.keras", "mixed.keras", "bicubic.keras"}
+    assert names == {"data.npz", "folder", "mixed folder", *models, *exports, *beside}
     assert {"saved_model.pb", "model.json", "predict.py"} <= {
         each.name for each in (folder / "folder").iterdir()
     }
@@ -80,6 +81,7 @@ def test_that_a_model_is_compared_on_random_numbers_where_the_data_is_gone(
         ("savedmodel again", "export_in_the_way"),
         ("int8 without data", "export_without_examples"),
         ("no model", "model_file_missing"),
+        ("bicubic", "export_not_convertible"),
     ],
 )
 def test_that_why_nothing_is_written_is_a_problem(
@@ -89,8 +91,22 @@ def test_that_why_nothing_is_written_is_a_problem(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.parametrize("name", ["mixed", "mixed savedmodel"])
+def test_that_a_model_of_mixed_precision_is_exported(found: dict[str, Any], name: str) -> None:
+    assert found[name]["problems"] == []
+    assert found[name]["largest_difference"] < 2e-2
+
+
+@pytest.mark.tensorflow
+def test_that_a_model_that_has_no_tflite_form_is_not_printed_whole(found: dict[str, Any]) -> None:
+    (problem,) = found["bicubic"]["problems"]
+    assert "ResizeBicubic" in problem["detail"]
+    assert len(problem["detail"]) < 2_000
+
+
+@pytest.mark.tensorflow
 def test_that_a_folder_that_is_not_there_is_a_problem(found: dict[str, Any]) -> None:
-    (problem,) = found["no folder"]["problems"]
+    (problem,) = found["without folder"]["problems"]
     assert "No such file" in problem["message"] + problem["detail"]
 
 

@@ -18,6 +18,7 @@ from gpupanel.domain.events import (
     DevicesReady,
     EpochDone,
     EvaluationDone,
+    FineTuningBegan,
     ModelReady,
     Phase,
     ProblemReported,
@@ -180,6 +181,18 @@ def test_that_a_report_says_what_a_training_was_and_reached(runs_dir: Path) -> N
         hashlib.sha256(layout.plan.read_bytes()).hexdigest(),
     ):
         assert expected in words, expected
+
+
+def test_that_a_report_says_since_when_more_layers_learned(runs_dir: Path) -> None:
+    run = trained(runs_dir)
+    began = FineTuningBegan(
+        time_s=STARTED_S, epoch=3, layers=30, trainable_parameters=9_500, learning_rate=1e-5
+    )
+    # Said again by whoever went on.
+    run.write(began, began.model_copy(update={"learning_rate": 9e-6}))
+    words = Elements(page_of(ended(run))).words
+    assert "From epoch 3 on" in words
+    assert began.words in words
 
 
 def test_that_a_report_draws_loss_accuracy_learning_rate_and_speed(runs_dir: Path) -> None:

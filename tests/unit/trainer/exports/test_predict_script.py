@@ -220,7 +220,7 @@ REFUSED = {
     "The model cannot take": ("table", "size", "a.txt"),
     "is not an image that can be read": ("images", "no image", "a.png"),
     "holds no array of numbers": ("images", "no array", "a.npy"),
-    "cannot be read": ("images", None, "none.png"),
+    "cannot be read": ("images", None, "none\x1b.png"),
 }
 
 
