@@ -201,8 +201,8 @@ def _some_of(training: Examples) -> Examples:
 def search(request: BatchSearchRequest, lines: ProgressLines) -> EndedSearch:
     """Try numbers of examples; what is wrong with data or model is in the answer."""
     data = request.profile.data.model_copy(update={"cache": DataCache.NONE})
-    # Which weights it begins with changes neither memory nor speed.
-    model = request.profile.model.with_drawn_weights()
+    # As it needs most memory; which weights it begins with changes nothing of that.
+    model = request.profile.model.with_all_learning()
     profile = request.profile.model_copy(update={"data": data, "model": model})
     run = _TriedRun(RunLayout(Path()), profile, request.plan)
     most, until_s = 0, time.monotonic() + request.seconds
