@@ -19,6 +19,7 @@ from gpupanel.domain.change_text import changes_toml
 from gpupanel.domain.events import (
     DevicesReady,
     EpochDone,
+    FineTuningBegan,
     MemoryReturned,
     ProblemReported,
     RunRestarted,
@@ -163,6 +164,8 @@ class _Watcher:
         if before.last_epoch is not None:
             self._print_epochs(before.last_epoch, before.epochs_done)
         print_problems(before.problems.values())
+        if self.status.fine_tuning is not None:
+            self._print_fine_tuning(self.status.fine_tuning)
         if self.status.memory_returned is not None:
             self._print_memory(self.status.memory_returned)
 
@@ -186,6 +189,8 @@ class _Watcher:
             print_problems([event.problem])
         elif isinstance(event, DevicesReady):
             self._print_devices(event)
+        elif isinstance(event, FineTuningBegan):
+            self._print_fine_tuning(event)
         elif isinstance(event, MemoryReturned):
             self._print_memory(event)
 
@@ -204,6 +209,10 @@ class _Watcher:
     def _print_memory(self, event: MemoryReturned) -> None:
         words = returned_words(event, _device_names(self._layout))
         console.print(words, highlight=False)
+
+    @staticmethod
+    def _print_fine_tuning(event: FineTuningBegan) -> None:
+        console.print(f"fine-tuning from epoch {event.epoch:,}: {event.words}", highlight=False)
 
     def _print_devices(self, event: DevicesReady) -> None:
         process = process_name(event, self.status.process_names)

@@ -6,6 +6,7 @@ from typing_extensions import override
 
 from gpupanel.domain.applications import APPLICATIONS, Application, ApplicationName
 from gpupanel.domain.choice import Choice
+from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.kind import kind
 from gpupanel.domain.model_kind import (
@@ -13,11 +14,14 @@ from gpupanel.domain.model_kind import (
     FrozenLayers,
     Model,
     dropout_setting,
+    fine_tune_from_setting,
+    fine_tune_rate_setting,
+    fine_tuning_of,
     frozen_setting,
     synchronized_setting,
 )
 from gpupanel.domain.setting import PathKind, setting
-from gpupanel.domain.value import Fraction
+from gpupanel.domain.value import Float32, Fraction, PositiveInt
 
 
 class ApplicationModel(Model):
@@ -59,6 +63,8 @@ class ApplicationModel(Model):
         path=PathKind((".h5",), "Keras weights", "Choose the weights"),
     )
     frozen_layers: FrozenLayers = frozen_setting()
+    fine_tune_from_epoch: PositiveInt | None = fine_tune_from_setting()
+    fine_tune_learning_rate: Float32 | None = fine_tune_rate_setting()
     dropout: Fraction = dropout_setting("before the output")
     batch_norm_synchronized: bool = synchronized_setting(advanced=True)
 
@@ -85,6 +91,13 @@ class ApplicationModel(Model):
     @override
     def keeps_layers(self) -> bool:
         return self.frozen_layers != "none"
+
+    @property
+    @override
+    def fine_tuning(self) -> FineTuning | None:
+        return fine_tuning_of(
+            self.frozen_layers, self.fine_tune_from_epoch, self.fine_tune_learning_rate
+        )
 
     @property
     @override

@@ -17,6 +17,7 @@ from gpupanel.domain.event_details import (
     ReturnedMemory,
     ShortageCause,
 )
+from gpupanel.domain.fine_tuning import begun_text
 from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Change, Problem
@@ -179,6 +180,28 @@ class ModelReady(_Event):
     kind: Literal["model_ready"] = "model_ready"
     parameters: int
     trainable_parameters: int
+
+
+class FineTuningBegan(_Event):
+    """Layers learn from now on that did not before; said again by whoever goes on after that.
+
+    Attributes:
+        epoch: The first in which they learn, counted from 1.
+        layers: How many layers of the base learn.
+        trainable_parameters: How many numbers learn, with those of the head.
+        learning_rate: Of the next update.
+    """
+
+    kind: Literal["fine_tuning_began"] = "fine_tuning_began"
+    epoch: int
+    layers: int
+    trainable_parameters: int
+    learning_rate: float
+
+    @property
+    def words(self) -> str:
+        """What learns, for people."""
+        return begun_text(self.layers, self.trainable_parameters, self.learning_rate)
 
 
 class LayersPlaced(_Event):
@@ -435,6 +458,7 @@ KnownEvent = (
     | DataProgressed
     | DataReady
     | ModelReady
+    | FineTuningBegan
     | LayersPlaced
     | SharesChosen
     | ExamplesDone

@@ -12,13 +12,23 @@ from typing_extensions import override
 
 from gpupanel.domain.application_model import ApplicationModel
 from gpupanel.domain.choice import Choice, ChoiceEnum
+from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.kind import kind
 from gpupanel.domain.layered_models import CnnModel, MlpModel
-from gpupanel.domain.model_kind import FrozenLayers, Model, frozen_setting, synchronized_setting
+from gpupanel.domain.model_kind import (
+    FrozenLayers,
+    Model,
+    fine_tune_from_setting,
+    fine_tune_rate_setting,
+    fine_tuning_of,
+    frozen_setting,
+    synchronized_setting,
+)
 from gpupanel.domain.resnet_model import ResNetModel
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.tabular_model import TabularModel
 from gpupanel.domain.transformer_model import TransformerModel
+from gpupanel.domain.value import Float32, PositiveInt
 
 __all__ = [
     "DEFAULT_MODEL",
@@ -87,6 +97,8 @@ class SavedModel(Model):
         default=Head.KEPT,
     )
     frozen_layers: FrozenLayers = frozen_setting()
+    fine_tune_from_epoch: PositiveInt | None = fine_tune_from_setting()
+    fine_tune_learning_rate: Float32 | None = fine_tune_rate_setting()
     batch_norm_synchronized: bool = synchronized_setting(advanced=True)
 
     module: ClassVar[str] = "saved"
@@ -101,6 +113,13 @@ class SavedModel(Model):
     @override
     def keeps_layers(self) -> bool:
         return self.frozen_layers != "none"
+
+    @property
+    @override
+    def fine_tuning(self) -> FineTuning | None:
+        return fine_tuning_of(
+            self.frozen_layers, self.fine_tune_from_epoch, self.fine_tune_learning_rate
+        )
 
     @property
     @override

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field
 
 from gpupanel.domain.choice import Choice
+from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.kind import KindValue
 from gpupanel.domain.layers import Stack
 from gpupanel.domain.setting import setting
@@ -83,6 +84,42 @@ def frozen_setting() -> Any:  # noqa: ANN401
     )
 
 
+def fine_tune_from_setting() -> Any:  # noqa: ANN401
+    """From which epoch on layers of a base learn that are frozen until then."""
+    return setting(
+        "Fine-tuning",
+        "Until this epoch only the head learns; from it on all layers that are not frozen do. So "
+        "weights that were learned before are not spoiled by a head that is still random.",
+        default=None,
+        prefix="from epoch ",
+        off="off",
+        examples=[5],
+    )
+
+
+def fine_tune_rate_setting() -> Any:  # noqa: ANN401
+    """The learning rate from that epoch on."""
+    return setting(
+        "Learning rate then",
+        "The learning rate from that epoch on; a schedule continues at its place, scaled to this. "
+        "A tenth or a hundredth of training.learning_rate is usual.",
+        default=None,
+        off="as before",
+        needs=("fine_tune_from_epoch",),
+        examples=[1e-5],
+    )
+
+
+def fine_tuning_of(
+    frozen_layers: FrozenLayers, from_epoch: int | None, learning_rate: float | None
+) -> FineTuning | None:
+    """What the settings of a model come to; ``None``: nothing begins to learn later."""
+    if from_epoch in (None, 1) or frozen_layers == "base":
+        return None
+    layers = None if frozen_layers == "none" else frozen_layers
+    return FineTuning(from_epoch=from_epoch, layers=layers, learning_rate=learning_rate)
+
+
 def synchronized_setting(**more: Any) -> Any:  # noqa: ANN401
     """Whether statistics of batch normalisation are those of the global batch."""
     return setting(
@@ -135,6 +172,11 @@ class Model(KindValue):
     def keeps_layers(self) -> bool:
         """Whether some of its layers keep the weights that they begin with."""
         return False
+
+    @property
+    def fine_tuning(self) -> FineTuning | None:
+        """Which layers begin to learn later; ``None``: what learns is the same all along."""
+        return None
 
     def least_weights(
         self,

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from gpupanel.domain.data import DataSettings
+from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
@@ -95,6 +96,8 @@ class ModelSummary(Value):
 
     Attributes:
         layers: In the order in which an example passes them.
+        fine_tuning: Which layers learn from a later epoch on: what is said of the others holds from
+            then on; ``None``: it is the same all along.
         step: What a training step holds in memory; ``None``: not known.
         needs_download: The data, whose examples have to be known, is not on this machine yet.
         needs_start: Data or model come from Python code, which only a run carries out.
@@ -103,6 +106,7 @@ class ModelSummary(Value):
 
     layers: tuple[LayerSummary, ...] = ()
     parameters: ParameterCounts = ParameterCounts()
+    fine_tuning: FineTuning | None = None
     step: StepMemory | None = None
     needs_download: bool = False
     needs_start: bool = False
@@ -127,7 +131,8 @@ def summary_sentence(summary: ModelSummary) -> str:
     layers = f"{len(summary.layers):,} layer{'s' if len(summary.layers) > 1 else ''}"
     size = weights_mib(counts)
     taken = f"{size:,.1f} MiB" if size < 1024 else f"{size / 1024:,.1f} GiB"
-    return f"{layers}, {counts.total:,} parameters{frozen}: {taken}."
+    later = "" if summary.fine_tuning is None else f" {summary.fine_tuning.sentence}"
+    return f"{layers}, {counts.total:,} parameters{frozen}: {taken}.{later}"
 
 
 def shape_text(layer: LayerSummary) -> str:

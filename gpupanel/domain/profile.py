@@ -6,6 +6,7 @@ from pydantic import Field
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DEFAULT_DATA, DataSettings
+from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, Allocator, GrowingMemory, MemoryPolicy
 from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings
@@ -116,6 +117,13 @@ class Profile(Value):
     def synchronizes_batch_norm(self) -> bool:
         """Whether, likewise, it takes its statistics over all replicas, where several are."""
         return self.normalises_batches and self.model.synchronizes_batch_norm
+
+    @property
+    def fine_tuning(self) -> FineTuning | None:
+        """Which layers begin to learn within the epochs of the training; ``None``: none do."""
+        chosen = self.model.fine_tuning
+        begins = chosen is not None and chosen.from_epoch <= self.epochs_to_train
+        return chosen if begins else None
 
     @property
     def epochs_to_train(self) -> int:

@@ -141,6 +141,8 @@ class RateCurve:
         factor: ``None``: as a cosine.
         at_once: By the factor at the end of these steps, and not smoothly.
         least: Of the rate, as a part of it.
+        later: What it is from a later step on, at the same place; ``None``: as before.
+        later_from: That step.
     """
 
     rate: float
@@ -150,9 +152,13 @@ class RateCurve:
     factor: float | None = None
     at_once: bool = False
     least: float = 0.0
+    later: "RateCurve | None" = None
+    later_from: int = 0
 
     def at(self, step: float) -> float:
         """The rate of the update after so many."""
+        if self.later is not None and step >= self.later_from:
+            return self.later.at(step)
         if not self.falling:
             return self.rate
         if self.factor is not None:

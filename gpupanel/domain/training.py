@@ -1,11 +1,13 @@
 """How a model is trained."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
 from gpupanel.domain.choice import ChoiceEnum
+from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.optimizer import (
     DEFAULT_OPTIMIZER,
     Optimizer,
@@ -265,9 +267,19 @@ class TrainingSettings(Value):
         # 0 is said: AdamW has a weight decay of its own.
         return {k: v for k, v in given.items() if v is not None and v is not False}
 
-    def rate_curve(self, steps_an_epoch: int) -> RateCurve:
-        """The learning rate over the steps of a training with so many in an epoch."""
-        return self.schedule.curve(self.learning_rate, self.epochs, steps_an_epoch)
+    def rate_curve(self, steps_an_epoch: int, fine_tuning: FineTuning | None = None) -> RateCurve:
+        """The learning rate over the steps of a training.
+
+        Args:
+            steps_an_epoch: Optimizer updates of each.
+            fine_tuning: May have another rate from an epoch on; ``None``: none begins.
+        """
+        curve = self.schedule.curve(self.learning_rate, self.epochs, steps_an_epoch)
+        if fine_tuning is None or fine_tuning.learning_rate is None:
+            return curve
+        later = self.schedule.curve(fine_tuning.learning_rate, self.epochs, steps_an_epoch)
+        later_from = (fine_tuning.from_epoch - 1) * steps_an_epoch
+        return replace(curve, later=later, later_from=later_from)
 
     @property
     def focal_power(self) -> float:

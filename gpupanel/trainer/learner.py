@@ -1,13 +1,14 @@
 """Model, optimizer and compiled calls of one run, put together in the one order that works."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import keras
 import tensorflow as tf
 
 from gpupanel.domain.data import ClassWeights, DataSettings, Target
 from gpupanel.domain.event_details import PlacedLayer
+from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.schedule import RateCurve
 from gpupanel.domain.training import TrainingSettings
@@ -25,10 +26,10 @@ from gpupanel.trainer.models.objectives import (
     make_objective,
     named_weights,
 )
-from gpupanel.trainer.models.optimizers import make_optimizer
 from gpupanel.trainer.models.training_objective import TrainingObjective
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.models.weight_averages import WeightAverages
+from gpupanel.trainer.stages import Stage, count_parameters, make_optimizers, make_stages
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.contribution import Variables
 from gpupanel.trainer.steps.order import make_epoch_order, steps_per_epoch
@@ -69,7 +70,7 @@ _JIT_WITH_BATCH_NORM = Problem(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Learner:
     """What learns, on every replica.
 
@@ -77,28 +78,54 @@ class Learner:
         objective: What is measured of training examples.
         measured: What is measured of whole sets.
         curve: The learning rate over the steps.
-        calls: Training steps.
+        stages: In their order; the last one has most weights that learn.
         validation_calls: ``None`` when nothing is validated.
         test_calls: ``None`` where no test set is left for the end.
-        trials: Of training steps; ``None`` where shares are not balanced.
         placed: Where each layer is; ``model_parallel`` only.
         augmenter: Changes the training examples; ``None``: they stay as they are.
         averages: Of the weights, which are measured and saved in their place; ``None``: the weights
             themselves are.
+        stage: The one that goes on.
     """
 
     built: BuiltModel
     objective: Objective
     measured: Objective
-    optimizer: keras.optimizers.Optimizer
     curve: RateCurve
-    calls: TrainingCalls
+    stages: tuple[Stage, ...]
     validation_calls: StepCalls | None
     test_calls: StepCalls | None
-    trials: Trials | None = None
     placed: tuple[PlacedLayer, ...] = ()
     augmenter: Augmenter | None = None
     averages: WeightAverages | None = None
+    stage: Stage = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.stage = self.stages[0]
+
+    @property
+    def calls(self) -> TrainingCalls:
+        """Training steps of the stage that goes on."""
+        return self.stage.calls
+
+    @property
+    def trials(self) -> Trials | None:
+        """Of these; ``None`` where shares are not balanced."""
+        return self.stage.trials
+
+    def turn_to(self, epoch: int) -> bool:
+        """Have those weights learn that do in this epoch, counted from 1.
+
+        Returns:
+            Whether they are others than before: their steps are not traced yet.
+        """
+        stage = next(each for each in reversed(self.stages) if epoch >= each.from_epoch)
+        if stage is self.stage:
+            return False
+        stage.calls.shares = self.calls.shares
+        stage.begin(self.built)
+        self.stage = stage
+        return True
 
     def begin_epoch(self, epoch: int, examples: int) -> None:
         """Train on so many examples as they are in that epoch, counted from 1."""
@@ -107,10 +134,12 @@ class Learner:
 
     def lower_rate(self, factor: float) -> None:
         """Train at this part of the learning rate from now on, where the loss decides about it."""
-        self.optimizer.learning_rate = self.curve.rate * factor
+        for stage in self.stages:
+            stage.optimizer.learning_rate = stage.rate * factor
 
     def close(self) -> None:
         """Read no more examples."""
+        # All stages read from the same.
         for calls in (self.calls, self.validation_calls, self.test_calls):
             if calls is not None:
                 calls.close()
@@ -137,7 +166,8 @@ class Learner:
         # Keras numbers these through the whole process, so that their names say nothing.
         seeds = Variables(model).seeds
         variables |= {f"random/{number}": seed for number, seed in enumerate(seeds)}
-        return variables | by_name("optimizer", self.optimizer.variables)
+        of_optimizers = [each for stage in self.stages for each in stage.optimizer.variables]
+        return variables | by_name("optimizer", of_optimizers)
 
 
 def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy) -> Learner:
@@ -161,16 +191,16 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     if places is not None:
         building = replace(building, hook=places)
     keras.utils.set_random_seed(training.seed)
+    fine_tuning = run.profile.model.fine_tuning
     with strategy.scope():
         built = build_model(run.profile.model, building)
         order = make_epoch_order(run.profile.data, split, training.seed)
         steps_an_epoch = steps_per_epoch(len(order), plan.global_batch_size)
-        optimizer = make_optimizer(training, steps_an_epoch)
         weights = built.trained.trainable_variables
-        optimizer.build(weights)
+        optimizers = make_optimizers(built, training, steps_an_epoch, fine_tuning)
         averages = None
         if training.ema is not None:
-            averages = WeightAverages(optimizer, weights, training.ema)
+            averages = WeightAverages(optimizers[0], weights, training.ema)
     if training.jit_compile and built.waits_within:
         raise ProblemError(_JIT_WITH_BATCH_NORM)
     objective = make_objective(split.data.target, built.value_units, built.value_means)
@@ -184,18 +214,6 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         seed=training.seed,
     )
 
-    def training_step(micro_batches: int) -> TrainingStep:
-        return TrainingStep(
-            built.trained,
-            learned,
-            optimizer,
-            micro_batches=micro_batches,
-            jit_compile=training.jit_compile,
-            clip_norm=training.clip_norm,
-            averages=averages,
-            timed=plan.balanced,
-        )
-
     over_training = calls_over(
         split.training,
         strategy,
@@ -204,14 +222,41 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         timed=plan.balanced,
         augmenter=augmenter,
     )
-    calls = TrainingCalls(
-        lambda micro_batches: over_training.make(training_step(micro_batches)),
-        plan.accumulation_steps,
-    )
-    trials = None
-    if plan.balanced and across_replicas and over_training.feed is not None:
-        tried = training_step(plan.accumulation_steps).tried
-        trials = Trials(strategy, over_training.feed, tried, plan)
+
+    def stage_of(optimizer: keras.optimizers.Optimizer, later: FineTuning | None) -> Stage:
+        """Of the weights that learn as the model is now."""
+
+        def training_step(micro_batches: int) -> TrainingStep:
+            return TrainingStep(
+                built.trained,
+                learned,
+                optimizer,
+                micro_batches=micro_batches,
+                jit_compile=training.jit_compile,
+                clip_norm=training.clip_norm,
+                averages=averages,
+                timed=plan.balanced,
+            )
+
+        calls = TrainingCalls(
+            lambda micro_batches: over_training.make(training_step(micro_batches)),
+            plan.accumulation_steps,
+        )
+        trials = None
+        if plan.balanced and across_replicas and over_training.feed is not None:
+            tried = training_step(plan.accumulation_steps).tried
+            trials = Trials(strategy, over_training.feed, tried, plan)
+        rate = None if later is None else later.learning_rate
+        return Stage(
+            count_parameters(built.trained.trainable_variables),
+            sum(layer.trainable for layer in built.base_layers),
+            training.learning_rate if rate is None else rate,
+            optimizer,
+            calls,
+            trials,
+            later,
+        )
+
     measured = MeasuredObjective(
         objective,
         split.data.target,
@@ -225,16 +270,15 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         for part in (split.validation, split.test)
     )
     placed = places.placed(built.trained) if places is not None else ()
+    stages = make_stages(built, optimizers, fine_tuning, stage_of)
     return Learner(
         built,
         objective,
         measured,
-        optimizer,
-        training.rate_curve(steps_an_epoch),
-        calls,
+        training.rate_curve(steps_an_epoch, fine_tuning),
+        stages,
         validation_calls,
         test_calls,
-        trials,
         placed,
         augmenter,
         averages,

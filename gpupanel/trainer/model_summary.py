@@ -145,7 +145,9 @@ def _built(request: SummaryRequest, data: DataSet) -> ModelSummary:
     trainable = sum(layer.trainable for layer in layers)
     total = sum(layer.parameters for layer in layers)
     counts = ParameterCounts(trainable=trainable, frozen=total - trainable)
-    return ModelSummary(layers=layers, parameters=counts, step=step)
+    return ModelSummary(
+        layers=layers, parameters=counts, fine_tuning=request.model.fine_tuning, step=step
+    )
 
 
 def _step_memory(built: "BuiltModel", data: DataSet, some: Examples) -> StepMemory | None:

@@ -62,6 +62,7 @@ def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]
     from gpupanel.trainer.models.network import Building
     from gpupanel.trainer.models.objectives import make_objective
     from gpupanel.trainer.models.optimizers import make_optimizer
+    from gpupanel.trainer.stages import freeze_base
     from gpupanel.trainer.steps.order import make_epoch_order
     from gpupanel.trainer.steps.replica_steps import TrainingStep
 
@@ -69,6 +70,9 @@ def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]
     set_precision(training)
     keras.utils.set_random_seed(training.seed)
     built = build_model(request.model, Building(divided.data, divided.training))
+    if request.model.fine_tuning is not None:
+        # What is searched for is the rate of the first epochs.
+        freeze_base(built)
     optimizer = make_optimizer(training)
     optimizer.build(built.trained.trainable_variables)
     measured = make_objective(divided.data.target, built.value_units, built.value_means)

@@ -120,17 +120,17 @@ def train(
         ModelReady(
             time_s=time.time(),
             parameters=trained.count_params(),
-            trainable_parameters=sum(
-                int(variable.value.shape.num_elements()) for variable in trained.trainable_variables
-            ),
+            # Of all that ever learn.
+            trainable_parameters=learner.stages[-1].parameters,
         )
     )
     if learner.placed:
         events.write(LayersPlaced(time_s=time.time(), layers=learner.placed))
+    position = restore_latest(run, learner, events)
+    learner.turn_to(position.epoch)
     events.phase(Phase.TRACING)
     learner.calls.trace()
     interruptions.listen_to_sigterm()
-    position = restore_latest(run, learner, events)
     asynchronous = run.plan.strategy is StrategyKind.PARAMETER_SERVER
     loop = AsynchronousLoop if asynchronous else TrainingLoop
     with closing(learner):

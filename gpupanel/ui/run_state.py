@@ -161,6 +161,8 @@ def phase_words(status: RunStatus) -> str:
         return f"{progress.doing.capitalize()}, {progress.done * 100 // progress.total} %…"
     if status.phase is Phase.STARTING and status.restarts:
         return "Restarting…"
+    if status.phase is Phase.TRAINING and status.fine_tuning is not None:
+        return "Fine-tuning"
     return _PHASES[status.phase]
 
 

@@ -204,6 +204,8 @@ class SessionPage(QWidget):
             self._preview_timer.start()
         self.strategy.setLayers(_layers(profile, self._preview))
         self.plan.setEpochs(profile.epochs_to_train)
+        self.plan.setFineTuning(profile.fine_tuning)
+        self.training.setFineTuning(profile.fine_tuning)
 
     @Slot()
     def _show_opened(self) -> None:

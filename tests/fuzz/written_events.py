@@ -58,6 +58,13 @@ RUN: tuple[Event, ...] = (
         steps_per_epoch=23,
     ),
     events.ModelReady(time_s=1_790_000_005.0, parameters=99, trainable_parameters=98),
+    events.FineTuningBegan(
+        time_s=1_790_000_005.5,
+        epoch=2,
+        layers=3,
+        trainable_parameters=99,
+        learning_rate=1e-5,
+    ),
     events.LayersPlaced(
         time_s=1_790_000_006.0,
         layers=(

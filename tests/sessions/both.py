@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -153,7 +153,12 @@ def plan_of(profile: Profile) -> LaunchPlan:
 
 
 def carry_out_both(
-    root: Path, sessions: Mapping[str, Profile], timeout_s: float = 600.0, **environment: str
+    root: Path,
+    sessions: Mapping[str, Profile],
+    timeout_s: float = 600.0,
+    *,
+    before: Sequence[str] = (),
+    **environment: str,
 ) -> dict[str, Both]:
     """Carry out every session twice in one child.
 
@@ -161,6 +166,7 @@ def carry_out_both(
         root: Gets a folder for each.
         sessions: By name.
         timeout_s: For all of them.
+        before: What comes before the child's program on its command line.
         environment: Of the child, beside this process's.
     """
     found = {}
@@ -178,6 +184,7 @@ def carry_out_both(
     done = run_forked(
         [
             sys.executable,
+            *before,
             str(Path(__file__).with_name("train_both.py")),
             str(max(logical_cpus, places)),
             *(str(both.folder) for both in found.values()),

@@ -47,6 +47,21 @@ def test_that_run_and_script_give_the_same_weights_and_evaluations(tmp_path: Pat
         "new on a backbone": session(
             data=three, model=saved("backbone", head=Head.NEW, frozen_layers=2), training=sgd
         ),
+        "new, later": session(
+            data=three,
+            model=saved("backbone", head=Head.NEW, fine_tune_from_epoch=2),
+            training=sgd,
+        ),
+        "kept, later": session(
+            data=digits,
+            model=saved(
+                "classifier",
+                frozen_layers=1,
+                fine_tune_from_epoch=2,
+                fine_tune_learning_rate=1e-3,
+            ),
+            training=adam,
+        ),
         "values": session(data=values, model=saved("values"), training=sgd, **ALONE),
         "mixed": session(data=digits, model=saved("mixed"), training=adam, **ALONE),
         "whole numbers": session(data=digits, model=saved("counting"), training=adam, **ALONE),

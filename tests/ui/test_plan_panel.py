@@ -4,6 +4,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
@@ -280,6 +281,9 @@ def test_that_examples_and_steps_of_the_training_are_said_once_they_are_known(pa
         "Trains on 1 example: 1 step an epoch. The model is saved in a new folder of "
         "/home/a/runs\\x1b."
     )
+    panel.setFineTuning(FineTuning(from_epoch=2))
+    assert shown.text().endswith(" from epoch 2 on all layers of the base do, too.")
+    panel.setFineTuning(None)
     panel.setRunsFolder("")
     panel.setEpochs(0)
     assert not shown.isVisibleTo(panel)

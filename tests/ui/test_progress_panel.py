@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QLabel, QProgressBar
 
-from gpupanel.domain.events import DataProgressed, Phase
+from gpupanel.domain.events import DataProgressed, FineTuningBegan, Phase
 from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting
@@ -51,6 +51,15 @@ def test_that_a_run_is_shown_with_units(panel):
     ]
     assert bar.value() * 2 == bar.maximum()
     assert bar.text() == "epoch 2/3, step 1,500 / 3,000"
+
+
+def test_that_the_epoch_says_since_when_layers_are_fine_tuned(panel):
+    began = FineTuningBegan(
+        time_s=2.0, epoch=2, layers=3, trainable_parameters=9, learning_rate=1e-5
+    )
+    panel.setStatus(HALFWAY.after(began), "Fine-tuning")
+    (epoch,) = (each for each in panel.findChildren(QLabel) if each.text() == "epoch 2/3")
+    assert "Fine-tuning since epoch 2: 3 layers of the base learn" in epoch.toolTip()
 
 
 def test_that_start_up_shows_words_and_a_bar_without_a_measure(panel):

@@ -8,11 +8,13 @@ from gpupanel.domain.events import (
     DataProgressed,
     DownloadProgressed,
     EvaluationDone,
+    FineTuningBegan,
     MemoryReturned,
     ModelSaved,
     Phase,
     PhaseChanged,
     RequestAnswered,
+    RunRestarted,
 )
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem, Severity
@@ -100,6 +102,21 @@ def test_that_each_phase_has_words(phase):
     status = RunStatus().after(PhaseChanged(time_s=1.0, phase=phase))
 
     assert phase_words(status)
+
+
+def test_that_a_run_that_trains_more_layers_than_at_first_is_fine_tuning():
+    began = FineTuningBegan(
+        time_s=2.0, epoch=5, layers=3, trainable_parameters=9, learning_rate=1e-5
+    )
+    status = RunStatus().after(began)
+    status = status.after(PhaseChanged(time_s=3.0, phase=Phase.TRAINING))
+    assert phase_words(status) == "Fine-tuning"
+    assert phase_words(status.after(PhaseChanged(time_s=4.0, phase=Phase.VALIDATING))) != (
+        "Fine-tuning"
+    )
+    again = status.after(RunRestarted(time_s=5.0, attempt=1))
+    again = again.after(PhaseChanged(time_s=6.0, phase=Phase.TRAINING))
+    assert phase_words(again) == "Training"
 
 
 def test_that_a_download_is_shown_with_its_progress():

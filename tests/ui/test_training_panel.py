@@ -5,6 +5,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.ui.forms.value_form import ValueForm
@@ -99,6 +100,12 @@ def test_that_the_curve_of_the_learning_rate_follows_what_is_chosen(panel, sched
     assert [curve.rates[place] for place in (0, 199, 201, 400)] == pytest.approx(
         [1e-3, 1e-3, 1e-4, 1e-4]
     )
+    panel.setFineTuning(FineTuning(from_epoch=3, learning_rate=1e-5))
+    assert [curve.rates[place] for place in (0, 199, 201, 400)] == pytest.approx(
+        [1e-3, 1e-3, 1e-6, 1e-6]
+    )
+    panel.setFineTuning(None)
+    assert curve.rates[201] == pytest.approx(1e-4)
     assert not curve.grab().toImage().isNull()
 
 

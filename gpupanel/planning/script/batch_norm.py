@@ -58,7 +58,7 @@ def measured(norm):
 
     @wraps(call_unmeasured)
     def call(inputs, training=None, mask=None):
-        if not training or isinstance(inputs, keras.KerasTensor):
+        if not training or not norm.trainable or isinstance(inputs, keras.KerasTensor):
             return call_unmeasured(inputs, training=training, mask=mask)
         for moving in (norm.moving_mean, norm.moving_variance):
             moving.assign(tf.zeros(moving.shape))

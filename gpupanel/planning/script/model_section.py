@@ -32,6 +32,17 @@ averages = [  # of the weights, each beside its own
 ]
 """
 
+_ONWARD = """
+class Onward(keras.optimizers.schedules.LearningRateSchedule):
+    \"\"\"A schedule that goes on at its place with an optimizer whose steps begin anew.\"\"\"
+
+    def __init__(self, schedule, by):
+        self.schedule, self.by = schedule, by
+
+    def __call__(self, step):
+        return self.schedule(step + self.by)
+"""
+
 _USUAL_BETA_2 = 0.999
 """Keras's, of Adam and AdamW."""
 
@@ -134,14 +145,49 @@ def scaled(data: DataSettings, around: str = "") -> str:
     return "\n".join(lines)
 
 
+def later_optimizer(profile: Profile) -> str:
+    """The optimizer of the layers that begin to learn later, as an expression.
+
+    Where the loss decides about the rate, it stands for ``factor`` of its greatest one.
+    """
+    rate = str(later_rate(profile))
+    if profile.training.schedule.follows_loss:
+        rate = f"{rate} * factor"
+    elif profile.training.schedule.kind is not ScheduleKind.CONSTANT:
+        rate = "later_rate"
+    return _optimizer(profile.training, rate)
+
+
+def later_rate(profile: Profile) -> float:
+    """The greatest learning rate from the epoch on in which more layers learn."""
+    tuning = profile.fine_tuning
+    given = None if tuning is None else tuning.learning_rate
+    return profile.training.learning_rate if given is None else given
+
+
 def _rate(profile: Profile, plan: LaunchPlan) -> str:
     """From ``x`` to the schedule ``rate``; empty where the learning rate is a number."""
-    training = profile.training
-    schedule, epochs, greatest = training.schedule, training.epochs, training.learning_rate
+    training, tuning = profile.training, profile.fine_tuning
+    if training.schedule.kind in (ScheduleKind.CONSTANT, ScheduleKind.REDUCE_ON_PLATEAU):
+        return ""
+    examples = "len(x)"
+    if profile.data.oversample:
+        examples = "np.count_nonzero(np.bincount(y)) * np.bincount(y).max()"
+    steps = f"STEPS = int(-(-{examples} // {plan.global_batch_size}))  # updates of an epoch"
+    rising, made = _schedule(training, training.learning_rate)
+    parts = [steps, rising, f"rate = {made}"]
+    if tuning is not None:
+        _, again = _schedule(training, later_rate(profile))
+        onward = f"later_rate = Onward(tuning_rate, {tuning.from_epoch - 1} * STEPS)"
+        parts = [_ONWARD, *parts, f"tuning_rate = {again}", onward]
+    return joined(*parts)
+
+
+def _schedule(training: TrainingSettings, greatest: float) -> tuple[str, str]:
+    """A line that a schedule with that greatest rate needs before it, and the schedule."""
+    schedule, epochs = training.schedule, training.epochs
     falling, rising, begins_at, least = f"{epochs} * STEPS", "", 0.0, schedule.least
     match schedule.kind:
-        case ScheduleKind.CONSTANT | ScheduleKind.REDUCE_ON_PLATEAU:
-            return ""
         case ScheduleKind.STEP | ScheduleKind.EXPONENTIAL:
             at_once = ", staircase=True" if schedule.kind is ScheduleKind.STEP else ""
             made = f"ExponentialDecay({greatest}, {schedule.every_epochs} * STEPS, "
@@ -155,11 +201,7 @@ def _rate(profile: Profile, plan: LaunchPlan) -> str:
                 begins_at, least = greatest * CYCLE_BEGINS_AT, CYCLE_ENDS_AT
             made = f"CosineDecay(\n    {begins_at}, max(1, {falling} - rising), alpha={least}, "
             made += f"warmup_target={greatest}, warmup_steps=rising\n)"
-    examples = "len(x)"
-    if profile.data.oversample:
-        examples = "np.count_nonzero(np.bincount(y)) * np.bincount(y).max()"
-    steps = f"STEPS = int(-(-{examples} // {plan.global_batch_size}))  # updates of an epoch"
-    return joined(steps, rising, f"rate = keras.optimizers.schedules.{made}")
+    return rising, f"keras.optimizers.schedules.{made}"
 
 
 def _optimizer(training: TrainingSettings, rate: str) -> str:

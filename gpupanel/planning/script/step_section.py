@@ -132,7 +132,7 @@ C |        optimizer.update_step(gradient * scale, weight, rate)
 E |def follow(weight, average):
 E |    """Moves the average towards the weight; the first is taken whole."""
 E |    with tf.device(weight.device):
-E |        kept = tf.where(optimizer.iterations.value == 0, 0.0, tf.cast($ema, weight.dtype))
+E |        kept = tf.where($counted.iterations.value == 0, 0.0, tf.cast($ema, weight.dtype))
 E |        average.assign(kept * average + (1.0 - kept) * weight)
 E |
 E |
@@ -229,6 +229,7 @@ def step_section(profile: Profile, plan: LaunchPlan) -> str:
         micro_batches=", micro_batches" if "A" in holds else "",
         clip=training.clip_norm,
         ema=training.ema,
+        counted="optimizer" if profile.fine_tuning is None else "head_optimizer",
     )
 
 

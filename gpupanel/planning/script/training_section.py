@@ -7,13 +7,15 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import LEAST_PROGRESS
 from gpupanel.planning.script.loss_section import loss_conditions, loss_section
+from gpupanel.planning.script.model_section import later_optimizer, later_rate
 from gpupanel.planning.script.sections import joined, lines_for
 from gpupanel.planning.script.step_section import step_section
 
 # In the margin: V values to be predicted, P perhaps several of them, H examples held back, T by a
 # test set that may be missing, F a test set for the end, U that may be missing, E early stopping,
 # G examples are changed, R rare classes are repeated, A averages of the weights are kept,
-# L the loss decides about the learning rate, W one of L and E.
+# L the loss decides about the learning rate, W one of L and E, B layers of a base learn later,
+# M something is measured beside training.
 _TEXT = '''
 g |def mean_over(step, x, y, order):
 G |def mean_over(step, x, y, order, *drawn):
@@ -47,7 +49,32 @@ R |
 R |
 E |best, waited = np.inf, 0
 L |plateau_loss, plateau_epochs, factor = np.inf, 0, 1.0
+BL|greatest = $rate
+BA|head_optimizer = optimizer
   |for epoch in range(1, EPOCHS + 1):
+B |    if epoch == $from_epoch:  # more layers begin to learn
+BA|        average_of = dict(zip(map(id, model.trainable_variables), averages))
+B |        for layer in later_layers:
+B |            layer.trainable = True
+B |        NORMS = [
+B |            layer
+B |            for layer in model._flatten_layers()
+B |            if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable
+B |        ]
+BL|        greatest = $later_rate
+B |        with strategy.scope():
+B |            # Anew: it would take slots that are zero for the means of all gradients until now.
+B |            optimizer = $later_optimizer
+B |            optimizer.build(model.trainable_variables)
+BA|            for weight in model.trainable_variables:
+BA|                if id(weight) not in average_of:
+BA|                    average = optimizer.add_variable_from_reference(weight, "average")
+BA|                    average.assign(weight.value)
+BA|                    average_of[id(weight)] = average
+BA|            averages = [average_of[id(weight)] for weight in model.trainable_variables]
+B |        # The same steps, traced with what learns now.
+B |        train_step = tf.function(train_step.python_function, autograph=False)
+BAM|        evaluation_step = tf.function(evaluation_step.python_function, autograph=False)
   |    order = $order
 g |    loss, measure = mean_over(train_step, x, y, order)
 G |    loss, measure = mean_over(train_step, x, y, order, drawn_in(epoch, len(order)))
@@ -67,7 +94,8 @@ L |    else:
 L |        plateau_epochs += 1
 L |    if plateau_epochs >= $plateau:
 L |        plateau_epochs, factor = 0, max(factor * $factor, $least_rate)
-L |        optimizer.learning_rate = $rate * factor
+Lb|        optimizer.learning_rate = $rate * factor
+LB|        optimizer.learning_rate = greatest * factor
 E |    better = best - watched > $least * abs(watched)
 E |    best, waited = (watched, 0) if better else (best, waited + 1)
 E |    if waited >= $patience:
@@ -95,6 +123,9 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
         patience=training.early_stopping_patience,
         least=LEAST_PROGRESS,
         rate=training.learning_rate,
+        from_epoch=0 if profile.fine_tuning is None else profile.fine_tuning.from_epoch,
+        later_rate=later_rate(profile),
+        later_optimizer=later_optimizer(profile),
         factor=training.schedule.factor,
         least_rate=training.schedule.least,
         plateau=training.schedule.patience_epochs,
@@ -128,6 +159,8 @@ def _conditions(profile: Profile) -> set[str]:
         "A": profile.training.ema is not None,
         "L": profile.training.schedule.follows_loss,
         "G": data.chosen_augmentation.changes_anything,
+        "B": profile.fine_tuning is not None,
+        "M": data.may_validate or data.may_test,
     }
     found = {letter for letter, holds in conditions.items() if holds}
     predicted = loss_conditions(data) & {"V", "P"}

@@ -72,6 +72,7 @@ class RunStatus(Value):
         shares_before: Those that it replaced; empty for the first ones.
         answers: What TensorFlow answered to the device configuration, process by process.
         layers: Where each one was placed, where layers are placed on devices.
+        fine_tuning: That more layers learn than at first, once they do.
         evaluation: What the task ``evaluate`` found.
         examples: Evaluated or predicted so far, of ``examples_total``.
         predictions: Where they stand, relative to the run's directory.
@@ -119,6 +120,7 @@ class RunStatus(Value):
     shares_before: tuple[int, ...] = ()
     answers: tuple[events.DevicesReady, ...] = ()
     layers: tuple[PlacedLayer, ...] = ()
+    fine_tuning: events.FineTuningBegan | None = None
     evaluation: events.EvaluationDone | None = None
     examples: int = 0
     examples_total: int | None = None
@@ -248,6 +250,8 @@ class RunStatus(Value):
                 return self._request_changes(event.request)
             case events.ProblemReported():
                 return {"problems": (*self.problems, event.problem)}
+            case events.FineTuningBegan():
+                return {"fine_tuning": event}
             case events.LayersPlaced():
                 return {"layers": event.layers}
             case events.SharesChosen():
@@ -309,6 +313,7 @@ class RunStatus(Value):
             "restarts": self.restarts + 1,
             "restarted": event,
             "resumed": None,
+            "fine_tuning": None,
             "model_step": None,
             "ended_at_once": False,
             "failures": (),

@@ -29,6 +29,9 @@ def data_section(material: ReportMaterial) -> Html:
     if parameters is not None:
         trained = f"{count(parameters.trainable_parameters)} of them trained"
         pairs.append(("Parameters of the model", f"{count(parameters.parameters)}, {trained}"))
+    tuning = material.events.fine_tuning
+    if tuning is not None:
+        pairs.append((f"From epoch {count(tuning.epoch)} on", tuning.words))
     return section("Data and model", terms(pairs))
 
 

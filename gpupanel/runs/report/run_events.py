@@ -43,6 +43,7 @@ class RunEvents:
         devices: The last answer of TensorFlow in the process that leads.
         data: Sizes of its sets; ``None``: it came to none.
         parameters: Of the model, all and those that are trained.
+        fine_tuning: When more layers began to learn, and which.
         shares: As they were chosen last by measuring, with what was measured.
         evaluation: What an evaluation found.
         predicted: Examples that were predicted.
@@ -57,6 +58,7 @@ class RunEvents:
     devices: events.DevicesReady | None = None
     data: events.DataReady | None = None
     parameters: events.ModelReady | None = None
+    fine_tuning: events.FineTuningBegan | None = None
     shares: events.SharesChosen | None = None
     evaluation: events.EvaluationDone | None = None
     predicted: int | None = None
@@ -132,6 +134,8 @@ class _Reader:
                 found.data = part
             case events.ModelReady():
                 found.parameters = part
+            case events.FineTuningBegan():
+                found.fine_tuning = found.fine_tuning or part
             case events.SharesChosen():
                 found.shares = part
             case events.EvaluationDone():

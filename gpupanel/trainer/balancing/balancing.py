@@ -40,10 +40,9 @@ class Balancing:
         self._batch = run.plan.global_batch_size
         # An empty micro-batch would have no statistics for batch normalisation.
         self._least = run.plan.accumulation_steps
-        # Then replicas wait for each other while they compute, and their seconds say nothing.
-        self._waits_within = learner.built.waits_within
         self._learner = learner
         self._trials = trials
+        self._waits_within = False
         self._events = events
         self._adjusting: Adjusting | None = None
         self._untried_s = 0.0
@@ -57,7 +56,12 @@ class Balancing:
         Raises:
             ProblemError: The replicas cannot hold a global batch, or an example cannot be read.
         """
-        shares = self._learner.calls.shares
+        learner = self._learner
+        shares = learner.calls.shares
+        # Those of the layers that learn now.
+        self._trials = learner.trials or self._trials
+        # Then replicas wait for each other while they compute, and their seconds say nothing.
+        self._waits_within = learner.built.waits_within
         if self._batch < self._least * len(shares):
             return
         self._events.phase(Phase.MEASURING)

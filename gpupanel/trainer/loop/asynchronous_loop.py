@@ -40,8 +40,7 @@ class AsynchronousLoop(TrainingLoop):
     @override
     def _train_epoch(self) -> Interruption | None:
         position, settings = self._position, self._settings
-        order = self._order.of(position.epoch)
-        self._learner.begin_epoch(position.epoch, len(order))
+        order = self._begin_epoch()
         calls, first = self._learner.calls, position.step_in_epoch
         batches = self._batches(calls, order, self._training_pace, first)
         interruption = self._make_calls(

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import numpy as np
 
-from gpupanel.domain.events import EpochDone, Phase, ProblemReported
+from gpupanel.domain.events import EpochDone, FineTuningBegan, Phase, ProblemReported
 from gpupanel.domain.outcome import Metrics
 from gpupanel.trainer.balancing.balancing import make_balancing
 from gpupanel.trainer.datasets.examples import Examples, Indices
@@ -60,6 +60,7 @@ class TrainingLoop:
         self._saving = Saving(run, learner, events)
         self._position = position
         self._is_first_call = True
+        self._stage = learner.stages[0]
         self._balancing = make_balancing(run, learner, events)
         self._reports = StepReports(events, learner.objective)
         self._waits = DataWaits(run.profile.data, events)
@@ -149,10 +150,34 @@ class TrainingLoop:
             board.write_epoch(done.epoch, metrics)
         return None
 
+    def _begin_epoch(self) -> Indices:
+        """Turn to the epoch of the position; gives its examples."""
+        position, learner = self._position, self._learner
+        order = self._order.of(position.epoch)
+        if learner.turn_to(position.epoch):
+            # That takes long, and is no step.
+            self._events.phase(Phase.TRACING)
+            learner.calls.trace()
+            self._is_first_call = True
+            if self._balancing is not None:
+                self._balancing.measure(position.step)
+        if learner.stage is not self._stage:
+            self._stage = learner.stage
+            self._events.write(
+                FineTuningBegan(
+                    time_s=time.time(),
+                    epoch=self._stage.from_epoch,
+                    layers=self._stage.layers,
+                    trainable_parameters=self._stage.parameters,
+                    learning_rate=learner.curve.at(position.step) * position.rate_factor,
+                )
+            )
+        learner.begin_epoch(position.epoch, len(order))
+        return order
+
     def _train_epoch(self) -> Interruption | None:
         position, settings = self._position, self._settings
-        order = self._order.of(position.epoch)
-        self._learner.begin_epoch(position.epoch, len(order))
+        order = self._begin_epoch()
         calls, first = self._learner.calls, position.step_in_epoch
         then = None
         if position.epoch < settings.epochs and len(order) <= _LARGEST_READ_ON:

@@ -10,10 +10,12 @@ from gpupanel.domain.data import Scaling
 from gpupanel.domain.model import ApplicationModel
 from gpupanel.trainer.downloads.download import digest_of
 from gpupanel.trainer.downloads.keras_cache import place_of
+from gpupanel.trainer.models.frozen_layers import last_learning, let_learn
 from gpupanel.trainer.models.network import Building, Network
 from gpupanel.trainer.models.weights_file import check_weights_file, weights_problem
 
 _RGB = 3
+_BASE = "base"
 
 
 class _Application(Network[ApplicationModel]):
@@ -29,28 +31,26 @@ class _Application(Network[ApplicationModel]):
         make = getattr(keras.applications, application.name)
         base = make(include_top=False, weights=None, input_shape=pixels.shape[1:])
         # Not as an argument: some look up their layers by it.
-        base.name = "base"
+        base.name = _BASE
         if building.begins:
             _load_weights(base, model)
-        freeze(base, model.frozen_layers)
+        let_learn(_layers(base), last_learning(model.frozen_layers))
         hidden = keras.layers.GlobalAveragePooling2D(name="mean")(base(pixels))
         if model.dropout:
             hidden = keras.layers.Dropout(model.dropout, name="dropout")(hidden)
         # In float32 also under mixed precision: the loss is computed from it.
         return keras.layers.Dense(building.output_count, name="outputs", dtype="float32")(hidden)
 
+    @override
+    def base_layers(
+        self, model: ApplicationModel, trained: keras.Model
+    ) -> list[keras.layers.Layer]:
+        del model
+        return _layers(trained.get_layer(_BASE))
 
-def freeze(base: keras.Model, frozen_layers: str | int) -> None:
-    """Have only some layers learn.
 
-    Args:
-        base: The architecture.
-        frozen_layers: See ``ApplicationModel``; of a number, only layers with weights count.
-    """
-    layers = [layer for layer in base.layers if layer.weights]
-    learning = {"none": len(layers), "base": 0}.get(str(frozen_layers), frozen_layers)
-    for place, layer in enumerate(layers):
-        layer.trainable = place >= len(layers) - int(learning)
+def _layers(base: keras.Model) -> list[keras.layers.Layer]:
+    return [layer for layer in base.layers if layer.weights]
 
 
 def _pixels(inputs: keras.KerasTensor, building: Building) -> keras.KerasTensor:

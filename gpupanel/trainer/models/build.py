@@ -50,6 +50,11 @@ class BuiltModel:
         normalises = any(norm.trainable for norm in batch_norms(self.trained))
         return normalises and _synchronizes(self.settings, self.building)
 
+    @property
+    def base_layers(self) -> list[keras.layers.Layer]:
+        """The layers that may be frozen, from the first to the last; see ``Network``."""
+        return network_of(self.settings).base_layers(self.settings, self.trained)
+
     def plain(self, instead: Mapping[int, Array] | None = None) -> keras.Model:
         """The model as people use it, in Keras's own layers, with the weights of this moment.
 

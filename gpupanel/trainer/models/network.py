@@ -80,6 +80,16 @@ class Network(Protocol[Settings]):
         """
         ...
 
+    def base_layers(self, model: Settings, trained: keras.Model) -> list[keras.layers.Layer]:
+        """The layers that ``frozen_layers`` is about, from the first to the last.
+
+        Args:
+            model: What it was built from.
+            trained: Whose outputs are those of :meth:`outputs`.
+        """
+        del model, trained
+        return []
+
 
 def network_of(model: ModelSettings) -> Network[ModelSettings]:
     """What builds that model: the ``NETWORK`` in the file that its ``module`` names."""

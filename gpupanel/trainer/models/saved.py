@@ -7,6 +7,7 @@ from typing_extensions import override
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Head, SavedModel
+from gpupanel.trainer.models.frozen_layers import last_learning, let_learn
 from gpupanel.trainer.models.given_model import ModelMisfitError, checked_model
 from gpupanel.trainer.models.loaded_model import check_single, fitting_shape, load_saved
 from gpupanel.trainer.models.model_file import check_model_file, saved_model_misfit
@@ -50,7 +51,7 @@ class _SavedModel(Network[SavedModel]):
         if model.head is Head.NEW:
             base = _without_head(loaded)
             base.name = _BASE
-            _freeze(list(_layers(base)), model.frozen_layers)
+            let_learn(list(_layers(base)), last_learning(model.frozen_layers))
             _set_precision(list(_layers(base)))
             return _new_head(base, examples, building)
         try:
@@ -59,7 +60,7 @@ class _SavedModel(Network[SavedModel]):
             raise saved_model_misfit(path, str(misfit)) from misfit
         network.name = _WHOLE
         *base_layers, head = _layers(network)
-        _freeze(base_layers, model.frozen_layers)
+        let_learn(base_layers, last_learning(model.frozen_layers))
         _set_precision(base_layers)
         del head  # it learns, in the precision that it was saved with
         hidden = network(examples)
@@ -67,6 +68,12 @@ class _SavedModel(Network[SavedModel]):
             return _standardised(hidden, building)
         # In float32 also under mixed precision: the loss is computed from it.
         return keras.layers.Activation("linear", name="outputs", dtype="float32")(hidden)
+
+    @override
+    def base_layers(self, model: SavedModel, trained: keras.Model) -> list[keras.layers.Layer]:
+        if model.head is Head.NEW:
+            return list(_layers(trained.get_layer(_BASE)))
+        return list(_layers(trained.get_layer(_WHOLE)))[:-1]
 
 
 def _layers(model: keras.Model) -> Iterator[keras.layers.Layer]:
@@ -119,12 +126,6 @@ def _new_head(
         case _:
             hidden = keras.layers.Flatten(name="flat")(hidden)
     return keras.layers.Dense(building.output_count, name="outputs", dtype="float32")(hidden)
-
-
-def _freeze(layers: list[keras.layers.Layer], frozen_layers: str | int) -> None:
-    learning = {"none": len(layers), "base": 0}.get(str(frozen_layers), frozen_layers)
-    for place, layer in enumerate(layers):
-        layer.trainable = place >= len(layers) - int(learning)
 
 
 def _set_precision(layers: list[keras.layers.Layer]) -> None:

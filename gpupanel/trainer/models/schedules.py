@@ -6,26 +6,50 @@ Where the loss decides, the rate is a number, which the loop changes between epo
 from typing import Any
 
 import keras
+import tensorflow as tf
+from typing_extensions import override
 
 from gpupanel.domain.schedule import RateCurve
-from gpupanel.domain.training import TrainingSettings
 
 
-def make_rate(training: TrainingSettings, steps_an_epoch: int) -> Any:  # noqa: ANN401 - a number or a schedule of Keras's, which has no types
-    """What Keras's optimizer takes as its learning rate.
+class Onward(keras.optimizers.schedules.LearningRateSchedule):  # type: ignore[misc]
+    """A schedule that goes on at its place with an optimizer whose steps begin anew."""
+
+    def __init__(self, schedule: keras.optimizers.schedules.LearningRateSchedule, by: int) -> None:
+        """Changes nothing of the schedule.
+
+        Args:
+            schedule: From the beginning of the training.
+            by: Updates that were done before the optimizer's first.
+        """
+        self._schedule = schedule
+        self._by = by
+
+    @override
+    def __call__(self, step: keras.Variable) -> tf.Tensor:
+        """The rate of the update after so many of the optimizer."""
+        return self._schedule(step + self._by)
+
+    @override
+    def get_config(self) -> dict[str, object]:
+        """What it was made with."""
+        return {"schedule": self._schedule, "by": self._by}
+
+
+def rate_of(curve: RateCurve, begun: int = 0) -> Any:  # noqa: ANN401 - a number or a schedule of Keras's, which has no types
+    """What Keras's optimizer takes as its learning rate: the curve as Keras's schedule.
 
     Args:
-        training: Has the schedule, the greatest rate and the epochs.
-        steps_an_epoch: Optimizer updates of an epoch.
+        curve: What it is later does not count.
+        begun: Updates that were done before the optimizer's first.
     """
-    return rate_of(training.rate_curve(steps_an_epoch))
-
-
-def rate_of(curve: RateCurve) -> Any:  # noqa: ANN401 - a number or a schedule of Keras's, which has no types
-    """The curve as Keras's schedule."""
-    schedules = keras.optimizers.schedules
     if not curve.falling:
         return curve.rate
+    return Onward(_schedule_of(curve), begun) if begun else _schedule_of(curve)
+
+
+def _schedule_of(curve: RateCurve) -> keras.optimizers.schedules.LearningRateSchedule:
+    schedules = keras.optimizers.schedules
     if curve.factor is not None:
         return schedules.ExponentialDecay(
             curve.rate, curve.falling, curve.factor, staircase=curve.at_once

@@ -26,9 +26,8 @@ class WeightAverages:
         """Make them; call it within the strategy's scope.
 
         Args:
-            optimizer: Built for these weights; the averages are variables of it, each beside its
-                weight.
-            weights: Those that learn.
+            optimizer: The first one; the averages are variables of it, each beside its weight.
+            weights: Those that learn, or will later.
             momentum: How much of an average stays at each update, from 0 to 1.
         """
         self._optimizer = optimizer
@@ -40,11 +39,13 @@ class WeightAverages:
             # A training that is stopped before its first update saves them, too.
             average.assign(weight.value)
             self._averages.append(average)
+        self._of = {id(each): own for each, own in zip(weights, self._averages, strict=True)}
 
-    def follow(self, strategy: tf.distribute.Strategy) -> None:
-        """Move all of them towards the weights after an update, before it is counted.
+    def follow(self, strategy: tf.distribute.Strategy, weights: Sequence[keras.Variable]) -> None:
+        """Move those of some weights towards them after an update, before it is counted.
 
-        Within the context of all replicas.
+        Within the context of all replicas. The average of a weight that does not learn yet is the
+        weight.
         """
 
         def follow(weight: tf.Variable, average: tf.Variable) -> None:
@@ -54,7 +55,8 @@ class WeightAverages:
                 kept = tf.where(is_first, 0.0, tf.cast(self._momentum, weight.dtype))
                 average.assign(kept * average + (1.0 - kept) * weight)
 
-        for weight, average in zip(self._weights, self._averages, strict=True):
+        for weight in weights:
+            average = self._of[id(weight)]
             strategy.extended.update(weight.value, follow, args=(average.value,), group=False)
 
     def in_place_of_weights(self) -> keras.StatelessScope:

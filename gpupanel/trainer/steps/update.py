@@ -125,7 +125,7 @@ class Update:
         for weight, gradient in zip(weights, gradients, strict=True):
             strategy.extended.update(weight, learn, args=(gradient, rate, scale), group=False)
         if self._averages is not None:
-            self._averages.follow(strategy)
+            self._averages.follow(strategy, self._variables.weights)
         optimizer.iterations.value.assign_add(1)
 
     @staticmethod

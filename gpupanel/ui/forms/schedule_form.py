@@ -5,6 +5,7 @@ import string
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.setting import settings_of
 from gpupanel.domain.training import TrainingSettings
@@ -26,9 +27,10 @@ class ScheduleForm(QWidget):
     valueChanged = Signal(object)
     """A person changed a setting: the new schedule."""
 
-    def __init__(self, training: TrainingSettings) -> None:
+    def __init__(self, training: TrainingSettings, fine_tuning: FineTuning | None = None) -> None:
         super().__init__()
         self._training = training
+        self._fine_tuning = fine_tuning
         # Of two rows with one letter neither would be reached: those of a table go without.
         self._form = ValueForm(training.schedule, taken=string.ascii_lowercase)
         self._curve = RateCurveView()
@@ -36,17 +38,25 @@ class ScheduleForm(QWidget):
         column.addWidget(self._form)
         column.addWidget(self._curve)
         self._form.valueChanged.connect(self._take)
-        self.setTraining(training)
+        self.setTraining(training, fine_tuning)
 
-    def setTraining(self, training: TrainingSettings) -> None:
-        """Show the schedule of other settings silently, with their rate and epochs."""
-        self._training = training
+    def setTraining(
+        self, training: TrainingSettings, fine_tuning: FineTuning | None = None
+    ) -> None:
+        """Show the schedule of other settings silently, with their rate and epochs.
+
+        Args:
+            training: The settings.
+            fine_tuning: May have another rate from an epoch on; ``None``: none begins.
+        """
+        self._training, self._fine_tuning = training, fine_tuning
         self._form.setValue(training.schedule)
         self._show()
 
     def setValue(self, value: ScheduleSettings) -> None:
         """Show another schedule silently."""
-        self.setTraining(self._training.model_copy(update={"schedule": value}))
+        training = self._training.model_copy(update={"schedule": value})
+        self.setTraining(training, self._fine_tuning)
 
     def _take(self, value: ScheduleSettings) -> None:
         self.setValue(value)
@@ -59,7 +69,7 @@ class ScheduleForm(QWidget):
             shown = each.applies_in(schedule) or getattr(schedule, each.name) != each.default
             self._form.set_shown(each.name, shown=shown)
         # How many steps an epoch has is not known yet: enough for the shape.
-        curve = self._training.rate_curve(_POINTS)
+        curve = self._training.rate_curve(_POINTS, self._fine_tuning)
         last = epochs * _POINTS - 1
         rates = [curve.at(last * place / (_POINTS - 1)) for place in range(_POINTS)]
         self._curve.setCurve(rates, epochs, _BY_LOSS if schedule.follows_loss else "")

@@ -10,6 +10,7 @@ from gpupanel.ui.widgets.labels import SettledLabel
 from gpupanel.ui.widgets.tips import wrapped
 
 _BAR_STEPS = 1000
+_EPOCH_TIP = "The current epoch: one pass over all training examples."
 _LOSS_TIP = "Mean loss over the examples of the last steps; lower is better."
 
 
@@ -23,9 +24,7 @@ class ProgressPanel(QWidget):
         self._phase.setToolTip("What the run is doing now.")
         widest = self._phase.fontMetrics().horizontalAdvance("Tracing the first step…")
         self._phase.setMinimumWidth(widest)
-        self._epoch = self._number(
-            "epoch 100/100", "The current epoch: one pass over all training examples."
-        )
+        self._epoch = self._number("epoch 100/100", _EPOCH_TIP)
         self._step = self._number(
             "step 100,000 / 100,000",
             "Optimizer updates done, or examples of an evaluation or prediction, and how many "
@@ -79,6 +78,7 @@ class ProgressPanel(QWidget):
         shown = status or RunStatus()
         epoch, step = _epoch_words(shown), _step_words(status)
         self._epoch.setText(epoch)
+        self._epoch.setToolTip(wrapped(_epoch_tip(shown)))
         self._step.setText(step)
         self._loss.setText("" if shown.evaluates else f"loss {formatting.number(shown.loss)}")
         self._loss.setToolTip(wrapped(_loss_tip(shown)))
@@ -117,6 +117,13 @@ def _epoch_words(status: RunStatus) -> str:
     if status.epoch_total:
         return f"epoch {status.epoch}/{status.epoch_total}"
     return f"epoch {formatting.DASH}"
+
+
+def _epoch_tip(status: RunStatus) -> str:
+    began = status.fine_tuning
+    if began is None:
+        return _EPOCH_TIP
+    return f"{_EPOCH_TIP} Fine-tuning since epoch {began.epoch:,}: {began.words}."
 
 
 def _step_words(status: RunStatus | None) -> str:

@@ -3,6 +3,7 @@
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
+from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.setting import setting_of
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import Value
@@ -25,6 +26,7 @@ class TrainingPanel(SettingsCard):
         super().__init__("Training", parent, tables=("training",))
         self.setObjectName("training_panel")
         self._schedule_form: ScheduleForm | None = None
+        self._fine_tuning: FineTuning | None = None
         schedule = TableInput(setting_of(TrainingSettings, "schedule"), self._make_schedule_form)
         self._form = ValueForm(TrainingSettings(), inputs={"schedule": schedule})
         self.add_form(self._form)
@@ -53,16 +55,22 @@ class TrainingPanel(SettingsCard):
         self._form.setValue(value)
         self._show_curve(value)
 
+    def setFineTuning(self, fine_tuning: FineTuning | None) -> None:
+        """The model's layers that begin to learn later: the curve has their learning rate, too."""
+        self._fine_tuning = fine_tuning
+        self._show_curve(self.value())
+
     @Slot(object)
     def _take(self, value: TrainingSettings) -> None:
         self._show_curve(value)
         self.valueChanged.emit(value)
 
     def _make_schedule_form(self, schedule: Value) -> ScheduleForm:
-        self._schedule_form = ScheduleForm(self.value().model_copy(update={"schedule": schedule}))
+        training = self.value().model_copy(update={"schedule": schedule})
+        self._schedule_form = ScheduleForm(training, self._fine_tuning)
         return self._schedule_form
 
     def _show_curve(self, value: TrainingSettings) -> None:
         """The curve of the learning rate has that rate and these epochs, too."""
         if self._schedule_form is not None:
-            self._schedule_form.setTraining(value)
+            self._schedule_form.setTraining(value, self._fine_tuning)

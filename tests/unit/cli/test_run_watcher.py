@@ -17,6 +17,7 @@ from gpupanel.domain.event_details import LogicalDeviceAnswer, ReturnedMemory
 from gpupanel.domain.events import (
     DevicesReady,
     EpochDone,
+    FineTuningBegan,
     MemoryReturned,
     ProblemReported,
     RequestAnswered,
@@ -62,6 +63,19 @@ def step(number: int) -> StepsDone:
 
 
 ENDED = RunEnded(time_s=1.0, outcome=Outcome.COMPLETED)
+
+
+def test_that_layers_that_begin_to_learn_are_reported(
+    runs_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    began = FineTuningBegan(
+        time_s=1.0, epoch=5, layers=3, trainable_parameters=9, learning_rate=1e-5
+    )
+    with WrittenRun(runs_dir) as run:
+        run.write(began, ENDED)
+        watch_to_its_end(run.layout, 1, ctrl_c_stops=False)
+    err = capsys.readouterr().err
+    assert "fine-tuning from epoch 5: 3 layers of the base learn" in " ".join(err.split())
 
 
 def test_that_memory_that_came_back_is_reported_on_standard_error(

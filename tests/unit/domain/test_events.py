@@ -51,6 +51,13 @@ EVERY_EVENT: list[Event] = [
         steps_per_epoch=3,
     ),
     events.ModelReady(time_s=1.5, parameters=10, trainable_parameters=9),
+    events.FineTuningBegan(
+        time_s=1_790_000_005.5,
+        epoch=2,
+        layers=3,
+        trainable_parameters=99,
+        learning_rate=1e-5,
+    ),
     events.LayersPlaced(
         time_s=1.5,
         layers=(

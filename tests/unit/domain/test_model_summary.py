@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.model_summary import (
     LayerSummary,
     ModelSummary,
@@ -65,6 +66,13 @@ def test_that_layers_are_written_in_words() -> None:
         (
             ModelSummary(layers=(FROZEN, DENSE), parameters=ParameterCounts(trainable=7, frozen=3)),
             "2 layers, 10 parameters, 3 of them not trained: 0.0 MiB.",
+        ),
+        (
+            ModelSummary(layers=(DENSE,), fine_tuning=FineTuning(from_epoch=2)),
+            (
+                "1 layer, 0 parameters: 0.0 MiB. In epoch 1 only the head learns, from epoch 2 on "
+                "all layers of the base do, too."
+            ),
         ),
     ],
 )

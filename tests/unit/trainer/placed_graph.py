@@ -32,7 +32,7 @@ def main() -> None:
     step = TrainingStep(
         model,
         learner.objective,
-        learner.optimizer,
+        learner.stage.optimizer,
         micro_batches=2,
         jit_compile=False,
         clip_norm=training.clip_norm,
@@ -46,7 +46,7 @@ def main() -> None:
         )
         .graph
     )
-    variables = [*model.weights, *learner.optimizer.variables]
+    variables = [*model.weights, *learner.stage.optimizer.variables]
     reported = {
         "variables": {variable.path: variable.value.device for variable in variables},
         "operations": [

@@ -87,14 +87,20 @@ def alike(chosen: Mapping[str, tuple[str, Sequence[int]]]) -> dict[str, Profile]
     return {name: on_workers(ALIKE[one], shares) for name, (one, shares) in chosen.items()}
 
 
-def train_gang(root: Path, profiles: Mapping[str, Profile]) -> dict[str, RunLayout]:
-    """Train runs of the same number of workers, one after the other, in one gang."""
+def train_gang(root: Path, profiles: Mapping[str, Profile], *before: str) -> dict[str, RunLayout]:
+    """Train runs of the same number of workers, one after the other, in one gang.
+
+    Args:
+        root: Gets a directory for each.
+        profiles: By name.
+        before: What comes before the program on the command line.
+    """
     layouts = {}
     for name, one in profiles.items():
         plan = prepare(one, CPU_ONLY).plan
         assert plan is not None
         layouts[name] = create_run(one, plan, root)
-    command = [sys.executable, str(Path(__file__).with_name("train_gang.py"))]
+    command = [sys.executable, *before, str(Path(__file__).with_name("train_gang.py"))]
     command += [str(layout.root) for layout in layouts.values()]
     workers = []
     for place, environment in enumerate(process_environments(plan)):

@@ -27,6 +27,9 @@ MLP = MlpModel(hidden=(32,))
 ONE_DEVICE = StrategySettings()
 SGD = TrainingSettings(epochs=3, optimizer=Optimizer.SGD, learning_rate=0.1, momentum=0.9)
 
+SMALL_BASE = str(Path(__file__).with_name("with_small_base.py"))
+"""Before a program, it puts a small network in place of MobileNet."""
+
 CHILD_ENVIRONMENT = {
     **os.environ,
     "CUDA_VISIBLE_DEVICES": "-1",
@@ -60,6 +63,8 @@ def train_all(
     *,
     evaluated: Collection[str] = (),
     to_the_bit: bool = False,
+    small_base: bool = False,
+    each_step_saved: bool = False,
     **environment: str,
 ) -> dict[str, RunLayout]:
     """Train every run in one child.
@@ -70,6 +75,8 @@ def train_all(
         plans: The runs.
         evaluated: Runs whose saved model is to be measured by plain Keras, too.
         to_the_bit: As a trainer itself would, and not in five sixths of the time.
+        small_base: With a small network in place of MobileNet.
+        each_step_saved: With a checkpoint after each step.
         environment: Of the child, beside this process's.
     """
     layouts = {
@@ -78,13 +85,28 @@ def train_all(
     }
     # Devices are configured by the first one's plan: it has to have most of them.
     order = sorted(layouts, key=lambda name: -len(plans[name][1]))
+    train_layouts(
+        [layouts[name] for name in order],
+        *(f"--evaluated={layouts[name].root}" for name in evaluated),
+        *(() if to_the_bit else ("--as-written",)),
+        *(("--each-step-saved",) if each_step_saved else ()),
+        small_base=small_base,
+        **environment,
+    )
+    return layouts
+
+
+def train_layouts(
+    layouts: Sequence[RunLayout], *arguments: str, small_base: bool = False, **environment: str
+) -> None:
+    """Train runs that are there, or have them go on from their checkpoints, in one child."""
     done = run_forked(
         [
             sys.executable,
+            *([SMALL_BASE] if small_base else []),
             str(Path(__file__).with_name("train_several.py")),
-            *(str(layouts[name].root) for name in order),
-            *(f"--evaluated={layouts[name].root}" for name in evaluated),
-            *(() if to_the_bit else ("--as-written",)),
+            *(str(layout.root) for layout in layouts),
+            *arguments,
         ],
         env={**CHILD_ENVIRONMENT, **environment},
         capture_output=True,
@@ -92,7 +114,6 @@ def train_all(
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    return layouts
 
 
 def variables(layout: RunLayout) -> dict[str, np.ndarray]:

@@ -13,7 +13,7 @@ from gpupanel.planning.script.model_section import BuiltText, ModelScript, outpu
 from gpupanel.planning.script.sections import lines_for
 
 # In the margin: D pixels that are not from 0 to 255, W weights that were learned before, K those
-# that Keras publishes, F frozen layers, P dropout.
+# that Keras publishes, F frozen layers, P dropout, L layers that learn later.
 _TEXT = """
   |inputs = keras.Input(x.shape[1:], name="features")
 d |pixels = inputs
@@ -35,8 +35,10 @@ Wk|base.load_weights($weights)
 F |layers = [layer for layer in base.layers if layer.weights]
 F |for layer in $frozen:
 F |    layer.trainable = False
+L |later_layers = $later  # learn from epoch $from_epoch on
   |for layer in base._flatten_layers():
-  |    if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable:
+l |    if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable:
+L |    if isinstance(layer, keras.layers.BatchNormalization):
   |        measured($norm)
   |hidden = keras.layers.GlobalAveragePooling2D(name="mean")(base(pixels))
 P |hidden = keras.layers.Dropout($dropout, name="dropout")(hidden)
@@ -56,10 +58,13 @@ class _Application(ModelScript[ApplicationModel]):
             "D": data.scaling is Scaling.DIVIDE and data.greatest != 255,
             "W": model.weights != "none",
             "K": bool(model.downloads),
-            "F": model.frozen_layers != "none",
+            "F": model.keeps_layers or model.fine_tuning is not None,
             "P": model.dropout > 0.0,
+            "L": profile.fine_tuning is not None,
         }
-        frozen = "layers" if model.frozen_layers == "base" else f"layers[: -{model.frozen_layers}]"
+        last = model.frozen_layers if isinstance(model.frozen_layers, int) else 0
+        # Until layers begin to learn, the whole base is frozen.
+        is_whole = not last or model.fine_tuning is not None
         digest = f'\n    file_hash="{published.digest}",' if published.digest else ""
         text = Template(lines_for(_TEXT, {name for name, holds in conditions.items() if holds}))
         return BuiltText(
@@ -72,7 +77,9 @@ class _Application(ModelScript[ApplicationModel]):
                 url=f'"{published.url}"',
                 digest=digest,
                 weights=repr(model.weights),
-                frozen=frozen,
+                frozen="layers" if is_whole else f"layers[: -{last}]",
+                later=f"layers[-{last} :]" if last else "layers",
+                from_epoch=model.fine_tune_from_epoch,
                 norm="over_replicas(layer)" if several else "layer",
                 dropout=model.dropout,
                 outputs=outputs_of(data),

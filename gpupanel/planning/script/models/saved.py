@@ -15,7 +15,7 @@ from gpupanel.planning.script.saved_file import FITTING_SHAPE
 from gpupanel.planning.script.sections import joined, lines_for
 
 # In the margin: N a new last layer, C classes, K several labels at once, V values to be predicted,
-# F frozen layers, B all of the base, M mixed precision.
+# F frozen layers, L layers that learn later.
 _DEFINITIONS = '''
   |def saved_network(path):
   |    """The model of a file, without what a run that trained it further has put around it."""
@@ -78,12 +78,14 @@ n |network.name = "saved_model"
 n |layers = layers_with_weights(network)[:-1]
 F |for layer in layers$frozen:
 F |    layer.trainable = False
+L |later_layers = $later  # learn from epoch $from_epoch on
   |for layer in layers:
   |    if not isinstance(layer, (keras.layers.Rescaling, keras.layers.Normalization)):
   |        for each in layer._flatten_layers():
   |            each.dtype_policy = keras.config.dtype_policy()
   |for layer in network._flatten_layers():
-  |    if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable:
+l |    if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable:
+L |    if isinstance(layer, keras.layers.BatchNormalization):
   |        measured($norm)
   |hidden = network(examples)
 N |if len(hidden.shape) == 4:
@@ -126,10 +128,13 @@ class _SavedModel(ModelScript[SavedModel]):
             "C": target is Target.CLASSES,
             "K": target is Target.LABELS,
             "V": target is Target.VALUES,
-            "F": model.keeps_layers,
+            "F": model.keeps_layers or model.fine_tuning is not None,
+            "L": profile.fine_tuning is not None,
         }
         holds = {name for name, is_so in conditions.items() if is_so}
-        frozen = "" if model.frozen_layers == "base" else f"[: -{model.frozen_layers}]"
+        last = model.frozen_layers if isinstance(model.frozen_layers, int) else 0
+        # Until layers begin to learn, the whole base is frozen.
+        is_whole = not last or model.fine_tuning is not None
         return BuiltText(
             joined(
                 batch_norm_functions(over_replicas=several, call_by_call=True),
@@ -138,7 +143,9 @@ class _SavedModel(ModelScript[SavedModel]):
             ),
             in_scope=Template(lines_for(_BUILT, holds)).substitute(
                 path=repr(model.path),
-                frozen=frozen,
+                frozen="" if is_whole else f"[: -{last}]",
+                later=f"layers[-{last} :]" if last else "layers",
+                from_epoch=model.fine_tune_from_epoch,
                 norm="over_replicas(layer)" if several else "layer",
                 outputs=outputs_of(data),
             ),

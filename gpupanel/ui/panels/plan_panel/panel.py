@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
@@ -63,6 +64,7 @@ class PlanPanel(SettingsCard):
         self._epochs = Note("")
         self._preview: DataPreview | None = None
         self._epoch_count = 0
+        self._fine_tuning: FineTuning | None = None
         self._runs_folder = ""
         self._past_speed: PastSpeed | None = None
         self._plan_part = QWidget()
@@ -109,6 +111,11 @@ class PlanPanel(SettingsCard):
     def setEpochs(self, count: int) -> None:
         """For how many epochs it is trained on; 0: not at all."""
         self._epoch_count = count
+        self._show_epochs()
+
+    def setFineTuning(self, fine_tuning: FineTuning | None) -> None:
+        """Which layers begin to learn in a later epoch; ``None``: none do."""
+        self._fine_tuning = fine_tuning
         self._show_epochs()
 
     def setRunsFolder(self, folder: str) -> None:
@@ -176,6 +183,8 @@ class PlanPanel(SettingsCard):
             self._runs_folder,
             self._past_speed,
         )
+        if self._fine_tuning is not None:
+            text = f"{text} {self._fine_tuning.sentence}".strip()
         self._epochs.setText(breakable(text))
         self._epochs.setVisible(bool(text))
 

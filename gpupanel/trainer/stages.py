@@ -1,0 +1,110 @@
+"""The stages of a training: which weights learn from which epoch on."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import keras
+
+from gpupanel.domain.fine_tuning import FineTuning
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.trainer.models.build import BuiltModel
+from gpupanel.trainer.models.frozen_layers import let_learn
+from gpupanel.trainer.models.optimizers import make_optimizer
+from gpupanel.trainer.steps.step_calls import TrainingCalls
+from gpupanel.trainer.steps.trials import Trials
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The epochs in which the same weights learn.
+
+    Attributes:
+        parameters: How many numbers learn.
+        layers: How many layers of the base do, of those with weights.
+        rate: The greatest learning rate.
+        optimizer: Of this stage alone.
+        calls: Training steps.
+        trials: Of these; ``None`` where shares are not balanced.
+        fine_tuning: What it began with; ``None`` for the first stage.
+    """
+
+    parameters: int
+    layers: int
+    rate: float
+    optimizer: keras.optimizers.Optimizer
+    calls: TrainingCalls
+    trials: Trials | None = None
+    fine_tuning: FineTuning | None = None
+
+    @property
+    def from_epoch(self) -> int:
+        """Its first epoch, counted from 1."""
+        return 1 if self.fine_tuning is None else self.fine_tuning.from_epoch
+
+    def begin(self, built: BuiltModel) -> None:
+        """Have its weights learn in what is traced from now on."""
+        let_learn(built.base_layers, 0 if self.fine_tuning is None else self.fine_tuning.layers)
+
+
+def make_optimizers(
+    built: BuiltModel,
+    training: TrainingSettings,
+    steps_an_epoch: int,
+    fine_tuning: FineTuning | None,
+) -> tuple[keras.optimizers.Optimizer, ...]:
+    """One for each stage, built; call it within the strategy's scope.
+
+    With one for both, Adam would have counted thousands of updates when more weights begin to
+    learn: it would take their slots, which are zero, for the means of as many gradients, and its
+    next steps would be several times too large. All are there from the beginning, and in each
+    checkpoint, so that it does not matter on which side of the border that was saved.
+
+    Args:
+        built: All its weights learn that ever do.
+        training: Which optimizer.
+        steps_an_epoch: Updates of each.
+        fine_tuning: ``None``: there is one stage.
+    """
+    model, optimizer = built.trained, make_optimizer(training, steps_an_epoch)
+    whole = model.trainable_variables
+    if fine_tuning is None:
+        optimizer.build(whole)
+        return (optimizer,)
+    freeze_base(built)
+    optimizer.build(model.trainable_variables)
+    let_learn(built.base_layers, fine_tuning.layers)
+    later = make_optimizer(training, steps_an_epoch, fine_tuning)
+    later.build(whole)
+    return optimizer, later
+
+
+def make_stages(
+    built: BuiltModel,
+    optimizers: Sequence[keras.optimizers.Optimizer],
+    fine_tuning: FineTuning | None,
+    stage_of: Callable[[keras.optimizers.Optimizer, FineTuning | None], Stage],
+) -> tuple[Stage, ...]:
+    """The stages; the model is left as the first one needs it.
+
+    Args:
+        built: All its weights learn that ever do.
+        optimizers: As :func:`make_optimizers` made them.
+        fine_tuning: As there.
+        stage_of: Makes the stage of the weights that learn at that moment.
+    """
+    last = stage_of(optimizers[-1], fine_tuning)
+    if fine_tuning is None:
+        return (last,)
+    freeze_base(built)
+    return stage_of(optimizers[0], None), last
+
+
+def freeze_base(built: BuiltModel) -> None:
+    """Have only the head learn, as in the first of two stages."""
+    let_learn(built.base_layers, 0)
+
+
+def count_parameters(weights: Sequence[keras.Variable]) -> int:
+    """How many numbers these are."""
+    return sum(math.prod(weight.shape) for weight in weights)

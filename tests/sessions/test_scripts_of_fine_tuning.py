@@ -1,0 +1,63 @@
+"""Layers that begin to learn later: what a run learns, and the exported script."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.data import NpzData
+from gpupanel.domain.model import ApplicationModel
+from gpupanel.domain.optimizer import Optimizer
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from tests.sessions.both import Both, carry_out_both, weights
+from tests.unit.trainer.test_fine_tuning import ADAM, FEW, LATER, PLATEAU
+from tests.unit.trainer.trained_runs import SMALL_BASE
+
+pytestmark = [pytest.mark.tensorflow]
+
+
+def session(
+    path: Path, training: TrainingSettings, model: ApplicationModel, shares: tuple[int, ...] = ()
+) -> Profile:
+    kind = StrategyKind.MIRRORED if shares else StrategyKind.ONE_DEVICE
+    return Profile(
+        devices=DeviceSettings(visible=("cpu",), cpu_replicas=len(shares) or 1),
+        strategy=StrategySettings(kind=kind, shares=shares or "equal"),
+        data=NpzData(path=str(path), validation_fraction=0.25),
+        model=model,
+        training=training,
+    )
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Both]:
+    root = tmp_path_factory.mktemp("fine_tuning")
+    path, random = root / "images.npz", np.random.default_rng(5)
+    np.savez(path, x=random.integers(0, 256, (40, 32, 32, 3), np.uint8), y=np.arange(40) % 3)
+    dropped = FEW.model_copy(update={"dropout": 0.2})
+    momentum = {"optimizer": Optimizer.SGD, "momentum": 0.9, "weight_decay": 1e-2}
+    sessions = {
+        "averaged": session(path, ADAM.model_copy(update=momentum), dropped),
+        "adam": session(path, ADAM.model_copy(update={"accumulation_steps": 2}), LATER),
+        "by the loss": session(path, PLATEAU, LATER, (9, 7)),
+        "never": session(path, PLATEAU.model_copy(update={"epochs": 2}), LATER),
+    }
+    return carry_out_both(root / "sessions", sessions, before=[SMALL_BASE])
+
+
+@pytest.mark.parametrize("name", ["averaged", "adam", "by the loss", "never"])
+def test_that_a_script_learns_what_a_run_learns(both: dict[str, Both], name: str) -> None:
+    one = both[name]
+    assert (one.error("run"), one.error("script")) == (None, None)
+    one.assert_same_epochs()
+    assert one.furthest() < 1e-5
+
+
+@pytest.mark.parametrize("name", ["averaged", "never"])
+def test_that_it_learns_it_to_the_last_bit_on_one_device(both: dict[str, Both], name: str) -> None:
+    # Adam's operation in a run rounds otherwise, and sums over replicas are added up otherwise.
+    run, script = weights(both[name].run.model), weights(both[name].folder / "model.keras")
+    assert run.keys() == script.keys()
+    assert [each for each in run if run[each].tobytes() != script[each].tobytes()] == []
