@@ -166,10 +166,14 @@ class Model(KindValue):
         """The file of weights that it begins with; empty where a file was not chosen."""
         return self.chosen_paths.get("weights", "")
 
-    def with_drawn_weights(self) -> Self:
-        """The same layers, beginning with weights that are drawn: no file is read for them."""
-        has_weights = "weights" in type(self).model_fields
-        return self.model_copy(update={"weights": "none"}) if has_weights else self
+    def with_all_learning(self) -> Self:
+        """The same layers, of which all that ever learn do so from the first step on.
+
+        They begin with weights that are drawn: no file of weights is read for them.
+        """
+        plain = {"weights": "none", "fine_tune_from_epoch": None, "fine_tune_learning_rate": None}
+        fields = type(self).model_fields
+        return self.model_copy(update={k: v for k, v in plain.items() if k in fields})
 
     @property
     def keeps_layers(self) -> bool:
