@@ -3,6 +3,8 @@
 from gpupanel.domain.batch_search import BatchTrial, SearchEnd
 from gpupanel.domain.number_text import count, rate
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import Value
 
 NEARLY_AS_FAST = 0.97
@@ -107,6 +109,14 @@ class BatchProgress(Value):
     device: str
     examples: int = 0
     largest: int = 0
+
+
+def batch_fit_request(profile: Profile) -> Profile:
+    """What the answer depends on: the same for any batch, learning rate and number of epochs."""
+    plain = TrainingSettings()
+    unused = ("global_batch_size", "learning_rate", "schedule", "epochs")
+    training = profile.training.model_copy(update={each: getattr(plain, each) for each in unused})
+    return profile.model_copy(update={"name": "", "training": training})
 
 
 def fastest_trial(trials: tuple[BatchTrial, ...]) -> int | None:

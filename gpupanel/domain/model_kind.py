@@ -138,6 +138,9 @@ class Model(KindValue):
     is_saved: ClassVar[bool] = False
     """Whether it is a trained model in a file, which the tasks that do not train need."""
 
+    is_divided: ClassVar[bool] = False
+    """Whether its layers can be placed on several devices."""
+
     takes: ClassVar[ExampleKind] = ExampleKind.ANY
     """What its examples have to be."""
     takes_any_channels: ClassVar[bool] = True
@@ -163,10 +166,14 @@ class Model(KindValue):
         """The file of weights that it begins with; empty where a file was not chosen."""
         return self.chosen_paths.get("weights", "")
 
-    def with_drawn_weights(self) -> Self:
-        """The same layers, beginning with weights that are drawn: no file is read for them."""
-        has_weights = "weights" in type(self).model_fields
-        return self.model_copy(update={"weights": "none"}) if has_weights else self
+    def with_all_learning(self) -> Self:
+        """The same layers, of which all that ever learn do so from the first step on.
+
+        They begin with weights that are drawn: no file of weights is read for them.
+        """
+        plain = {"weights": "none", "fine_tune_from_epoch": None, "fine_tune_learning_rate": None}
+        fields = type(self).model_fields
+        return self.model_copy(update={k: v for k, v in plain.items() if k in fields})
 
     @property
     def keeps_layers(self) -> bool:

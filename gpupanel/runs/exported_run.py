@@ -9,6 +9,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import status
 from gpupanel.files.plan_file import NewerPlanError, read_plan
 from gpupanel.files.whole_files import write_whole
 from gpupanel.planning.script.notebook import notebook
@@ -55,9 +56,20 @@ def profile_of_export(layout: RunLayout) -> tuple[Profile, LaunchPlan, tuple[Use
     if "data.path" in paths:
         data = data.model_copy(update={"path": paths["data.path"]})
     if profile.task == "train" and model.is_saved:
+        if status(layout.start_model, layout.root) is None:
+            raise ProblemError(_no_start_model(layout))
         model = model.model_copy(update={"path": str(layout.start_model.absolute())})
     changed = profile.model_copy(update={"model": model, "data": data})
     return changed, _plan(layout), code
+
+
+def _no_start_model(layout: RunLayout) -> Problem:
+    return Problem(
+        code="model_file_missing",
+        field="model.path",
+        message=f"{layout.name} has no copy any more of the saved model that it trained further.",
+        hint=f"Put it back as {layout.start_model}, or export the profile instead of the run.",
+    )
 
 
 def exported(

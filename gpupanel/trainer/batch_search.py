@@ -14,11 +14,13 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Final
 
 import numpy as np
+from typing_extensions import override
 
 from gpupanel.domain.batch_search import (
     BatchSearchRequest,
@@ -31,16 +33,19 @@ from gpupanel.domain.batch_search import (
 )
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.model_fit import shape_misfit
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.process_limits import limit_further_memory
 from gpupanel.trainer.datasets.examples import Examples
-from gpupanel.trainer.datasets.source import Reading, no_download
-from gpupanel.trainer.datasets.split import Split
+from gpupanel.trainer.datasets.source import Reading, no_download, read_data
+from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.memory_shortage import is_out_of_memory
+from gpupanel.trainer.models.saved_recipe import reading_to_train
 from gpupanel.trainer.progress_lines import ProgressLines
 from gpupanel.trainer.quick_import import quick_import
-from gpupanel.trainer.start_up import read_split
 from gpupanel.trainer.started_run import StartedRun
 
 _EXAMPLES: Final = 256
@@ -58,6 +63,16 @@ _REFUSED: Final = "Status:1, message: could not"
 """oneDNN's words for ``dnnl_out_of_memory`` (``dnnl_common_types.h``), through TensorFlow's
 ``mkl_*_op.cc``: an ``AbortedError``."""
 _BYTES_PER_MIB: Final = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class _TriedRun(StartedRun):
+    """A run that has no folder: no copy of a model is taken from where the process works."""
+
+    @property
+    @override
+    def start_model(self) -> None:
+        return None
 
 
 class _Steps:
@@ -119,6 +134,7 @@ class _Search:
                 return search_end(most, self._trials)
             if self._expected_s(examples) > self._until_s - time.monotonic():
                 return SearchEnd.TIME
+            self._lines.end_unheard()
             self._lines.write("begun", BegunTrial(examples=examples))
             trial = self._tried(steps, examples)
             self._lines.write("trial", trial)
@@ -156,10 +172,22 @@ class _Search:
         while len(seconds) < _MOST_TIMED and (len(seconds) < least or sum(seconds) < _TIMED_S):
             start_s = time.perf_counter()
             once()
+            self._lines.end_unheard()
             seconds.append(time.perf_counter() - start_s)
             if time.monotonic() + seconds[-1] > self._until_s:
                 break  # what fits was seen; its speed is known well enough
         return median(seconds)
+
+
+def _divided(profile: Profile) -> Split:
+    """What would be trained on; as at the start of a run, without a fingerprint."""
+    seed = profile.training.seed
+    reading = reading_to_train(Reading(no_download, seed=seed), profile.model, profile.data)
+    divided = split(read_data(profile.data, reading), profile.data, seed)
+    misfit = shape_misfit(profile.model, profile.data, divided.training.feature_shape)
+    if misfit is not None:
+        raise ProblemError(misfit)
+    return divided
 
 
 def _some_of(training: Examples) -> Examples:
@@ -173,11 +201,10 @@ def _some_of(training: Examples) -> Examples:
 def search(request: BatchSearchRequest, lines: ProgressLines) -> EndedSearch:
     """Try numbers of examples; what is wrong with data or model is in the answer."""
     data = request.profile.data.model_copy(update={"cache": DataCache.NONE})
-    # Which weights it begins with changes neither memory nor speed.
-    model = request.profile.model.with_drawn_weights()
+    # As it needs most memory; which weights it begins with changes nothing of that.
+    model = request.profile.model.with_all_learning()
     profile = request.profile.model_copy(update={"data": data, "model": model})
-    # It has no folder: what a run finds there is code of the person's own, which is not tried.
-    run = StartedRun(RunLayout(Path()), profile, request.plan)
+    run = _TriedRun(RunLayout(Path()), profile, request.plan)
     most, until_s = 0, time.monotonic() + request.seconds
     try:
         with quick_import():
@@ -185,9 +212,9 @@ def search(request: BatchSearchRequest, lines: ProgressLines) -> EndedSearch:
 
         if request.memory_limit_bytes is not None:
             limit_further_memory(request.memory_limit_bytes)
-        split = read_split(run, Reading(no_download, seed=profile.training.seed))
-        most = min(request.most, len(split.training))
-        some = Split(split.data, _some_of(split.training), None)
+        divided = _divided(profile)
+        most = min(request.most, len(divided.training))
+        some = Split(divided.data, _some_of(divided.training), None)
         found = _Search(request, lines, until_s)
         return EndedSearch(end=found.run(_Steps(run, some), most), example_count=most)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training

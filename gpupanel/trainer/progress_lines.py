@@ -26,12 +26,16 @@ class ProgressLines:
 
     def progress(self, value: Value, *, is_last: bool = False) -> None:
         """Write it unless one was written just before; the last one always."""
-        if os.getppid() != self._parent:
-            sys.exit(1)
+        self.end_unheard()
         now_s = time.monotonic()
         if now_s - self._reported_s >= _REPORT_S or is_last:
             self._reported_s = now_s
             self.write("progress", value)
+
+    def end_unheard(self) -> None:
+        """End the process when the one that asked is gone."""
+        if os.getppid() != self._parent:
+            sys.exit(1)
 
     @staticmethod
     def write(key: str, value: Value) -> None:

@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.ui.bindings.batch_fit_binding import BatchFitBinding
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
@@ -76,6 +77,7 @@ class MainWindow(QMainWindow):
         self._scan = ScanBinding(self.session, self.session_page, self)
         self._layers = LayersBinding(self.session, self.session_page, self)
         self._rates = RateRangeBinding(self.session, self.session_page, self)
+        self._batches = BatchFitBinding(self.session, self.session_page, self)
         self._download = DownloadBinding(self.session, self.session_page, parent=self)
         self.live_page = LivePage(self.session, self.control)
         self._examples = ExamplesBinding(self.live_page, self.control, self)
@@ -169,6 +171,7 @@ class MainWindow(QMainWindow):
         self._scan.refused.connect(self._show_errors)
         self._layers.refused.connect(self._show_errors)
         self._rates.refused.connect(self._show_errors)
+        self._batches.refused.connect(self._show_errors)
         self._longer.refused.connect(self._show_not_longer)
         self._examples.refused.connect(self._show_errors)
         self._download.refused.connect(self._show_refusal)
@@ -226,7 +229,8 @@ class MainWindow(QMainWindow):
 
     def _make_closing(self) -> WindowClosing:
         parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
-        readers = (self._scan, self._layers, self._rates, self._download, self._examples)
+        searches = (self._rates, self._batches)
+        readers = (self._scan, self._layers, *searches, self._download, self._examples)
         children = (self._doctor_binding, self._preview_loader, *readers)
         runs = (self._past_speed, self._history, self._queue, self._comparison, self._exports)
         others = (*children, *runs, self._tensorboard)

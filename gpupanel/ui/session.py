@@ -101,6 +101,11 @@ class Session(QObject):
         return self._inventory
 
     @property
+    def sample(self) -> TelemetrySample | None:
+        """What the devices reported last, while no run went on; ``None`` before they did."""
+        return self._sample
+
+    @property
     def preparation(self) -> Preparation:
         """What would happen, a moment after the last change."""
         return self._preparation

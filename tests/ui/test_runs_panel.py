@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButto
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.history.run_summary import RunProgress, RunSummary
+from gpupanel.ui import formatting
 from gpupanel.ui.panels.runs_panel import RunsPanel
-from gpupanel.ui.panels.runs_panel.columns import COLUMNS
+from gpupanel.ui.panels.runs_panel.columns import COLUMNS, run_tip
 from gpupanel.ui.panels.runs_panel.table import ColumnChoices
 from gpupanel.ui.remembered import remember_columns, remembered_columns
 from gpupanel.ui.widgets.labels import EmptyState
@@ -437,3 +438,12 @@ def test_that_the_window_goes_on_while_a_thousand_runs_are_listed_found_and_sort
     assert table.model().rowCount() == 999
     # Measured: 0.03 s; a person notices 0.1 s.
     assert longest_s < 0.2
+
+
+def test_that_an_evaluation_says_whose_model_it_took():
+    run = LOST.model_copy(update={"model_run": Path("/runs/2026-digits")})
+    (column,) = (each for each in COLUMNS if each.key == "model_of")
+    assert column.text(run) == "2026-digits"
+    assert column.text(LOST) == formatting.DASH
+    assert "Model of: 2026-digits" in run_tip(run)
+    assert "Model of" not in run_tip(LOST)

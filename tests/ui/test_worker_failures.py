@@ -13,6 +13,7 @@ import pytest
 from PySide6.QtCore import QMetaMethod, QObject, QThread, SignalInstance
 from PySide6.QtWidgets import QPushButton
 
+from gpupanel.domain.batch_fit import BatchFit
 from gpupanel.domain.data import KerasData
 from gpupanel.domain.data_download import DownloadEnd, DownloadRequest
 from gpupanel.domain.gpu_support import GpuSupport
@@ -29,10 +30,12 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.readiness import Machine
 from gpupanel.runs.tensorboard import TensorBoards
 from gpupanel.ui import workers
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.workers import (
+    batch_fit_worker,
     comparison_worker,
     curve_table_worker,
     device_worker,
@@ -205,6 +208,15 @@ def _finding_rates(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatc
     return Case(finder, order, finder.refused, finder.found, failing, free)
 
 
+def _finding_batches(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, batch_fit_worker, "find_batches", error)
+    failing._healthy = lambda *_: BatchFit()
+    finder = batch_fit_worker.BatchFinder()
+    order = lambda: finder.begin(Profile(), Machine(CPU_ONLY))  # noqa: E731
+    free = lambda: not finder.is_busy()  # noqa: E731
+    return Case(finder, order, finder.refused, finder.found, failing, free)
+
+
 def _exporting(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     failing = _patched(monkeypatch, export_worker, "_write", error)
     failing._healthy = lambda *_: None
@@ -341,6 +353,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "DataScanner": (_scanning,),
     "ModelSummarizer": (_summarizing,),
     "RateFinder": (_finding_rates,),
+    "BatchFinder": (_finding_batches,),
     "DataDownloader": (_downloading,),
     "ExamplesLoader": (_showing_examples,),
     "Launcher": (_launching, _resuming),

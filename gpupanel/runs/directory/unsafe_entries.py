@@ -19,8 +19,8 @@ from gpupanel.files.regular_files import kind_of
 _FOLDERS: Final = re.compile(r"requests|heartbeats|checkpoints|tensorboard|code|decoded-data-\d+")
 _FILES: Final = re.compile(
     r"(profile(-\d+)?|label)\.toml|(plan(-\d+)?|amendment|data)\.json|(events|telemetry)\.jsonl"
-    r"|trainer(-\d+)?\.log|(run|resume|label|download)\.lock|reserve|predictions\.\w+|model\.keras"
-    r"|evaluation\.npz|accept-changed-data"
+    r"|trainer(-\d+)?\.log|(run|resume|label|download)\.lock|reserve|predictions\.\w+"
+    r"|(model|start)\.keras|evaluation\.npz|accept-changed-data"
 )
 """What people keep beside them is theirs."""
 _MOST_TOLD: Final = 8

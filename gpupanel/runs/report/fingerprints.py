@@ -1,6 +1,7 @@
 """Fingerprints (SHA-256) of what a run was made of: its profile, its data, its own Python code."""
 
 import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -8,13 +9,15 @@ from typing import Final
 import msgspec
 
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.guarded_files import read_file
+from gpupanel.files.guarded_files import open_to_read, read_file
 from gpupanel.files.regular_files import NotRegularFileError
 
 _MOST_BYTES: Final = 2**20
 _MOST_DATA_BYTES: Final = 32 * 2**20
 """Of the run's own record of its data: that of 200,000 files."""
 _MOST_ARRAYS: Final = 50
+_MOST_MODEL_BYTES: Final = 4 * 2**30
+"""Seconds of reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ def fingerprints(layout: RunLayout) -> tuple[RunFingerprint, ...]:
         _of_file("Profile", layout.profile, layout.root),
         _of_file("Plan", layout.plan, layout.root),
         *_of_data(layout),
+        _of_model(layout),
         _of_file("Python code of the model", layout.model_code, layout.root),
         _of_file("Python code of the data", layout.data_code, layout.root),
     ]
@@ -54,6 +58,21 @@ def _of_file(name: str, path: Path, root: Path) -> RunFingerprint | None:
     except OSError as error:
         return RunFingerprint(name, path.name, problem=_why(error))
     return RunFingerprint(name, path.name, hashlib.sha256(content).hexdigest())
+
+
+def _of_model(layout: RunLayout) -> RunFingerprint | None:
+    """Of the saved model that was trained further, in pieces: it may be large."""
+    name, path = "Model that was trained further", layout.start_model
+    try:
+        with open_to_read(path, layout.root) as file:
+            if os.fstat(file.fileno()).st_size > _MOST_MODEL_BYTES:
+                return RunFingerprint(name, path.name, problem="it is too large to be read here")
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return RunFingerprint(name, path.name, problem=_why(error))
+    return RunFingerprint(name, path.name, digest)
 
 
 class _ArrayPrint(msgspec.Struct):

@@ -113,6 +113,7 @@ def outputs_of_file(path: str) -> int | None:
         ProblemError: The file cannot be read.
     """
     file = Path(path)
+    _check_is_file(file)
     try:
         with open_regular(file) as opened, zipfile.ZipFile(opened) as archive:
             check_unpacked(archive, file, "model.path")
@@ -128,6 +129,7 @@ def recipe_in(path: str) -> str:
         ProblemError: The file cannot be read.
     """
     file = Path(path)
+    _check_is_file(file)
     try:
         with open_regular(file) as opened, zipfile.ZipFile(opened) as archive:
             if RECIPE_MEMBER not in archive.namelist():

@@ -6,6 +6,7 @@ from gpupanel.domain.batch_fit import (
     BatchFit,
     BatchSpeed,
     DeviceBatch,
+    batch_fit_request,
     batch_fit_sentence,
     end_words,
     fastest_of,
@@ -13,6 +14,8 @@ from gpupanel.domain.batch_fit import (
 )
 from gpupanel.domain.batch_search import BatchTrial, SearchEnd
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.training import TrainingSettings
 
 
 def trial(examples: int, speed: float | None) -> BatchTrial:
@@ -59,6 +62,16 @@ def test_that_the_sentence_says_what_fits_and_what_is_faster() -> None:
 )
 def test_that_the_sentence_says_why_there_is_nothing(found: BatchFit, words: str) -> None:
     assert words in batch_fit_sentence(found)
+
+
+def test_that_the_answer_depends_on_neither_batch_nor_rate() -> None:
+    profile = Profile(name="a")
+    other = TrainingSettings(global_batch_size=9, learning_rate=0.5, epochs=7)
+    changed = profile.model_copy(update={"name": "b", "training": other})
+    assert batch_fit_request(changed) == batch_fit_request(profile)
+    training = TrainingSettings(mixed_precision=True)
+    mixed = profile.model_copy(update={"training": training})
+    assert batch_fit_request(mixed) != batch_fit_request(profile)
 
 
 def test_that_problems_of_devices_are_among_all() -> None:

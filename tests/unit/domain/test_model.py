@@ -44,8 +44,12 @@ def test_that_weights_that_stand_in_a_file_are_known_from_others() -> None:
     assert MlpModel().begins_with == "none"
 
 
-def test_that_a_model_is_the_same_with_weights_that_are_drawn() -> None:
-    model = ApplicationModel(source="ResNet50", weights="/own.h5", frozen_layers="base")
-    assert model.with_drawn_weights().begins_with == "none"
-    assert model.with_drawn_weights().keeps_layers
-    assert MlpModel().with_drawn_weights() == MlpModel()
+def test_that_a_model_is_the_same_where_all_of_it_learns_at_once() -> None:
+    model = ApplicationModel(
+        source="ResNet50", weights="/own.h5", frozen_layers=3, fine_tune_from_epoch=4
+    )
+    assert model.fine_tuning is not None
+    whole = model.with_all_learning()
+    assert (whole.begins_with, whole.fine_tuning, whole.keeps_layers) == ("none", None, True)
+    assert saved_model("m.keras").with_all_learning() == saved_model("m.keras")
+    assert MlpModel().with_all_learning() == MlpModel()

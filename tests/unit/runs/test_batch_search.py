@@ -14,7 +14,7 @@ from gpupanel.domain.batch_fit import BatchFit, BatchProgress
 from gpupanel.domain.batch_search import SearchEnd
 from gpupanel.domain.data import PythonData
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
-from gpupanel.domain.model_summary import ModelSummary
+from gpupanel.domain.model_summary import ModelSummary, summary_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.step_memory import MemoryPeak, StepMemory
@@ -23,7 +23,9 @@ from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.runs import batch_search
 from gpupanel.runs.batch_search import find_batches
 from gpupanel.runs.free_memory import FreeMemory
+from gpupanel.runs.model_summary import summarize_model
 from gpupanel.runs.readiness import Machine
+from tests.fakes.batch_child import CHILD, Reader
 from tests.fakes.devices import CPU_ONLY, RTX_4090, TWO_UNEQUAL, sample_with
 from tests.forked.processes import child_processes
 
@@ -40,28 +42,6 @@ FREE = TelemetrySample(time_s=0.0, readings=(DeviceReading(key=CPU_KEY, memory_f
 CPU_MACHINE = Machine(CPU_ONLY, FREE)
 GPU_MACHINE = Machine(TWO_UNEQUAL, sample_with(gpu_4090=20_000))
 
-CHILD = r"""
-import json, os, signal, sys, time
-from pathlib import Path
-request = json.load(sys.stdin)
-started = Path(sys.argv[1]) / "started"
-count = int(started.read_text()) if started.exists() else 0
-started.write_text(str(count + 1))
-(Path(sys.argv[1]) / f"{count}.json").write_text(json.dumps(request))
-def say(**line):
-    print(json.dumps(line), flush=True)
-def fits(n, peak=None):
-    say(begun={"examples": n})
-    say(trial={"examples": n, "fits": True, "step_seconds": n / 1000,
-               "examples_per_second": 1000.0, "peak_mib": peak})
-def refused(n):
-    say(begun={"examples": n})
-    say(trial={"examples": n, "fits": False})
-def end(how, count=5000):
-    say(ended={"end": how, "example_count": count})
-"""
-"""Of a process that answers as a test wants: ``count`` is how many were started before it."""
-
 
 def child(folder: Path, code: str) -> tuple[str, ...]:
     return (sys.executable, "-c", CHILD + code, str(folder))
@@ -69,22 +49,6 @@ def child(folder: Path, code: str) -> tuple[str, ...]:
 
 def answering(summary: ModelSummary) -> tuple[str, ...]:
     return (sys.executable, "-c", f"print({summary.model_dump_json()!r})")
-
-
-class Reader:
-    """Reads what a test says."""
-
-    interval_s = 0.01
-
-    def __init__(self, *readings: FreeMemory) -> None:
-        self.readings = list(readings) or [FreeMemory(2_000, 0)]
-        self.is_closed = False
-
-    def read(self) -> FreeMemory:
-        return self.readings.pop(0) if len(self.readings) > 1 else self.readings[0]
-
-    def close(self) -> None:
-        self.is_closed = True
 
 
 def tried(
@@ -294,9 +258,6 @@ def test_that_strategies_with_weights_on_the_host_say_so(tmp_path: Path) -> None
 
 
 def test_that_what_it_shows_of_memory_is_in_the_next_estimate(tmp_path: Path) -> None:
-    from gpupanel.domain.model_summary import summary_request
-    from gpupanel.runs.model_summary import summarize_model
-
     tried(tmp_path, "fits(200, 900.0); end('found')")
     command = answering(ModelSummary(step=STEP))
     step = summarize_model(summary_request(CPU_PROFILE), command=command).step

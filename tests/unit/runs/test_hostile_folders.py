@@ -160,7 +160,9 @@ def test_that_such_a_run_is_listed_with_its_flaw_and_keeps_nobody_waiting(
     assert_untouched(victim)
 
 
-@pytest.mark.parametrize("name", ["data.json", "accept-changed-data", "evaluation.npz"])
+@pytest.mark.parametrize(
+    "name", ["data.json", "accept-changed-data", "evaluation.npz", "start.keras"]
+)
 def test_that_a_link_in_the_place_of_a_result_is_seen_too(
     layout: RunLayout, victim: Path, name: str
 ) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,8 @@ from gpupanel.planning.batch_targets import batch_targets
 from gpupanel.planning.context import planning_context
 from gpupanel.runs.batch_search import BATCH_SEARCH_COMMAND, find_batches
 from gpupanel.runs.readiness import Machine
+from gpupanel.trainer.batch_search import _Search
+from gpupanel.trainer.progress_lines import ProgressLines
 from tests.fakes.devices import CPU_ONLY
 from tests.forked.processes import run_forked
 
@@ -98,6 +101,15 @@ def test_that_what_is_wrong_with_the_data_is_a_problem(tmp_path: Path) -> None:
     assert last["ended"]["end"] == SearchEnd.FAILED
     (problem,) = last["ended"]["problems"]  # type: ignore[misc]
     assert problem["code"] == "data_file_missing"
+
+
+def test_that_it_ends_when_nobody_listens_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = request(profile(NpzData(path="/x.npz"), MlpModel()))
+    lines = ProgressLines()
+    search = _Search(asked, lines, time.monotonic() + 60.0)
+    monkeypatch.setattr(os, "getppid", lambda: 1)
+    with pytest.raises(SystemExit):
+        search.run(None, 100)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

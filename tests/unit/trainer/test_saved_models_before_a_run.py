@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,12 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.runs.directory.start_model import keep_start_model
+from gpupanel.runs.exported_run import profile_of_export
 from gpupanel.runs.model_summary import summarize_model
+from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in
 from gpupanel.trainer.models.saved_outputs import outputs_in
 from gpupanel.trainer.preview import preview
+from tests.fakes.run_directory import WrittenRun
 from tests.unit.trainer.saved_models import make_saved_models
 
 
@@ -166,3 +170,26 @@ def test_that_a_model_that_cannot_be_kept_is_refused_at_once(
             kept(layout, tmp_path / f"{name}.keras")
         assert refused.value.problems[0].code == code
     assert not layout.start_model.exists()
+
+
+def test_that_a_script_of_a_run_names_its_own_copy_of_the_model(
+    saved: Path, runs_dir: Path
+) -> None:
+    named = saved / "classifier.keras"
+    run = WrittenRun(runs_dir, Profile(model=SavedModel(path=str(named))))
+    assert run.layout.start_model.read_bytes() == named.read_bytes()
+    profile, _, _ = profile_of_export(run.layout)
+    assert profile.model.path == str(run.layout.start_model)
+    run.layout.start_model.unlink()
+    with pytest.raises(ProblemError) as refused:
+        profile_of_export(run.layout)
+    assert refused.value.problems[0].code == "model_file_missing"
+
+
+@pytest.mark.parametrize("read", [recipe_in, outputs_of_file])
+def test_that_a_file_that_is_gone_is_said_to_be_gone(
+    tmp_path: Path, read: Callable[[str], object]
+) -> None:
+    with pytest.raises(ProblemError) as refused:
+        read(str(tmp_path / "gone.keras"))
+    assert refused.value.problems[0].code == "model_file_missing"

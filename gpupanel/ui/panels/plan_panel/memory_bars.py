@@ -145,7 +145,8 @@ class MemoryBars(PaintedWidget):
         if memory.room_mib is None:
             return taken
         limit = " (limit)" if memory.is_limit else ""
-        return f"{taken} of {formatting.mib(memory.room_mib)}{limit}"
+        measured = ", measured here" if memory.is_measured else ""
+        return f"{taken} of {formatting.mib(memory.room_mib)}{limit}{measured}"
 
     def _line_height(self) -> float:
         return float(self.fontMetrics().height() + 2)

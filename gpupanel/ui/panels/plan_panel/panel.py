@@ -51,6 +51,8 @@ class PlanPanel(SettingsCard):
     """The doctor is to be opened, which knows more about a problem."""
     estimateRequested = Signal()
     """A person wants to know how much memory a training takes."""
+    batchSearchRequested = Signal()
+    """A person wants batches to be tried."""
     batchChosen = Signal(int)
     """The largest global batch that fits is to be used."""
 
@@ -90,6 +92,7 @@ class PlanPanel(SettingsCard):
         self._lay_out()
         self._shares.sharesChosen.connect(self.sharesChosen)
         self.estimate.requested.connect(self.estimateRequested)
+        self.estimate.searchRequested.connect(self.batchSearchRequested)
         self.estimate.batchChosen.connect(self.batchChosen)
         self._problems.fixRequested.connect(self.fixRequested)
         self._problems.fieldActivated.connect(self.fieldActivated)

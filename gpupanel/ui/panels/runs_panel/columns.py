@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import partial
 
 from gpupanel.domain.measure import Measure
+from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.run_text import run_outcome_words
 from gpupanel.ui import formatting
@@ -42,6 +43,10 @@ def _devices(run: RunSummary) -> str:
 
 def _first_line(text: str) -> str:
     return text.partition("\n")[0]
+
+
+def _model_run(run: RunSummary) -> str:
+    return "" if run.model_run is None else RunLayout(run.model_run).name
 
 
 def _words(name: str) -> str:
@@ -214,6 +219,14 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
         key="task",
     ),
     Column(
+        "Model of",
+        "The run whose model an evaluation or a prediction took.",
+        lambda run: _model_run(run) or formatting.DASH,
+        lambda run: _model_run(run) or None,
+        is_shown=False,
+        key="model_of",
+    ),
+    Column(
         "Profile",
         "The name of the profile that the run was started with.",
         lambda run: run.profile_name,
@@ -238,6 +251,8 @@ def run_tip(run: RunSummary) -> str:
     lines = [run.title, str(run.path)]
     if run.label:
         lines.append(f"Profile: {run.profile_name}")
+    if run.model_run is not None:
+        lines.append(f"Model of: {_model_run(run)}")
     for problem in (run.problem, run.flaw):
         if problem is not None:
             lines += ["", problem.message, problem.hint]

@@ -39,6 +39,7 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.files.confusion_file import ConfusionCells, write_confusion
 from gpupanel.files.label_figures_file import write_label_figures
 from gpupanel.runs.history.label import change_label
+from gpupanel.runs.report import fingerprints
 from gpupanel.runs.report.material import read_material
 from gpupanel.runs.report.page import report_page
 from gpupanel.runs.report.run_events import ReportCancelledError, read_events
@@ -386,6 +387,25 @@ def test_that_the_fingerprint_of_files_is_of_their_content_alone(runs_dir: Path)
     layout = ended(trained(runs_dir))
     assert whole(1) == whole(2) != whole(2, "c" * 64)
     assert whole(1, "") == "not all of them were read"
+
+
+def test_that_the_model_that_was_trained_further_has_a_fingerprint(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found() -> str:
+        names = [each.name for each in read_material(layout).fingerprints]
+        place = names.index("Model that was trained further")
+        of_model = read_material(layout).fingerprints[place]
+        return of_model.digest or of_model.problem
+
+    layout = ended(trained(runs_dir))
+    layout.start_model.write_bytes(b"a model")
+    assert found() == hashlib.sha256(b"a model").hexdigest()
+    monkeypatch.setattr(fingerprints, "_MOST_MODEL_BYTES", 3)
+    assert found() == "it is too large to be read here"
+    layout.start_model.unlink()
+    os.mkfifo(layout.start_model)
+    assert found().startswith("it is ")
 
 
 @pytest.mark.parametrize(
