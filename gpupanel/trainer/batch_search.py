@@ -91,8 +91,6 @@ class _Steps:
         self._memory = tf.config.experimental
         self._device = f"{kind}:0"
         self._learner = make_learner(run, split, make_strategy(run.plan))
-        # The period in which most learns needs most.
-        self._learner.turn_to(self._learner.periods[-1].from_epoch)
         self._count = len(split.training)
 
     def once(self, examples: int) -> None:
