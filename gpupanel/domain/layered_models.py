@@ -40,6 +40,7 @@ class MlpModel(Model):
     batch_norm_synchronized: bool = synchronized_setting(applies={"batch_norm": (True,)})
 
     module: ClassVar[str] = "layered"
+    is_divided: ClassVar[bool] = True
 
     @property
     @override
@@ -73,6 +74,7 @@ class CnnModel(Model):
     batch_norm_synchronized: bool = synchronized_setting(applies={"batch_norm": (True,)})
 
     module: ClassVar[str] = "layered"
+    is_divided: ClassVar[bool] = True
     takes: ClassVar[ExampleKind] = ExampleKind.IMAGES
 
     @property

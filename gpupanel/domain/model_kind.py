@@ -138,6 +138,9 @@ class Model(KindValue):
     is_saved: ClassVar[bool] = False
     """Whether it is a trained model in a file, which the tasks that do not train need."""
 
+    is_divided: ClassVar[bool] = False
+    """Whether its layers can be placed on several devices."""
+
     takes: ClassVar[ExampleKind] = ExampleKind.ANY
     """What its examples have to be."""
     takes_any_channels: ClassVar[bool] = True

@@ -52,6 +52,7 @@ class ResNetModel(Model):
     batch_norm_synchronized: bool = synchronized_setting(advanced=True)
 
     module: ClassVar[str] = "resnet"
+    is_divided: ClassVar[bool] = True
     takes: ClassVar[ExampleKind] = ExampleKind.IMAGES
 
     @property

@@ -51,6 +51,7 @@ class TabularModel(Model):
     batch_norm_synchronized: bool = synchronized_setting(applies={"batch_norm": (True,)})
 
     module: ClassVar[str] = "table"
+    is_divided: ClassVar[bool] = True
     takes: ClassVar[ExampleKind] = ExampleKind.COLUMNS
 
     def units_of(self, categories: int) -> int:

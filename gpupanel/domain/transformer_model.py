@@ -57,6 +57,7 @@ class TransformerModel(Model):
     )
 
     module: ClassVar[str] = "transformer"
+    is_divided: ClassVar[bool] = True
     takes: ClassVar[ExampleKind] = ExampleKind.WORDS
 
     @property

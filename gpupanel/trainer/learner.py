@@ -288,7 +288,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
 def _places(run: StartedRun, split: Split) -> PlacedLayers | None:
     if not run.plan.places:
         return None
-    if run.profile.model.stack is None:
+    if not run.profile.model.is_divided:
         raise ProblemError(_NOT_DIVIDED)
     return choose_places(run, split)
 

@@ -5,6 +5,7 @@ from functools import partial
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
+from gpupanel.domain.model_summary import ModelSummary, SummaryRequest, summary_request
 from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
@@ -32,6 +33,9 @@ from gpupanel.ui.workers.preview_worker import PreviewLoader
 
 PREVIEW_DELAY_MS = 300
 EXAMPLE_LIMIT = 24
+
+_Built = tuple[SummaryRequest, tuple[ModelLayer, ...]]
+"""What was built, and its layers with weights."""
 
 
 class SessionPage(QWidget):
@@ -61,6 +65,7 @@ class SessionPage(QWidget):
         )
         self._note.setProperty("tone", "muted")
         self._note.setWordWrap(True)
+        self._built: _Built | None = None
         self._preview_timer = QTimer(self, singleShot=True, interval=PREVIEW_DELAY_MS)
         self._compose()
         self._connect()
@@ -202,10 +207,20 @@ class SessionPage(QWidget):
         if self._previewed != preview_request(profile, EXAMPLE_LIMIT):
             self._preview = None
             self._preview_timer.start()
-        self.strategy.setLayers(_layers(profile, self._preview))
+        self.strategy.setLayers(_layers(profile, self._preview, self._built))
         self.plan.setEpochs(profile.epochs_to_train)
         self.plan.setFineTuning(profile.fine_tuning)
         self.training.setFineTuning(profile.fine_tuning)
+
+    def set_built_layers(self, request: SummaryRequest, summary: ModelSummary) -> None:
+        """Take over the layers of a model that was built: they are placed by hand from them."""
+        layers = tuple(
+            ModelLayer(name=each.name, what=each.kind, parameters=each.parameters)
+            for each in summary.layers
+            if each.parameters and not each.within
+        )
+        self._built = (request, layers)
+        self.strategy.setLayers(_layers(self._session.profile, self._preview, self._built))
 
     @Slot()
     def _show_opened(self) -> None:
@@ -268,7 +283,7 @@ class SessionPage(QWidget):
         self._preview_has_problems = bool(preview.problems or preview.model_problems)
         self.data.setPreview(preview)
         self._preview = preview
-        self.strategy.setLayers(_layers(self._session.profile, preview))
+        self.strategy.setLayers(_layers(self._session.profile, preview, self._built))
         self.plan.setData(preview)
         if self._previewed is not None:
             self._session.set_preview(self._previewed, preview)
@@ -290,8 +305,19 @@ class SessionPage(QWidget):
         self._loader.load(self._previewed)
 
 
-def _layers(profile: Profile, preview: DataPreview | None) -> tuple[ModelLayer, ...]:
-    """The layers that can be placed, with their sizes as far as the data is known."""
+def _layers(
+    profile: Profile, preview: DataPreview | None, built: _Built | None
+) -> tuple[ModelLayer, ...]:
+    """The layers that can be placed, with their sizes as far as the data is known.
+
+    Args:
+        profile: Whose model it is.
+        preview: Of its data.
+        built: The layers of a model whose layers are only known when it is built.
+    """
+    if profile.model.stack is None:
+        is_this = built is not None and built[0] == summary_request(profile)
+        return built[1] if built is not None and is_this and profile.model.is_divided else ()
     if preview is None or not preview.feature_shape:
         return model_layers(profile.model, token_count=profile.data.token_count)
     return model_layers(

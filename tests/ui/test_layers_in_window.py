@@ -4,12 +4,14 @@ import sys
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPushButton, QTableView, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.model import MlpModel, PythonModel, ResNetModel, TransformerModel
 from gpupanel.domain.model_summary import LayerSummary, ModelSummary, ParameterCounts
 from gpupanel.domain.problem import Fix, Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.ui.bindings.layers_binding import LayersBinding
 from gpupanel.ui.dialogs.layers_dialog import LayersDialog
 from gpupanel.ui.session import Session
@@ -17,6 +19,7 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 from gpupanel.ui.workers.summary_worker import ModelSummarizer
+from tests.fakes.devices import CPU_ONLY
 from tests.forked.processes import child_processes
 
 FOUND = ModelSummary(
@@ -134,3 +137,21 @@ def test_that_there_is_no_button_where_only_a_run_knows_the_layers(bound) -> Non
     shown.page.model.setValue(MlpModel())
     shown.page.model.setTrains(False)
     assert not button.isVisibleTo(shown.page.model)
+
+
+def test_that_layers_that_were_built_are_placed_by_hand(qtbot: QtBot, bound) -> None:
+    shown = bound(answering(FOUND))
+    shown.session.set_inventory(CPU_ONLY)
+    placed = StrategySettings(kind=StrategyKind.MODEL_PARALLEL)
+    shown.session.edit(Profile(model=ResNetModel(), strategy=placed))
+    qtbot.waitUntil(lambda: shown.session.preparation.plan is not None, timeout=10_000)
+    chooser = shown.page.strategy.findChild(QComboBox, "placement_chooser")
+    chooser.setCurrentIndex(chooser.findData("by_hand"))
+    qtbot.waitUntil(lambda: shown.session.profile.strategy.placement == {"conv": 0}, timeout=20_000)
+    row = shown.page.strategy.findChild(QComboBox, "place_of_conv")
+    assert row is not None
+    # Those of another model are not known again.
+    shown.session.edit(Profile(model=ResNetModel(blocks=1), strategy=placed))
+    qtbot.waitUntil(
+        lambda: shown.page.strategy.findChild(QComboBox, "place_of_conv") is None, timeout=10_000
+    )

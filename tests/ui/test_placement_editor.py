@@ -95,3 +95,35 @@ def test_that_without_a_plan_a_placement_by_hand_is_refused_in_words(panel):
     _choose(panel, "placement_chooser", "by_hand")
     assert panel.value().placement is None
     assert any("fix the problems first" in note.text() for note in panel.findChildren(Note))
+
+
+def test_that_layers_that_are_known_once_they_are_built_are_placed_then(panel, qtbot):
+    panel.setLayers(())
+    with qtbot.waitSignal(panel.layersRequested):
+        _choose(panel, "placement_chooser", "by_hand")
+    assert panel.value().placement is None
+    assert any("is built to list its layers" in note.text() for note in panel.findChildren(Note))
+    panel.setLayers(LAYERS)
+    assert panel.value().placement == {"dense_1": 0, "dense_2": 1, "outputs": 1}
+    assert not any("is built" in note.text() for note in panel.findChildren(Note))
+
+
+def test_that_a_model_that_cannot_be_built_is_said_to_be_and_places_nothing_later(panel):
+    panel.setLayersProblem("of no interest: nobody asked")
+    panel.setLayers(())
+    _choose(panel, "placement_chooser", "by_hand")
+    panel.setLayersProblem("Images are needed.")
+    words = [note.text() for note in panel.findChildren(Note)]
+    assert "Images are needed." in words
+    assert not any("nobody asked" in text for text in words)
+    panel.setLayers(LAYERS)
+    assert panel.value().placement is None
+
+
+def test_that_another_choice_meanwhile_is_not_overruled(panel):
+    panel.setLayers(())
+    _choose(panel, "placement_chooser", "by_hand")
+    _choose(panel, "strategy_chooser", "mirrored")
+    panel.setLayers(LAYERS)
+    assert panel.value().kind is StrategyKind.MIRRORED
+    assert panel.value().placement is None

@@ -67,7 +67,7 @@ def layers_not_divided(context: PlanningContext) -> Iterator[Problem]:
     """A model that is built whole, whose layers are to be placed on several devices."""
     profile = context.profile
     divided = context.trains and profile.strategy.kind is StrategyKind.MODEL_PARALLEL
-    if divided and profile.model.stack is None:
+    if divided and not profile.model.is_divided:
         what = _MADE_WHOLE.get(profile.model.source, profile.model.source)
         yield Problem(
             code="python_model_not_divided" if profile.model.is_code else "model_not_divided",

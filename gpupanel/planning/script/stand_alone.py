@@ -56,6 +56,10 @@ _IN_ONE_PROCESS = {
     "before it, on one device.",
 }
 
+_ON_ONE_DEVICE = (
+    "# A run has the layers on several devices. The mathematics is that of one, which has them all."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ScriptSection:
@@ -105,10 +109,14 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
     trains = profile.task == "train"
     if not (trains or model.is_saved):
         raise ProblemError(_NOT_STARTABLE)
-    alone = in_one_process(plan)
+    alone, note = in_one_process(plan), ""
+    if plan.strategy in GANG_KINDS:
+        note = _IN_ONE_PROCESS[plan.strategy]
+    elif plan.places and model.stack is None:
+        one = {"strategy": StrategyKind.ONE_DEVICE, "places": ()}
+        alone, note = alone.model_copy(update=one), _ON_ONE_DEVICE
     is_mixed = trains and profile.training.mixed_precision
     policy = "mixed_bfloat16" if is_mixed else "float32"
-    note = _IN_ONE_PROCESS[plan.strategy] if plan.strategy in GANG_KINDS else ""
     settings = _SETTINGS.format(policy=policy, seed=profile.training.seed).strip("\n")
     calls = "\n".join(filter(None, [note, tensorflow_calls(alone).strip("\n")]))
     found = [("Devices and strategy", f"{calls}\n\n{settings}")]

@@ -57,7 +57,9 @@ def _embedded(
         parts.append(features[:, done:])
     if len(parts) == 1:
         return parts[0]
-    return keras.layers.Concatenate(name="columns")(parts)
+    columns = keras.layers.Concatenate(name="columns")
+    building.hook(columns)
+    return columns(parts)
 
 
 def _too_many(count: int) -> Problem:

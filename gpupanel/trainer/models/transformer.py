@@ -21,6 +21,7 @@ class _Transformer(Network[TransformerModel]):
         places = keras.layers.Embedding(inputs.shape[1], model.width, name="places")
         numbered = keras.ops.cumsum(keras.ops.ones_like(inputs), axis=1) - 1
         added = keras.layers.Add(name="embedded")
+        building.hook(added)
         hidden = added([through(words, inputs), through(places, numbered)])
         if model.dropout:
             hidden = through(keras.layers.Dropout(model.dropout, name="embedded_dropout"), hidden)
@@ -57,7 +58,7 @@ def _block(
     if model.dropout:
         dropout = keras.layers.Dropout(model.dropout, name=f"{name}_attention_dropout")
         found = through(dropout, found)
-    given = keras.layers.Add(name=f"{name}_attention_sum")([given, found])
+    given = _added(given, found, f"{name}_attention_sum", building)
     hidden = through(keras.layers.LayerNormalization(name=f"{name}_dense_norm"), given)
     wide = keras.layers.Dense(model.hidden_units, activation="gelu", name=f"{name}_dense_1")
     hidden = through(wide, hidden)
@@ -65,7 +66,15 @@ def _block(
     if model.dropout:
         dropout = keras.layers.Dropout(model.dropout, name=f"{name}_dense_dropout")
         hidden = through(dropout, hidden)
-    return keras.layers.Add(name=f"{name}_dense_sum")([given, hidden])
+    return _added(given, hidden, f"{name}_dense_sum", building)
+
+
+def _added(
+    given: keras.KerasTensor, found: keras.KerasTensor, name: str, building: Building
+) -> keras.KerasTensor:
+    added = keras.layers.Add(name=name)
+    building.hook(added)
+    return added([given, found])
 
 
 NETWORK = _Transformer()

@@ -51,6 +51,7 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
         self._timer.timeout.connect(self._make)
         page.model.layersRequested.connect(self.open)
         page.plan.estimateRequested.connect(self._estimate)
+        page.strategy.layersRequested.connect(self._make)
         self._summarizer.summarized.connect(self._take)
         self._summarizer.busyChanged.connect(page.plan.estimate.setBusy)
 
@@ -87,9 +88,12 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
         if self._request is None:
             return
         self._session.set_step_memory(self._request, summary.step)
+        self._page.set_built_layers(self._request, summary)
         sentence = summary_sentence(summary)
         if summary.problems:
             sentence = summary.problems[0].message
+        if not summary.layers:
+            self._page.strategy.setLayersProblem(sentence)
         problem = "" if summary.step is not None or summary.layers else sentence
         model = sentence if summary.layers else ""
         self._page.plan.estimate.setAnswer(is_answered=True, problem=problem, model=model)

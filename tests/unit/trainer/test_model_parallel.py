@@ -8,10 +8,17 @@ from typing import Any
 
 import pytest
 
-from gpupanel.domain.data import DigitsData
+from gpupanel.domain.data import DataSettings, DigitsData, TableData, TextData
 from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.events import LayersPlaced
-from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings
+from gpupanel.domain.model import (
+    CnnModel,
+    MlpModel,
+    ModelSettings,
+    ResNetModel,
+    TabularModel,
+    TransformerModel,
+)
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.plan import LaunchPlan, LogicalPlace
 from gpupanel.domain.profile import Profile
@@ -20,8 +27,11 @@ from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.rules.placement_rules import placeable_layers
+from gpupanel.runs.directory.profile_file import anchored
 from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun, cpu_plan
+from tests.unit.trainer.test_the_rule_for_networks import write_prices
+from tests.unit.trainer.text_folders import reviews, write_table
 from tests.unit.trainer.trained_runs import all_events, evaluation, furthest, last_metrics
 
 pytestmark = pytest.mark.tensorflow
@@ -39,14 +49,24 @@ ADAM = TrainingSettings(
 )
 MLP = MlpModel(hidden=(48, 24))
 EVERYTHING = CnnModel(filters=(4,), hidden=(24,), batch_norm=True, dropout=0.2)
+FEW = SGD.model_copy(update={"learning_rate": 0.02, "epochs": 1})
+RESNET = ResNetModel(filters=(4, 8), blocks=1)
+TRANSFORMER = TransformerModel(width=8, heads=2, hidden_units=16, dropout=0.0)
+TABLE = TabularModel(hidden=(8, 8), embedding_units=3)
+DIGITS = DigitsData(validation_fraction=0.2)
+TEXTS = TextData(path="reviews.csv", vocabulary=30, length=9, validation_fraction=0.2)
+PRICES = TableData(path="prices.csv", validation_fraction=0.2)
 BY_HAND = {"dense_1": 2, "dense_2": 0, "outputs": 1}
 
 
 def profile(
-    training: TrainingSettings, model: ModelSettings = MLP, placement: object = None
+    training: TrainingSettings,
+    model: ModelSettings = MLP,
+    placement: object = None,
+    data: DataSettings = DIGITS,
 ) -> Profile:
     return Profile(
-        data=DigitsData(validation_fraction=0.2),
+        data=data,
         model=model,
         training=training,
         strategy=StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement=placement),
@@ -59,6 +79,12 @@ RUNS = {
     "sgd, auto": profile(SGD, placement="auto"),
     "sgd, accumulated": profile(SGD.model_copy(update={"accumulation_steps": 3})),
     "sgd, one device": profile(SGD),
+    "resnet, by hand": profile(FEW, RESNET, {"first": 0, "stage_2_block_1_1": 1, "outputs": 2}),
+    "resnet, one device": profile(FEW, RESNET),
+    "transformer, auto": profile(FEW, TRANSFORMER, "auto", TEXTS),
+    "transformer, one device": profile(FEW, TRANSFORMER, data=TEXTS),
+    "table, auto": profile(FEW, TABLE, "auto", PRICES),
+    "table, one device": profile(FEW, TABLE, data=PRICES),
     "everything": profile(ADAM.model_copy(update={"mixed_precision": True}), EVERYTHING),
 }
 
@@ -82,7 +108,10 @@ def placed_plan(plan: LaunchPlan) -> LaunchPlan:
 def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
     """All runs, trained in one child."""
     root, layouts = tmp_path_factory.mktemp("placed"), {}
-    for number, (name, one) in enumerate(RUNS.items()):
+    write_table(root / "reviews.csv", reviews(300), "review,stars")
+    write_prices(root / "prices.csv")
+    for number, (name, each) in enumerate(RUNS.items()):
+        one = anchored(each, root)
         layouts[name] = make_run(root / f"{number}", one, [64])
         if "one device" not in name:
             plan = placed_plan(cpu_plan(one, [64]))
@@ -126,12 +155,16 @@ def placed(layout: RunLayout) -> tuple[PlacedLayer, ...]:
         ("adam, by hand", "adam, one device"),
         ("sgd, auto", "sgd, one device"),
         ("sgd, accumulated", "sgd, one device"),
+        ("resnet, by hand", "resnet, one device"),
+        ("transformer, auto", "transformer, one device"),
+        ("table, auto", "table, one device"),
     ],
 )
 def test_that_placed_layers_learn_what_one_device_learns(
     runs: dict[str, RunLayout], name: str, one_device: str
 ) -> None:
     assert furthest(runs[one_device], runs[name]) < 1e-5
+    assert len({layer.place for layer in placed(runs[name])}) == 3
     expected = last_metrics(runs[one_device]).model_dump(exclude_none=True)
     assert last_metrics(runs[name]).model_dump(exclude_none=True) == pytest.approx(
         expected, rel=1e-5

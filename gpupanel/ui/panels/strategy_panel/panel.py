@@ -27,6 +27,7 @@ from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
 from gpupanel.ui.task_choices import Task
 from gpupanel.ui.widgets.labels import Note
 
+_BUILT_FIRST = "The model is built to list its layers; that takes some seconds."
 _MENDED_FIRST = "{} by hand start from the plan: fix the problems first."
 
 
@@ -35,6 +36,8 @@ class StrategyPanel(SettingsCard):
 
     valueChanged = Signal(object)
     """A person changed a setting: the new value."""
+    layersRequested = Signal()
+    """The layers of a model are to be placed by hand that are only known when it is built."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Strategy", parent, tables=("strategy",))
@@ -44,6 +47,7 @@ class StrategyPanel(SettingsCard):
         self._device_labels = DeviceLabels()
         self._task: Task = "train"
         self._layers: tuple[ModelLayer, ...] = ()
+        self._waits_for_layers = False
         self._keys = KindKeys()
         self._kind = ChoiceBox(choices.KINDS)
         self._kind.setObjectName("strategy_chooser")
@@ -123,6 +127,15 @@ class StrategyPanel(SettingsCard):
         self._layers = tuple(layers)
         self._editor.setLayers(self._layers)
         self._show_plan()
+        if self._layers and self._waits_for_layers:
+            self._show_note("")
+            self._change_placement(BY_HAND)
+
+    def setLayersProblem(self, sentence: str) -> None:
+        """Why the model could not be built whose layers were to be placed by hand."""
+        if self._waits_for_layers:
+            self._waits_for_layers = False
+            self._show_note(sentence)
 
     def _lay_out(self) -> None:
         form = self._form = SettingsForm(self)
@@ -199,8 +212,10 @@ class StrategyPanel(SettingsCard):
     def _change_placement(self, choice: str) -> None:
         if choice != BY_HAND:
             self._take({"placement": AUTO})
-        elif self._plan is None or not self._plan.places or not self._layers:
+        elif self._plan is None or not self._plan.places:
             self._refuse("Placements")
+        elif not self._layers:
+            self._wait_for_layers()
         else:
             self._take({"placement": split_evenly(self._layers, len(self._plan.places))})
 
@@ -208,10 +223,18 @@ class StrategyPanel(SettingsCard):
         self._take({field: choice})
 
     def _take(self, update: dict[str, object]) -> None:
+        self._waits_for_layers = False
         value = StrategySettings.model_validate({**self._value.model_dump(), **update})
         if value != self._value:
             self.setValue(value)
             self.valueChanged.emit(value)
+
+    def _wait_for_layers(self) -> None:
+        """Has the model built, whose layers are not known before."""
+        self.setValue(self._value)
+        self._waits_for_layers = True
+        self._show_note(_BUILT_FIRST)
+        self.layersRequested.emit()
 
     def _refuse(self, what: str) -> None:
         self.setValue(self._value)

@@ -3,7 +3,7 @@
 import pytest
 
 from gpupanel.domain.data import DigitsData, ImagesData, NpzData, WineData
-from gpupanel.domain.model import ApplicationModel
+from gpupanel.domain.model import ApplicationModel, MlpModel, ResNetModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
@@ -85,6 +85,17 @@ def test_that_its_layers_are_not_placed_on_several_devices() -> None:
     assert "NASNetMobile" in problem.message
     assert problem.fix is not None
     assert "model_not_divided" not in problems(apply_fix(profile, problem.fix))
+
+
+@pytest.mark.parametrize("model", [ResNetModel(), MlpModel()])
+def test_that_layers_of_networks_of_our_own_are_placed(model: ResNetModel | MlpModel) -> None:
+    divided = StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement={"outputs": 0})
+    profile = Profile(model=model, strategy=divided)
+    assert "model_not_divided" not in problems(profile)
+    text = stand_alone_script(profile, prepare(profile, CPU_ONLY).plan)
+    # Only layers that are known before anything is built are placed by a script, too.
+    assert ("PLACEMENT" in text) is (model.stack is not None)
+    assert ("The mathematics is that of one" in text) is (model.stack is None)
 
 
 def script(model: ApplicationModel, data: object = IMAGES) -> str:
