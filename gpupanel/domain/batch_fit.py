@@ -22,8 +22,8 @@ class DeviceBatch(Value):
         trials: In the order in which they were tried.
         largest: The most examples of one replica that fitted; 0: none did.
         fastest: Those with which most examples a second were trained on.
-        peak_mib: What was held with the largest; ``None``: not known.
-        estimated_mib: What was estimated for it.
+        peak_mib: What a step held with the largest; ``None``: not known.
+        estimated_mib: What was estimated for it: gradients and activations.
         ratio: What was held over what was estimated.
         seconds: How long the search took.
         stopped: Why it ended.

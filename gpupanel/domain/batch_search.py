@@ -31,8 +31,8 @@ class BatchTrial(Value):
         fits: Whether the memory was enough.
         step_seconds: Of one step, the median; ``None`` where it does not fit.
         examples_per_second: What follows from that.
-        peak_mib: The most that TensorFlow's allocator held, with weights and what the optimizer
-            keeps; ``None`` where that is not known.
+        peak_mib: The most that a step held of what TensorFlow's allocator gives, beside weights,
+            what the optimizer keeps and data; ``None`` where that is not known.
     """
 
     examples: PositiveInt

@@ -16,7 +16,7 @@ from gpupanel.planning.memory_estimate import MOST_EXAMPLES, greatest, replica_m
 from gpupanel.planning.shares import equal_shares, proportional_shares
 
 _LEAST_ACTIVATIONS = 0.2
-"""Of what was held: with less, what was measured says more of weights than of activations."""
+"""Of what a step held: with less, what was measured says more of gradients."""
 
 
 def device_batch(
@@ -30,7 +30,7 @@ def device_batch(
     largest = most_that_fit(trials)
     peak = next((each.peak_mib for each in trials if each.fits and each.examples == largest), None)
     memory = replica_memory(target.context, largest) if largest else None
-    estimated = None if memory is None else memory.total_mib - memory.overhead_mib
+    estimated = None if memory is None else memory.gradients_mib + memory.activations_mib
     return DeviceBatch(
         device=target.device,
         logical_device=target.logical_device,
@@ -51,14 +51,12 @@ def device_batch(
 def measured_step(target: BatchTarget, found: DeviceBatch) -> MeasuredStep | None:
     """By how much the estimate of activations is wrong there; ``None``: that was not seen.
 
-    Weights, gradients and what the optimizer keeps are exact, so that what was held beside these
-    are activations.
+    Gradients are exact, so that what a step held beside these are activations.
     """
     memory = replica_memory(target.context, found.largest) if found.largest else None
     if memory is None or not found.peak_mib or not memory.activations_mib:
         return None
-    exact = memory.weights_mib + memory.gradients_mib + memory.optimizer_mib
-    activations = found.peak_mib - exact
+    activations = found.peak_mib - memory.gradients_mib
     ratio = activations / memory.activations_mib
     says_much = activations >= _LEAST_ACTIVATIONS * found.peak_mib
     if not says_much or not LEAST_RATIO <= ratio <= GREATEST_RATIO:

@@ -25,6 +25,8 @@ from gpupanel.domain.batch_search import (
     EndedSearch,
     SearchEnd,
     most_that_fit,
+    next_examples,
+    search_end,
 )
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.model_summary import summary_request
@@ -194,6 +196,8 @@ class _DeviceSearch:
 
     def _search(self, until_s: float, watch: "_Watch") -> SearchEnd:
         for _ in range(_MOST_CHILDREN):
+            if next_examples(self._target.first, MOST_EXAMPLES, self._trials) is None:
+                return search_end(MOST_EXAMPLES, self._trials)
             left_s = until_s - time.monotonic()
             if left_s < _LEAST_S:
                 break

@@ -49,7 +49,7 @@ from gpupanel.trainer.quick_import import quick_import
 from gpupanel.trainer.started_run import StartedRun
 
 _EXAMPLES: Final = 256
-"""Of the training examples, which are taken again and again: what they are matters to no memory."""
+"""Of those on disk, which are taken again and again: what they are matters to no memory."""
 _MOST_EXAMPLE_BYTES: Final = 64 * 2**20
 """Of these together."""
 _TIMED_S: Final = 0.5
@@ -92,6 +92,7 @@ class _Steps:
         self._device = f"{kind}:0"
         self._learner = make_learner(run, split, make_strategy(run.plan))
         self._count = len(split.training)
+        self._before_mib = self._memory_mib("current")
 
     def once(self, examples: int) -> None:
         """One step with so many."""
@@ -102,16 +103,22 @@ class _Steps:
 
     def forget_peak(self) -> None:
         """Measure the peak from now on."""
-        if self.peak_mib() is not None:
+        if self._before_mib is not None:
             self._memory.reset_memory_stats(self._device)
 
     def peak_mib(self) -> float | None:
-        """The most that was held since; ``None``: this build does not know."""
+        """The most that was held since, beside what is there between steps: see the trial's."""
+        peak = self._memory_mib("peak")
+        if peak is None or self._before_mib is None:
+            return None
+        return round(max(0.0, peak - self._before_mib), 2)
+
+    def _memory_mib(self, which: str) -> float | None:
         try:
             info = self._memory.get_memory_info(self._device)
         except ValueError:  # with TF_ENABLE_ONEDNN_OPTS=0 the CPU's allocator does not count
             return None
-        return round(float(info["peak"]) / _BYTES_PER_MIB, 2)
+        return float(info[which]) / _BYTES_PER_MIB
 
 
 class _Search:
@@ -189,7 +196,9 @@ def _divided(profile: Profile) -> Split:
 
 
 def _some_of(training: Examples) -> Examples:
-    """The first examples, in memory."""
+    """All that are in memory, as a training holds them; of those on disk the first ones."""
+    if training.in_memory is not None:
+        return training
     example_bytes = int(np.prod(training.feature_shape)) * training.features.dtype.itemsize
     count = min(_EXAMPLES, len(training), max(1, _MOST_EXAMPLE_BYTES // max(1, example_bytes)))
     chosen = np.arange(count, dtype=np.int32)

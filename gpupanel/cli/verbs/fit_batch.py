@@ -96,7 +96,7 @@ def _print_device(device: DeviceBatch) -> None:
     why = f"; {end_words(device)}" if end_words(device) else ""
     about = f"{each}: {device.room_mib:,} MiB to try in, {device.seconds:g} s{why}"
     answers.print(styled((name, "bold"), about))
-    table = _table("examples", "fits", "examples/s", "peak MiB")
+    table = _table("examples", "fits", "examples/s", "step MiB")
     for trial in sorted(device.trials, key=lambda trial: trial.examples):
         table.add_row(
             f"{trial.examples:,}",
@@ -107,8 +107,8 @@ def _print_device(device: DeviceBatch) -> None:
     answers.print(table)
     if device.ratio is not None:
         answers.print(
-            f"With {device.largest:,} at a time {shown(device.peak_mib)} MiB were held; estimated "
-            f"were {shown(device.estimated_mib)} MiB.",
+            f"A step of {device.largest:,} held {shown(device.peak_mib)} MiB beside weights and "
+            f"data; estimated were {shown(device.estimated_mib)} MiB.",
             highlight=False,
         )
     answers.print()

@@ -83,6 +83,9 @@ def _print_memory(preparation: Preparation) -> None:
         table.add_row(styled((name, "")), *sizes, room)
     answers.print()
     answers.print(table)
+    measured = dict.fromkeys(each.device for each in preparation.memory if each.is_measured)
+    if measured:
+        answers.print(styled(f"Activations were measured by fit-batch on {', '.join(measured)}."))
     if preparation.largest_batch is not None:
         answers.print(f"Largest global batch that fits: {preparation.largest_batch:,}.")
 

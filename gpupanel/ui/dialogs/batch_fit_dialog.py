@@ -90,7 +90,7 @@ class BatchFitDialog(SessionReportDialog):
     def text(self) -> str:
         if self._fit is None:
             return ""
-        titles = ("Device", "Examples", "Fits", "Examples/s", "Peak MiB")
+        titles = ("Device", "Examples", "Fits", "Examples/s", "Step MiB")
         rows = [
             (
                 row.device,
@@ -202,9 +202,10 @@ class BatchFitDialog(SessionReportDialog):
         if device.peak_mib is None or device.estimated_mib is None:
             return ""
         return (
-            f"{self._label_of(device)}: {formatting.mib(device.peak_mib)} were held with "
-            f"{formatting.count(device.largest)} at a time, {formatting.mib(device.estimated_mib)} "
-            f"were estimated. The search took {device.seconds:g} s."
+            f"{self._label_of(device)}: a step of {formatting.count(device.largest)} held "
+            f"{formatting.mib(device.peak_mib)} beside weights and data, "
+            f"{formatting.mib(device.estimated_mib)} were estimated. The search took "
+            f"{device.seconds:g} s."
         )
 
     @Slot()
@@ -241,8 +242,8 @@ _TRIAL_COLUMNS: tuple[Column[_TrialRow], ...] = (
         is_number=True,
     ),
     Column(
-        "Peak",
-        "The most that TensorFlow held, with weights and what the optimizer keeps",
+        "A step holds",
+        "The most that a step held beside weights, what the optimizer keeps and data",
         lambda row: formatting.mib(row.trial.peak_mib),
         is_number=True,
     ),

@@ -11,7 +11,7 @@ from gpupanel.cli.verbs import summary as summary_module
 from gpupanel.domain.model import SavedModel, TransformerModel
 from gpupanel.domain.model_summary import LayerSummary, ModelSummary, ParameterCounts
 from gpupanel.domain.profile import DeviceSettings, Profile
-from gpupanel.domain.step_memory import MemoryPeak, StepMemory
+from gpupanel.domain.step_memory import MeasuredStep, MemoryPeak, StepMemory
 from gpupanel.runs.directory.profile_file import write_profile
 from gpupanel.runs.readiness import Machine
 from tests.fakes.devices import CPU_ONLY
@@ -84,6 +84,12 @@ def test_that_the_memory_of_each_device_is_estimated(
     assert status == 0
     assert text.splitlines()[-1] == "Largest global batch that fits: 1,438."
     assert "120.0" in text
+    assert "measured" not in text
+    measured = step.model_copy(update={"measured": (MeasuredStep(device="cpu", ratio=2.0),)})
+    found = FOUND.model_copy(update={"step": measured})
+    monkeypatch.setattr(summary_module, "summarize_model", lambda _: found)
+    _, text = asked(tmp_path, profile)
+    assert "Activations were measured by fit-batch on cpu." in text
 
 
 def test_that_what_keeps_a_model_from_being_built_is_said(tmp_path: Path) -> None:

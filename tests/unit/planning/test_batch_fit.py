@@ -62,7 +62,7 @@ def trials(*holds: tuple[int, float | None]) -> tuple[BatchTrial, ...]:
             fits=seconds is not None,
             step_seconds=seconds,
             examples_per_second=None if seconds is None else examples / seconds,
-            peak_mib=None if seconds is None else 400.0 + 2 * examples,
+            peak_mib=None if seconds is None else 100.0 + 2 * examples,
         )
         for examples, seconds in holds
     )
@@ -214,9 +214,9 @@ def test_that_nothing_follows_where_a_device_was_not_tried() -> None:
 def test_that_what_was_held_stands_beside_what_was_estimated() -> None:
     (target,) = batch_targets(context("one_device"))
     tried = found(target, (100, 0.1), (200, 0.2), (300, None))
-    assert (tried.largest, tried.peak_mib, tried.estimated_mib) == (200, 800.0, 600.0)
-    assert tried.ratio == 1.333
-    # Of 800 MiB 400 are exact; 200 were estimated for what are 400.
+    assert (tried.largest, tried.peak_mib, tried.estimated_mib) == (200, 500.0, 300.0)
+    assert tried.ratio == 1.667
+    # Of 500 MiB 100 are gradients; 200 were estimated for what are 400.
     measured = measured_step(target, tried)
     assert measured == MeasuredStep(device=RTX_4090.key, ratio=2.0)
 
@@ -224,7 +224,7 @@ def test_that_what_was_held_stands_beside_what_was_estimated() -> None:
 def test_that_too_little_or_too_strange_is_not_remembered() -> None:
     (target,) = batch_targets(context("one_device"))
     assert measured_step(target, found(target, (1, None))) is None
-    assert measured_step(target, found(target, (10, 0.1))) is None  # of 420 MiB
+    assert measured_step(target, found(target, (10, 0.1))) is None  # of 120 MiB
     (strange,) = batch_targets(context("one_device"))
     tried = found(strange, (200, 0.1)).model_copy(update={"peak_mib": 9_000.0})
     assert measured_step(strange, tried) is None

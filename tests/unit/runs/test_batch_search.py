@@ -2,9 +2,8 @@
 
 import json
 import sys
-import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
 
@@ -78,6 +77,19 @@ def tried(
     return found
 
 
+class Reactions(list[BatchProgress]):
+    """What is heard; something is done once so many examples are tried."""
+
+    def __init__(self, examples: int, do: Callable[[], object]) -> None:
+        super().__init__()
+        self._examples, self._do = examples, do
+
+    def append(self, progress: BatchProgress) -> None:
+        super().append(progress)
+        if progress.examples == self._examples:
+            self._do()
+
+
 def requests(folder: Path) -> list[dict[str, object]]:
     count = int((folder / "started").read_text())
     return [json.loads((folder / f"{number}.json").read_text()) for number in range(count)]
@@ -85,6 +97,14 @@ def requests(folder: Path) -> list[dict[str, object]]:
 
 def codes(found: BatchFit) -> list[str]:
     return [each.code for each in found.all_problems]
+
+
+def test_that_no_process_is_started_when_all_is_known(tmp_path: Path) -> None:
+    code = "fits(64); say(begun={'examples': 68}); os.abort()"
+    found = tried(tmp_path, code)
+    (device,) = found.devices
+    assert (device.stopped, device.largest) == (SearchEnd.FOUND, 64)
+    assert len(requests(tmp_path)) == 1
 
 
 def test_that_what_was_found_is_an_answer(tmp_path: Path) -> None:
@@ -132,7 +152,7 @@ def test_that_a_killed_process_is_tried_once_more(tmp_path: Path) -> None:
     found = tried(other, code)
     assert codes(found) == ["fit_batch_nothing_fits"]
     assert found.largest_batch == 0
-    assert len(requests(other)) == 5  # each of two numbers twice, then the end
+    assert len(requests(other)) == 4  # each of two numbers twice
 
 
 def test_that_a_refusal_of_a_used_gpu_is_doubted_once(tmp_path: Path) -> None:
@@ -153,17 +173,16 @@ def test_that_a_refusal_of_a_used_gpu_is_doubted_once(tmp_path: Path) -> None:
     assert requests(tmp_path)[0]["memory_limit_bytes"] is None
 
 
-def test_that_memory_that_others_take_ends_it(tmp_path: Path) -> None:
-    code = "fits(64); say(begun={'examples': 128}); time.sleep(60)"
-    low = [FreeMemory(2_000, 0)] * 60 + [FreeMemory(200, 0)]
-    found = tried(tmp_path, code, reader=Reader(*low))
+@pytest.mark.parametrize("later", [FreeMemory(200, 100), FreeMemory(2_000, 400)])
+def test_that_memory_that_others_take_ends_it(tmp_path: Path, later: FreeMemory) -> None:
+    code = "fits(64); say(begun={'examples': 128}); time.sleep(600)"
+    reader = Reader(FreeMemory(2_000, None), FreeMemory(2_000, 100))
+    news = Reactions(128, lambda: reader.readings.append(later))
+    found = tried(tmp_path, code, reader=reader, news=news)
     (device,) = found.devices
     assert device.stopped is SearchEnd.DISTURBED
     assert [each.fits for each in device.trials] == [True]
     assert found.largest_batch == 64
-    grown = [FreeMemory(2_000, None)] + [FreeMemory(2_000, 100)] * 60 + [FreeMemory(2_000, 400)]
-    found = tried(tmp_path, code, reader=Reader(*grown))
-    assert found.devices[0].stopped is SearchEnd.DISTURBED
 
 
 def test_that_a_first_step_that_never_ends_is_ended(
@@ -176,7 +195,7 @@ def test_that_a_first_step_that_never_ends_is_ended(
     found = tried(tmp_path, code, seconds=0.9)
     assert time.monotonic() - begin_s < 20.0
     assert codes(found) == ["fit_batch_too_slow"]
-    assert "64" in found.all_problems[0].message
+    assert "The steps with 64 took" in batch_search._too_slow(60.0, 64).message
     assert found.devices[0].stopped is SearchEnd.TIME
     assert found.largest_batch is None
     silent = tried(tmp_path, "end('time')")
@@ -220,10 +239,9 @@ def test_that_processes_that_only_die_come_to_an_end(tmp_path: Path) -> None:
 
 def test_that_it_is_cancelled_at_any_moment(tmp_path: Path) -> None:
     cancelled = Event()
-    timer = threading.Timer(1.0, cancelled.set)
-    timer.start()
-    found = tried(tmp_path, "say(begun={'examples': 1}); time.sleep(60)", cancelled=cancelled)
-    timer.join()
+    news = Reactions(1, cancelled.set)
+    code = "say(begun={'examples': 1}); time.sleep(600)"
+    found = tried(tmp_path, code, cancelled=cancelled, news=news)
     assert found.largest_batch is None
     assert found.devices[0].stopped is SearchEnd.FAILED
 
@@ -258,7 +276,7 @@ def test_that_strategies_with_weights_on_the_host_say_so(tmp_path: Path) -> None
 
 
 def test_that_what_it_shows_of_memory_is_in_the_next_estimate(tmp_path: Path) -> None:
-    tried(tmp_path, "fits(200, 900.0); end('found')")
+    tried(tmp_path, "fits(200, 600.0); end('found')")
     command = answering(ModelSummary(step=STEP))
     step = summarize_model(summary_request(CPU_PROFILE), command=command).step
     assert step is not None

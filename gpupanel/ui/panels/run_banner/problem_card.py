@@ -1,0 +1,91 @@
+"""What ended a run or what it complains about, with the fixes that can be tried."""
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem_text import problem_text
+from gpupanel.ui.panels.run_banner.texts import sentences
+from gpupanel.ui.widgets.fix_buttons import FixButtons
+from gpupanel.ui.widgets.tips import wrapped
+
+_AGAIN_TIP = (
+    "Changes the run's profile as the button says. The run continues from its last checkpoint; "
+    "without one it starts again."
+)
+
+
+class ProblemCard(QFrame):
+    """Message, hint, *Copy details*, and a button for each fix; hidden without a problem."""
+
+    fixRequested = Signal(object)
+    """The shown run is to be tried again with a change: its :class:`Fix`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "true")
+        self._detail = ""
+        self._message = sentences(self, "run_problem", "error")
+        self._hint = sentences(self)
+        self._fixes = FixButtons(self)
+        self._fixes.setObjectName("ways_out")
+        self._fixes.fixRequested.connect(self.fixRequested)
+        self._again = QLabel("Try again with", self)
+        self._again.setProperty("tone", "muted")
+        self._again.setContentsMargins(0, 8, 0, 0)
+        self._again.setToolTip(wrapped(_AGAIN_TIP))
+        self._copy = QPushButton("&Copy details", self)
+        self._copy.setToolTip("Copies message, hint, detail and the end of the log")
+        self._copy.clicked.connect(self._copy_details)
+        self._lay_out()
+        self.hide()
+        self.setFixes(None)
+
+    def setProblem(self, problem: Problem | None, log_tail: tuple[str, ...] = ()) -> None:
+        """Say what ended the run, or what it complains about."""
+        self.setVisible(problem is not None)
+        if problem is None:
+            return
+        mark = "✕ " if problem.is_error else "! "
+        self._message.setText(mark + problem.message)
+        self._hint.setText(problem.hint)
+        self._hint.setVisible(bool(problem.hint))
+        parts = (problem_text(problem), "\n".join(log_tail))
+        self._detail = "\n\n".join(part for part in parts if part)
+
+    def setFixes(self, problem: Problem | None, *, can_try: bool = True) -> None:
+        """Offer the changes that a problem proposes; nothing where it proposes none.
+
+        Args:
+            problem: What ended the run; ``None``: it goes on, or ended well.
+            can_try: Whether no other run goes on now.
+        """
+        offers = problem is not None and problem.fix is not None
+        self._again.setVisible(offers)
+        self._fixes.setVisible(offers)
+        self._fixes.setEnabled(can_try)
+        if offers and problem is not None:
+            self._fixes.setProblem(problem)
+
+    def _lay_out(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        words.addWidget(self._message)
+        words.addWidget(self._hint)
+        again = QHBoxLayout()
+        again.setSpacing(8)
+        again.addWidget(self._again, 0, Qt.AlignmentFlag.AlignTop)
+        again.addWidget(self._fixes, 1)
+        row = QHBoxLayout()
+        row.addLayout(words, 1)
+        row.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
+        card = QVBoxLayout(self)
+        card.setContentsMargins(16, 8, 16, 8)
+        card.setSpacing(8)
+        card.addLayout(row)
+        card.addLayout(again)
+
+    @Slot()
+    def _copy_details(self) -> None:
+        QGuiApplication.clipboard().setText(self._detail)
