@@ -20,6 +20,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs import tensorboard
 from gpupanel.runs.tensorboard import MOST_AT_ONCE, TENSORBOARD_COMMAND, TensorBoards
+from tests.forked.processes import child_processes
 from tests.patience import PATIENCE_S
 
 SERVING = "import sys; print('http://127.0.0.1:1234/', flush=True); sys.stdin.read()"
@@ -44,16 +45,12 @@ def refusal(boards: TensorBoards, layout: RunLayout) -> str:
     return problem.code
 
 
-def children() -> list[psutil.Process]:
-    return psutil.Process().children(recursive=True)
-
-
 @pytest.fixture
 def boards() -> Iterator[TensorBoards]:
     boards = TensorBoards(command(SERVING))
     yield boards
     boards.close()
-    assert not children()
+    assert not child_processes()
 
 
 def test_that_each_run_has_one_that_ends_with_all_others(
@@ -61,16 +58,16 @@ def test_that_each_run_has_one_that_ends_with_all_others(
 ) -> None:
     layout = run_with_files(tmp_path)
     assert boards.address_of(layout, NOT_WANTED) == "http://127.0.0.1:1234/"
-    (first,) = children()
+    (first,) = child_processes()
     assert boards.address_of(layout, NOT_WANTED) == "http://127.0.0.1:1234/"
-    assert children() == [first]
+    assert child_processes() == [first]
     first.kill()
     psutil.wait_procs([first], PATIENCE_S)
     boards.address_of(layout, NOT_WANTED)
-    (again,) = children()
+    (again,) = child_processes()
     assert again != first
     boards.address_of(run_with_files(tmp_path, "other"), NOT_WANTED)
-    assert len(children()) == 2
+    assert len(child_processes()) == 2
 
 
 def test_that_the_oldest_ends_where_there_are_too_many(
@@ -79,9 +76,9 @@ def test_that_the_oldest_ends_where_there_are_too_many(
     for number in range(MOST_AT_ONCE + 2):
         boards.address_of(run_with_files(tmp_path, str(number)), NOT_WANTED)
         if not number:
-            (first,) = children()
-    assert len(children()) == MOST_AT_ONCE
-    assert first not in children()
+            (first,) = child_processes()
+    assert len(child_processes()) == MOST_AT_ONCE
+    assert first not in child_processes()
 
 
 @pytest.mark.parametrize(
@@ -103,7 +100,7 @@ def test_that_why_it_does_not_serve_is_a_sentence(tmp_path: Path, code: str, pro
     (found,) = refused.value.problems
     assert found.code == problem
     assert ("no grpc here" in found.detail) == ("grpc" in code)
-    assert not children()
+    assert not child_processes()
 
 
 def test_that_a_program_that_cannot_be_started_is_a_sentence(tmp_path: Path) -> None:
@@ -117,7 +114,7 @@ def test_that_one_that_is_not_wanted_any_more_ends_while_it_starts(tmp_path: Pat
     timer.start()
     assert boards.address_of(run_with_files(tmp_path), cancelled) == ""
     timer.join()
-    assert not children()
+    assert not child_processes()
 
 
 def test_that_what_is_missing_is_said_with_the_command_that_installs_it(
@@ -217,7 +214,7 @@ def test_that_the_real_one_serves_the_run_on_this_machine_only(tmp_path: Path) -
         status, content = asked(address, "/data/environment")
         assert status == 200
         assert json.loads(content)["data_location"] == str(layout.tensorboard)
-        served = children()
+        served = child_processes()
         listening = [
             each.laddr.ip
             for process in served

@@ -182,6 +182,7 @@ def test_that_a_model_beside_a_profile_is_named_relative_and_found_again(
     assert 'path = "digits.keras"' in path.read_text()
     assert read_profile(path) == profile
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "digits.keras").write_bytes(b"a model")
     layout = create_run(Profile(model=SavedModel(path="digits.keras")), plan, runs_dir)
     assert parse_profile(layout.profile.read_text()).model == profile.model
 
