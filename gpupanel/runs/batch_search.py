@@ -188,6 +188,8 @@ class _DeviceSearch:
         else:
             with _Watch(self._target, self._cancelled, self._make_reader) as watch:
                 stopped = self._search(begin_s + self._seconds, watch)
+        if stopped is SearchEnd.DISTURBED and not most_that_fit(self._trials):
+            self._problems.append(_disturbed(self._target))
         if stopped is SearchEnd.NOTHING_FITS and not self._problems:
             self._problems.append(_nothing_fits(self._target, self._log))
         seconds = time.monotonic() - begin_s
@@ -340,8 +342,13 @@ class _Watch:
     def _work(self) -> None:
         reader = self._make_reader(self._target.device)
         try:
-            at_first = reader.read().others_mib
-            while not self._closed.wait(reader.interval_s):
+            first = reader.read()
+            at_first, room_mib = first.others_mib, self._target.room_mib
+            if first.free_mib is not None and first.free_mib < room_mib + self._target.floor_mib:
+                # What was free when it was planned is not any more, such as beside a run.
+                self.is_disturbed = True
+                self.ended.set()
+            while not self.ended.is_set() and not self._closed.wait(reader.interval_s):
                 if self._cancelled.is_set():
                     self.ended.set()
                     return
@@ -371,6 +378,16 @@ def _no_room(target: BatchTarget) -> Problem:
         field="devices.visible",
         message=f"Too little memory of {target.device} is free to try anything there.",
         hint="End what else uses it, or raise its memory limit.",
+    )
+
+
+def _disturbed(target: BatchTarget) -> Problem:
+    return Problem(
+        code="fit_batch_disturbed",
+        field="devices.visible",
+        message=f"Another process uses memory of {target.device} that was free, so that nothing "
+        "could be tried there.",
+        hint="Try again when it has ended; a run that continues is such a process, too.",
     )
 
 

@@ -31,7 +31,7 @@ class Reader:
     interval_s = 0.01
 
     def __init__(self, *readings: FreeMemory) -> None:
-        self.readings = list(readings) or [FreeMemory(2_000, 0)]
+        self.readings = list(readings) or [FreeMemory(40_000, 0)]
         self.is_closed = False
 
     def read(self) -> FreeMemory:

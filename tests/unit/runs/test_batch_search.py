@@ -185,6 +185,13 @@ def test_that_memory_that_others_take_ends_it(tmp_path: Path, later: FreeMemory)
     assert found.largest_batch == 64
 
 
+def test_that_nothing_is_tried_where_less_is_free_than_was_planned(tmp_path: Path) -> None:
+    found = tried(tmp_path, "time.sleep(600)", reader=Reader(FreeMemory(1_300, 0)))
+    assert found.devices[0].stopped is SearchEnd.DISTURBED
+    assert codes(found) == ["fit_batch_disturbed"]
+    assert found.largest_batch is None
+
+
 def test_that_a_first_step_that_never_ends_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
