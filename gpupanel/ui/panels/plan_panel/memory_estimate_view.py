@@ -1,6 +1,6 @@
 """How much memory the session's training is estimated to take, once somebody asks for it."""
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from gpupanel.planning.prepare import Preparation
@@ -61,18 +61,15 @@ class MemoryEstimateView(QWidget):
         self._find = QPushButton(_FIND)
         self._find.setObjectName("find_batch")
         self._find.setToolTip(wrapped(_FIND_TIP))
-        search = QHBoxLayout()
-        search.addStretch(1)
-        search.addWidget(self._find)
         foot = QHBoxLayout()
         foot.setSpacing(8)
-        foot.addWidget(self._note, 1)
-        for button in (self._ask, self._use):
-            foot.addWidget(button, 0, Qt.AlignmentFlag.AlignRight)
+        foot.addStretch(1)
+        for button in (self._ask, self._use, self._find):
+            foot.addWidget(button)
         layout = column_in(self)
         layout.addWidget(self._bars)
+        layout.addWidget(self._note)
         layout.addLayout(foot)
-        layout.addLayout(search)
         self._ask.clicked.connect(self.requested)
         self._find.clicked.connect(self.searchRequested)
         self._use.clicked.connect(self._choose)
