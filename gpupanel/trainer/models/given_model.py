@@ -53,14 +53,15 @@ def checked_model(model: object, shape: tuple[int, ...], building: Building) -> 
         if may_end_in is not _LINEAR:
             wanted = f"logits or a {may_end_in} are"
         raise ModelMisfitError(f"it ends in {ending}, but {wanted} needed")
-    plain = model if ending == _LINEAR else _without_ending(model)
-    if building.begins:
-        _check_state(plain)
-    return plain
+    return model if ending == _LINEAR else _without_ending(model)
 
 
-def _check_state(model: keras.Model) -> None:
-    """Refuse layers that change a weight while they are called: that would be lost."""
+def check_state(model: keras.Model) -> None:
+    """Refuse layers that change a weight while they are called: that would be lost.
+
+    Raises:
+        ModelMisfitError: It has such a layer.
+    """
     kept = {
         id(state)
         for layer in model._flatten_layers()  # noqa: SLF001 - Keras has no other way to all

@@ -6,7 +6,7 @@ import keras
 from typing_extensions import override
 
 from gpupanel.domain.model import PythonModel
-from gpupanel.trainer.models.given_model import ModelMisfitError, checked_model
+from gpupanel.trainer.models.given_model import ModelMisfitError, check_state, checked_model
 from gpupanel.trainer.models.network import Building, Network
 from gpupanel.trainer.models.scaling import scaled
 
@@ -32,6 +32,8 @@ class _PythonModel(Network[PythonModel]):
         try:
             built = checked_model(built, shape, building)
             _check_weights(built)
+            if building.begins:
+                check_state(built)
         except ModelMisfitError as misfit:
             raise building.code.problem(
                 "user_code_model_misfit",

@@ -7,10 +7,11 @@ from typing_extensions import override
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Head, SavedModel
+from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.models.frozen_layers import last_learning, let_learn
-from gpupanel.trainer.models.given_model import ModelMisfitError, checked_model
+from gpupanel.trainer.models.given_model import ModelMisfitError, check_state, checked_model
 from gpupanel.trainer.models.loaded_model import check_single, fitting_shape, load_saved
-from gpupanel.trainer.models.model_file import check_model_file, saved_model_misfit
+from gpupanel.trainer.models.model_file import check_model_file, problem, saved_model_misfit
 from gpupanel.trainer.models.network import Building, Network
 from gpupanel.trainer.models.scaling import statistics
 
@@ -48,6 +49,8 @@ class _SavedModel(Network[SavedModel]):
         if not str(loaded.inputs[0].dtype).startswith("float"):
             examples = keras.ops.cast(examples, loaded.inputs[0].dtype)
         loaded.trainable = True  # also what was frozen when it was saved
+        if building.begins:
+            _check_trainable(loaded, path)
         if model.head is Head.NEW:
             base = _without_head(loaded)
             base.name = _BASE
@@ -74,6 +77,28 @@ class _SavedModel(Network[SavedModel]):
         if model.head is Head.NEW:
             return list(_layers(trained.get_layer(_BASE)))
         return list(_layers(trained.get_layer(_WHOLE)))[:-1]
+
+
+def _check_trainable(model: keras.Model, path: str) -> None:
+    """Refuse what no last layer would make trainable.
+
+    Raises:
+        ProblemError: It cannot be trained here.
+    """
+    try:
+        check_state(model)
+    except ModelMisfitError as misfit:
+        raise _not_trainable(path, str(misfit)) from misfit
+    if not model.trainable_weights:
+        raise _not_trainable(path, "it has no weights that could learn")
+
+
+def _not_trainable(path: str, why: str) -> ProblemError:
+    return problem(
+        "saved_model_not_trainable",
+        f"The model in {path} cannot be trained further: {why}.",
+        "Evaluate it, or choose another model.",
+    )
 
 
 def _layers(model: keras.Model) -> Iterator[keras.layers.Layer]:

@@ -61,6 +61,19 @@ def two_outputs() -> keras.Model:
     return keras.Model(inputs, [layers.Dense(10)(hidden), layers.Dense(10)(hidden)])
 
 
+def weightless() -> keras.Model:
+    inputs = keras.Input((8, 8))
+    return keras.Model(inputs, layers.Flatten()(layers.Cropping1D(3)(inputs)))
+
+
+def spectral() -> keras.Model:
+    """A layer changes a weight while it is called, and it is not batch normalisation."""
+    inputs = keras.Input((8, 8))
+    hidden = layers.SpectralNormalization(layers.Dense(4))(layers.Flatten()(inputs))
+    return keras.Model(inputs, layers.Dense(10)(hidden))
+
+
 keras.utils.set_random_seed(3)
-for make in (classifier, backbone, values, mixed, counting, two_outputs):
+EVERY = (classifier, backbone, values, mixed, counting, two_outputs, weightless, spectral)
+for make in EVERY:
     make().save(Path(sys.argv[1]) / f"{make.__name__}.keras")

@@ -12,7 +12,8 @@ from gpupanel.domain.data import DataSettings, DigitsData, NpzData, TableData, T
 from gpupanel.domain.model import Head, MlpModel, SavedModel, TabularModel, TransformerModel
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.table_data import RECIPE_MEMBER
-from tests.unit.trainer.conftest import MakeRun
+from tests.unit.trainer.conftest import MakeRun, StartTrainer
+from tests.unit.trainer.saved_models import make_saved_models
 from tests.unit.trainer.test_the_rule import CENTRAL, MIRRORED, ONE, TO_ONE_DEVICE
 from tests.unit.trainer.test_the_rule_for_networks import write_prices
 from tests.unit.trainer.text_folders import reviews, write_table
@@ -244,3 +245,29 @@ def test_that_a_model_that_is_trained_again_and_again_does_not_grow(
     assert layer_names(third["digits"].model) == layer_names(runs["kept, one device"].model)
     assert layer_names(third["values"].model) == layer_names(runs["still values"].model)
     assert inner_names(third["digits"].model) == inner_names(runs["kept, one device"].model)
+
+
+@pytest.mark.parametrize("head", list(Head))
+@pytest.mark.parametrize(
+    ("name", "why"), [("spectral", "changes its weight"), ("weightless", "no weights")]
+)
+def test_that_what_no_last_layer_would_make_trainable_is_refused_in_a_sentence(
+    saved: Path,
+    make_run: MakeRun,
+    start_trainer: StartTrainer,
+    tmp_path: Path,
+    name: str,
+    why: str,
+    head: Head,
+) -> None:
+    model = SavedModel(path=str(saved / f"{name}.keras"), head=head)
+    ended = start_trainer(make_run(tmp_path / "run", profile(SGD, model=model), [64])).ended()
+    assert ended.problem is not None
+    assert ended.problem.code == "saved_model_not_trainable"
+    assert why in ended.problem.message
+    assert ended.problem.fix is None
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_saved_models(tmp_path_factory.mktemp("saved"))
