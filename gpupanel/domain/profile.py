@@ -81,7 +81,7 @@ class Profile(Value):
         "shown.",
         default="train",
         choices=(
-            Choice("train", "Train", "A new model learns from the data."),
+            Choice("train", "Train", "A model learns from the data."),
             Choice(
                 "evaluate",
                 "Evaluate",

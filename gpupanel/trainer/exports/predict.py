@@ -25,6 +25,15 @@ FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
 TABLES = (".csv", ".tsv")
 LONGEST_TEXT = 2**20  # bytes: what follows is not read
 
+NEEDED_OF_KIND: dict[str, dict[str, type]] = {
+    "image": {"image": dict},
+    "row": {"columns": list, "csv": dict},
+    "words": {"words": list, "length": int},
+    "array": {},
+}
+"""What the JSON file says of an input, by its kind; beside shape, type and a sentence."""
+NEEDED_OF_OUTPUT = {"kind": str, "numbers": str, "names": list}
+
 
 def main() -> None:
     """Print what the model says of each input."""
@@ -45,6 +54,8 @@ def main() -> None:
     for name, example in examples(arguments.inputs, arguments.text, takes):
         outputs = model(example.reshape(1, *takes["shape"]).astype(takes["dtype"]))
         numbers = probabilities(outputs.reshape(-1).astype(np.float64), gives)
+        if len(numbers) != len(gives["names"]):
+            raise problem(f"{path} gives {len(numbers)} numbers, for {len(gives['names'])} names.")
         named = list(zip(gives["names"], numbers.tolist(), strict=True))
         results.append({"input": name, "outputs": named})
         if not arguments.json:
@@ -77,12 +88,30 @@ def described(model: Path) -> dict[str, Any]:
     """What the JSON file beside a model says."""
     path = description_of(model)
     try:
-        description: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        description: object = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
         raise problem(f"{path} does not say what the model takes: {error}") from error
+    if not isinstance(description, dict):
+        raise problem(f"{path} is damaged: export the model again.")
     if description.get("schema_version") != 1:
         raise problem(f"{path} was written by another version of gpupanel than this script.")
+    if not is_whole(description):
+        raise problem(f"{path} is damaged: export the model again.")
     return description
+
+
+def is_whole(description: dict[str, Any]) -> bool:
+    """Whether it says all that is used here."""
+    takes, gives = description.get("input"), description.get("output")
+    if not isinstance(takes, dict) or not isinstance(gives, dict):
+        return False
+    kind = takes.get("kind")
+    if not isinstance(kind, str) or kind not in NEEDED_OF_KIND:
+        return False
+    needed = {"shape": list, "dtype": str, "means": str, **NEEDED_OF_KIND[kind]}
+    return all(isinstance(takes.get(key), of) for key, of in needed.items()) and all(
+        isinstance(gives.get(key), of) for key, of in NEEDED_OF_OUTPUT.items()
+    )
 
 
 def load(path: Path) -> Callable[[np.ndarray], np.ndarray]:

@@ -53,7 +53,7 @@ def saved_model_path(model: ModelSettings) -> str:
     """The path of the saved model.
 
     Raises:
-        ProblemError: The settings name a model that is still to be built and trained.
+        ProblemError: The settings name a model that is not saved yet.
     """
     if model.is_saved:
         return model.chosen_path

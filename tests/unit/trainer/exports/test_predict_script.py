@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpupanel.trainer.exports import predict
 from tests.forked.processes import run_forked
 
 SCRIPT = Path(__file__).with_name("made_exports.py")
@@ -257,3 +258,39 @@ def test_that_the_script_runs_in_a_process_of_its_own_without_gpupanel(
     )
     found = numbers_in(json.loads(done.stdout))
     np.testing.assert_allclose(found, of_two(expected["table"]), atol=MOST)
+
+
+WHOLE = {
+    "schema_version": 1,
+    "input": {"kind": "array", "shape": [4], "dtype": "float32", "means": "Four numbers."},
+    "output": {"kind": "classes", "numbers": "logits", "names": ["a", "b"]},
+}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff",
+        b"[" * 100_000,
+        b"[1]",
+        b'"x"',
+        b'{"schema_version": 1}',
+        json.dumps({**WHOLE, "schema_version": 2}).encode(),
+        json.dumps({**WHOLE, "input": [1]}).encode(),
+        json.dumps({**WHOLE, "output": {"kind": "classes"}}).encode(),
+        json.dumps({**WHOLE, "input": {**WHOLE["input"], "kind": ["array"]}}).encode(),
+        json.dumps({**WHOLE, "input": {**WHOLE["input"], "kind": "words"}}).encode(),
+        json.dumps({**WHOLE, "input": {**WHOLE["input"], "shape": "4"}}).encode(),
+    ],
+)
+def test_that_a_description_that_is_damaged_ends_in_a_sentence(
+    tmp_path: Path, content: bytes
+) -> None:
+    model = tmp_path / "m.tflite"
+    predict.description_of(model).write_bytes(content)
+    with pytest.raises(SystemExit) as ended:
+        predict.described(model)
+    assert str(predict.description_of(model)) in str(ended.value)
+    predict.description_of(model).write_text(json.dumps(WHOLE))
+    assert predict.described(model) == WHOLE
