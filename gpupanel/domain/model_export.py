@@ -18,7 +18,7 @@ class ModelFormat(Enum):
     SAVEDMODEL = "savedmodel"
     """A folder that TensorFlow and TensorFlow Serving load."""
     TFLITE = "tflite"
-    """One file for LiteRT, on telephones and small computers."""
+    """One file for LiteRT, on phones and embedded devices."""
 
 
 class Quantization(Enum):

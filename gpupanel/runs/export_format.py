@@ -74,7 +74,7 @@ class ModelExportFormat(Enum):
         return {
             "keras": "A copy of the model as one .keras file, for Python with Keras",
             "savedmodel": "The model as a folder, for TensorFlow, TensorFlow Serving and Java",
-            "tflite": "The model as one file for LiteRT, on telephones and small computers",
+            "tflite": "The model as one file for LiteRT, on phones and embedded devices",
             "tflite_float16": "The same in half the size, with nearly the same outputs",
             "tflite_int8": "The same in a quarter of the size, faster on most processors; its "
             "outputs differ a little. Some examples of the run's data show the ranges of numbers.",

@@ -390,7 +390,7 @@ def test_that_a_plot_without_a_step_says_so_until_the_first_one(panel):
             label.isVisibleTo(plot)
             for plot in plots
             for label in plot.canvas.findChildren(QLabel)
-            if label.text() == "No step yet"
+            if label.text() == "No steps recorded"
         ]
 
     panel.plot_wall.redraw()

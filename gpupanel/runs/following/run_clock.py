@@ -1,7 +1,7 @@
 """The time of a run: it stands still while nothing of the run is there, and never goes back."""
 
 from array import array
-from dataclasses import dataclass
+from bisect import bisect_right
 from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Final
@@ -64,19 +64,6 @@ def set_back_s(times_s: Floats) -> list[float]:
     return [before - after for before, after in pairwise(in_order) if after < before]
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """A stretch in which a supervisor was there.
-
-    Attributes:
-        clock_s: When it began, seconds since the epoch (UTC).
-        run_s: The time of the run by then.
-    """
-
-    clock_s: float
-    run_s: float
-
-
 class RunClock:
     """Turns moments into seconds since the start of a run.
 
@@ -87,13 +74,16 @@ class RunClock:
     def __init__(self) -> None:
         self._written = SteadyTime()
         self._sampled = SteadyTime()
-        self._stretches: list[_Stretch] = []
+        # Of each stretch in which a supervisor was there: when it began, in order, and the run's
+        # time by then.
+        self._began_s = array("d")
+        self._run_s = array("d")
         self._last_s = 0.0
 
     @property
     def has_begun(self) -> bool:
         """Whether the run reported anything at all."""
-        return bool(self._stretches)
+        return bool(self._began_s)
 
     def see(self, event: Event) -> float:
         """Take in one event, in the order in which they were written.
@@ -104,11 +94,11 @@ class RunClock:
         if isinstance(event, UnknownEvent):
             return self._last_s  # nobody knows when that was
         time_s = self._written.of(event.time_s)
-        if not self._stretches:
-            self._stretches.append(_Stretch(time_s, 0.0))
+        if not self._began_s:
+            self._begin(time_s, 0.0)
         elif isinstance(event, RunStarted):
             # What was reported last before belongs to the stretch before.
-            self._stretches.append(_Stretch(time_s, self.seconds(self._last_s) or 0.0))
+            self._begin(time_s, self.seconds(self._last_s) or 0.0)
         # A restart by hand is reported before its supervisor is there.
         if not isinstance(event, RunRestarted):
             self._last_s = max(self._last_s, time_s)
@@ -117,8 +107,8 @@ class RunClock:
     def see_steps(self, steps: StepBatch) -> Floats:
         """Take in steps in bulk; when they were done, as :meth:`moments` takes it."""
         times_s = self._written.of_many(steps.time_s)
-        if not self._stretches:
-            self._stretches.append(_Stretch(times_s[0], 0.0))
+        if not self._began_s:
+            self._begin(times_s[0], 0.0)
         self._last_s = max(self._last_s, max(times_s))
         return times_s
 
@@ -128,18 +118,22 @@ class RunClock:
 
     def seconds(self, clock_s: float) -> float | None:
         """The run's time at a moment; ``None`` before its beginning, or before it is known."""
-        for stretch in reversed(self._stretches):
-            if clock_s >= stretch.clock_s:
-                return stretch.run_s + clock_s - stretch.clock_s
-        return None
+        place = bisect_right(self._began_s, clock_s) - 1
+        return None if place < 0 else self._run_s[place] + clock_s - self._began_s[place]
 
     def moments(self, clock_s: Floats) -> "NDArray[np.float64]":
         """The run's time at many moments; not-a-number where :meth:`seconds` is ``None``."""
         import numpy as np
 
         asked = np.asarray(clock_s)
-        moments = np.full(asked.shape, np.nan)
-        for stretch in self._stretches:
-            within = asked >= stretch.clock_s
-            moments[within] = stretch.run_s + asked[within] - stretch.clock_s
-        return moments
+        if not self._began_s:
+            return np.full(asked.shape, np.nan)
+        began_s, run_s = np.asarray(self._began_s), np.asarray(self._run_s)
+        places = np.searchsorted(began_s, asked, side="right") - 1
+        return np.where(places < 0, np.nan, run_s[places] + asked - began_s[places])
+
+    def _begin(self, clock_s: float, run_s: float) -> None:
+        """Begin a stretch at a moment, seconds since the epoch (UTC)."""
+        # Times may go back by DISORDER_S at most; stretches do not.
+        self._began_s.append(max(clock_s, self._began_s[-1]) if self._began_s else clock_s)
+        self._run_s.append(run_s)

@@ -25,7 +25,7 @@ _WIDEST_RATE = "9,999,999 ex/s"
 _WIDEST_MEMORY = "1,023.9 GiB"
 _METRIC_TITLES = {"accuracy": "Accuracy, %", "mean_absolute_error": "Mean absolute error"}
 
-_NO_STEP = "No step yet"
+_NO_STEP = "No steps recorded"
 
 
 class PlotWall(QWidget):
