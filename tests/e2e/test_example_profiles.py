@@ -21,6 +21,7 @@ TRAINED_ALIKE = {
     "balanced-shares": "test_balancing.py measures, divides and learns with such shares",
     "parameter-servers": "test_parameter_server.py trains with such a gang, forked and real",
     "multi-worker-with-two-workers": "test_multi_worker.py, and test_private_runs.py by real ones",
+    "central-storage-for-a-large-model": "test_the_rule.py trains with weights on the host",
     "digits": "test_terminal.py trains it with the real command",
     "different-caps-on-different-gpus": "two CPU replicas, 48 and 16: data-sharded-by-device",
     "memory-growth-on-all-gpus": "one CPU without anything special: gradient-accumulation has more",

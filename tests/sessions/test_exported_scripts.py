@@ -61,13 +61,14 @@ def session(
     )
 
 
-def images_in_sets(material: Material) -> ImagesData:
+def images_in_sets(material: Material, **changes: object) -> ImagesData:
     """The same three times: each set is read by a line of its own."""
     return ImagesData(
         path=str(material.images),
         validation_path=str(material.images),
         test_path=str(material.images),
         image_size=(6, 5),
+        **changes,
     )
 
 
@@ -89,43 +90,6 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             model=MlpModel(hidden=(8,)),
             training=changed(
                 accumulation_steps=3, clip_norm=0.3, loss=Loss.FOCAL, label_smoothing=0.1
-            ),
-        ),
-        # The third batch is a remainder of five: 3 and 2, in two micro-batches.
-        "remainder of five of uneven shares, micro-batches, statistics over replicas": session(
-            mirrored,
-            2,
-            (59, 3),
-            data=NpzData(path=str(material.columns), class_weights={"1": 2.5}),
-            model=MlpModel(hidden=(8,), batch_norm=True),
-            training=changed(global_batch_size=62, accumulation_steps=3, learning_rate=0.01),
-        ),
-        "pictures in nested and hidden folders, statistics over replicas": session(
-            mirrored,
-            2,
-            (11, 5),
-            data=ImagesData(
-                path=str(material.images), image_size=(6, 5), cache="none", augmentation=CHANGED
-            ),
-            model=CnnModel(filters=(4,), batch_norm=True),
-            training=changed(global_batch_size=16, learning_rate=0.01),
-        ),
-        "XLA, micro-batches, statistics and random numbers of each replica": session(
-            mirrored,
-            2,
-            (46, 24),
-            data=NpzData(
-                path=str(material.pixels),
-                features=FEATURES,
-                labels=LABELS,
-                augmentation=Augmentation(flip=Flip.VERTICAL, shift=0.2, fill=Fill.ZERO),
-            ),
-            model=MlpModel(
-                hidden=(8,), batch_norm=True, batch_norm_synchronized=False, dropout=0.4
-            ),
-            # XLA compiles each size of a part for itself: so all batches are full.
-            training=changed(
-                jit_compile=True, accumulation_steps=2, global_batch_size=70, epochs=5
             ),
         ),
         "Python code, values, early stopping, weights on the host": session(
@@ -162,7 +126,13 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
                 augmentation=BLENDED,
             ),
             model=MlpModel(hidden=(8,)),
-            training=changed(learning_rate=0.01),
+            training=changed(
+                learning_rate=0.01,
+                schedule=ScheduleSettings(kind="cosine", warmup_epochs=0.5, least=0.1),
+                nesterov=True,
+                weight_decay=0.1,
+                ema=0.75,
+            ),
         ),
         TABLE_SESSION: session(
             mirrored,
@@ -183,8 +153,75 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             mirrored,
             2,
             (11, 5),
-            data=images_in_sets(material),
-            model=MlpModel(hidden=(4,)),
+            data=images_in_sets(material, cache="none", augmentation=CHANGED),
+            model=CnnModel(filters=(4,), batch_norm=True),
+            training=changed(global_batch_size=16, learning_rate=0.01),
+        ),
+        "layers on two devices, AdamW": session(
+            StrategyKind.MODEL_PARALLEL,
+            2,
+            data=FEW_DIGITS,
+            model=CnnModel(filters=(3,), hidden=(6,)),
+            placement={"dense_1": 1},
+            training=changed(
+                optimizer=Optimizer.ADAMW,
+                learning_rate=1e-3,
+                seed=2**31 - 1,
+                weight_decay=0.05,
+                beta_1=0.8,
+                beta_2=0.95,
+                ema=0.9,
+            ),
+        ),
+        "one device": session(
+            ones,
+            1,
+            data=FEW_DIGITS,
+            name='\x00\u202e\'"""\n',
+            training=changed(schedule=ScheduleSettings(kind="step", every_epochs=1, factor=0.3)),
+        ),
+    }
+
+
+def further_sessions(material: Material) -> dict[str, Profile]:
+    """What those do not have, or have beside much else."""
+    mirrored, ones = StrategyKind.MIRRORED, StrategyKind.ONE_DEVICE
+    return {
+        # The third batch is a remainder of five: 3 and 2, in two micro-batches.
+        "remainder of five of uneven shares, micro-batches, statistics over replicas": session(
+            mirrored,
+            2,
+            (59, 3),
+            data=NpzData(path=str(material.columns), class_weights={"1": 2.5}),
+            model=MlpModel(hidden=(8,), batch_norm=True),
+            training=changed(global_batch_size=62, accumulation_steps=3, learning_rate=0.01),
+        ),
+        "XLA, micro-batches, statistics and random numbers of each replica": session(
+            mirrored,
+            2,
+            (46, 24),
+            data=NpzData(
+                path=str(material.pixels),
+                features=FEATURES,
+                labels=LABELS,
+                augmentation=Augmentation(flip=Flip.VERTICAL, shift=0.2, fill=Fill.ZERO),
+            ),
+            model=MlpModel(
+                hidden=(8,), batch_norm=True, batch_norm_synchronized=False, dropout=0.4
+            ),
+            # XLA compiles each size of a part for itself: so all batches are full.
+            training=changed(
+                jit_compile=True, accumulation_steps=2, global_batch_size=70, epochs=5
+            ),
+        ),
+        "pictures in nested and hidden folders, statistics over replicas": session(
+            mirrored,
+            2,
+            (11, 5),
+            data=ImagesData(
+                path=str(material.images), image_size=(6, 5), cache="none", augmentation=CHANGED
+            ),
+            model=CnnModel(filters=(4,), batch_norm=True),
             training=changed(global_batch_size=16, learning_rate=0.01),
         ),
         "several values of pictures, in a CSV": session(
@@ -238,35 +275,14 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             model=PythonModel(path=str(material.embedding_code)),
             training=changed(accumulation_steps=2, clip_norm=0.01),
         ),
-        "layers on two devices, AdamW": session(
-            StrategyKind.MODEL_PARALLEL,
-            2,
-            data=FEW_DIGITS,
-            model=CnnModel(filters=(3,), hidden=(6,)),
-            placement={"dense_1": 1},
-            training=changed(
-                optimizer=Optimizer.ADAMW,
-                learning_rate=1e-3,
-                seed=2**31 - 1,
-                weight_decay=0.05,
-                beta_1=0.8,
-                beta_2=0.95,
-                ema=0.9,
-            ),
-        ),
-        "one device": session(
-            ones,
-            1,
-            data=FEW_DIGITS,
-            name='\x00\u202e\'"""\n',
-            training=changed(schedule=ScheduleSettings(kind="step", every_epochs=1, factor=0.3)),
-        ),
     }
 
 
 LABELS_SESSION = "several labels, validated on the test set, micro-batches"
 VALUES_SESSION = "several values, in files that stay on disk"
-TRAININGS = list(chosen_sessions(Material(*[Path("/")] * 11)))
+_NOWHERE = Material(*[Path("/")] * 11)
+TRAININGS = list(chosen_sessions(_NOWHERE))
+FURTHER = list(further_sessions(_NOWHERE))
 
 
 @pytest.fixture(scope="module")
@@ -349,14 +365,32 @@ def sessions(
     return carry_out_both(root, chosen)
 
 
+def assert_trained_alike(both: Both) -> None:
+    assert (both.error("run"), both.error("script")) == (None, None)
+    assert both.furthest() < ROUNDING
+    both.assert_same_epochs()
+
+
 @pytest.mark.parametrize("name", TRAININGS)
 def test_that_a_script_ends_with_the_weights_and_measures_of_the_run(
     sessions: dict[str, Both], name: str
 ) -> None:
-    both = sessions[name]
-    assert (both.error("run"), both.error("script")) == (None, None)
-    assert both.furthest() < ROUNDING
-    both.assert_same_epochs()
+    assert_trained_alike(sessions[name])
+
+
+@pytest.fixture(scope="module")
+def further(
+    material: Material, trust_in_code: None, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Both]:
+    return carry_out_both(tmp_path_factory.mktemp("further"), further_sessions(material))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FURTHER)
+def test_that_a_script_ends_with_what_further_runs_end_with(
+    further: dict[str, Both], name: str
+) -> None:
+    assert_trained_alike(further[name])
 
 
 def test_that_early_stopping_ends_both_after_the_same_epoch(sessions: dict[str, Both]) -> None:

@@ -10,7 +10,7 @@ from tests.forked.processes import run_forked
 from tests.forked.terminal import gpupanel
 from tests.sessions.both import furthest, weights
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]  # test_notebook.py compares the code
 
 DIGITS = Path("resources/profiles/digits.toml")
 

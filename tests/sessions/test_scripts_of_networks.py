@@ -19,42 +19,55 @@ pytestmark = pytest.mark.tensorflow
 ALONE = {"devices": DeviceSettings(visible=("cpu",)), "strategy": StrategySettings()}
 
 
-def test_that_run_and_script_give_the_same_weights_and_evaluations(tmp_path: Path) -> None:
-    reviewed = write_table(tmp_path / "reviews.csv", [*reviews(150), ("", 2)], "review,stars")
+ADAM = trained_with(3e-3, optimizer=Optimizer.ADAM)
+RESNET, TRANSFORMER = ResNetModel(filters=(4, 8), blocks=1), TransformerModel(width=8, heads=2)
+DIGITS = DigitsData(validation_fraction=0.9)
+EVERYTHING = InferenceSettings(batch_size=64, examples="all")
+
+
+def texts_and_table(folder: Path) -> tuple[TextData, TableData]:
+    reviewed = write_table(folder / "reviews.csv", [*reviews(150), ("", 2)], "review,stars")
     texts = TextData(path=str(reviewed), vocabulary=30, length=9, validation_fraction=0.2)
-    prices = write_prices(tmp_path / "prices.csv", 150)
-    table = TableData(path=str(prices), validation_fraction=0.2)
-    digits = DigitsData(validation_fraction=0.9)
-    adam = trained_with(3e-3, optimizer=Optimizer.ADAM)
-    resnet, transformer = ResNetModel(filters=(4, 8), blocks=2), TransformerModel(width=8, heads=2)
+    prices = write_prices(folder / "prices.csv", 150)
+    return texts, TableData(path=str(prices), validation_fraction=0.2)
+
+
+def test_that_run_and_script_give_the_same_weights_and_evaluations(tmp_path: Path) -> None:
+    texts, table = texts_and_table(tmp_path)
     normalised = TabularModel(hidden=(8, 4), batch_norm=True, dropout=0.1)
     trained = {
-        "resnet": session(data=digits, model=resnet, training=adam),
-        "resnet alone": session(
-            data=digits,
-            model=resnet.model_copy(update={"dropout": 0.2}),
-            training=adam,
-            **ALONE,
-        ),
-        "transformer": session(data=texts, model=transformer, training=adam),
+        "resnet": session(data=DIGITS, model=RESNET, training=ADAM),
+        "transformer": session(data=texts, model=TRANSFORMER, training=ADAM),
+        "table": session(data=table, model=normalised, training=ADAM),
+    }
+    inferred = (
+        ("transformer", "evaluate", texts, EVERYTHING),
+        ("table", "predict", table, EVERYTHING),
+    )
+    assert_same_sessions(tmp_path, trained, inferred)
+
+
+@pytest.mark.slow
+def test_that_run_and_script_agree_about_further_settings(tmp_path: Path) -> None:
+    texts, table = texts_and_table(tmp_path)
+    deeper = RESNET.model_copy(update={"blocks": 2, "dropout": 0.2})
+    undropped = TRANSFORMER.model_copy(update={"dropout": 0.0, "blocks": 1})
+    embedded = TabularModel(embedding_units=2)
+    trained = {
+        "resnet": session(data=DIGITS, model=deeper, training=ADAM),
+        "resnet alone": session(data=DIGITS, model=deeper, training=ADAM, **ALONE),
         "transformer alone": session(
             data=texts,
-            model=transformer.model_copy(update={"dropout": 0.0, "blocks": 1}),
+            model=undropped,
             training=trained_with(3e-3, accumulation_steps=2),
             **ALONE,
         ),
-        "table": session(data=table, model=normalised, training=adam),
-        "table alone": session(
-            data=table, model=TabularModel(embedding_units=2), training=adam, **ALONE
-        ),
-        "numbers": session(data=digits_table(tmp_path), model=TabularModel(), training=adam),
+        "table alone": session(data=table, model=embedded, training=ADAM, **ALONE),
+        "numbers": session(data=digits_table(tmp_path), model=TabularModel(), training=ADAM),
     }
-    everything = InferenceSettings(batch_size=64, examples="all")
     inferred = (
-        ("resnet", "evaluate", digits, everything),
-        ("transformer", "evaluate", texts, everything),
-        ("table", "evaluate", table, everything),
-        ("table alone", "predict", table, everything),
+        ("resnet", "evaluate", DIGITS, EVERYTHING),
+        ("table alone", "evaluate", table, EVERYTHING),
     )
     assert_same_sessions(tmp_path, trained, inferred)
 

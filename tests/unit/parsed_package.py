@@ -19,6 +19,11 @@ def parsed_package() -> dict[str, ast.Module]:
 
 
 @cache
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """All that stands in a file, in the order of :func:`ast.walk`, listed once for each tree."""
+    return tuple(ast.walk(tree))
+
+
 def nodes_of_package() -> dict[str, tuple[ast.AST, ...]]:
-    """All that stands in each file, in the order of :func:`ast.walk`."""
-    return {path: tuple(ast.walk(tree)) for path, tree in parsed_package().items()}
+    """All that stands in each file of the package."""
+    return {path: nodes(tree) for path, tree in parsed_package().items()}

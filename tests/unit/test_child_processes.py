@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.unit.parsed_package import parsed_package
+from tests.unit.parsed_package import nodes, parsed_package
 
 CHILD_COMMAND = "domain/child_command.py"
 
@@ -57,7 +57,7 @@ FORBIDDEN = [
 def full_names(tree: ast.Module) -> dict[str, str]:
     """What each imported name stands for: ``P`` for ``subprocess.Popen``."""
     names = {}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             for each in node.names:
                 names[each.asname or each.name.partition(".")[0]] = (
@@ -81,7 +81,7 @@ def dotted(node: ast.expr, names: dict[str, str]) -> str:
 
 
 def imported(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -91,7 +91,7 @@ def imported(tree: ast.Module) -> Iterator[str]:
 
 def calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
     names = full_names(tree)
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Call):
             yield dotted(node.func, names), node
 
@@ -107,9 +107,25 @@ def starts(tree: ast.Module) -> list[str]:
     return found
 
 
+def names_python(tree: ast.Module) -> bool:
+    """Whether it asks which Python this is."""
+    names = full_names(tree)
+    asking = (ast.Name, ast.Attribute)
+    return any(
+        isinstance(node, asking) and dotted(node, names) == "sys.executable" for node in nodes(tree)
+    )
+
+
 @pytest.mark.parametrize(("source", "found"), FORBIDDEN)
 def test_that_a_start_is_seen_however_it_is_written(source: str, found: str) -> None:
     assert any(found in each for each in starts(ast.parse(source)))
+
+
+def test_that_python_is_seen_however_it_is_named() -> None:
+    for source in ("import sys\nsys.executable", "import sys as s\ns.executable"):
+        assert names_python(ast.parse(source))
+    assert names_python(ast.parse("from sys import executable as python\npython"))
+    assert not names_python(ast.parse("path.executable"))
 
 
 def test_that_processes_are_started_in_known_places_only() -> None:
@@ -127,9 +143,8 @@ def test_that_each_start_hands_on_the_environment_of_a_child(path: str) -> None:
 
 def test_that_no_other_module_names_python_or_a_module_to_run() -> None:
     for path, tree in parsed_package().items():
-        text = ast.unparse(tree)
-        assert path in NAMING_PYTHON or "sys.executable" not in text, path
-        literals = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+        assert path in NAMING_PYTHON or not names_python(tree), path
+        literals = [node.value for node in nodes(tree) if isinstance(node, ast.Constant)]
         assert path == CHILD_COMMAND or not {"-m", "-c", "-P"} & set(map(str, literals)), path
 
 

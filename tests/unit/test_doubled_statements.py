@@ -4,12 +4,12 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
-from tests.unit.parsed_package import parsed_package
+from tests.unit.parsed_package import nodes, parsed_package
 
 
-def doubled(tree: ast.AST) -> Iterator[str]:
+def doubled(tree: ast.Module) -> Iterator[str]:
     """Statements that stand twice in a row in the same block."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         for name in ("body", "orelse", "finalbody"):
             block = getattr(node, name, [])
             if isinstance(block, list):

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import pytest
 
-from tests.unit.parsed_package import PACKAGE, parsed_package
+from tests.unit.parsed_package import PACKAGE, nodes, parsed_package
 
 AVOIDED = re.compile(
     r"\b(tells?|told|judg(e|es|ed|ing)|wish(es|ed)?|pulse|taking[_ ]up"
@@ -61,12 +61,12 @@ def shown_texts(path: str, tree: ast.Module) -> list[str]:
     """What people may see of a file: its literals but for documentation, and what verbs print."""
     unseen = {
         id(inner)
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Expr | ast.FormattedValue | ast.JoinedStr)
         for inner in ast.iter_child_nodes(node)
         if isinstance(inner, ast.Constant | ast.JoinedStr)
     }
-    texts = [literal_text(node) for node in ast.walk(tree) if id(node) not in unseen]
+    texts = [literal_text(node) for node in nodes(tree) if id(node) not in unseen]
     if path.startswith("cli/verbs/"):
         functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
         texts += [ast.get_docstring(function) or "" for function in functions if _is_verb(function)]
