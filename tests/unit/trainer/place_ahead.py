@@ -121,15 +121,13 @@ def is_too_large_to_be_placed() -> bool:
     return is_left and is_begun
 
 
-def calls_over(feed: StreamedFeed) -> Calls:
+def calls_over(feed: StreamedFeed, kind: StrategyKind = StrategyKind.MIRRORED) -> Calls:
     def replica_step(features: tf.Tensor, labels: tf.Tensor, _: tf.Tensor) -> ReplicaSums:
         weighted = tf.cast(features, tf.float32) * tf.reshape(tf.range(12.0), (4, 3))
         numbers = [tf.reduce_sum(weighted), tf.reduce_sum(tf.cast(labels, tf.float32))]
         return ReplicaSums(tf.stack(numbers))
 
-    plan = plan_of(REPLICAS)
-    assert plan.strategy is StrategyKind.MIRRORED
-    strategy = make_strategy(plan)
+    strategy = make_strategy(plan_of(REPLICAS).model_copy(update={"strategy": kind}))
     return Calls(strategy, feed, (24, 8), 2, replica_step)
 
 
@@ -166,10 +164,10 @@ def calls_are_fed() -> dict[str, bool]:
     }
 
 
-def stays_on_its_device(first_device: int) -> bool:
+def stays_on_its_device(first_device: int, kind: StrategyKind) -> bool:
     """Whether no pixels go from one device to another within a call."""
     feed, _ = new_feed(first_device)
-    calls = calls_over(feed)
+    calls = calls_over(feed, kind)
     batches = np.arange(96, dtype=np.int32).reshape(3, 32)
     context.context().enable_graph_collection()
     calls(batches)
@@ -195,7 +193,10 @@ def main() -> None:
         "bounds": is_placed_for_the_bounds_that_hold(),
         "bytes": is_too_large_to_be_placed(),
         # Placed elsewhere than where they are computed with, they do.
-        "device": stays_on_its_device(0) and not stays_on_its_device(1),
+        **{
+            kind.value: stays_on_its_device(0, kind) and not stays_on_its_device(1, kind)
+            for kind in (StrategyKind.MIRRORED, StrategyKind.CENTRAL_STORAGE)
+        },
         **calls_are_fed(),
     }
     ended = []

@@ -32,8 +32,11 @@ def test_that_each_part_is_on_its_replicas_device_before_it_is_asked_for(
     assert found["placed"]
 
 
-def test_that_within_a_call_no_example_goes_to_another_device(found: dict[str, bool]) -> None:
-    assert found["device"]
+@pytest.mark.parametrize("strategy", ["mirrored", "central_storage"])
+def test_that_within_a_call_no_example_goes_to_another_device(
+    found: dict[str, bool], strategy: str
+) -> None:
+    assert found[strategy]
 
 
 def test_that_what_was_placed_for_other_shares_is_not_used(found: dict[str, bool]) -> None:
