@@ -61,7 +61,40 @@ def main() -> None:
         pixels, errors = files.read_readable(everything)
         both.append((pixels, sorted(errors)))
     are_same = bool((both[0][0] == both[1][0]).all()) and both[0][1] == both[1][1]
-    print(json.dumps({"each": found, "together": are_same, "unreadable": both[0][1]}))
+    many = [Path(sys.argv[1]) / name for name in ("444", "422", "420", "junk_after")] * 9
+    many.append(many[0])
+    damaged = [*many[:3], Path(sys.argv[1]) / "half", *many[4:]]
+    print(
+        json.dumps(
+            {
+                "each": found,
+                "together": are_same,
+                "unreadable": both[0][1],
+                "many": read_many(many, counting),
+                "many_with_one_damaged": read_many(damaged, counting),
+            }
+        )
+    )
+
+
+def read_many(paths: list[Path], counting: Counting) -> dict[str, object]:
+    """Which of them TensorFlow's way and the other one do not agree about, and how many it took."""
+    before, both = counting.count, []
+    for decoding in (ImageDecoding(), ImageDecoding(counting)):
+        files = ImageFiles(
+            tuple(map(str, paths)),
+            (48, 60),
+            3,
+            skipped=SkippedFiles(len(paths), 0.9),
+            decoding=decoding,
+        )
+        both.append(files.read_readable(np.arange(len(paths), dtype=np.int32)))
+    (one, unreadable), (other, also_unreadable) = both
+    return {
+        "different": np.flatnonzero((one != other).any(axis=(1, 2, 3))).tolist(),
+        "unreadable": [sorted(unreadable), sorted(also_unreadable)],
+        "by_tensorflow": counting.count - before,
+    }
 
 
 if __name__ == "__main__":

@@ -134,6 +134,24 @@ def test_that_tensorflow_takes_no_file_that_is_refused_otherwise(
     assert decoded["unreadable"] == sorted(decoded["names"].index(bad) for bad in BAD)
 
 
+@pytest.mark.tensorflow
+def test_that_many_jpegs_are_decoded_to_the_same_pixels(decoded: dict[str, Any]) -> None:
+    # Two calls of sixteen and what is left over.
+    assert decoded["many"] == {"different": [], "unreadable": [[], []], "by_tensorflow": 37}
+
+
+@pytest.mark.tensorflow
+def test_that_a_damaged_jpeg_among_many_leaves_the_others_what_they_are(
+    decoded: dict[str, Any],
+) -> None:
+    # The fifteen of its call are decoded one by one.
+    assert decoded["many_with_one_damaged"] == {
+        "different": [],
+        "unreadable": [[3], [3]],
+        "by_tensorflow": 37 - 16,
+    }
+
+
 class Refusing:
     """Decodes nothing: as where one of those that are decoded at once is damaged."""
 

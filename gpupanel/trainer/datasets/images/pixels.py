@@ -123,12 +123,12 @@ def plain_jpeg_or_pixels_of(
             and width * height <= _LARGE_PIXELS
             and _averaged((width, height), size) == (1, 1)
             and image.getexif().get(_ORIENTATION, _UPRIGHT) == _UPRIGHT
-            and file.seek(0, os.SEEK_END) <= _LARGE_BYTES
+            and (content_bytes := file.seek(0, os.SEEK_END)) <= _LARGE_BYTES
         )
         if not is_plain:
             return _pixels(image, size, channels, most_pixels)
         file.seek(0)
-        return PlainJpeg(file.read(_LARGE_BYTES), reduction)
+        return PlainJpeg(file.read(content_bytes), reduction)
 
 
 def form_and_pixels_of(
