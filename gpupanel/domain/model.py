@@ -111,6 +111,11 @@ class SavedModel(Model):
 
     @property
     @override
+    def has_new_head(self) -> bool:
+        return self.head is Head.NEW
+
+    @property
+    @override
     def keeps_layers(self) -> bool:
         return self.frozen_layers != "none"
 

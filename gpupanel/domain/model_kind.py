@@ -162,6 +162,11 @@ class Model(KindValue):
         return "none"
 
     @property
+    def has_new_head(self) -> bool:
+        """Whether a last layer for the data takes the place of that of a saved model."""
+        return False
+
+    @property
     def weights_path(self) -> str:
         """The file of weights that it begins with; empty where a file was not chosen."""
         return self.chosen_paths.get("weights", "")

@@ -4,23 +4,38 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
-from gpupanel.domain.data import DigitsData, NpzData, Target
+from gpupanel.domain.data import DigitsData, NpzData, TableData, Target, TextData
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import Head, SavedModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.strategy import StrategySettings
+from gpupanel.trainer.datasets.tables.recipe import TableRecipe
+from gpupanel.trainer.datasets.texts.recipe import TextRecipe
+from gpupanel.trainer.models.model_file import recipe_in
+from tests.sessions.both import weights
 from tests.sessions.one_source import assert_same_sessions, session, trained_with
-from tests.unit.trainer.saved_models import make_saved_models
+from tests.unit.trainer.saved_models import make_saved_models, with_recipe
+from tests.unit.trainer.test_the_rule_for_networks import write_prices
+from tests.unit.trainer.text_folders import make_texts, reviews, write_table
+
+Recipe = TextRecipe | TableRecipe
 
 pytestmark = pytest.mark.tensorflow
 
 ALONE = {"devices": DeviceSettings(visible=("cpu",)), "strategy": StrategySettings()}
 
 
-def test_that_run_and_script_give_the_same_weights_and_evaluations(tmp_path: Path) -> None:
-    made = make_saved_models(tmp_path)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_saved_models(tmp_path_factory.mktemp("saved"))
+
+
+def test_that_run_and_script_give_the_same_weights_and_evaluations(
+    made: Path, tmp_path: Path
+) -> None:
     random = np.random.default_rng(5)
     x = random.integers(0, 17, (120, 8, 8)).astype(np.float32)
     np.savez(tmp_path / "three.npz", x=x, y=(x[:, 0, 0] // 6).astype(np.int64))
@@ -73,3 +88,80 @@ def test_that_run_and_script_give_the_same_weights_and_evaluations(tmp_path: Pat
         ("values", "evaluate", values, everything),
     )
     assert_same_sessions(tmp_path, trained, inferred)
+
+
+def recipe(path: Path) -> Recipe:
+    return TypeAdapter(Recipe).validate_json(recipe_in(str(path)))
+
+
+def test_that_a_script_makes_features_of_texts_and_tables_as_the_saved_model_knows_them(
+    made: Path, tmp_path: Path
+) -> None:
+    reviewed = write_table(tmp_path / "reviews.csv", reviews(150), "review,stars")
+    known_texts = TextData(path=str(reviewed), vocabulary=30, length=9)
+    known_rows = TableData(path=str(write_prices(tmp_path / "prices.csv", 150)))
+    words = str(with_recipe(made / "words.keras", known_texts))
+    columns = str(with_recipe(made / "columns.keras", known_rows))
+    # Other words, means and categories than those that the models know.
+    moods = [(f"{text} indeed", stars) for text, stars in reviews(70, seed=1)]
+    write_table(tmp_path / "moods.csv", moods, "review,stars")
+    folders = {"glad": [text for text, _ in moods[:30]], "sad": [text for text, _ in moods[30:60]]}
+    make_texts(tmp_path / "train", folders)
+    make_texts(tmp_path / "test", {"sad": ["bad, bad film", ""], "glad": ["good! so good"]})
+    head, *rows = Path(known_rows.path).read_text().splitlines()
+    cells = [row.rpartition(",") for row in rows]
+    dear = [f"{row},{'dear' if float(price) > 300 else 'cheap'}" for row, _, price in cells]
+    tables = {
+        "prices": [head, *(f"1{row}" for row in rows[:60]), "70.5,F,,88", ",A,k0,99"],
+        "dear": ["size,city,kind,how", *dear[:60], "70.5,F,,cheap", ",A,k0,dear", "3,B,k1,"],
+        "later": ["size,city,kind,how", *dear[60:80]],
+    }
+    for name, lines in tables.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    new = {"head": Head.NEW, "frozen_layers": "base"}
+    sgd = trained_with(1e-2)
+    trained = {
+        "texts": session(
+            data=TextData(path=f"{tmp_path}/moods.csv", length=4, validation_fraction=0.2),
+            model=SavedModel(path=words),
+            training=trained_with(3e-3, optimizer=Optimizer.ADAM),
+        ),
+        "other texts": session(
+            data=TextData(path=f"{tmp_path}/train", test_path=f"{tmp_path}/test"),
+            model=SavedModel(path=words, **new),
+            training=sgd,
+            **ALONE,
+        ),
+        "rows": session(
+            data=TableData(path=f"{tmp_path}/prices.csv", validation_fraction=0.2),
+            model=SavedModel(path=columns, frozen_layers=1),
+            training=sgd,
+        ),
+        "other rows": session(
+            data=TableData(
+                path=f"{tmp_path}/dear.csv",
+                validation_path=f"{tmp_path}/later.csv",
+                missing="drop",
+            ),
+            model=SavedModel(path=columns, head=Head.NEW, fine_tune_from_epoch=2),
+            training=sgd,
+            **ALONE,
+        ),
+    }
+    both = assert_same_sessions(tmp_path / "sessions", trained, ())
+    kept = {name: recipe(each.run.model) for name, each in both.items()}
+    assert kept == {name: recipe(each.folder / "model.keras") for name, each in both.items()}
+    first, second = recipe(made / "words.keras"), recipe(made / "columns.keras")
+    assert (kept["texts"], kept["rows"]) == (first, second)
+    others = {"targets": (), "text": "", "class_names": ("glad", "sad")}
+    assert kept["other texts"] == first.model_copy(update=others)
+    others = {
+        "targets": ("how",),
+        "target_kind": "category",
+        "predicts": Target.CLASSES,
+        "class_names": ("cheap", "dear"),
+    }
+    assert kept["other rows"] == second.model_copy(update=others)
+    for name in ("other texts", "other rows"):  # without operations of Adam and sums of replicas
+        run, script = weights(both[name].run.model), weights(both[name].folder / "model.keras")
+        assert [each for each in run if run[each].tobytes() != script[each].tobytes()] == []

@@ -58,6 +58,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts, stars = zip(*reviews(40, seed=7), strict=True)
     columns = {"comment": texts, "label": [f"{each}" for each in stars]}
     pa.parquet.write_table(pa.table(columns), root / "t.parquet")
+    numbers = {"review": texts, "stars": stars}
+    pa.parquet.write_table(pa.table(numbers), root / "n.parquet")
     return root
 
 
@@ -82,6 +84,7 @@ def data_of(root: Path) -> dict[str, TextData]:
             path=f"{root}/n.csv", target="value", length=20, holdout="last", validation_fraction=0.3
         ),
         "several": TextData(path=f"{root}/s.tsv", target=("odd", "high")),
+        "both": TextData(path=f"{root}/t.csv", length=7, test_path=f"{root}/n.parquet"),
         "parquet": TextData(path=f"{root}/t.parquet", validation_fraction=0.1),
     }
 

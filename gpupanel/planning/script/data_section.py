@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 
 from gpupanel.domain.data import DataCache, DataSettings, Holdout, Target
 from gpupanel.domain.data_source import DataSource
+from gpupanel.domain.model import ModelSettings
 from gpupanel.planning.script.sections import joined
 
 _SPLIT = {
@@ -119,17 +120,41 @@ class SourceScript(Protocol[Settings]):
         del model_path
         return self.read(data, needs_labels=needs_labels)
 
+    def read_to_train_model(self, data: Settings, model_path: str, *, own_targets: bool) -> str:
+        """As :meth:`read`, for a saved model that is trained further.
+
+        Args:
+            data: Which.
+            model_path: Of its file, which may say how its features are made.
+            own_targets: What is predicted is found in the data, whatever the file says of it: the
+                model gets a new last layer.
+        """
+        del model_path, own_targets
+        return self.read(data, needs_labels=True)
+
     def class_names(self, data: Settings) -> str:
         """From what was read to ``class_names``; asked for where classes are predicted."""
         del data
         return "class_names = [str(number) for number in range(class_count)]"
 
-    def kept_in_model(self, data: Settings) -> str:
-        """Adds to ``model.keras`` how the features were made, where a prediction has to know."""
-        del data
+    def kept_in_model(self, data: Settings, *, from_model: bool = False) -> str:
+        """Adds to ``model.keras`` how the features were made, where a prediction has to know.
+
+        Args:
+            data: Which.
+            from_model: A saved model's file said it, and is trained further.
+        """
+        del data, from_model
         return ""
 
-    def pixels(self, data: Settings, *names: str, in_memory: bool, may_skip: bool = False) -> str:
+    def pixels(
+        self,
+        data: Settings,
+        *names: str,
+        in_memory: bool,
+        may_skip: bool = False,
+        from_model: bool = False,
+    ) -> str:
         """From what was read to what gives the features, where that is not the same.
 
         Args:
@@ -137,8 +162,9 @@ class SourceScript(Protocol[Settings]):
             names: Of the variables.
             in_memory: Read them now, and not whenever they are needed.
             may_skip: Let others stand in for those that cannot be read.
+            from_model: A saved model's file said how features are made.
         """
-        del data, names, in_memory, may_skip
+        del data, names, in_memory, may_skip, from_model
         return ""
 
 
@@ -161,13 +187,22 @@ def split_section(data: DataSettings) -> str:
     return Template(_SPLIT[kind]).substitute(fraction=data.held_out_fraction)
 
 
-def data_section(data: DataSettings) -> str:
+def data_section(data: DataSettings, model: ModelSettings | None = None) -> str:
     """Python that reads the data: ``x``, ``y``, and ``x_val`` and ``x_test`` where they are used.
 
     Images that are not to be kept in memory are read whenever they are needed.
+
+    Args:
+        data: Which.
+        model: What is trained on it; ``None``: nothing that knows how its features are made.
     """
     script = script_of(data)
-    read = script.read(data, needs_labels=True)
+    from_model = model is not None and model.is_saved
+    if model is None or not model.is_saved:
+        read = script.read(data, needs_labels=True)
+    else:
+        own_targets = model.has_new_head
+        read = script.read_to_train_model(data, model.chosen_path, own_targets=own_targets)
     # What is decoded to disk would be deleted at the end: here it is decoded again.
     in_memory = data.cache is DataCache.MEMORY
     names, held_back = ["x"], ""
@@ -177,4 +212,5 @@ def data_section(data: DataSettings) -> str:
         held_back = "x_val, y_val = x_test, y_test"
     names += ["x_val"] if data.may_validate else []
     names += ["x_test"] if data.may_test else []
-    return joined(read, held_back, script.pixels(data, *names, in_memory=in_memory, may_skip=True))
+    pixels = script.pixels(data, *names, in_memory=in_memory, may_skip=True, from_model=from_model)
+    return joined(read, held_back, pixels)

@@ -201,7 +201,7 @@ def inference_data_section(profile: Profile) -> str:
     return joined(
         script.read_for_model(data, profile.model.chosen_path, needs_labels=needs_labels),
         _indices(profile),
-        script.pixels(data, "x", in_memory=False),
+        script.pixels(data, "x", in_memory=False, from_model=True),
         script.class_names(data) if data.target_kind is not Target.VALUES else "",
     )
 

@@ -83,7 +83,9 @@ def script_of_model(model: ModelSettings) -> ModelScript[ModelSettings]:
 def model_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that builds ``model`` and ``optimizer`` within the strategy's scope."""
     data = profile.data
-    has_statistics = data.target_kind is Target.VALUES or data.scaling is Scaling.STANDARDISE
+    # A saved model scales its features itself.
+    standardises = data.scaling is Scaling.STANDARDISE and not profile.model.is_saved
+    has_statistics = data.target_kind is Target.VALUES or standardises
     built = script_of_model(profile.model).built(profile.model, profile, plan)
     schedule = _rate(profile, plan)
     rate = "rate" if schedule else str(profile.training.learning_rate)

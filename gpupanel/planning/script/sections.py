@@ -1,5 +1,7 @@
 """Pieces of a script, put together."""
 
+import re
+import sys
 from collections.abc import Collection
 
 
@@ -20,14 +22,37 @@ def lines_for(text: str, holds: Collection[str]) -> str:
     return "\n".join(lines)
 
 
+_DEFINITIONS = ("def ", "class ", "@")
+_IMPORTS = ("import ", "from ")
+
+
 def joined(*parts: str) -> str:
     """The parts that hold something, one below the other."""
     text = ""
     for part in (each.strip("\n") for each in parts if each):
-        # A definition ends before two empty lines.
+        # A definition stands between two empty lines.
         is_after_definition = text.rpartition("\n")[2].startswith(" ")
-        text += ("\n\n\n" if is_after_definition else "\n" if text else "") + part
+        is_apart = is_after_definition or part.startswith(_DEFINITIONS)
+        text += ("" if not text else "\n\n\n" if is_apart else "\n") + part
     return text
+
+
+def with_imports_first(code: str) -> str:
+    """The code with what it imports at its top: each once, the standard library's first."""
+    lines = code.split("\n")
+    imports = {line for line in lines if line.startswith(_IMPORTS)}
+    if not imports:
+        return code
+    rest = "\n".join(line for line in lines if line not in imports).strip("\n")
+    rest = re.sub("\n{4,}", "\n\n\n", rest)
+    module_of = {line: line.split()[1] for line in imports}
+    # As isort has them: whole modules before what is taken out of one.
+    ordered = sorted(imports, key=lambda line: (line.startswith("from"), module_of[line]))
+    is_own = {line: module_of[line].split(".")[0] in sys.stdlib_module_names for line in imports}
+    groups = [[line for line in ordered if is_own[line] is own] for own in (True, False)]
+    head = "\n\n".join("\n".join(group) for group in groups if group)
+    apart = "\n\n\n" if rest.startswith(_DEFINITIONS) else "\n\n"
+    return f"{head}{apart}{rest}"
 
 
 def indented(lines: str, spaces: int = 4) -> str:

@@ -12,6 +12,7 @@ from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.planning.script.inference_section import inference_data_section, inference_section
 from gpupanel.planning.script.model_section import model_section
 from gpupanel.planning.script.one_process import in_one_process
+from gpupanel.planning.script.sections import with_imports_first
 from gpupanel.planning.script.training_section import training_section
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 
@@ -124,9 +125,9 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
         found.append(("Python files of your own", CODE_SECTION))
     if trains:
         training = f"{_NO_CHECKPOINTS}\n{training_section(profile, alone)}".strip("\n")
-        kept = script_of(data).kept_in_model(data).strip("\n")
+        kept = script_of(data).kept_in_model(data, from_model=model.is_saved)
         found += [
-            ("Data", data_section(data)),
+            ("Data", data_section(data, model)),
             ("Model", model_section(profile, alone)),
             ("Augmentation", augmentation_section(data)),
             ("Training", "\n\n".join(filter(None, [training, kept]))),
@@ -136,7 +137,12 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
             ("Data", inference_data_section(profile)),
             ("Model", inference_section(profile, alone)),
         ]
-    return tuple(ScriptSection(title, code.strip("\n")) for title, code in found if code)
+    devices, *others = ((title, code.strip("\n")) for title, code in found if code)
+    # Only of the first does it matter when something is imported.
+    return (
+        ScriptSection(*devices),
+        *(ScriptSection(title, with_imports_first(code)) for title, code in others),
+    )
 
 
 _NOT_STARTABLE = Problem(

@@ -1,9 +1,10 @@
 """What a saved model that is trained further says of its data, read without Keras."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
-from gpupanel.domain.data import DataSettings
+from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.model import Head, ModelSettings, SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.source import Reading
@@ -31,14 +32,30 @@ def reading_to_train(
         kept: A run's copy of the model; ``None``: the file itself is read.
 
     Raises:
-        ProblemError: The file cannot be read, or it says nothing of features that it must know.
+        ProblemError: The file cannot be read, it says nothing of features that it must know, or
+            its last layer predicts something else than the data is said to be.
     """
     if not isinstance(model, SavedModel):
         return reading
     recipe = recipe_in(str(kept or model.path))
     if data.makes_features and not recipe:
         raise ProblemError(_NO_RECIPE)
+    if data.makes_features and model.head is Head.KEPT:
+        _check_predicted(model, data, recipe)
     return replace(reading, recipe=recipe, own_targets=model.head is Head.NEW)
+
+
+def _check_predicted(model: SavedModel, data: DataSettings, recipe: str) -> None:
+    """Refuse to train the last layer on what it does not predict, though the profile says so."""
+    try:
+        said = json.loads(recipe)
+    except (ValueError, RecursionError):
+        return  # the source says that it cannot be read
+    predicts = said.get("predicts") if isinstance(said, dict) else None
+    wanted = data.target_kind
+    if wanted is not None and predicts in list(Target) and predicts != wanted:
+        why = f"its last layer predicts {predicts}, and data.predicts says {wanted.value}"
+        raise saved_model_misfit(model.path, why)
 
 
 def check_last_layer(model: ModelSettings, *, classes: int, values: int) -> None:

@@ -3,6 +3,7 @@
 from gpupanel.domain.model import (
     ApplicationModel,
     CnnModel,
+    Head,
     MlpModel,
     PythonModel,
     TransformerModel,
@@ -30,6 +31,8 @@ def test_that_a_saved_model_begins_with_what_it_learned() -> None:
     assert not saved.keeps_layers
     assert not TransformerModel().synchronizes_batch_norm
     assert saved.model_copy(update={"frozen_layers": 3}).keeps_layers
+    new = saved.model_copy(update={"head": Head.NEW})
+    assert [each.has_new_head for each in (MlpModel(), saved, new)] == [False, False, True]
 
 
 def test_that_weights_that_stand_in_a_file_are_known_from_others() -> None:

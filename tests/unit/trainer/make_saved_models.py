@@ -55,6 +55,24 @@ def counting() -> keras.Model:
     return keras.Model(inputs, layers.Dense(10)(hidden), name="counting")
 
 
+def words() -> keras.Model:
+    """Takes the numbers of nine words out of 30; the mean of each text is normalised."""
+    inputs = keras.Input((9,))
+    hidden = layers.GlobalAveragePooling1D()(layers.Embedding(30, 4)(inputs))
+    hidden = layers.Dropout(0.2)(layers.BatchNormalization()(hidden))
+    return keras.Model(inputs, layers.Dense(4, activation="softmax")(hidden), name="words")
+
+
+def columns() -> keras.Model:
+    """Takes a number and two columns of categories, of five and of two."""
+    inputs = keras.Input((8,))
+    size = layers.Normalization(mean=100.0, variance=2500.0)(inputs[:, :1])
+    city = layers.Dense(2, use_bias=False)(inputs[:, 1:6])
+    hidden = layers.Concatenate()([size, city, inputs[:, 6:]])
+    hidden = layers.Dense(5, activation="relu")(hidden)
+    return keras.Model(inputs, layers.Rescaling(50.0, 300.0)(layers.Dense(1)(hidden)))
+
+
 def two_outputs() -> keras.Model:
     inputs = keras.Input((8, 8))
     hidden = layers.Flatten()(inputs)
@@ -74,6 +92,6 @@ def spectral() -> keras.Model:
 
 
 keras.utils.set_random_seed(3)
-EVERY = (classifier, backbone, values, mixed, counting, two_outputs, weightless, spectral)
-for make in EVERY:
+EVERY = (classifier, backbone, values, mixed, counting, words, columns, two_outputs)
+for make in (*EVERY, weightless, spectral):
     make().save(Path(sys.argv[1]) / f"{make.__name__}.keras")

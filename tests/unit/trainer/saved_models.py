@@ -1,8 +1,12 @@
 """Models as other people save them, made in a child of their own."""
 
 import sys
+import zipfile
 from pathlib import Path
 
+from gpupanel.domain.data import DataSettings
+from gpupanel.domain.table_data import RECIPE_MEMBER
+from gpupanel.trainer.datasets.source import Reading, read_data
 from tests.forked.processes import run_forked
 from tests.unit.trainer.trained_runs import CHILD_ENVIRONMENT
 
@@ -18,3 +22,10 @@ def make_saved_models(folder: Path) -> Path:
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return folder
+
+
+def with_recipe(model: Path, data: DataSettings) -> Path:
+    """The model as a training on that data would have saved it."""
+    with zipfile.ZipFile(model, "a") as archive:
+        archive.writestr(RECIPE_MEMBER, read_data(data, Reading(print)).recipe)
+    return model

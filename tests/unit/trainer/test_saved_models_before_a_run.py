@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,13 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpupanel.domain.data import DataSettings, DigitsData, NpzData, TableData
+from gpupanel.domain.data import DataSettings, DigitsData, NpzData, TableData, Target
 from gpupanel.domain.model import Head, ModelSettings, SavedModel
 from gpupanel.domain.model_summary import SummaryRequest
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.runs.directory.start_model import keep_start_model
 from gpupanel.runs.exported_run import profile_of_export
@@ -24,7 +27,7 @@ from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in
 from gpupanel.trainer.models.saved_outputs import outputs_in
 from gpupanel.trainer.preview import preview
 from tests.fakes.run_directory import WrittenRun
-from tests.unit.trainer.saved_models import make_saved_models
+from tests.unit.trainer.saved_models import make_saved_models, with_recipe
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +67,27 @@ def test_that_a_model_without_a_record_of_its_features_takes_no_table(
     model = SavedModel(path=str(saved / "classifier.keras"))
     (problem,) = model_problems(model, TableData(path=str(tmp_path / "t.csv")))
     assert problem.code == "model_without_recipe"
+
+
+def test_that_a_last_layer_that_predicts_something_else_is_reported_with_a_fix(
+    saved: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "t.csv").write_text("".join(f"{row},{row / 2}\n" for row in range(30)))
+    values = TableData(path=str(tmp_path / "t.csv"), header="none", predicts="values")
+    classes = values.model_copy(update={"predicts": Target.CLASSES})
+    path = shutil.copy(saved / "columns.keras", tmp_path)
+    model = SavedModel(path=str(with_recipe(Path(path), values)))
+    assert model_problems(model, values) == []
+    (problem,) = model_problems(model, classes)
+    assert (problem.code, problem.fix is not None) == ("saved_model_misfit", True)
+    assert "predicts values, and data.predicts says classes" in problem.message
+    assert model_problems(model.model_copy(update={"head": Head.NEW}), classes) == []
+    # Of a record that says something odd the data is said to be wrong, not the model.
+    for number, text in enumerate(('{"predicts": ["classes"]}', "[1]", "{", "[" * 100_000)):
+        odd = shutil.copy(saved / "columns.keras", tmp_path / f"{number}.keras")
+        with zipfile.ZipFile(odd, "a") as archive:
+            archive.writestr(RECIPE_MEMBER, text)
+        assert model_problems(SavedModel(path=str(odd)), classes) == []
 
 
 def test_that_the_layers_of_a_saved_model_are_listed_with_what_learns(

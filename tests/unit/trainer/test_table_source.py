@@ -223,6 +223,25 @@ def test_that_an_evaluation_numbers_classes_as_training_did(tmp_path: Path) -> N
     assert raised.value.problems[0].code == "table_class_unknown"
 
 
+def test_that_what_a_new_last_layer_predicts_is_found_in_the_data(tmp_path: Path) -> None:
+    recipe = read(TableData(path=write(tmp_path / "a.csv", "x,y\n1,2.5\n2,3.5\n3,9\n"))).recipe
+    path = write(tmp_path / "b.csv", "x,code\n5,007\n,x1\n9,\n")
+    # By itself it holds numbers: not with the rows that are trained on.
+    other = write(tmp_path / "c.csv", "x,code\n6,007\n")
+    data, reading = TableData(path=path, validation_path=other), {"recipe": recipe}
+    made = read(data, **reading, own_targets=True)
+    assert features(made).tolist() == [[5], [2]]
+    assert (made.training.labels.tolist(), made.class_names) == ([0, 1], ("007", "x1"))
+    assert made.validation is not None
+    assert made.validation.labels.tolist() == [0]
+    found = source_of(data).find(data, Reading(_no_download, **reading, own_targets=True)).found
+    assert (found["target"], found["categories"]) == (("code",), ("code",))
+    chosen = Reading(lambda *_: None, **reading, own_targets=True)
+    assert source_of(data).scan(data, chosen, lambda _: None).unlabelled == 1
+    found = source_of(data).find(data, Reading(_no_download, **reading)).found
+    assert found["target"] == ("y",)  # the last layer that is kept predicts that alone
+
+
 def test_that_a_model_that_says_nothing_of_columns_predicts_on_no_table(tmp_path: Path) -> None:
     data = TableData(path=houses(tmp_path))
     for recipe, code in (("", "table_recipe_missing"), ("{}", "table_recipe_unreadable")):

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,15 @@ def sentences(data: DataSet, examples: Examples | None = None) -> list[str]:
     found = examples or data.training
     rows = found.read(np.arange(len(found), dtype=np.int32)).astype(int)
     return [" ".join(data.words[number] for number in row if number) for row in rows]
+
+
+def test_that_what_a_new_last_layer_predicts_is_found_in_the_data(tmp_path: Path) -> None:
+    recipe = read(write_table(tmp_path / "known.csv", reviews(30))).recipe
+    moods = write_table(tmp_path / "moods.csv", reviews(20), "review,mood")
+    data, reading = TextData(path=str(moods)), Reading(print, recipe=recipe)
+    assert source_of(data).find(data, reading).found["target"] == ()  # "stars" are not there
+    own = replace(reading, own_targets=True)
+    assert source_of(data).find(data, own).found["target"] == ("mood",)
 
 
 @pytest.mark.parametrize("cache", ["memory", "none"])

@@ -7,7 +7,6 @@ from typing_extensions import override
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Head, SavedModel
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.batch_norm import batch_norm_functions
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of
@@ -104,13 +103,6 @@ nV|outputs = keras.layers.Rescaling(
 nV|    scale=scale, offset=offset, name="standardised", dtype="float32"
 nV|)(hidden)
 """
-_NOT_YET = Problem(
-    code="export_not_available",
-    field="data.source",
-    message="A training that goes on from a saved model of texts or of a table cannot be written "
-    "as a script: only a run reads how the features are made from the model's file.",
-    hint="Train it here; its evaluation and its predictions can be exported.",
-)
 
 
 class _SavedModel(ModelScript[SavedModel]):
@@ -119,8 +111,6 @@ class _SavedModel(ModelScript[SavedModel]):
     @override
     def built(self, model: SavedModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
         data = profile.data
-        if data.makes_features:
-            raise ProblemError(_NOT_YET)
         several = len(plan.replicas) > 1 and model.synchronizes_batch_norm
         target = data.target_kind or Target.CLASSES
         conditions = {

@@ -218,7 +218,14 @@ class _Images(SourceScript[ImagesData]):
         return names if data.leave_out else f"\n\n{AS_UTF8}\n\n\n{names}"
 
     @override
-    def pixels(self, data: ImagesData, *names: str, in_memory: bool, may_skip: bool = False) -> str:
+    def pixels(
+        self,
+        data: ImagesData,
+        *names: str,
+        in_memory: bool,
+        may_skip: bool = False,
+        from_model: bool = False,
+    ) -> str:
         arguments = {name: f"{name}, y{name[1:]}" if may_skip else name for name in names}
         ending = "[:]" if in_memory else ""
         made = (f"Images({arguments[name]}){ending}" for name in names)

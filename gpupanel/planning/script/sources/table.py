@@ -15,7 +15,7 @@ from gpupanel.domain.table_data import (
     MissingValues,
 )
 from gpupanel.planning.script.data_section import SourceScript
-from gpupanel.planning.script.sections import indented, joined
+from gpupanel.planning.script.sections import indented, joined, lines_for
 from gpupanel.planning.script.tables import table_functions
 
 _MADE_AS = '''
@@ -81,45 +81,39 @@ for name, cells in table.items():
 x, is_category = np.concatenate(columns, axis=1), np.array(is_category)
 """
 
-_VALUES = """
-y = np.stack([numbers(table[name]) for name in TARGETS], axis=1)
-lacking = np.isnan(y).any(axis=1)
-y = y[:, 0] if len(TARGETS) == 1 else y
+# In the margin: C classes, V values, K several labels at once, T the classes are texts, F names are
+# found in the data, M they are those of a saved model.
+_LABELS = """
+CT |labels = texts(table[TARGETS[0]])
+Ct |values = numbers(table[TARGETS[0]])
+Ct |labels = [None if np.isnan(value) else shown(value) for value in values]
+CTF|class_names = sorted({label for label in labels if label is not None})
+CtF|class_names = [shown(value) for value in np.unique(values[~np.isnan(values)])]
+KF |class_names = TARGETS
+vM |class_names = recipe["class_names"]
+C  |lacking = np.array([label is None for label in labels])
+C  |y = np.array([-1 if label is None else class_names.index(label) for label in labels], np.int32)
+c  |y = np.stack([numbers(table[name]) for name in TARGETS], axis=1)
+c  |lacking = np.isnan(y).any(axis=1)
+V  |y = y[:, 0] if len(TARGETS) == 1 else y
 """
-_SEVERAL = """
-y = np.stack([numbers(table[name]) for name in TARGETS], axis=1)
-lacking = np.isnan(y).any(axis=1)
-class_names = $names
-"""
-_CLASSES = """
-if $is_category:
-    labels = texts(table[TARGETS[0]])
-else:
-    values = numbers(table[TARGETS[0]])
-    labels = [None if np.isnan(value) else shown(value) for value in values]
-class_names = $names
-lacking = np.array([label is None for label in labels])
-y = np.array([-1 if label is None else class_names.index(label) for label in labels], np.int32)
-"""
-_NAMES = """(
-    sorted({label for label in labels if label is not None})
-    if TARGETS[0] in CATEGORIES
-    else [shown(value) for value in np.unique(values[~np.isnan(values)])]
-)"""
 
-_FOR_MODEL = """
+_FROM_MODEL = """
 import json
 import zipfile
 
-# How training made features of a table's columns stands in the model's file.
+# How features are made of a table's columns stands in the model's file.
 with zipfile.ZipFile($model) as archive:
     recipe = json.loads(archive.read("$member"))
-TARGETS, class_names = $targets or recipe["targets"], recipe["class_names"]
-features, table = recipe["features"], read_table($path)
+TARGETS, features = $targets, recipe["features"]
+table = read_table($path)
 x, is_missing = made_as(features, table)
-y, lacking = None, np.zeros(len(x), bool)
 """
-_WHERE_THERE = "if all(name in table for name in TARGETS):"
+_WITHOUT_LABELS = """
+class_names = recipe["class_names"]
+y, lacking = None, np.zeros(len(x), bool)
+if all(name in table for name in TARGETS):
+"""
 _ERROR = """
 if np.any([lacking, *is_missing]):
     raise SystemExit("The table has empty cells.")
@@ -130,21 +124,23 @@ _KEPT_GROUPS = "groups = $made[~lacking]  # rows of the same are held out togeth
 _UNKNOWN = "y = None if lacking.any() else y"
 
 
+# In the margin: M a saved model's recipe was read.
 _KEPT_IN_MODEL = """
-import json
-import zipfile
-
-# Who predicts with the model has to make the same features of other tables.
-recipe = {
-    "schema_version": 1,
-    "features": features,
-    "targets": TARGETS,
-    "target_kind": "category" if TARGETS[0] in CATEGORIES else "number",
-    "predicts": $predicts,
-    "class_names": $class_names,
-}
-with zipfile.ZipFile("model.keras", "a") as archive:
-    archive.writestr("$member", json.dumps(recipe))
+m|import json
+m|import zipfile
+m|
+ |# Who predicts with the model has to make the same features of other tables.
+m|recipe = {
+m|    "schema_version": 1,
+m|    "features": features,
+M|recipe |= {
+ |    "targets": TARGETS,
+ |    "target_kind": "$target_kind",
+ |    "predicts": "$predicts",
+ |    "class_names": $class_names,
+ |}
+ |with zipfile.ZipFile("model.keras", "a") as archive:
+ |    archive.writestr("$member", json.dumps(recipe))
 """
 
 
@@ -163,43 +159,41 @@ class _Table(SourceScript[TableData]):
             dates=list(data.dates or ()),
             most=MOST_CATEGORIES,
         )
-        is_category = "TARGETS[0] in CATEGORIES"
-        labels = _labels(data, is_category=is_category, names=_NAMES)
-        sets = _sets(data, is_category=is_category)
+        sets = _sets(data)
         made_as = _MADE_AS if sets else ""
-        kept = joined(labels, _missing(data, drops=True), _KEPT, _groups(data), made_as, sets)
-        count = "" if data.target_kind is Target.VALUES else "class_count = len(class_names)"
-        return joined(_functions(data), trained_on, kept, count)
+        return joined(
+            _functions(data), trained_on, _kept(data, "F"), made_as, sets, _class_count(data)
+        )
 
     @override
     def read_for_model(self, data: TableData, model_path: str, *, needs_labels: bool) -> str:
-        opened = Template(_FOR_MODEL).substitute(
-            path=repr(data.path),
-            model=repr(model_path),
-            member=RECIPE_MEMBER,
-            targets=list(data.targets),
-        )
-        opened = joined(_MADE_AS, opened)
-        is_category = 'recipe["target_kind"] == "category"'
-        labels = _labels(data, is_category=is_category, names='recipe["class_names"]')
-        missing = _missing(data, drops=needs_labels)
+        opened = _from_model(data, model_path, own_targets=False)
         if needs_labels:
-            sets = _sets(data, is_category=is_category)
-            kept = joined(labels, missing, _KEPT, _groups(data), sets)
-            return joined(_functions(data), opened, kept)
-        labels = indented(joined(labels, _UNKNOWN, "lacking = np.zeros(len(x), bool)"))
+            return joined(opened, _kept(data, "M"), _sets(data))
+        labels = joined(_labels(data), _UNKNOWN, "lacking = np.zeros(len(x), bool)")
         # A prediction is on the table itself.
         none = [
             f"x_{name}, y_{name} = x[:0], None if y is None else y[:0]" for name in _set_paths(data)
         ]
-        without_sets = "\n".join(none)
-        return joined(_functions(data), opened, _WHERE_THERE, labels, missing, without_sets)
+        return joined(
+            opened, _WITHOUT_LABELS, indented(labels), _missing(data, drops=False), "\n".join(none)
+        )
 
     @override
-    def kept_in_model(self, data: TableData) -> str:
+    def read_to_train_model(self, data: TableData, model_path: str, *, own_targets: bool) -> str:
+        opened = _from_model(data, model_path, own_targets=own_targets)
+        # Several labels at once are called as their columns are.
+        is_known = data.target_kind in (Target.CLASSES, None) and not own_targets
+        kept = _kept(data, "M" if is_known else "F")
+        return joined(opened, kept, _sets(data), _class_count(data))
+
+    @override
+    def kept_in_model(self, data: TableData, *, from_model: bool = False) -> str:
         target = data.target_kind or Target.CLASSES
-        return Template(_KEPT_IN_MODEL).substitute(
-            predicts=repr(target.value),
+        text = lines_for(_KEPT_IN_MODEL, "M" if from_model else "")
+        return Template(text).substitute(
+            target_kind="category" if _is_category(data) else "number",
+            predicts=target.value,
             class_names="[]" if target is Target.VALUES else "class_names",
             member=RECIPE_MEMBER,
         )
@@ -213,14 +207,44 @@ def _functions(data: TableData) -> str:
     return table_functions(data, data.path, *_set_paths(data).values())
 
 
-def _labels(data: TableData, *, is_category: str, names: str) -> str:
-    match data.target_kind:
-        case Target.VALUES:
-            return _VALUES
-        case Target.LABELS:
-            several = "list(TARGETS)" if names == _NAMES else names
-            return Template(_SEVERAL).substitute(names=several)
-    return Template(_CLASSES).substitute(is_category=is_category, names=names)
+def _from_model(data: TableData, model_path: str, *, own_targets: bool) -> str:
+    """From a saved model's file to the features of the table's rows."""
+    targets = repr(list(data.targets))
+    opened = Template(_FROM_MODEL).substitute(
+        path=repr(data.path),
+        model=repr(model_path),
+        member=RECIPE_MEMBER,
+        targets=targets if data.targets or own_targets else 'recipe["targets"]',
+    )
+    return joined(_functions(data), _MADE_AS, opened)
+
+
+def _is_category(data: TableData) -> bool:
+    """Whether the target holds texts: a preview has found it."""
+    return not set(data.targets[:1]).isdisjoint(data.categories or ())
+
+
+def _labels(data: TableData, names: str = "") -> str:
+    """The labels of a table's rows.
+
+    Args:
+        data: Which.
+        names: Where those of the classes come from, ``F`` or ``M``; empty: they are known.
+    """
+    target = data.target_kind or Target.CLASSES
+    holds = {{Target.CLASSES: "C", Target.VALUES: "V", Target.LABELS: "K"}[target], *names}
+    if _is_category(data):
+        holds.add("T")
+    return lines_for(_LABELS, holds)
+
+
+def _kept(data: TableData, names: str) -> str:
+    """From the features of all rows to those rows that are examples, with their labels."""
+    return joined(_labels(data, names), _missing(data, drops=True), _KEPT, _groups(data))
+
+
+def _class_count(data: TableData) -> str:
+    return "" if data.target_kind is Target.VALUES else "class_count = len(class_names)"
 
 
 def _set_paths(data: TableData) -> dict[str, str]:
@@ -228,17 +252,14 @@ def _set_paths(data: TableData) -> dict[str, str]:
     return {name: path for name, path in paths.items() if path}
 
 
-def _sets(data: TableData, *, is_category: str) -> str:
+def _sets(data: TableData) -> str:
     """From how training made its features to the validation and the test table."""
     chosen = _set_paths(data)
     if not chosen:
         return ""
-    labels = joined(
-        _labels(data, is_category=is_category, names="class_names"), _missing(data, drops=True)
-    )
     # The classes are those of the rows that were trained on.
-    kept = [line for line in labels.split("\n") if line != "class_names = class_names"]
-    read = Template(_FURTHER_SETS).substitute(labels=indented("\n".join(kept)))
+    labels = joined(_labels(data), _missing(data, drops=True))
+    read = Template(_FURTHER_SETS).substitute(labels=indented(labels))
     lines = [
         f"x_{name}, y_{name} = examples_of(read_table({path!r}))" for name, path in chosen.items()
     ]

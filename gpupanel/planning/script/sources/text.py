@@ -52,7 +52,7 @@ def read_texts(root, names=None):
     return names, x, None if numbers is None else np.array(numbers, np.int32)
 '''
 # In the margin: C classes, K several labels at once, V values; P nobody need know the target;
-# Q of Parquet, whose columns have types.
+# Q of Parquet, whose columns have types, X some of it.
 _TABLE = '''
   |def read_texts(path, names=None):
   |    """The names of classes or labels, the texts, and what is predicted of each."""
@@ -62,7 +62,8 @@ P |    if not TARGETS or not all(name in table for name in TARGETS):
 P |        return names or [], x, None
 vk|    cells = table[TARGETS[0]]
 vk|    try:
-vkQ|        if is_text(cells):
+vkQx|        if is_text(cells):
+vkQX|        if path.lower().endswith(".parquet") and is_text(cells):
 vkQ|            raise pa.ArrowInvalid()
 vk|        values = numbers(cells)
 vk|        labels = [None if np.isnan(value) else shown(value) for value in values]
@@ -83,48 +84,51 @@ P |    if lacking.any():
 P |        return names, x, None
   |    return names, x[~lacking], y[~lacking]
 '''
-_FOR_MODEL = """
+_FROM_MODEL = """
 import json
 import zipfile
 
-# Which words training knew stands in the model's file.
+# Which words the model knows stands in its file.
 with zipfile.ZipFile($model) as archive:
     recipe = json.loads(archive.read("$member"))
 LENGTH, WORDS = recipe["length"], recipe["words"]
 """
+_KNOWN_NAMES = ', recipe["class_names"]'
+# In the margin: M the words are those that a saved model knows.
 _VECTORIZED = '''
-# The words of those texts that are trained on, and of no others.
-with tf.device("/device:CPU:0"):
-    vectorize = keras.layers.TextVectorization($most, output_sequence_length=LENGTH)
-    $known
-
-
-def numbered(texts):
-    """The numbers of the words, 0 where there is none; without words a text is an unknown one."""
-    parts = [list(texts[begin : begin + 1024]) for begin in range(0, len(texts), 1024)]
-    with tf.device("/device:CPU:0"):
-        found = np.concatenate([np.float32(vectorize(tf.constant(part))) for part in parts])
-    found[found[:, 0] == 0, 0] = 1
-    return found
+m|# The words of those texts that are trained on, and of no others.
+ |with tf.device("/device:CPU:0"):
+m|    vectorize = keras.layers.TextVectorization($most, output_sequence_length=LENGTH)
+m|    vectorize.adapt(tf.data.Dataset.from_tensor_slices(list(x)).batch(1024))
+M|    vectorize = keras.layers.TextVectorization(len(WORDS) + 2, output_sequence_length=LENGTH)
+M|    vectorize.set_vocabulary(WORDS)
+ |
+ |
+ |def numbered(texts):
+ |    """The numbers of the words, 0 where there is none; without words a text is an unknown one."""
+ |    parts = [list(texts[begin : begin + 1024]) for begin in range(0, len(texts), 1024)]
+ |    with tf.device("/device:CPU:0"):
+ |        found = np.concatenate([np.float32(vectorize(tf.constant(part))) for part in parts])
+ |    found[found[:, 0] == 0, 0] = 1
+ |    return found
 '''
-_ADAPTED = "vectorize.adapt(tf.data.Dataset.from_tensor_slices(list(x)).batch(1024))"
-_KNOWN = "vectorize.set_vocabulary(WORDS)"
 _KEPT_IN_MODEL = """
-import json
-import zipfile
-
-# Who predicts with the model has to take the same words.
-recipe = {
-    "schema_version": 1,
-    "words": vectorize.get_vocabulary()[2:],
-    "length": LENGTH,
-    "text": TEXT or "",
-    "targets": list(TARGETS),
-    "predicts": $predicts,
-    "class_names": class_names,
-}
-with zipfile.ZipFile("model.keras", "a") as archive:
-    archive.writestr("$member", json.dumps(recipe))
+m|import json
+m|import zipfile
+m|
+ |# Who predicts with the model has to take the same words.
+m|recipe = {
+m|    "schema_version": 1,
+m|    "words": vectorize.get_vocabulary()[2:],
+m|    "length": LENGTH,
+M|recipe |= {
+ |    "text": TEXT or "",
+ |    "targets": TARGETS,
+ |    "predicts": "$predicts",
+ |    "class_names": class_names,
+ |}
+ |with zipfile.ZipFile("model.keras", "a") as archive:
+ |    archive.writestr("$member", json.dumps(recipe))
 """
 
 
@@ -133,44 +137,53 @@ class _Text(SourceScript[TextData]):
 
     @override
     def read(self, data: TextData, *, needs_labels: bool) -> str:
-        head = (
-            f"LENGTH, WORDS = {data.length}, None\n"
-            f"TEXT, TARGETS = {data.text!r}, {list(data.targets)!r}"
-        )
+        head = f"LENGTH = {data.length}\nTEXT, TARGETS = {data.text!r}, {list(data.targets)!r}"
         return joined(head, _read(data, "", needs_labels=needs_labels))
 
     @override
     def read_for_model(self, data: TextData, model_path: str, *, needs_labels: bool) -> str:
-        head = Template(_FOR_MODEL).substitute(model=repr(model_path), member=RECIPE_MEMBER)
-        targets = f'{list(data.targets)!r} or recipe["targets"]'
-        text = repr(data.text) if data.text is not None else 'recipe["text"]'
-        names = ', recipe["class_names"]'
-        return joined(
-            head,
-            f"TEXT, TARGETS = {text}, {targets}",
-            _read(data, names, needs_labels=needs_labels),
-        )
+        read = _read(data, _KNOWN_NAMES, needs_labels=needs_labels)
+        return joined(_from_model(data, model_path, own_targets=False), read)
 
     @override
-    def pixels(self, data: TextData, *names: str, in_memory: bool, may_skip: bool = False) -> str:
-        # Only a training has others stand in for what cannot be read.
-        text = Template(_VECTORIZED).substitute(
-            most=f"max_tokens={data.vocabulary}" if may_skip else "max_tokens=len(WORDS) + 2",
-            known=_ADAPTED if may_skip else _KNOWN,
-        )
+    def read_to_train_model(self, data: TextData, model_path: str, *, own_targets: bool) -> str:
+        read = _read(data, "" if own_targets else _KNOWN_NAMES, needs_labels=True)
+        return joined(_from_model(data, model_path, own_targets=own_targets), read)
+
+    @override
+    def pixels(
+        self,
+        data: TextData,
+        *names: str,
+        in_memory: bool,
+        may_skip: bool = False,
+        from_model: bool = False,
+    ) -> str:
+        text = lines_for(_VECTORIZED, "M" if from_model else "")
         made = ", ".join(f"numbered({name})" for name in names)
-        return joined(text, f"{', '.join(names)} = {made}")
+        return joined(
+            Template(text).substitute(most=data.vocabulary), f"{', '.join(names)} = {made}"
+        )
 
     @override
-    def kept_in_model(self, data: TextData) -> str:
+    def kept_in_model(self, data: TextData, *, from_model: bool = False) -> str:
+        text = lines_for(_KEPT_IN_MODEL, "M" if from_model else "")
         target = data.target_kind or Target.CLASSES
-        return Template(_KEPT_IN_MODEL).substitute(
-            predicts=repr(target.value), member=RECIPE_MEMBER
-        )
+        return Template(text).substitute(predicts=target.value, member=RECIPE_MEMBER)
 
     @override
     def class_names(self, data: TextData) -> str:
         return ""  # they were read with the labels
+
+
+def _from_model(data: TextData, model_path: str, *, own_targets: bool) -> str:
+    """From a saved model's file to its words, and to the columns of a table."""
+    opened = Template(_FROM_MODEL).substitute(model=repr(model_path), member=RECIPE_MEMBER)
+    text, targets = repr(data.text), repr(list(data.targets))
+    if data.is_table:
+        text = text if data.text is not None else 'recipe["text"]'
+        targets = targets if data.targets or own_targets else 'recipe["targets"]'
+    return joined(opened, f"TEXT, TARGETS = {text}, {targets}")
 
 
 def _read(data: TextData, names: str, *, needs_labels: bool) -> str:
@@ -190,15 +203,17 @@ def _read(data: TextData, names: str, *, needs_labels: bool) -> str:
             encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding)
         )
         return joined(AS_UTF8, read, *lines, *count)
+    kinds = {path.lower().endswith(".parquet") for path in sets.values() if path}
     holds = {
         "C": target is Target.CLASSES,
         "K": target is Target.LABELS,
         "V": target is Target.VALUES,
         "P": not needs_labels,
-        "Q": data.path.lower().endswith(".parquet"),
+        "Q": True in kinds,
+        "X": len(kinds) > 1,
     }
     read = lines_for(_TABLE, [each for each in holds if holds[each]])
-    return joined(table_functions(data, data.path), read, *lines, *count)
+    return joined(table_functions(data, *filter(None, sets.values())), read, *lines, *count)
 
 
 SCRIPT = _Text()

@@ -24,6 +24,7 @@ from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 from gpupanel.trainer.datasets.tables.chosen_table import (
+    known_kinds,
     labels_of_rows,
     opened,
     recipe_of,
@@ -152,7 +153,8 @@ class _TableSource(Source[TableData]):
     @override
     def find(self, data: TableData, reading: Reading) -> Found:
         recipe = recipe_of(reading)
-        overview = overview_of_table(data, recipe.kinds if recipe else {})
+        known = None if reading.own_targets else recipe
+        overview = overview_of_table(data, known_kinds(reading, recipe))
         kinds: dict[str, list[str]] = {"number": [], "category": [], "date": []}
         for name, kind in overview.columns:
             kinds.setdefault(kind, []).append(name)
@@ -163,7 +165,7 @@ class _TableSource(Source[TableData]):
         if overview.form is not None:
             found |= overview.form.settings
         with contextlib.suppress(ProblemError):  # reading says it
-            found["target"] = targets_of(data, tuple(name for name, _ in overview.columns), recipe)
+            found["target"] = targets_of(data, tuple(name for name, _ in overview.columns), known)
         return Found(
             offers=dict.fromkeys(
                 ("target", "ignore", "group", "numbers", "categories", "dates"), columns
@@ -174,7 +176,8 @@ class _TableSource(Source[TableData]):
     @override
     def scan(self, data: TableData, reading: Reading, on_first_report: OnFirstReport) -> Scanned:
         recipe = recipe_of(reading)
-        first = overview_of_table(data, recipe.kinds if recipe else {})
+        known = None if reading.own_targets else recipe
+        first = overview_of_table(data, known_kinds(reading, recipe))
         seen = Scanned(
             sets={},
             target=data.predicts or Target.CLASSES,
@@ -183,7 +186,7 @@ class _TableSource(Source[TableData]):
         )
         on_first_report(seen)
         table = opened(data, reading, recipe)
-        targets = targets_of(data, table.names, recipe)
+        targets = targets_of(data, table.names, known)
         places = target_places(table, targets, needs_labels=False)
         columns = ColumnScan(table, places, reading.on_progress)
         found = self.read(data, reading)

@@ -195,10 +195,11 @@ class _Texts(Source[TextData]):
             found |= overview.form.settings
         try:
             known = _recipe(reading) if reading.recipe else None
+            predicted = None if reading.own_targets else known
             taken = chosen_columns(
                 overview,
                 data.text,
-                data.targets or (known.targets if known else ()),
+                data.targets or (predicted.targets if predicted else ()),
                 known_text=known.text if known else "",
                 needs_targets=False,
             )

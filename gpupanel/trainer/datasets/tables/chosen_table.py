@@ -8,6 +8,7 @@ from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.tables import problems
+from gpupanel.trainer.datasets.tables.imported import Kind
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe, found_targets
 from gpupanel.trainer.datasets.tables.table_examples import TableExamples
 from gpupanel.trainer.datasets.tables.table_file import (
@@ -32,15 +33,22 @@ def opened(data: TableData, reading: Reading, recipe: TableRecipe | None) -> Imp
     Raises:
         ProblemError: It cannot be read, or a preview leaves it to a run.
     """
-    known = dict(recipe.kinds) if recipe else {}
-    if recipe and reading.own_targets:
-        known = {each.name: each.kind for each in recipe.features}
 
     def progress(done: int, total: int) -> None:
         reading.on_progress("importing the table", done, total)
 
     most_bytes = _LARGEST_PREVIEW_BYTES if reading.is_preview else None
-    return imported(overview_of_table(data, known), progress, most_bytes=most_bytes)
+    overview = overview_of_table(data, known_kinds(reading, recipe))
+    return imported(overview, progress, most_bytes=most_bytes)
+
+
+def known_kinds(reading: Reading, recipe: TableRecipe | None) -> dict[str, Kind]:
+    """What columns hold by the model's file: not the target's, where the data decides about it."""
+    if recipe is None:
+        return {}
+    if reading.own_targets:
+        return {each.name: each.kind for each in recipe.features}
+    return recipe.kinds
 
 
 def recipe_of(reading: Reading) -> TableRecipe | None:

@@ -1,7 +1,7 @@
 """The tables beside that of the training rows: a validation and a test set."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpupanel.domain.problem import Problem, ProblemError
@@ -40,7 +40,18 @@ class FurtherSets:
 def further_sets(
     data: TableData, reading: Reading, overview: TableOverview, recipe: TableRecipe
 ) -> FurtherSets:
-    """The validation and the test table, their features made as those of the training rows."""
+    """The validation and the test table, made into examples as the training rows are.
+
+    Args:
+        data: Which.
+        reading: What reading them may need.
+        overview: Of the table of the training rows.
+        recipe: What is made of the columns of these, and what is predicted.
+
+    Raises:
+        ProblemError: One of them cannot be read so.
+    """
+    reading = replace(reading, own_targets=False)  # the training rows have decided
     sets: dict[str, Examples] = {}
     files: dict[str, tuple[Path, list[str | Path]]] = {}
     notes: list[Problem] = []

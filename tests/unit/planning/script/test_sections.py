@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpupanel.planning.script.sections import indented, joined, lines_for
+from gpupanel.planning.script.sections import indented, joined, lines_for, with_imports_first
 
 TEXT = """
    |always
@@ -31,4 +31,18 @@ def test_that_a_capital_has_to_hold_and_a_small_letter_must_not(
 def test_that_parts_stand_below_each_other_and_apart_from_definitions() -> None:
     assert joined("\nx = 1\n", "", "y = 2") == "x = 1\ny = 2"
     assert joined("def f():\n    pass", "x = 1") == "def f():\n    pass\n\n\nx = 1"
+    assert joined("x = 1", "def f():\n    pass") == "x = 1\n\n\ndef f():\n    pass"
     assert indented("a\n\n    b") == "    a\n\n        b"
+
+
+def test_that_what_a_section_imports_stands_at_its_top_once() -> None:
+    code = "import pyarrow as pa\nimport csv\n\n\ndef f():\n    pass\n\n\nimport json\n\n# x\ny = 1"
+    first = (
+        "import csv\nimport json\n\nimport pyarrow as pa\n\n\ndef f():\n    pass\n\n\n# x\ny = 1"
+    )
+    assert with_imports_first(code) == first
+    assert with_imports_first(first) == first
+    assert with_imports_first("x = 1\nfrom math import pi\nimport math") == (
+        "import math\nfrom math import pi\n\nx = 1"
+    )
+    assert with_imports_first("x = 1") == "x = 1"

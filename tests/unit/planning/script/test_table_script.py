@@ -11,6 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from gpupanel.domain.data import TableData, Target
+from gpupanel.domain.model import Head, SavedModel
 from gpupanel.domain.table_data import HeaderLine, MissingValues
 from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.planning.script.model_section import scaled
@@ -28,6 +29,18 @@ FOUND = {
 }
 
 
+RECIPE = {
+    "features": [
+        {"name": "b", "kind": "category", "categories": ["y", "z"]},
+        {"name": "a", "kind": "number", "mean": 9.0},
+        {"name": "when", "kind": "date", "mean": 1.0, "first_day": 19722.0},
+    ],
+    "targets": ["tag"],
+    "target_kind": "number",
+    "class_names": ["1", "0"],
+}
+
+
 def carried_out(text: str) -> dict[str, Any]:
     names: dict[str, Any] = {"np": np, "SEED": 1}
     exec(text, names)
@@ -38,6 +51,14 @@ def carried_out(text: str) -> dict[str, Any]:
 def path(tmp_path: Path) -> str:
     (tmp_path / "t.csv").write_text(TEXT)
     return str(tmp_path / "t.csv")
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """Of a saved model no more than what says how its features are made."""
+    with zipfile.ZipFile(tmp_path / "start.keras", "w") as archive:
+        archive.writestr("recipe.json", json.dumps(RECIPE))
+    return tmp_path / "start.keras"
 
 
 def test_that_values_are_read_and_empty_cells_filled_in(path: str) -> None:
@@ -98,34 +119,58 @@ def test_that_a_file_without_names_and_settings_and_one_of_parquet_are_read(
     assert found["x"].tolist() == [[1, 1, 0], [0, 0, 1]]
 
 
-def test_that_a_saved_models_recipe_makes_the_features(path: str, tmp_path: Path) -> None:
-    recipe = {
-        "features": [
-            {"name": "b", "kind": "category", "categories": ["y", "z"]},
-            {"name": "a", "kind": "number", "mean": 9.0},
-            {"name": "when", "kind": "date", "mean": 1.0, "first_day": 19722.0},
-        ],
-        "targets": ["tag"],
-        "target_kind": "number",
-        "class_names": ["1", "0"],
-    }
-    model = tmp_path / "model.keras"
-    with zipfile.ZipFile(model, "w") as archive:
-        archive.writestr("recipe.json", json.dumps(recipe))
+def test_that_a_saved_models_recipe_makes_the_features(path: str, saved: Path) -> None:
     data = TableData(path=path, predicts=Target.CLASSES, **FOUND)
     script = script_of(data)
     assert script.class_names(data) == ""
     for needs_labels in (True, False):
-        text = script.read_for_model(data, str(model), needs_labels=needs_labels)
+        text = script.read_for_model(data, str(saved), needs_labels=needs_labels)
         found = carried_out(text)
         assert found["x"].tolist() == [[0, 0, 1.5, 1], [1, 0, 9, 3], [0, 0, 4.5, 1]]
         assert (found["y"].tolist(), found["class_names"]) == ([1, 0, 0], ["1", "0"])
     values = TableData(path=path, target="y", predicts=Target.VALUES, **FOUND)
-    found = carried_out(script.read_for_model(values, str(model), needs_labels=False))
+    found = carried_out(script.read_for_model(values, str(saved), needs_labels=False))
     assert (found["y"], len(found["x"])) == (None, 3)  # one is to be predicted
     labels = TableData(path=path, target="gone", predicts=Target.LABELS, **FOUND)
-    found = carried_out(script.read_for_model(labels, str(model), needs_labels=False))
+    found = carried_out(script.read_for_model(labels, str(saved), needs_labels=False))
     assert (found["y"], len(found["x"])) == (None, 3)
+
+
+@pytest.mark.parametrize(
+    ("target", "predicts", "own", "labels", "kept"),
+    [
+        ("tag", "classes", False, [1, 0, 0], ("number", ["1", "0"])),
+        ("b", "classes", True, [0, 1], ("category", ["x", "y"])),
+        ("y", "classes", True, [0, 1], ("number", ["2", "8.5"])),
+        ("tag", "labels", False, [[0], [1], [1]], ("number", ["tag"])),
+        ("y", "values", False, [2, 8.5], ("number", [])),
+    ],
+)
+def test_that_a_saved_model_is_trained_further_on_features_as_it_knows_them(
+    saved: Path,
+    path: str,
+    monkeypatch: pytest.MonkeyPatch,
+    target: str,
+    predicts: str,
+    own: bool,
+    labels: list[object],
+    kept: tuple[str, list[str]],
+) -> None:
+    data = TableData(path=path, test_path=path, target=target, predicts=predicts, **FOUND)
+    model = SavedModel(path=str(saved), head=Head.NEW if own else Head.KEPT)
+    monkeypatch.chdir(saved.parent)
+    save = script_of(data).kept_in_model(data, from_model=True)
+    found = carried_out(f"{data_section(data, model)}\n{save}")
+    rows = [[0, 0, 1.5, 1], [1, 0, 9, 3], [0, 0, 4.5, 1]]
+    used = [at for at in range(3) if (target, at) not in (("b", 2), ("y", 1))]
+    assert found["x"].tolist() == [rows[at] for at in used] == found["x_test"].tolist()
+    assert found["y"].tolist() == labels == found["y_test"].tolist()
+    assert found.get("class_count") == (len(kept[1]) or None)
+    with zipfile.ZipFile("model.keras") as archive:
+        recipe = json.loads(archive.read("recipe.json"))
+    assert recipe["features"] == RECIPE["features"]
+    assert (recipe["targets"], recipe["predicts"]) == ([target], predicts)
+    assert (recipe["target_kind"], recipe["class_names"]) == kept
 
 
 def test_that_the_model_that_a_script_saves_says_how_its_features_were_made(
@@ -134,7 +179,7 @@ def test_that_the_model_that_a_script_saves_says_how_its_features_were_made(
     monkeypatch.chdir(tmp_path)
     for target, kind, names in (("y", "values", []), ("b", "classes", ["x", "y"])):
         data = TableData(path=path, target=target, predicts=Target(kind), **FOUND)
-        carried_out(data_section(data) + script_of(data).kept_in_model(data))
+        carried_out(f"{data_section(data)}\n{script_of(data).kept_in_model(data)}")
         with zipfile.ZipFile("model.keras") as archive:
             recipe = json.loads(archive.read("recipe.json"))
         Path("model.keras").unlink()
