@@ -242,6 +242,18 @@ def test_that_what_a_new_last_layer_predicts_is_found_in_the_data(tmp_path: Path
     assert found["target"] == ("y",)  # the last layer that is kept predicts that alone
 
 
+def test_that_a_column_that_the_model_takes_is_not_what_its_new_last_layer_predicts(
+    tmp_path: Path,
+) -> None:
+    recipe = read(TableData(path=write(tmp_path / "a.csv", "x,y\n1,2.5\n2,3.5\n3,9\n"))).recipe
+    data = TableData(path=write(tmp_path / "b.csv", "y,x\n5,1\n6,2\n9,3\n"), target="x")
+    with pytest.raises(ProblemError) as raised:
+        read(data, recipe=recipe, own_targets=True)
+    (problem,) = raised.value.problems
+    assert (problem.code, problem.field) == ("target_is_feature", "data.target")
+    assert '"x"' in problem.message
+
+
 def test_that_a_model_that_says_nothing_of_columns_predicts_on_no_table(tmp_path: Path) -> None:
     data = TableData(path=houses(tmp_path))
     for recipe, code in (("", "table_recipe_missing"), ("{}", "table_recipe_unreadable")):

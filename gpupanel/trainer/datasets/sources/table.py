@@ -38,6 +38,7 @@ from gpupanel.trainer.datasets.tables.column_scan import (
     namer_of,
 )
 from gpupanel.trainer.datasets.tables.further_sets import further_sets
+from gpupanel.trainer.datasets.tables.problems import target_is_feature
 from gpupanel.trainer.datasets.tables.recipe import (
     FeatureColumn,
     TableRecipe,
@@ -73,6 +74,9 @@ class _TableSource(Source[TableData]):
         )
         check_columns(path, [table.columns[place] for place in found.targets])
         if recipe is not None:
+            taken = {feature.name for feature in recipe.features}
+            for name in taken.intersection(targets):
+                raise target_is_feature(name)
             found.check_categories()
         rows = found.rows()
         labels = labels_of_rows(found, rows, known)

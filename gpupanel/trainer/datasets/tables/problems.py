@@ -92,6 +92,17 @@ def unknown_column(path: Path, name: str, names: tuple[str, ...], key: str) -> P
     )
 
 
+def target_is_feature(name: str) -> ProblemError:
+    """What is to be predicted is among what a saved model takes."""
+    return data_problem(
+        "target_is_feature",
+        f'The saved model takes the column "{name}" as a feature: to predict that column from '
+        "itself teaches it nothing.",
+        "Choose another target, or a model that was trained without this column.",
+        field="data.target",
+    )
+
+
 def changed_meanwhile(path: Path) -> ProblemError:
     """A file that another program writes to."""
     return data_problem(
