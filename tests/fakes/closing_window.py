@@ -5,13 +5,15 @@ as soon as it can be, closes the window a moment later, and prints how long that
 run it only opens and closes. A run that is resumed gets a file ``resumed`` instead of a supervisor.
 """
 
+import faulthandler
+import os
 import signal
 import sys
 import time
 from pathlib import Path
 
 from PySide6.QtCore import QTimer, Slot
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 from typing_extensions import override
 
 from gpupanel.domain.run_layout import RunLayout
@@ -21,6 +23,8 @@ from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.questions import ProblemDialog
 
 LET_THE_WORK_BEGIN_MS = 300
+PATIENCE_S = 240.0
+"""A window that can do nothing by then says why: whoever waits for its line would wait for ever."""
 
 
 class ClosingWindow(MainWindow):
@@ -29,6 +33,7 @@ class ClosingWindow(MainWindow):
     @override
     def begin(self) -> None:
         super().begin()
+        self._begun_s = time.monotonic()
         self._looking = QTimer(self, interval=20)
         self._looking.timeout.connect(self._click)
         self._looking.start()
@@ -38,10 +43,19 @@ class ClosingWindow(MainWindow):
         resume = self.findChild(QPushButton, "resume_button")
         if len(sys.argv) > 1:
             if not resume.isEnabled():
+                if time.monotonic() - self._begun_s > PATIENCE_S:
+                    self._give_up()
                 return
             resume.click()
         self._looking.stop()
         QTimer.singleShot(LET_THE_WORK_BEGIN_MS, self, self._go)
+
+    def _give_up(self) -> None:
+        dialogs = [each.text() for each in self.findChildren(ProblemDialog) if each.isVisible()]
+        labels = [each.text() for each in self.live_page.banner.findChildren(QLabel) if each.text()]
+        print("Resume was never enabled:", self.control.shown_status, dialogs, labels, flush=True)
+        faulthandler.dump_traceback(all_threads=True)
+        os._exit(3)
 
     @Slot()
     def _go(self) -> None:
@@ -68,6 +82,7 @@ def note_resumed(layout: RunLayout) -> None:
 if __name__ == "__main__":
     # Whoever starts the tests in the background has them ignore it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    faulthandler.dump_traceback_later(PATIENCE_S + 60.0, exit=True)
     app.MainWindow = ClosingWindow
     launcher.start_supervisor = note_resumed
     if len(sys.argv) > 2:
