@@ -32,8 +32,8 @@ SLOW_FIRST = TWO_UNEQUAL_GPUS.with_gpu(0, slow_ms=SLOW_MS)
 
 
 @pytest.fixture
-def threads() -> SlowCallThreads:
-    return SlowCallThreads(PATIENCE_S)
+def threads(request: pytest.FixtureRequest) -> SlowCallThreads:
+    return SlowCallThreads(getattr(request, "param", PATIENCE_S))
 
 
 @pytest.fixture
@@ -61,6 +61,8 @@ def _until(
     return readings
 
 
+# So patient that no call is slow that only waits for a processor.
+@pytest.mark.parametrize("threads", [WAIT_S], indirect=True)
 def test_that_where_all_is_quick_one_thread_asks_and_nothing_is_old(
     sampler: DeviceSampler, threads: SlowCallThreads
 ) -> None:
