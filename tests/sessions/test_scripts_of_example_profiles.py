@@ -1,0 +1,67 @@
+"""The script that is exported of each profile that comes with gpupanel trains as its run does."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.planning.prepare import mended
+from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.trainer.datasets.sources.digits import read_digits
+from tests.fakes.devices import CPU_ONLY
+from tests.sessions.both import Both, carry_out_both
+
+pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
+
+PROFILES = sorted((Path(__file__).parents[2] / "resources" / "profiles").glob("*.toml"))
+NAMES = [path.stem for path in PROFILES]
+GANGS = (StrategyKind.MULTI_WORKER, StrategyKind.PARAMETER_SERVER)
+"""Their runs are several processes; a script is one, which trains what one process would."""
+
+
+def here(path: Path) -> Profile:
+    """The profile for this machine, with one epoch."""
+    profile = mended(read_profile(path), CPU_ONLY)
+    # A greater epsilon: of gradients near 0 rounding alone would decide about the sign of a step.
+    short = profile.training.model_copy(update={"epochs": 1, "epsilon": 1e-3})
+    profile = profile.model_copy(update={"training": short})
+    if profile.strategy.kind not in GANGS:
+        return profile
+    one = profile.strategy.model_copy(
+        update={"kind": StrategyKind.MIRRORED, "workers": None, "shares": "equal"}
+    )
+    devices = profile.devices.model_copy(update={"cpu_replicas": 2})
+    return profile.model_copy(update={"strategy": one, "devices": devices})
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Both]:
+    home = tmp_path_factory.mktemp("keras")
+    (home / "datasets").mkdir()
+    digits = read_digits().training
+    images = np.kron(digits.features, np.ones((1, 3, 3)))
+    images = np.pad(images * 255 / 16, ((0, 0), (2, 2), (2, 2))).astype(np.uint8)
+    labels = digits.labels.astype(np.uint8)
+    np.savez(
+        home / "datasets" / "mnist.npz",
+        x_train=images[:1500],
+        y_train=labels[:1500],
+        x_test=images[1500:],
+        y_test=labels[1500:],
+    )
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("KERAS_HOME", str(home))
+        sessions = {path.stem: here(path) for path in PROFILES}
+        return carry_out_both(tmp_path_factory.mktemp("examples"), sessions)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_that_the_script_of_an_example_ends_with_the_weights_of_its_run(
+    both: dict[str, Both], name: str
+) -> None:
+    one = both[name]
+    assert (one.error("run"), one.error("script")) == (None, None)
+    one.assert_same_epochs()
+    assert one.furthest() < 1e-5
