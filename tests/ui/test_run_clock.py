@@ -1,5 +1,8 @@
 """The time of a run that ended and was resumed, and the curves over it."""
 
+import time
+from array import array
+
 import numpy as np
 
 from gpupanel.domain.events import Event, RunEnded, RunRestarted, RunStarted, StepsDone
@@ -68,3 +71,17 @@ def test_that_a_restart_under_the_same_supervisor_takes_its_time():
     )
     curves.add_events([step(1030.0, 1)])
     assert list(curves.loss.times) == [10.0, 10.0, 30.0]
+
+
+def test_that_a_run_that_was_resumed_thousands_of_times_is_drawn_at_once():
+    legs, times = 5_000, []
+    run_clock = RunClock()
+    begun_s = time.monotonic()
+    for number in range(legs):
+        run_clock.see(RunStarted(time_s=1000.0 + 100.0 * number, supervisor_pid=1))
+        run_clock.see(step(1001.0 + 100.0 * number, 1))
+        times.append(run_clock.moments(array("d", [1001.0 + 100.0 * number]))[0])
+    # It took twenty when each moment was looked for among all resumes.
+    assert time.monotonic() - begun_s < 10.0
+    # The time between the legs does not count.
+    assert times == [1.0 + number for number in range(legs)]
