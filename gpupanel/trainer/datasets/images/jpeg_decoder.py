@@ -9,7 +9,7 @@ library is noticed (:func:`make_jpeg_decoder`).
 import io
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,8 @@ _LEAST_AT_ONCE = 4
 _CALLS_AT_ONCE = 2
 """Of those who read ahead."""
 _IMAGES_A_CALL = 16
-"""A graph for so many has no loop, whose own work takes a tenth of an image's; what is left over of
-them goes through one."""
+"""The graph for so many is unrolled: a loop takes a tenth of what an image does. Fewer, which are
+left over, go through the loop."""
 
 
 class JpegDecoder:
@@ -53,10 +53,11 @@ class JpegDecoder:
         """
         found: list[Pixels | None] = [None] * len(jpegs)
         for reduction in {jpeg.reduction for jpeg in jpegs}:
-            decoding = _Decoding(size, channels, reduction)
             places = [place for place, jpeg in enumerate(jpegs) if jpeg.reduction == reduction]
             for start in range(0, len(places), _IMAGES_A_CALL):
                 part = places[start : start + _IMAGES_A_CALL]
+                count = len(part) if len(part) == _IMAGES_A_CALL else None
+                decoding = _Decoding(size, channels, reduction, count)
                 try:
                     pixels = self._decode(decoding, [jpegs[place].content for place in part])
                 except tf.errors.InvalidArgumentError:
@@ -66,14 +67,12 @@ class JpegDecoder:
         return found
 
     def _decode(self, decoding: "_Decoding", contents: Sequence[bytes]) -> Pixels:
-        is_whole = len(contents) == _IMAGES_A_CALL
-        key = replace(decoding, count=_IMAGES_A_CALL if is_whole else None)
-        if key not in self._functions:
+        if decoding not in self._functions:
             # Two threads may make one each, of which one is forgotten.
-            self._functions[key] = key.function(self._at_once)
+            self._functions[decoding] = decoding.function(self._at_once)
         with tf.device(_HOST):
             # What the tensor holds, not a copy of it.
-            return np.asarray(self._functions[key](tf.constant(contents)))
+            return np.asarray(self._functions[decoding](tf.constant(contents)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +83,13 @@ class _Decoding:
         size: Height and width that each image is scaled to.
         channels: 3 for RGB, 1 for greyscale.
         reduction: As :attr:`PlainJpeg.reduction`.
-        count: Of the images; ``None``: any.
+        count: Of the images, for an unrolled graph; ``None``: any number, in a loop.
     """
 
     size: tuple[int, int]
     channels: int
     reduction: int
-    count: int | None = None
+    count: int | None
 
     def function(self, at_once: int) -> tf.types.experimental.Callable:
         """Takes the files' contents, shape [count]; gives [count, height, width, channels].
@@ -99,7 +98,7 @@ class _Decoding:
             at_once: How many images are decoded side by side.
         """
 
-        def in_loop(contents: tf.Tensor) -> tf.Tensor:
+        def looped(contents: tf.Tensor) -> tf.Tensor:
             return tf.map_fn(
                 self._decoded,
                 contents,
@@ -107,16 +106,17 @@ class _Decoding:
                 fn_output_signature=tf.TensorSpec((*self.size, self.channels), tf.uint8),
             )
 
-        def one_by_one(contents: tf.Tensor) -> tf.Tensor:
+        def unrolled(contents: tf.Tensor) -> tf.Tensor:
             images: list[tf.Tensor] = []
             for place, content in enumerate(tf.unstack(contents, self.count)):
                 before = images[place - at_once] if place >= at_once else None
+                # No more at once than in the loop.
                 with tf.control_dependencies([] if before is None else [before]):
                     images.append(self._decoded(content))
             return tf.stack(images)
 
         return tf.function(
-            in_loop if self.count is None else one_by_one,
+            looped if self.count is None else unrolled,
             input_signature=[tf.TensorSpec([self.count], tf.string)],
             autograph=False,
         )
