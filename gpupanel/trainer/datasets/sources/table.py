@@ -74,9 +74,10 @@ class _TableSource(Source[TableData]):
         )
         check_columns(path, [table.columns[place] for place in found.targets])
         if recipe is not None:
-            taken = {feature.name for feature in recipe.features}
-            for name in taken.intersection(targets):
-                raise target_is_feature(name)
+            features = {feature.name for feature in recipe.features}
+            for name in targets:
+                if name in features:
+                    raise target_is_feature(name)
             found.check_categories()
         rows = found.rows()
         labels = labels_of_rows(found, rows, known)
