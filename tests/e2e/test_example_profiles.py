@@ -3,14 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from gpupanel.domain.events import CheckpointSaved, EpochDone, LayersPlaced, SharesChosen
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.following.follower import RunFollower
-from gpupanel.trainer.datasets.sources.digits import read_digits
+from tests.fakes.small_mnist import write_small_mnist
 from tests.forked.terminal import answered, gpupanel
 
 pytestmark = pytest.mark.tensorflow
@@ -32,20 +31,8 @@ TRAINED_ALIKE = {
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Keras's cache holds an MNIST of 1,797 digits, drawn large."""
     home = tmp_path_factory.mktemp("keras")
-    (home / "datasets").mkdir()
-    digits = read_digits().training
-    enlarged = np.kron(digits.features, np.ones((1, 3, 3)))
-    images = np.pad(enlarged * 255 / 16, ((0, 0), (2, 2), (2, 2))).astype(np.uint8)
-    labels = digits.labels.astype(np.uint8)
-    np.savez(
-        home / "datasets" / "mnist.npz",
-        x_train=images[:1500],
-        y_train=labels[:1500],
-        x_test=images[1500:],
-        y_test=labels[1500:],
-    )
+    write_small_mnist(home)
     return {"KERAS_HOME": str(home)}
 
 

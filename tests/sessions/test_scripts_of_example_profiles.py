@@ -2,15 +2,14 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.prepare import mended
 from gpupanel.runs.directory.profile_file import read_profile
-from gpupanel.trainer.datasets.sources.digits import read_digits
 from tests.fakes.devices import CPU_ONLY
+from tests.fakes.small_mnist import write_small_mnist
 from tests.sessions.both import Both, carry_out_both
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
@@ -39,18 +38,7 @@ def here(path: Path) -> Profile:
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Both]:
     home = tmp_path_factory.mktemp("keras")
-    (home / "datasets").mkdir()
-    digits = read_digits().training
-    images = np.kron(digits.features, np.ones((1, 3, 3)))
-    images = np.pad(images * 255 / 16, ((0, 0), (2, 2), (2, 2))).astype(np.uint8)
-    labels = digits.labels.astype(np.uint8)
-    np.savez(
-        home / "datasets" / "mnist.npz",
-        x_train=images[:1500],
-        y_train=labels[:1500],
-        x_test=images[1500:],
-        y_test=labels[1500:],
-    )
+    write_small_mnist(home)
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setenv("KERAS_HOME", str(home))
         sessions = {path.stem: here(path) for path in PROFILES}
