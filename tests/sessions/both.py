@@ -6,9 +6,10 @@ import json
 import os
 import sys
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -59,6 +60,12 @@ class Both:
     def furthest(self) -> float:
         """The greatest difference of a weight, relative to the greatest of its variable."""
         return furthest(weights(self.run.model), weights(self.folder / "model.keras"))
+
+    def assert_same_bits(self) -> None:
+        """Every weight is the same number; what is added up over replicas is not."""
+        run, script = weights(self.run.model), weights(self.folder / "model.keras")
+        assert run.keys() == script.keys()
+        assert [each for each in run if run[each].tobytes() != script[each].tobytes()] == []
 
     def assert_same_epochs(self) -> None:
         """The script prints of each epoch what the run reports, to six digits."""
@@ -157,6 +164,7 @@ def carry_out_both(
     sessions: Mapping[str, Profile],
     timeout_s: float = 600.0,
     *,
+    start: Callable[..., Any] = run_forked,
     before: Sequence[str] = (),
     **environment: str,
 ) -> dict[str, Both]:
@@ -166,6 +174,7 @@ def carry_out_both(
         root: Gets a folder for each.
         sessions: By name.
         timeout_s: For all of them.
+        start: As ``subprocess.run``.
         before: What comes before the child's program on its command line.
         environment: Of the child, beside this process's.
     """
@@ -181,7 +190,7 @@ def carry_out_both(
         (folder / "script.py").write_text(script, encoding="utf-8")
     logical_cpus = max(len(plan_of(each).replicas) for each in sessions.values())
     places = max(len(plan_of(each).places) for each in sessions.values())
-    done = run_forked(
+    done = start(
         [
             sys.executable,
             *before,

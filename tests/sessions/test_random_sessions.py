@@ -83,6 +83,15 @@ def smallest_part(profile: Profile) -> int:
     return min(filter(None, plan.shares)) // plan.accumulation_steps
 
 
+def normalises(profile: Profile) -> bool:
+    """Whether it may normalise batches.
+
+    How TensorFlow's graph optimizer orders their products depends on the whole graph around them.
+    """
+    stack = profile.model.stack
+    return stack is None or stack.batch_norm
+
+
 def is_comparable(profile: Profile) -> bool:
     """Whether one process trains it, and two runs of it give the same weights.
 
@@ -93,9 +102,8 @@ def is_comparable(profile: Profile) -> bool:
         return False
     if profile.training.optimizer is Optimizer.LION:
         return False
-    model, stack = profile.model, profile.model.stack
-    normalises = stack is None or stack.batch_norm
-    if normalises and smallest_part(profile) < _LEAST_NORMALISED:
+    model = profile.model
+    if normalises(profile) and smallest_part(profile) < _LEAST_NORMALISED:
         return False
     if profile.strategy.shares != "balanced":
         return True
@@ -122,6 +130,8 @@ def assert_same(profile: Profile, both: Both) -> None:
     )
     if both.error("run") is None:
         assert both.furthest() < tolerance(profile), profile
+        if profile.strategy.kind is StrategyKind.ONE_DEVICE and not normalises(profile):
+            both.assert_same_bits()
         if not profile.training.mixed_precision:
             both.assert_same_epochs()
 

@@ -11,7 +11,7 @@ from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
-from tests.sessions.both import Both, carry_out_both, weights
+from tests.sessions.both import Both, carry_out_both
 from tests.unit.trainer.test_fine_tuning import ADAM, FEW, LATER, PLATEAU
 from tests.unit.trainer.trained_runs import SMALL_BASE
 
@@ -58,20 +58,13 @@ def assert_learned_alike(one: Both) -> None:
     assert one.furthest() < 1e-5
 
 
-def assert_same_bits(one: Both) -> None:
-    run, script = weights(one.run.model), weights(one.folder / "model.keras")
-    assert run.keys() == script.keys()
-    assert [each for each in run if run[each].tobytes() != script[each].tobytes()] == []
-
-
 @pytest.mark.parametrize("name", ["averaged", "by the loss"])
 def test_that_a_script_learns_what_a_run_learns(both: dict[str, Both], name: str) -> None:
     assert_learned_alike(both[name])
 
 
 def test_that_it_learns_it_to_the_last_bit_on_one_device(both: dict[str, Both]) -> None:
-    # Sums over replicas are added up otherwise.
-    assert_same_bits(both["averaged"])
+    both["averaged"].assert_same_bits()
 
 
 @pytest.mark.slow
@@ -86,8 +79,7 @@ def test_that_it_learns_it_with_micro_batches_and_where_nothing_begins_later(
     both = carry_out_both(tmp_path / "sessions", sessions, before=[SMALL_BASE])
     for each in both.values():
         assert_learned_alike(each)
-    # Adam's operation in a run rounds otherwise.
-    assert_same_bits(both["never"])
+        each.assert_same_bits()
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import ResNetModel, TabularModel, TransformerModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings
+from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategySettings
 from tests.sessions.one_source import assert_same_sessions, session, trained_with
 from tests.unit.trainer.test_the_rule_for_networks import write_prices
@@ -20,7 +21,12 @@ ALONE = {"devices": DeviceSettings(visible=("cpu",)), "strategy": StrategySettin
 
 
 ADAM = trained_with(3e-3, optimizer=Optimizer.ADAM)
+DECAYED = trained_with(
+    3e-3, optimizer=Optimizer.ADAMW, schedule=ScheduleSettings(kind="cosine", warmup_epochs=0.5)
+)
+CLIPPED = trained_with(3e-3, optimizer=Optimizer.ADAM, accumulation_steps=2, clip_norm=0.5, ema=0.9)
 RESNET, TRANSFORMER = ResNetModel(filters=(4, 8), blocks=1), TransformerModel(width=8, heads=2)
+DEEPER = RESNET.model_copy(update={"blocks": 2, "dropout": 0.2})
 DIGITS = DigitsData(validation_fraction=0.9)
 EVERYTHING = InferenceSettings(batch_size=64, examples="all")
 
@@ -40,22 +46,27 @@ def test_that_run_and_script_give_the_same_weights_and_evaluations(tmp_path: Pat
         "transformer": session(data=texts, model=TRANSFORMER, training=ADAM),
         "table": session(data=table, model=normalised, training=ADAM),
     }
+    alone = {
+        "resnet alone": session(data=DIGITS, model=DEEPER, training=DECAYED, **ALONE),
+        "transformer alone": session(data=texts, model=TRANSFORMER, training=CLIPPED, **ALONE),
+        "table alone": session(data=table, model=normalised, training=ADAM, **ALONE),
+    }
     inferred = (
         ("transformer", "evaluate", texts, EVERYTHING),
         ("table", "predict", table, EVERYTHING),
     )
-    assert_same_sessions(tmp_path, trained, inferred)
+    both = assert_same_sessions(tmp_path, {**trained, **alone}, inferred)
+    for name in alone:
+        both[name].assert_same_bits()
 
 
 @pytest.mark.slow
 def test_that_run_and_script_agree_about_further_settings(tmp_path: Path) -> None:
     texts, table = texts_and_table(tmp_path)
-    deeper = RESNET.model_copy(update={"blocks": 2, "dropout": 0.2})
     undropped = TRANSFORMER.model_copy(update={"dropout": 0.0, "blocks": 1})
     embedded = TabularModel(embedding_units=2)
     trained = {
-        "resnet": session(data=DIGITS, model=deeper, training=ADAM),
-        "resnet alone": session(data=DIGITS, model=deeper, training=ADAM, **ALONE),
+        "resnet": session(data=DIGITS, model=DEEPER, training=ADAM),
         "transformer alone": session(
             data=texts,
             model=undropped,

@@ -6,6 +6,7 @@ How each kind of model is built stands in ``models``.
 import importlib
 from abc import abstractmethod
 from dataclasses import dataclass
+from string import Template
 from typing import Protocol, TypeVar
 
 from gpupanel.domain.data import DataSettings, Scaling, Target
@@ -14,7 +15,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.schedule import CYCLE_BEGINS_AT, CYCLE_ENDS_AT, ScheduleKind
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.planning.script.sections import indented, joined
+from gpupanel.planning.script.sections import indented, joined, lines_for
 
 _STATISTICS = """
 def statistics(values):
@@ -43,8 +44,33 @@ class Onward(keras.optimizers.schedules.LearningRateSchedule):
         return self.schedule(step + self.by)
 """
 
-_USUAL_BETA_2 = 0.999
-"""Keras's, of Adam and AdamW."""
+# In the margin: P the layers stand on several devices.
+_FUSED = '''
+  |class Fused$label(keras.optimizers.$label):
+  |    """Updates a weight by one operation of TensorFlow's, as a run does."""
+  |
+  |    def update_step(self, gradient, variable, learning_rate):
+  |        index, dtype = self._get_variable_index(variable), variable.dtype
+  |        momentum, velocity = self._momentums[index].value, self._velocities[index].value
+P |        if len({each.handle.device for each in (variable, momentum, velocity)}) > 1:
+P |            # The operation wants them on one device.
+P |            super().update_step(gradient, variable, learning_rate)
+P |            return
+  |        step = tf.cast(self.iterations.value + 1, dtype)
+  |        tf.raw_ops.ResourceApplyAdam(
+  |            var=variable.handle,
+  |            m=momentum.handle,
+  |            v=velocity.handle,
+  |            beta1_power=tf.pow(tf.cast(self.beta_1, dtype), step),
+  |            beta2_power=tf.pow(tf.cast(self.beta_2, dtype), step),
+  |            lr=tf.cast(learning_rate, dtype),
+  |            beta1=self.beta_1,
+  |            beta2=self.beta_2,
+  |            epsilon=self.epsilon,
+  |            grad=tf.cast(gradient, dtype),
+  |            use_locking=True,
+  |        )
+'''
 
 Settings = TypeVar("Settings", bound=Model, contravariant=True)
 
@@ -100,6 +126,7 @@ def model_section(profile: Profile, plan: LaunchPlan) -> str:
         _STATISTICS if has_statistics else "",
         built.definitions,
         schedule,
+        _optimizer_class(profile.training, plan),
         f"keras.utils.set_random_seed(SEED)\nwith strategy.scope():\n{indented(lines)}",
     )
 
@@ -206,14 +233,17 @@ def _schedule(training: TrainingSettings, greatest: float) -> tuple[str, str]:
     return rising, f"keras.optimizers.schedules.{made}"
 
 
+def _optimizer_class(training: TrainingSettings, plan: LaunchPlan) -> str:
+    """The class of an optimizer that a run does not take from Keras; empty where it does."""
+    if not training.is_fused:
+        return ""
+    lines = lines_for(_FUSED, {"P"} if plan.places else ())
+    return Template(lines).substitute(label=training.optimizer.label)
+
+
 def _optimizer(training: TrainingSettings, rate: str) -> str:
     arguments = {name: repr(value) for name, value in training.optimizer_arguments.items()}
-    comment = ""
-    if training.is_fused:
-        # The run's operation (ResourceApplyAdam) takes one minus beta in float32; Keras in double.
-        betas = {"beta_1": training.beta_1, "beta_2": training.beta_2 or _USUAL_BETA_2}
-        given = {name: beta for name, beta in betas.items() if beta is not None}
-        arguments |= {name: f"float(np.float32({beta}))" for name, beta in given.items()}
-        comment = "  # as a run rounds it"
     listed = ", ".join([rate, *(f"{name}={value}" for name, value in arguments.items())])
-    return f"keras.optimizers.{training.optimizer.label}({listed}){comment}"
+    label = training.optimizer.label
+    made = f"Fused{label}" if training.is_fused else f"keras.optimizers.{label}"
+    return f"{made}({listed})"

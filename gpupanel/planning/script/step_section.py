@@ -69,7 +69,8 @@ O |    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
 N |    moments, part = [], tf.cast(tf.shape(labels)[0], tf.float32) / examples
 NQ|    for norm, centre in zip(NORMS, centres):
 NQ|        calls = [(mean - centre, variance) for mean, variance in TRACED.calls[norm]]
-NQ|        moments.append([part * tf.stack([mean, variance + mean**2]) for mean, variance in calls])
+NQ|        calls = [part * tf.stack([mean, variance + mean**2]) for mean, variance in calls]
+NQ|        moments.append(tf.stack(calls) if calls else tf.zeros([0, 2, *centre.shape]))
 Nq|    for norm, centre in zip(NORMS, centres):
 Nq|        mean = scope.get_current_value(norm.moving_mean) / (1 - norm.momentum) - centre
 Nq|        variance = scope.get_current_value(norm.moving_variance) / (1 - norm.momentum)
@@ -101,7 +102,8 @@ DS|    seeds = [seed.value + [this_replica() * 0x9E3779B1, 0] for seed in SEEDS]
 Ds|    seeds = [tf.convert_to_tensor(seed.value) for seed in SEEDS]
 D |    begun = seeds
 La|    $found = contribution($state, features, labels, examples)
-A |    total, count = None, labels.shape[0]
+AS|    total, count = None, labels.shape[0]
+As|    total, count = None, tf.shape(labels)[0]
 A |    for part in range(micro_batches):
 A |        first, end = (count * border // micro_batches for border in (part, part + 1))
 A |        with tf.control_dependencies(total[2] if total else []):  # wait: it saves memory
@@ -139,20 +141,23 @@ E |
   |@tf.function(autograph=False)
 g |def train_step(features, labels):
 G |def train_step(features, labels, drawn):
+sA|    micro_batches = micro_batches_of([labels.shape[0]], [BATCH])
+s |    # TensorFlow's graph optimizer reorders sums where it knows sizes, which a run does not say.
+s |    size = tf.compat.v1.placeholder_with_default(labels.shape[0], [])
+s |    features, labels = features[:size], labels[:size]
 G |    features, labels = augmented(features, labels, drawn)
 S |    parts, copies = division(labels.shape[0])
 SA|    sizes = [end - first for first, end in parts]
 SA|    micro_batches = micro_batches_of(sizes, SHARES)
-sA|    micro_batches = micro_batches_of([labels.shape[0]], [BATCH])
   |
   |    def in_replica():
 S |        first, end = parts[this_replica()]
 S |        mine = features[first:end], labels[first:end]
 LS|        return learn_from(*mine, float(labels.shape[0] * copies)$micro_batches)
-Ls|        return learn_from(features, labels, float(labels.shape[0])$micro_batches)
+Ls|        return learn_from(features, labels, tf.cast(size, tf.float32)$micro_batches)
 l |        weights = [tf.convert_to_tensor(weight.value) for weight in model.trainable_variables]
 lS|        return contribution(weights, *mine, float(labels.shape[0] * copies))
-ls|        return contribution(weights, features, labels, float(labels.shape[0]))
+ls|        return contribution(weights, features, labels, tf.cast(size, tf.float32))
   |
   |    $answer = strategy.run(in_replica)
   |    weights = [weight.value for weight in model.trainable_variables]
@@ -171,8 +176,8 @@ Nq|        norm.moving_mean.assign_add((1 - norm.momentum) * mean)
 Nq|        norm.moving_variance.assign_add((1 - norm.momentum) * variance)
 NQ|    for norm, calls in zip(NORMS, moments):
 NQ|        moved, now = 0.0, tf.convert_to_tensor(norm.moving_variance)
-NQ|        for moment in calls:
-NQ|            mean, square = tf.unstack(strategy.reduce(SUM, moment, axis=None))
+NQ|        for moment in tf.unstack(strategy.reduce(SUM, calls, axis=None)):
+NQ|            mean, square = tf.unstack(moment)
 NQ|            moved += (1 - norm.momentum) * (mean - moved)
 NQ|            now += (1 - norm.momentum) * (tf.maximum(square - mean**2, 0.0) - now)
 NQ|        norm.moving_mean.assign_add(moved * tf.ones_like(now))

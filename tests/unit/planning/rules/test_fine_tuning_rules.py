@@ -108,7 +108,7 @@ def test_that_a_script_has_a_second_optimizer_from_that_epoch_on() -> None:
     assert "for layer in layers:\n        layer.trainable = False" in text
     assert "later_layers = layers  # learn from epoch 3 on" in text
     assert "if epoch == 3:" in text
-    assert "optimizer = keras.optimizers.Adam(1e-05" in text
+    assert "optimizer = FusedAdam(1e-05" in text
     assert "later_layers = layers[-4 :]" in script(frozen_layers=4)
     falling = script(training={"schedule": ScheduleSettings(kind="step", every_epochs=2)})
     assert "later_rate = Onward(tuning_rate, 2 * STEPS)" in falling

@@ -289,8 +289,7 @@ def test_that_training_settings_are_in_the_script(optimizer: Optimizer) -> None:
     assert ("momentum=0.5" in text) is (optimizer in (Optimizer.SGD, Optimizer.RMSPROP))
     takes_betas = optimizer not in (Optimizer.SGD, Optimizer.RMSPROP)
     assert ("beta_1=" in text) is takes_betas
-    assert ("beta_2=0.95" in text) is (optimizer is Optimizer.LION)
-    assert ("float(np.float32(0.95))" in text) is (optimizer in (Optimizer.ADAM, Optimizer.ADAMW))
+    assert ("beta_2=0.95" in text) is takes_betas
     assert "weight_decay=0.0" in text
     assert "nesterov" not in text
     assert "STEPS" not in text
@@ -311,7 +310,7 @@ def test_that_a_schedule_is_written_with_keras_own(kind: ScheduleKind) -> None:
         "one_cycle": "warmup_target=0.125, warmup_steps=rising",
     }
     assert [each for each in by_steps if by_steps[each] in text] == [kind] * (kind in by_steps)
-    assert ("keras.optimizers.Adam(rate, " in text) is (kind in by_steps)
+    assert ("FusedAdam(rate)" in text) is (kind in by_steps)
     assert ("optimizer.learning_rate = 0.125 * factor" in text) is schedule.follows_loss
     assert ("plateau_epochs >= 5" in text) is schedule.follows_loss
     repeated = script(
@@ -333,7 +332,7 @@ def test_that_what_a_profile_does_not_need_is_not_in_the_script() -> None:
         "_val",
     ):
         assert absent not in text, absent
-    assert len(text.splitlines()) < 120
+    assert len(text.splitlines()) < 140
 
 
 def test_that_a_clipped_gradient_is_that_of_the_whole_batch() -> None:
