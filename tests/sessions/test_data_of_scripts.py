@@ -75,6 +75,8 @@ def test_that_a_script_reads_every_source_as_the_run_does(
     test = {"test_features": "x_test", "test_labels": "y_test"}
     rows = tmp_path / "rows.py"
     rows.write_text(_ROWS)
+    gaps = tmp_path / "gaps.csv"  # numbers of rows that are left out are no classes
+    gaps.write_text("a,number,name\n1,5,x\n,3,y\n2,4,z\n3,,z\n4,5,\n5,4,x\n,9,w\n")
     cache = tmp_path / "keras" / "datasets"
     cache.mkdir(parents=True)
     asked: list[DataSettings] = [
@@ -122,6 +124,16 @@ def test_that_a_script_reads_every_source_as_the_run_does(
         TableData(path=str(material.table), validation_fraction=0.2),
         TableData(path=str(material.table), target="size", missing="drop", cache="none"),
         TableData(path=str(material.table), group="colour", validation_fraction=0.4),
+        *(
+            TableData(
+                path=str(gaps),
+                test_path=str(gaps),
+                target=target,
+                predicts=Target.CLASSES,
+                missing="drop",
+            )
+            for target in ("number", "name")
+        ),
     ]
     for table in tables:
         found = preview(PreviewRequest(data=table))

@@ -55,6 +55,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         .replace(",1\n", "\t1\n")
         .replace(",0\n", "\t0\n")
     )
+    write_table(root / "c.csv", [("a film", "x1"), ("good", "007"), ("bad", "x1"), ("so", "007")])
+    write_table(root / "d.csv", [("a", "007"), ("straße", "007"), ("none", "")])
     texts, stars = zip(*reviews(40, seed=7), strict=True)
     columns = {"comment": texts, "label": [f"{each}" for each in stars]}
     pa.parquet.write_table(pa.table(columns), root / "t.parquet")
@@ -84,6 +86,9 @@ def data_of(root: Path) -> dict[str, TextData]:
             path=f"{root}/n.csv", target="value", length=20, holdout="last", validation_fraction=0.3
         ),
         "several": TextData(path=f"{root}/s.tsv", target=("odd", "high")),
+        "classes like numbers": TextData(
+            path=f"{root}/c.csv", validation_path=f"{root}/d.csv", length=4
+        ),
         "both": TextData(path=f"{root}/t.csv", length=7, test_path=f"{root}/n.parquet"),
         "parquet": TextData(path=f"{root}/t.parquet", validation_fraction=0.1),
     }

@@ -190,6 +190,26 @@ def test_that_sets_of_their_own_have_the_columns_of_the_training_set(tmp_path: P
     ]
 
 
+def test_that_classes_that_look_like_numbers_are_texts_in_every_set_as_in_training(
+    tmp_path: Path,
+) -> None:
+    path = write_table(tmp_path / "t.csv", [("one", "x1"), ("two", "007"), ("three", "x1")])
+    other = write_table(tmp_path / "o.csv", [("one", "007"), ("four", "007")])
+    data = read(path, validation_path=str(other))
+    assert data.validation is not None
+    assert (data.class_names, data.validation.labels.tolist()) == (("007", "x1"), [0, 0])
+    evaluated = read_all(other, data.recipe, needs_labels=True)
+    assert evaluated.labels is not None
+    assert evaluated.labels.tolist() == [0, 0]
+    unlabelled = write_table(tmp_path / "n.csv", [("one", ""), ("four", "")])
+    assert read_all(unlabelled, data.recipe).labels is None
+    # Numbers are written in many ways, and stay numbers.
+    numbers = read(write_table(path, [("one", 1), ("two", 2)]), predicts="classes")
+    again = read_all(write_table(other, [("one", "2.0")]), numbers.recipe, needs_labels=True)
+    assert again.labels is not None
+    assert (numbers.class_names, again.labels.tolist()) == (("1", "2"), [1])
+
+
 def test_that_a_prediction_uses_the_words_of_the_model(tmp_path: Path) -> None:
     make_texts(tmp_path / "train", CLASSES)
     recipe = read(tmp_path / "train", length=4, vocabulary=50).recipe

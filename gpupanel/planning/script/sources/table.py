@@ -82,12 +82,14 @@ x, is_category = np.concatenate(columns, axis=1), np.array(is_category)
 """
 
 # In the margin: C classes, V values, K several labels at once, T the classes are texts, F names are
-# found in the data, M they are those of a saved model.
+# found in the data, M they are those of a saved model, D rows with empty cells are left out.
 _LABELS = """
 CT |labels = texts(table[TARGETS[0]])
 Ct |values = numbers(table[TARGETS[0]])
+CtD|values[np.any(is_missing, axis=0)] = np.nan  # a number that is left out is no class
 Ct |labels = [None if np.isnan(value) else shown(value) for value in values]
 CTF|class_names = sorted({label for label in labels if label is not None})
+CTD|labels = [None if out else label for label, out in zip(labels, np.any(is_missing, axis=0))]
 CtF|class_names = [shown(value) for value in np.unique(values[~np.isnan(values)])]
 KF |class_names = TARGETS
 vM |class_names = recipe["class_names"]
@@ -170,7 +172,7 @@ class _Table(SourceScript[TableData]):
         opened = _from_model(data, model_path, own_targets=False)
         if needs_labels:
             return joined(opened, _kept(data, "M"), _sets(data))
-        labels = joined(_labels(data), _UNKNOWN, "lacking = np.zeros(len(x), bool)")
+        labels = joined(_labels(data, drops=False), _UNKNOWN, "lacking = np.zeros(len(x), bool)")
         # A prediction is on the table itself.
         none = [
             f"x_{name}, y_{name} = x[:0], None if y is None else y[:0]" for name in _set_paths(data)
@@ -224,17 +226,20 @@ def _is_category(data: TableData) -> bool:
     return not set(data.targets[:1]).isdisjoint(data.categories or ())
 
 
-def _labels(data: TableData, names: str = "") -> str:
+def _labels(data: TableData, names: str = "", *, drops: bool = True) -> str:
     """The labels of a table's rows.
 
     Args:
         data: Which.
         names: Where those of the classes come from, ``F`` or ``M``; empty: they are known.
+        drops: Rows with empty cells may be left out.
     """
     target = data.target_kind or Target.CLASSES
     holds = {{Target.CLASSES: "C", Target.VALUES: "V", Target.LABELS: "K"}[target], *names}
     if _is_category(data):
         holds.add("T")
+    if drops and data.missing is MissingValues.DROP:
+        holds.add("D")
     return lines_for(_LABELS, holds)
 
 

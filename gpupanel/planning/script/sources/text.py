@@ -61,16 +61,17 @@ _TABLE = '''
 P |    if not TARGETS or not all(name in table for name in TARGETS):
 P |        return names or [], x, None
 vk|    cells = table[TARGETS[0]]
-vk|    try:
-vkQx|        if is_text(cells):
-vkQX|        if path.lower().endswith(".parquet") and is_text(cells):
-vkQ|            raise pa.ArrowInvalid()
-vk|        values = numbers(cells)
-vk|        labels = [None if np.isnan(value) else shown(value) for value in values]
-vk|        names = names or [shown(value) for value in np.unique(values[~np.isnan(values)])]
-vk|    except pa.ArrowInvalid:
-vk|        labels = texts(cells)
-vk|        names = names or sorted({label for label in labels if label is not None})
+vk|    labels = texts(cells)
+vk|    if names is None or not {*labels, None} <= {*names, None}:  # or written otherwise
+vk|        try:
+vkQx|            if is_text(cells):
+vkQX|            if path.lower().endswith(".parquet") and is_text(cells):
+vkQ|                raise pa.ArrowInvalid()
+vk|            values = numbers(cells)
+vk|            labels = [None if np.isnan(value) else shown(value) for value in values]
+vk|            names = names or [shown(value) for value in np.unique(values[~np.isnan(values)])]
+vk|        except pa.ArrowInvalid:
+vk|            names = names or sorted({label for label in labels if label is not None})
 vk|    lacking = np.array([label is None for label in labels])
 vk|    y = np.array([-1 if label is None else names.index(label) for label in labels], np.int32)
 V |    names = []

@@ -105,6 +105,7 @@ class _Texts(Source[TextData]):
             reading,
             data.targets or (predicted.targets if predicted else ()),
             known_text=known.text if known else "",
+            known_kinds=predicted.kinds if predicted else None,
             needs_targets=True,
         )
         training = sets["training"]
@@ -158,7 +159,14 @@ class _Texts(Source[TextData]):
     def read_all(self, data: TextData, reading: Reading, *, needs_labels: bool) -> AllExamples:
         recipe = _recipe(reading)
         targets = data.targets or recipe.targets
-        sets = read_sets(data, reading, targets, known_text=recipe.text, needs_targets=needs_labels)
+        sets = read_sets(
+            data,
+            reading,
+            targets,
+            known_text=recipe.text,
+            known_kinds=recipe.kinds,
+            needs_targets=needs_labels,
+        )
         words = np.array([word.encode() for word in recipe.words], "S")
         has_labels = all(each.has_targets for each in sets.values())
         if not needs_labels and any(np.isnan(each.targets).any() for each in sets.values()):

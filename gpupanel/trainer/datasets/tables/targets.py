@@ -156,6 +156,14 @@ def _shown(value: np.generic) -> str:
     return str(value.item() if value == np.floor(value) else value).removesuffix(".0")
 
 
+def is_name_of_number(name: str) -> bool:
+    """Whether a class that a column of numbers holds may be called so: "7", but not "007"."""
+    try:
+        return _shown(np.float32(name)) == name
+    except ValueError:
+        return False
+
+
 def _zeros_and_ones(path: Path, raw: Floats) -> Floats:
     odd = ~((raw == 0) | (raw == 1))
     if odd.any():

@@ -4,6 +4,8 @@ from typing import Literal
 
 from gpupanel.domain.data_source import Target
 from gpupanel.domain.value import Value
+from gpupanel.trainer.datasets.tables.imported import Kind
+from gpupanel.trainer.datasets.tables.targets import is_name_of_number
 
 
 class TextRecipe(Value):
@@ -25,3 +27,11 @@ class TextRecipe(Value):
     targets: tuple[str, ...] = ()
     predicts: Target
     class_names: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """What each column that was predicted held, where the names of the classes show it."""
+        is_named = not all(map(is_name_of_number, self.class_names))
+        if self.predicts is not Target.CLASSES or not is_named:
+            return {}
+        return dict.fromkeys(self.targets, "category")

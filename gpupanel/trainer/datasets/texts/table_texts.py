@@ -1,7 +1,7 @@
 """Texts in a column of a table, with the columns that are predicted."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BufferedReader
 
@@ -54,8 +54,16 @@ class TableColumns:
         return tuple((name, known[name]) for name in self.targets)
 
 
-def overview_of_texts(data: TextData, path: str, field: str) -> TableOverview:
+def overview_of_texts(
+    data: TextData, path: str, field: str, known_kinds: Mapping[str, Kind] | None = None
+) -> TableOverview:
     """What kind of table it is, and what its columns seem to hold.
+
+    Args:
+        data: How it is written.
+        path: Where it is.
+        field: The profile key that names it.
+        known_kinds: What columns held in the set that is trained on, by name.
 
     Raises:
         ProblemError: It cannot be read.
@@ -68,7 +76,7 @@ def overview_of_texts(data: TextData, path: str, field: str) -> TableOverview:
         header=data.header,
     )
     try:
-        return overview_of_table(table)
+        return overview_of_table(table, known_kinds)
     except ProblemError as error:
         if field == "data.path":
             raise

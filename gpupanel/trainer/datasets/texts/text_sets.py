@@ -20,7 +20,7 @@ from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.kept_file import Marks, kept_file, marks_of
 from gpupanel.trainer.datasets.source import Reading
-from gpupanel.trainer.datasets.tables.imported import ColumnFacts
+from gpupanel.trainer.datasets.tables.imported import ColumnFacts, Kind
 from gpupanel.trainer.datasets.tables.targets import (
     TargetLabels,
     check_columns,
@@ -51,6 +51,7 @@ def read_sets(
     targets: tuple[str, ...],
     *,
     known_text: str = "",
+    known_kinds: Mapping[str, Kind] | None = None,
     needs_targets: bool,
 ) -> dict[str, "TextSet"]:
     """Each set that there is, by its name: ``training``, ``validation``, ``test``.
@@ -60,13 +61,14 @@ def read_sets(
         reading: What reading them may need.
         targets: The columns of a table that are predicted; none: as they are found.
         known_text: What the column of the texts that were trained on is called.
+        known_kinds: What columns that are predicted held then, by name.
         needs_targets: Without it nothing need say what the texts are.
 
     Raises:
         ProblemError: They cannot be read.
     """
     reader = _Reader(data, reading, time.monotonic() + _LONGEST_PREVIEW_S)
-    return reader.sets(targets, known_text, needs_targets=needs_targets)
+    return reader.sets(targets, known_text, known_kinds or {}, needs_targets=needs_targets)
 
 
 def files_of(sets: Mapping[str, "TextSet"]) -> DataFiles:
@@ -194,9 +196,14 @@ class _Reader:
     until_s: float
 
     def sets(
-        self, targets: tuple[str, ...], known_text: str, *, needs_targets: bool
+        self,
+        targets: tuple[str, ...],
+        known_text: str,
+        known_kinds: Mapping[str, Kind],
+        *,
+        needs_targets: bool,
     ) -> dict[str, TextSet]:
-        """Each set, by its name; the others take the columns of the first.
+        """Each set, by its name; the others take the columns of the first, and what they hold.
 
         Raises:
             ProblemError: It cannot be read.
@@ -210,13 +217,22 @@ class _Reader:
         sets: dict[str, TextSet] = {}
         for name, key in _PATHS.items():
             if getattr(self.data, key):
-                found = self._set(name, targets, known_text, needs_targets=needs_targets)
+                found = self._set(
+                    name, targets, known_text, known_kinds, needs_targets=needs_targets
+                )
                 sets[name], known_text = found, known_text or found.text
                 targets = targets or tuple(each.name for each in found.facts)
+                known_kinds = known_kinds or {each.name: each.kind for each in found.facts}
         return sets
 
     def _set(
-        self, name: str, targets: tuple[str, ...], known_text: str, *, needs_targets: bool
+        self,
+        name: str,
+        targets: tuple[str, ...],
+        known_text: str,
+        known_kinds: Mapping[str, Kind],
+        *,
+        needs_targets: bool,
     ) -> TextSet:
         path, field = getattr(self.data, _PATHS[name]), f"data.{_PATHS[name]}"
         is_table = path.lower().endswith(TABLE_SUFFIXES)
@@ -228,7 +244,9 @@ class _Reader:
                 field=field,
             )
         found = (
-            self._table(name, Path(path), targets, known_text, needs_targets=needs_targets)
+            self._table(
+                name, Path(path), targets, known_text, known_kinds, needs_targets=needs_targets
+            )
             if is_table
             else self._folder(name, Path(path))
         )
@@ -247,11 +265,12 @@ class _Reader:
         path: Path,
         targets: tuple[str, ...],
         known_text: str,
+        known_kinds: Mapping[str, Kind],
         *,
         needs_targets: bool,
     ) -> TextSet:
         field = f"data.{_PATHS[name]}"
-        overview = overview_of_texts(self.data, str(path), field)
+        overview = overview_of_texts(self.data, str(path), field, known_kinds)
         columns = chosen_columns(
             overview, self.data.text, targets, known_text=known_text, needs_targets=needs_targets
         )
