@@ -1,6 +1,6 @@
 """The view-model of the window: what is being edited, on which devices, and what would happen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -9,7 +9,7 @@ from gpupanel.domain.device import DeviceInventory, DeviceKind
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.model_summary import SummaryRequest, summary_request
 from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
-from gpupanel.domain.problem import Fix
+from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
@@ -71,6 +71,7 @@ class Session(QObject):
         self._previewed: tuple[PreviewRequest, DataPreview] | None = None
         self._step: tuple[SummaryRequest, StepMemory | None] | None = None
         self._gpu_support: GpuSupport | None = None
+        self._input_errors: dict[str, str] = {}
         self._is_checking_gpus = False
         self._preparation = Preparation()
         self._run_state = RunState.IDLE
@@ -190,6 +191,16 @@ class Session(QObject):
         """
         self.edit(apply_fix(self._profile, fix))
 
+    def set_input_errors(self, errors: Mapping[str, str]) -> None:
+        """Take over what was typed and is no value: nothing starts until it is corrected.
+
+        Args:
+            errors: Why it is none, as a sentence, by the profile key.
+        """
+        if dict(errors) != self._input_errors:
+            self._input_errors = dict(errors)
+            self._prepare_soon()
+
     def set_inventory(self, inventory: DeviceInventory) -> None:
         """Take over which devices there are."""
         self._inventory = inventory
@@ -251,6 +262,10 @@ class Session(QObject):
         if self._inventory is None:
             return self._preparation
         preparation = self.prepare_other(self._profile)
+        wrong = tuple(_input_problem(*each) for each in self._input_errors.items())
+        if wrong:
+            problems = (*wrong, *preparation.problems)
+            preparation = preparation.model_copy(update={"problems": problems})
         if preparation != self._preparation:
             self._preparation = preparation
             self.preparationChanged.emit(preparation)
@@ -294,6 +309,15 @@ class Session(QObject):
         self.profileChanged.emit(profile)
         if self._inventory is not None:
             self._prepare_soon()
+
+
+def _input_problem(field: str, error: str) -> Problem:
+    return Problem(
+        code="input_invalid",
+        field=field,
+        message=error,
+        hint="Correct it, or press Escape in it to go back to the last value.",
+    )
 
 
 _Use = tuple[tuple[str, DeviceState, int | None, tuple[int, ...]], ...]

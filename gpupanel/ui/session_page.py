@@ -109,6 +109,8 @@ class SessionPage(QWidget):
         self.data.valueChanged.connect(self._edit)
         self.model.valueChanged.connect(self._edit)
         self.training.valueChanged.connect(self._edit)
+        for panel in self._panels:
+            panel.errorsChanged.connect(self._report_errors)
         self.plan.fixRequested.connect(self._apply_fix)
         self.plan.sharesChosen.connect(self.choose_shares)
         self.plan.fieldActivated.connect(self.go_to_field)
@@ -136,6 +138,14 @@ class SessionPage(QWidget):
             "training": self.training.value(),
         }
         self._session.edit(self._session.profile.model_copy(update=parts))
+
+    @Slot()
+    def _report_errors(self) -> None:
+        """What was typed and is no value keeps a run from starting with the value before it."""
+        shown = (panel for panel in self._panels if not panel.isHidden())
+        self._session.set_input_errors(
+            {field: error for panel in shown for field, error in panel.errors().items()}
+        )
 
     @Slot(object)
     def _choose_task(self, choices: TaskChoices) -> None:
@@ -211,6 +221,7 @@ class SessionPage(QWidget):
         self.plan.setEpochs(profile.epochs_to_train)
         self.plan.setFineTuning(profile.fine_tuning)
         self.training.setFineTuning(profile.fine_tuning)
+        self._report_errors()  # of another kind or task, which asks for other values
 
     def set_built_layers(self, request: SummaryRequest, summary: ModelSummary) -> None:
         """Take over the layers of a model that was built: they are placed by hand from them."""
@@ -227,7 +238,7 @@ class SessionPage(QWidget):
         """What was typed for other kinds belongs to the profile that was open before."""
         profile = self._session.profile
         self._task_switch = TaskSwitch()
-        for panel in (self.strategy, self.data, self.model):
+        for panel in self._panels:
             panel.forget()
         self.strategy.setValue(profile.strategy)
         self.data.setValue(profile.data)

@@ -57,18 +57,18 @@ def test_that_a_list_that_cannot_be_read_says_why_and_keeps_the_last_one(panel, 
     hidden = _list(panel, "Hidden layers")
     _retype(qtbot, hidden, "32 abc")
     assert panel.value().hidden == (32,)
-    assert "“abc” is not a whole number" in hidden.complaint()
+    assert "“abc” is not a whole number" in hidden.error()
     _retype(qtbot, hidden, "32, 0")
-    assert "between 1 and" in hidden.complaint()
+    assert "between 1 and" in hidden.error()
     _retype(qtbot, hidden, "32, 10")
-    assert hidden.complaint() == ""
+    assert hidden.error() == ""
 
 
 def test_that_a_cnn_needs_at_least_one_convolution(panel, qtbot):
     panel.setValue(CnnModel(filters=(16,)))
     filters = _list(panel, "Filters")
     _retype(qtbot, filters, " ")
-    assert "at least one" in filters.complaint()
+    assert "at least one" in filters.error()
     assert panel.value() == CnnModel(filters=(16,))
 
 

@@ -47,6 +47,8 @@ def test_that_what_is_no_number_of_the_range_is_never_reported(rate, qtbot, text
     qtbot.keyClicks(rate, text)
     assert set(heard) <= {1.0}
     qtbot.keyClick(rate, Qt.Key.Key_Return)
+    assert rate.lineEdit().text() == text
+    qtbot.keyClick(rate, Qt.Key.Key_Escape)
     assert float(rate.lineEdit().text()) == rate.value()
 
 

@@ -24,6 +24,8 @@ class KindForm(QWidget):
 
     valueChanged = Signal(object)
     """A person chose another kind, or changed a setting: the new value."""
+    errorsChanged = Signal()
+    """What is wrong with what was typed for one of the kinds changed."""
 
     def __init__(
         self,
@@ -93,6 +95,16 @@ class KindForm(QWidget):
     def forget(self) -> None:
         """Forgets what was typed for other kinds: it was for another profile."""
         self._drafts.clear()
+        self.discard_errors()
+
+    def errors(self) -> Mapping[str, str]:
+        """Why what was typed for the kind that is shown is no value, by the setting's key."""
+        return self._form(self._value).errors()
+
+    def discard_errors(self) -> None:
+        """Shows the values again in place of texts that are none, of every kind."""
+        for form in self._forms.values():
+            form.discard_errors()
 
     def setOffered(self, kinds: Sequence[Kind], *, unoffered: str) -> None:
         """Offers some of the kinds only.
@@ -143,6 +155,7 @@ class KindForm(QWidget):
         if kind not in self._forms:
             form = ValueForm(value, inputs=self._inputs(value), taken=self._letter)
             form.valueChanged.connect(self.change)
+            form.errorsChanged.connect(self.errorsChanged)
             form.set_only_shown(self._shown)
             self._forms[kind] = form
             self._column.addWidget(form)

@@ -1,6 +1,7 @@
 """The form of a learning-rate schedule: what its kind needs, and the curve that follows."""
 
 import string
+from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -26,6 +27,8 @@ class ScheduleForm(QWidget):
 
     valueChanged = Signal(object)
     """A person changed a setting: the new schedule."""
+    errorsChanged = Signal()
+    """What is wrong with what was typed changed."""
 
     def __init__(self, training: TrainingSettings, fine_tuning: FineTuning | None = None) -> None:
         super().__init__()
@@ -38,6 +41,7 @@ class ScheduleForm(QWidget):
         column.addWidget(self._form)
         column.addWidget(self._curve)
         self._form.valueChanged.connect(self._take)
+        self._form.errorsChanged.connect(self.errorsChanged)
         self.setTraining(training, fine_tuning)
 
     def setTraining(
@@ -57,6 +61,14 @@ class ScheduleForm(QWidget):
         """Show another schedule silently."""
         training = self._training.model_copy(update={"schedule": value})
         self.setTraining(training, self._fine_tuning)
+
+    def errors(self) -> Mapping[str, str]:
+        """What is wrong with what was typed, by the setting's key."""
+        return self._form.errors()
+
+    def discard_errors(self) -> None:
+        """Shows the values again in place of texts that are none."""
+        self._form.discard_errors()
 
     def _take(self, value: ScheduleSettings) -> None:
         self.setValue(value)

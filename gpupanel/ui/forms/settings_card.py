@@ -1,8 +1,8 @@
 """A titled surface that holds one group of settings."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from gpupanel.domain.problem import Problem, Severity
@@ -14,6 +14,9 @@ _ORDER = list(Severity)
 
 class SettingsCard(QFrame):
     """A titled surface that holds one group of settings."""
+
+    errorsChanged = Signal()
+    """What is wrong with what was typed changed."""
 
     def __init__(
         self, title: str, parent: QWidget | None = None, *, tables: Iterable[str] = ()
@@ -35,13 +38,19 @@ class SettingsCard(QFrame):
         self.body.setContentsMargins(16, 12, 16, 16)
         self.body.setSpacing(8)
         self.body.addWidget(caption)
-        self._tables = frozenset(tables)
-        self._forms: list[SettingsForm | KindForm] = []
+        self._tables = tuple(tables)
+        self._forms: list[tuple[str, SettingsForm | KindForm]] = []
 
-    def add_form(self, form: SettingsForm | KindForm) -> None:
-        """Adds a form below what is there; problems lead to its editors."""
+    def add_form(self, form: SettingsForm | KindForm, table: str = "") -> None:
+        """Adds a form below what is there; problems lead to its editors.
+
+        Args:
+            form: What is added.
+            table: The first part of the profile keys that it edits; empty: the card's first.
+        """
         self.body.addWidget(form)
-        self._forms.append(form)
+        self._forms.append((table or self._tables[0], form))
+        form.errorsChanged.connect(self.errorsChanged)
         if self.focusProxy() is None:
             self.setFocusProxy(next(iter(form.editors().values())))
 
@@ -59,8 +68,22 @@ class SettingsCard(QFrame):
         for problem in sorted(problems, key=lambda each: _ORDER.index(each.severity)):
             if self.edits(problem.field):
                 gravest.setdefault(_key(problem.field), problem)
-        for form in self._forms:
+        for _, form in self._forms:
             form.setProblems(gravest)
+
+    def errors(self) -> Mapping[str, str]:
+        """Why what was typed is no value, as a sentence, by the dotted profile key."""
+        return {
+            f"{table}.{key}": error
+            for table, form in self._forms
+            if not form.isHidden()
+            for key, error in form.errors().items()
+        }
+
+    def forget(self) -> None:
+        """Forgets what was typed and is no value: it was for another profile."""
+        for _, form in self._forms:
+            form.discard_errors()
 
     def focus_editor(self, field: str) -> QWidget:
         """Gives the focus to the editor of a dotted profile key, or to the first one.
@@ -69,7 +92,7 @@ class SettingsCard(QFrame):
             What has the focus now, so that a scroll area can bring it into view.
         """
         key = _key(field)
-        forms = [form for form in self._forms if key in form.editors()]
+        forms = [form for _, form in self._forms if key in form.editors()]
         for form in forms:
             form.reveal(key)
         editors = (form.editors()[key] for form in forms)

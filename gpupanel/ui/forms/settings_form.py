@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import cast
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFormLayout, QLabel, QSizePolicy, QWidget
 
 from gpupanel.domain.problem import Problem, Severity
@@ -30,6 +30,9 @@ class SettingsForm(QWidget):
 
     Below a row whose setting has a problem stands what is wrong.
     """
+
+    errorsChanged = Signal()
+    """What is wrong with what was typed changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -131,6 +134,13 @@ class SettingsForm(QWidget):
 
     def reveal(self, key: str) -> None:
         """Unfolds the row of a setting, where a form can fold rows away."""
+
+    def errors(self) -> Mapping[str, str]:
+        """Why what was typed is no value, as a sentence, by the setting's key."""
+        return {}
+
+    def discard_errors(self) -> None:
+        """Shows the values again in place of texts that are none."""
 
     def setProblems(self, problems: Mapping[str, Problem]) -> None:
         """Shows below each setting the problem with it; the others have none any more.

@@ -1,6 +1,6 @@
 """A table of settings within another one, folded away until somebody wants it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from PySide6.QtCore import Signal, SignalInstance, Slot
@@ -23,9 +23,16 @@ class TableForm(Protocol):
     """A widget that edits all settings of a table."""
 
     valueChanged: SignalInstance
+    errorsChanged: SignalInstance
 
     def setValue(self, value: Value) -> None:
         """Shows another value silently."""
+
+    def errors(self) -> Mapping[str, str]:
+        """See :meth:`~gpupanel.ui.forms.settings_form.SettingsForm.errors`."""
+
+    def discard_errors(self) -> None:
+        """See :meth:`~gpupanel.ui.forms.settings_form.SettingsForm.discard_errors`."""
 
 
 class TableInput(QWidget):
@@ -36,6 +43,8 @@ class TableInput(QWidget):
 
     valueChanged = Signal(object)
     """A person changed a setting: the new table; :meth:`setValue` is silent."""
+    errorChanged = Signal()
+    """See :class:`~gpupanel.ui.inputs.input.TypedInput`."""
 
     def __init__(self, setting: Setting, make_form: Callable[[Value], QWidget]) -> None:
         """Makes the line.
@@ -69,6 +78,15 @@ class TableInput(QWidget):
             self._form.setValue(value)
         self._show_line()
 
+    def error(self) -> str:
+        """Why what was typed for one of the settings is no value; empty when all are."""
+        return "" if self._form is None else next(iter(self._form.errors().values()), "")
+
+    def discard(self) -> None:
+        """Shows the values again in place of texts that are none."""
+        if self._form is not None:
+            self._form.discard_errors()
+
     def set_title(self, title: str) -> None:
         """Names the line.
 
@@ -90,6 +108,7 @@ class TableInput(QWidget):
         if self._form is None:
             form: Any = self._make_form(self._value)
             form.valueChanged.connect(self._take)
+            form.errorsChanged.connect(self.errorChanged)
             self._form = form
             self._column.addWidget(form)
         self._form.setVisible(unfolded)

@@ -15,7 +15,7 @@ from gpupanel.domain.value import Value
 from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.forms.settings_form import WIDEST_INPUT, SettingsForm
 from gpupanel.ui.forms.table_input import TableInput
-from gpupanel.ui.inputs.input import Input
+from gpupanel.ui.inputs.input import Input, TypedInput
 from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
 from gpupanel.ui.widgets.buttons import FoldButton
@@ -118,6 +118,22 @@ class ValueForm(SettingsForm):
         if self._settings[key].advanced:
             self._more.setChecked(True)
 
+    @override
+    def errors(self) -> Mapping[str, str]:
+        found = {}
+        for name, setting in self._settings.items():
+            widget = self._inputs[name]
+            # What means nothing now is not asked for, whatever stands in it.
+            if isinstance(widget, TypedInput) and name not in self._hidden and widget.isEnabled():
+                found[name] = f"{setting.title}: {error}" if (error := widget.error()) else ""
+        return {name: error for name, error in found.items() if error}
+
+    @override
+    def discard_errors(self) -> None:
+        for widget in self._inputs.values():
+            if isinstance(widget, TypedInput):
+                widget.discard()
+
     def _unfold(self, names: Iterable[str]) -> None:
         if any(self._settings[name].advanced for name in names):
             self._more.setChecked(True)
@@ -146,6 +162,8 @@ class ValueForm(SettingsForm):
                 title, widget, setting.description, key=setting.name, widest=widest, tall=is_tall
             )
         self._input(setting.name).valueChanged.connect(partial(self._change, setting.name))
+        if isinstance(widget, TypedInput):
+            widget.errorChanged.connect(self.errorsChanged)
 
     def _input(self, name: str) -> Input:
         return cast("Input", self._inputs[name])

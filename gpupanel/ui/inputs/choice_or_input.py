@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.choice import Choice
 from gpupanel.ui.inputs.choice_box import ChoiceBox
+from gpupanel.ui.inputs.input import TypedInput
 from gpupanel.ui.widgets.layouts import column_in
 
 
@@ -19,6 +20,8 @@ class ChoiceOrInput(QWidget):
 
     valueChanged = Signal(object)
     """A person chose or typed another value; :meth:`setValue` is silent."""
+    errorChanged = Signal()
+    """See :class:`~gpupanel.ui.inputs.input.TypedInput`."""
 
     def __init__(
         self,
@@ -48,6 +51,9 @@ class ChoiceOrInput(QWidget):
         self.setFocusProxy(self.choice)
         self.choice.valueChanged.connect(self._report)
         typed.valueChanged.connect(self._report)
+        if isinstance(typed, TypedInput):
+            typed.errorChanged.connect(self.errorChanged)
+            self.choice.valueChanged.connect(self.errorChanged)
         self._show()
 
     def value(self) -> object:
@@ -63,6 +69,16 @@ class ChoiceOrInput(QWidget):
             self.choice.setValue(self._another)
             self.typed.setValue(value)
         self._show()
+
+    def error(self) -> str:
+        """Why what was typed is no value; empty when it is one, or is not asked for."""
+        is_asked_for = self.choice.value() == self._another
+        return self.typed.error() if is_asked_for and isinstance(self.typed, TypedInput) else ""
+
+    def discard(self) -> None:
+        """Shows the value again in place of a text that is none."""
+        if isinstance(self.typed, TypedInput):
+            self.typed.discard()
 
     def _report(self) -> None:
         self._show()

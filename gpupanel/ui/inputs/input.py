@@ -1,6 +1,6 @@
 """What all inputs have in common."""
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit
@@ -20,6 +20,23 @@ class Input(Protocol):
 
     def setValue(self, value: Any) -> None:  # noqa: ANN401
         """Shows another value silently."""
+
+
+@runtime_checkable
+class TypedInput(Protocol):
+    """An input whose text may be no value: the last value holds, and the text stays, with why.
+
+    Attributes:
+        errorChanged: What is wrong with the text changed, also by :meth:`Input.setValue`.
+    """
+
+    errorChanged: SignalInstance
+
+    def error(self) -> str:
+        """Why the text is no value, as a sentence; empty when it is one."""
+
+    def discard(self) -> None:
+        """Shows the value again in place of a text that is none."""
 
 
 def finish_editing() -> None:

@@ -4,23 +4,22 @@ import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 from typing_extensions import override
 
-from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import column_in
 
 _GREATEST = 1_000_000
 
 
 class NumberListEdit(QWidget):
-    """A list of positive whole numbers with a sentence below while it cannot be read.
-
-    A text that cannot be read keeps the last list and says why; it is never dropped silently.
-    """
+    """A list of positive whole numbers, as a line of text."""
 
     valueChanged = Signal(object)
     """A person made another list of it (a tuple of int); :meth:`setValue` is silent."""
+    errorChanged = Signal()
+    """See :class:`~gpupanel.ui.inputs.input.TypedInput`."""
 
     def __init__(
         self,
@@ -44,11 +43,8 @@ class NumberListEdit(QWidget):
         self._numbers: tuple[int, ...] = ()
         self._field = QLineEdit(self)
         self._field.setPlaceholderText(placeholder)
-        self._complaint = Note(tone="error", parent=self)
-        self._complaint.hide()
-        layout = column_in(self, spacing=4)
-        layout.addWidget(self._field)
-        layout.addWidget(self._complaint)
+        self._error = ""
+        column_in(self).addWidget(self._field)
         self.setFocusProxy(self._field)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._field.textEdited.connect(self._take_text)
@@ -60,8 +56,8 @@ class NumberListEdit(QWidget):
 
     def setValue(self, numbers: Sequence[int]) -> None:
         """Shows a list silently."""
-        # Typing "128, " must not be tidied away under the fingers.
-        if tuple(numbers) == self._numbers and self._field.hasFocus():
+        # Typing "128, " must not be tidied away under the fingers, nor what is to be corrected.
+        if tuple(numbers) == self._numbers and (self._field.hasFocus() or self._error):
             return
         self._numbers = tuple(numbers)
         self._show()
@@ -73,16 +69,29 @@ class NumberListEdit(QWidget):
         if event.type() is QEvent.Type.ToolTipChange:
             self._field.setAccessibleName(self.accessibleName())
 
-    def complaint(self) -> str:
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Goes back to the last list by Escape."""
+        if event.key() == Qt.Key.Key_Escape and self._error:
+            self.discard()
+        else:
+            super().keyPressEvent(event)
+
+    def error(self) -> str:
         """Why the text cannot be read; empty when it can."""
-        return self._complaint.text()
+        return self._error
+
+    def discard(self) -> None:
+        """Shows the last list again in place of a text that cannot be read."""
+        if self._error:
+            self._show()
 
     def _take_text(self, text: str) -> None:
         numbers = self._read(text)
         if isinstance(numbers, str):
-            self._complain(numbers)
+            self._set_error(numbers)
             return
-        self._complain("")
+        self._set_error("")
         if numbers != self._numbers:
             self._numbers = numbers
             self.valueChanged.emit(numbers)
@@ -92,7 +101,7 @@ class NumberListEdit(QWidget):
         words = [word for word in re.split(r"[,;\s]+", text) if word]
         strange = next((word for word in words if not re.fullmatch(r"[0-9]{1,7}", word)), None)
         if strange is not None:
-            return f"“{strange}” is not a whole number. Write numbers with commas, such as 128, 64."
+            return f"“{strange}” is not a whole number; numbers are written as in “128, 64”."
         numbers = tuple(int(word) for word in words)
         if any(number == 0 or number > _GREATEST for number in numbers):
             return f"Each number must lie between 1 and {_GREATEST:,}."
@@ -102,9 +111,10 @@ class NumberListEdit(QWidget):
             return f"There may be {self._most_length} numbers at most."
         return numbers
 
-    def _complain(self, sentence: str) -> None:
-        self._complaint.setText(sentence)
-        self._complaint.setVisible(bool(sentence))
+    def _set_error(self, sentence: str) -> None:
+        if sentence != self._error:
+            self._error = sentence
+            self.errorChanged.emit()
 
     def _tidy(self) -> None:
         if not isinstance(self._read(self._field.text()), str):
@@ -112,4 +122,4 @@ class NumberListEdit(QWidget):
 
     def _show(self) -> None:
         self._field.setText(", ".join(str(number) for number in self._numbers))
-        self._complain("")
+        self._set_error("")

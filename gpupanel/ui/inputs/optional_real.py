@@ -14,6 +14,8 @@ class OptionalReal(QWidget):
 
     valueChanged = Signal(object)
     """A person chose another number, or ``None``; :meth:`setValue` is silent."""
+    errorChanged = Signal()
+    """See :class:`~gpupanel.ui.inputs.input.TypedInput`."""
 
     def __init__(
         self,
@@ -52,6 +54,7 @@ class OptionalReal(QWidget):
         self.setFocusProxy(self._switch)
         self._switch.toggled.connect(self._turn)
         self._field.valueChanged.connect(self._report)
+        self._field.errorChanged.connect(self.errorChanged)
         self._show_state()
 
     def value(self) -> float | None:
@@ -68,9 +71,18 @@ class OptionalReal(QWidget):
             self._field.setValue(number)
         self._show_state()
 
+    def error(self) -> str:
+        """Why the text is no number; empty when it is one, or while it is off."""
+        return self._field.error() if self._switch.isChecked() else ""
+
+    def discard(self) -> None:
+        """Shows the last number again in place of a text that is none."""
+        self._field.discard()
+
     @Slot()
     def _turn(self) -> None:
         self._show_state()
+        self.errorChanged.emit()
         self._report()
 
     @Slot()

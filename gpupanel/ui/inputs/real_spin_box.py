@@ -1,16 +1,19 @@
 """A number field for real numbers that shows exactly what it holds, 1e-05 included."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QValidator, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QValidator, QWheelEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QWidget
 from typing_extensions import override
 
 from gpupanel.ui.inputs.quiet_inputs import TEXT_MARGIN
 
 _NARROWEST = 80
+_LEAST_FLOAT = 1e-30
+"""The least number that training takes, where 0 is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +29,36 @@ class RealRange:
         above = number >= self.lowest if self.lowest_allowed else number > self.lowest
         return above and number < self.below
 
+    def bound_beyond(self, number: float, shown: Callable[[float], str]) -> str:
+        """What a number that is not in it would have to be: "less than 1".
+
+        Args:
+            number: Which.
+            shown: From a number to its text.
+        """
+        if number >= self.below:
+            # Where a number is allowed, the range goes to the one after it.
+            most = math.nextafter(self.below, -math.inf)
+            is_allowed = len(repr(most)) < len(repr(self.below))
+            return f"at most {shown(most)}" if is_allowed else f"less than {shown(self.below)}"
+        if 0.0 < self.lowest <= _LEAST_FLOAT:
+            return f"more than {shown(0.0)}"
+        return f"{'at least' if self.lowest_allowed else 'more than'} {shown(self.lowest)}"
+
 
 class RealSpinBox(QAbstractSpinBox):
     """A spin box for real numbers, written as Python writes them (``0.001``, ``1e-05``).
 
     :class:`QDoubleSpinBox` rounds to a fixed number of decimals, and a learning rate spans six
     decades. Here the arrows go 1, 2, 5, 10 when the range is open upwards, and by ``step``
-    otherwise. The wheel is left to the scroll area unless the field has the focus.
+    otherwise. The wheel is left to the scroll area unless the field has the focus. A text that is
+    no number of the range stays until it is corrected; Escape goes back to the last number.
     """
 
     valueChanged = Signal(float)
     """A person typed or stepped to another number; :meth:`setValue` is silent."""
+    errorChanged = Signal()
+    """See :class:`~gpupanel.ui.inputs.input.TypedInput`."""
 
     def __init__(
         self,
@@ -62,12 +84,13 @@ class RealSpinBox(QAbstractSpinBox):
         self._is_percent = is_percent
         self._zero = zero
         self._number = _first(numbers)
+        self._error = ""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumWidth(_NARROWEST)
         self.lineEdit().setTextMargins(TEXT_MARGIN, 0, 0, 0)
         self.setKeyboardTracking(True)
         self.lineEdit().textEdited.connect(self._take_text)
-        self.editingFinished.connect(self._show)
+        self.editingFinished.connect(self._tidy)
         self._show()
 
     def value(self) -> float:
@@ -77,10 +100,19 @@ class RealSpinBox(QAbstractSpinBox):
     def setValue(self, number: float) -> None:
         """Shows a number silently."""
         # What a person is typing ("1e-") is left alone when it comes back as the value it had.
-        if number == self._number and self._read(self._text()) == number:
+        if number == self._number and (self._error or self._read(self._text()) == number):
             return
         self._number = number
         self._show()
+
+    def error(self) -> str:
+        """Why the text is no number of the range; empty when it is one."""
+        return self._error
+
+    def discard(self) -> None:
+        """Shows the last number again in place of a text that is none."""
+        if self._error:
+            self._show()
 
     @override
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
@@ -94,8 +126,8 @@ class RealSpinBox(QAbstractSpinBox):
 
     @override
     def fixup(self, text: str) -> str:
-        """An unfinished text goes back to the last number."""
-        return self._shown()
+        """A text that is no number stays, to be corrected."""
+        return text
 
     @override
     def stepEnabled(self) -> QAbstractSpinBox.StepEnabledFlag:
@@ -117,6 +149,13 @@ class RealSpinBox(QAbstractSpinBox):
         self._show()
 
     @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self._error:
+            self.discard()
+        else:
+            super().keyPressEvent(event)
+
+    @override
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus():
             super().wheelEvent(event)
@@ -126,7 +165,7 @@ class RealSpinBox(QAbstractSpinBox):
     @override
     def event(self, event: QEvent) -> bool:
         if event.type() is QEvent.Type.FocusOut:
-            self._show()
+            self._tidy()
         return super().event(event)
 
     def _text(self) -> str:
@@ -135,7 +174,27 @@ class RealSpinBox(QAbstractSpinBox):
     def _take_text(self, text: str) -> None:
         number = self._read(text)
         if number is not None and self._range.holds(number):
+            self._set_error("")
             self._take(number)
+        else:
+            self._set_error(self._why_not(text.strip(), number))
+
+    def _why_not(self, text: str, number: float | None) -> str:
+        if not text:
+            return "there is no number."
+        if number is None:
+            return f"“{text}” is not a number."
+        bound = self._range.bound_beyond(number, self._in_text)
+        return f"{text} is out of range: it has to be {bound}."
+
+    def _set_error(self, sentence: str) -> None:
+        if sentence != self._error:
+            self._error = sentence
+            self.errorChanged.emit()
+
+    def _tidy(self) -> None:
+        if not self._error:
+            self._show()
 
     def _take(self, number: float) -> None:
         if number != self._number:
@@ -145,13 +204,13 @@ class RealSpinBox(QAbstractSpinBox):
     def _show(self) -> None:
         if self._text() != self._shown():
             self.lineEdit().setText(self._shown())
+        self._set_error("")
 
     def _shown(self) -> str:
-        if self._zero and self._number == 0.0:
-            return self._zero
-        if self._is_percent:
-            return f"{_shown(round(self._number * 100.0, 10))} %"
-        return _shown(self._number)
+        return self._zero if self._zero and self._number == 0.0 else self._in_text(self._number)
+
+    def _in_text(self, number: float) -> str:
+        return f"{_shown(round(number * 100.0, 10))} %" if self._is_percent else _shown(number)
 
     def _read(self, text: str) -> float | None:
         if self._zero and text == self._zero:

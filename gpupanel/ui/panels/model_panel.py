@@ -91,6 +91,7 @@ class ModelPanel(SettingsCard):
         self._form.set_only_shown(None if trains else ("path",))
         self._show()
 
+    @override
     def forget(self) -> None:
         """Forgets what was typed for other kinds: it was for another profile."""
         self._form.forget()

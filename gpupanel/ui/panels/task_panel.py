@@ -37,7 +37,7 @@ class TaskPanel(SettingsCard):
         form.add_setting(_TASK, self._task, "k")
         form.add_wide(self._sentence)
         self.add_form(form)
-        self.add_form(self._inference)
+        self.add_form(self._inference, "inference")
         self._task.valueChanged.connect(self._change_task)
         self._inference.valueChanged.connect(self._change_inference)
         self.setValue(self._value)

@@ -34,6 +34,8 @@ class ClassWeightsField(QWidget):
     valueChanged = Signal(object)
     """A person chose other weights: a :class:`ClassWeights` or a dictionary; :meth:`setValue` is
     silent."""
+    errorChanged = Signal()
+    """See :class:`~gpupanel.ui.inputs.input.TypedInput`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,6 +51,7 @@ class ClassWeightsField(QWidget):
             column.addWidget(part)
         self.setFocusProxy(self.choice)
         self.choice.valueChanged.connect(self._report)
+        self.choice.valueChanged.connect(self.errorChanged)
         self._show()
 
     def value(self) -> Weights:
@@ -81,6 +84,18 @@ class ClassWeightsField(QWidget):
         """What edits the weight of each class, by its name."""
         return self._boxes
 
+    def error(self) -> str:
+        """Why what was typed is no weight; empty when all are, or none are asked for."""
+        if self.choice.value() != _CHOSEN.value:
+            return ""
+        wrong = ((name, box.error()) for name, box in self._boxes.items())
+        return next((f"{visible_line(name)}: {error}" for name, error in wrong if error), "")
+
+    def discard(self) -> None:
+        """Shows the weights again in place of texts that are none."""
+        for box in self._boxes.values():
+            box.discard()
+
     def _make_rows(self) -> None:
         """Rows for the classes that there are now: made when they are first seen."""
         named = list(dict.fromkeys([*self._names, *self._chosen]))[:_MOST_ROWS]
@@ -95,6 +110,7 @@ class ClassWeightsField(QWidget):
         box.setValue(self._chosen.get(name, 1.0))
         teach(box, f"Weight of {name}", "Factor of the loss of this class's examples.")
         box.valueChanged.connect(self._take)
+        box.errorChanged.connect(self.errorChanged)
         return box
 
     def _take(self) -> None:

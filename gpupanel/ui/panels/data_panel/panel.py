@@ -76,6 +76,7 @@ class DataPanel(SettingsCard):
         self._form.setValue(value)
         self._show_whether_chosen()
 
+    @override
     def forget(self) -> None:
         """Forgets what was typed for other sources: it was for another profile."""
         self._form.forget()

@@ -33,6 +33,8 @@ class ValidationField(QWidget):
 
     valueChanged = Signal(object)
     """A person chose another fraction: a float or ``None``; :meth:`setValue` is silent."""
+    errorChanged = Signal()
+    """See :class:`~gpupanel.ui.inputs.input.TypedInput`."""
 
     def __init__(self, *, has_own: bool, parent: QWidget | None = None) -> None:
         """Makes the field.
@@ -57,6 +59,7 @@ class ValidationField(QWidget):
         self.setFocusProxy(self._choice)
         self._choice.valueChanged.connect(self._choose)
         self._part.valueChanged.connect(self.valueChanged.emit)
+        self._part.errorChanged.connect(self.errorChanged)
 
     def value(self) -> float | None:
         """The fraction as shown."""
@@ -72,6 +75,15 @@ class ValidationField(QWidget):
             self._choice.setValue(_OWN.value if self._has_own and value is None else _NONE.value)
         self._part.setVisible(bool(value))
 
+    def error(self) -> str:
+        """Why what was typed is no part of the examples; empty when it is one, or is not asked."""
+        return self._part.error() if self._choice.value() == _PART.value else ""
+
+    def discard(self) -> None:
+        """Shows the last part again in place of a text that is none."""
+        self._part.discard()
+
     def _choose(self, choice: str) -> None:
         self._part.setVisible(choice == _PART.value)
+        self.errorChanged.emit()
         self.valueChanged.emit(self.value())

@@ -5,6 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
+from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
@@ -97,8 +98,10 @@ class StrategyPanel(SettingsCard):
         self._show_plan()
         self._show_note("")
 
+    @override
     def forget(self) -> None:
         """Forgets what was typed for other kinds: it was for another profile."""
+        super().forget()
         self._keys.forget()
 
     def setInventory(self, inventory: DeviceInventory) -> None:
