@@ -213,10 +213,8 @@ def card_words(status: RunStatus) -> str:
     words = []
     if status.best is not None and status.epoch > 1:
         words.append(f"best epoch {status.best.epoch} of {status.epoch}")
-    if status.started_s is not None and status.ended_s is not None:
-        lasted_s = status.ended_s - status.started_s
-        # The clock may have been set back meanwhile.
-        words += [f"took {formatting.duration(lasted_s)}"] if lasted_s >= 1.0 else []
+    if status.lasted_s is not None and status.lasted_s >= 1.0:
+        words.append(f"took {formatting.duration(status.lasted_s)}")
     if status.model_bytes is not None:
         words.append(f"model {size_text(status.model_bytes)}")
     text = " · ".join(words)
@@ -266,6 +264,9 @@ def state_words(run: RunState, status: RunStatus | None, preparation: Preparatio
             return f"{words}: saving…" if saving else f"{words}…"
         case RunState.KILLING:
             return "Ending now…"
+        case RunState.ENDED if _has_errors(preparation):
+            # What keeps the next run from starting; how the last one ended stands in Live.
+            return _readiness_words(preparation.problems)
         case RunState.ENDED:
             return "Running" if status is None else short_words(status)
     assert_never(run)
@@ -275,11 +276,17 @@ def state_tone(run: RunState, status: RunStatus | None, preparation: Preparation
     """How these words are meant."""
     if run is RunState.IDLE:
         return Tone.GOOD if preparation.is_startable else Tone.WARNING
+    if run is RunState.ENDED and _has_errors(preparation):
+        return Tone.WARNING
     if run is RunState.ENDED and status is not None and status.outcome is not None:
         if loses_steps(status.outcome, status.saved_work):
             return Tone.WARNING
         return Tone.GOOD if status.outcome.was_successful else Tone.ERROR
     return Tone.PLAIN
+
+
+def _has_errors(preparation: Preparation) -> bool:
+    return any(problem.is_error for problem in preparation.problems)
 
 
 def _readiness_words(problems: tuple[Problem, ...]) -> str:

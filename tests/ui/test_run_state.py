@@ -164,6 +164,18 @@ def test_that_a_run_that_failed_looks_so():
     assert state_words(RunState.ENDED, failed, READY) == "Lost"
 
 
+@pytest.mark.parametrize("run", [RunState.IDLE, RunState.ENDED])
+def test_that_what_keeps_the_next_run_from_starting_wins_over_how_the_last_one_ended(run):
+    assert state_words(run, ENDED, TROUBLED) == "1 problem to fix"
+    assert state_tone(run, ENDED, TROUBLED) is Tone.WARNING
+    hints = Preparation(plan=READY.plan, problems=TROUBLED.problems[1:])
+    assert state_words(RunState.ENDED, ENDED, hints) == "Completed"
+
+
+def test_that_problems_of_the_session_say_nothing_of_a_run_that_goes_on():
+    assert state_words(RunState.RUNNING, RunStatus(), TROUBLED) == "Training"
+
+
 def test_that_the_end_is_shown_with_what_was_reached():
     reached = ENDED.model_copy(
         update={

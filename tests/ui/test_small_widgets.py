@@ -2,9 +2,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from gpupanel.ui import theme
 from gpupanel.ui.inputs.switch import Switch
+from gpupanel.ui.widgets.buttons import FocusKeepingButton
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
 from gpupanel.ui.widgets.sparkline import Sparkline
 
@@ -85,3 +87,49 @@ def test_that_a_tone_colours_a_label_that_is_shown_already(qtbot, tone):
     label.show()
     set_tone(label, tone)
     assert label.palette().windowText().color() == theme.current().color(tone.value)
+
+
+@pytest.fixture
+def page(qtbot) -> QWidget:
+    """A button that keeps the focus, between two others."""
+    page = QWidget()
+    qtbot.addWidget(page)
+    column = QVBoxLayout(page)
+    page.before, page.after = QPushButton("Before"), QPushButton("After")
+    page.button = FocusKeepingButton("Stop", page)
+    for each in (page.before, page.button, page.after):
+        column.addWidget(each)
+    with qtbot.waitActive(page):
+        page.show()
+    page.button.setFocus()
+    qtbot.waitUntil(page.button.hasFocus)
+    return page
+
+
+@pytest.mark.parametrize("change", ["setEnabled", "setVisible"])
+def test_that_a_button_that_is_away_for_a_while_gets_the_focus_back(page, change):
+    getattr(page.button, change)(False)
+    assert page.hasFocus()
+    clicks = []
+    page.after.clicked.connect(lambda: clicks.append("after"))
+    QTest.keyClick(page.window().focusWidget(), Qt.Key.Key_Space)
+    getattr(page.button, change)(True)
+    assert (page.button.hasFocus(), clicks) == (True, [])
+
+
+def test_that_a_button_does_not_take_the_focus_from_what_was_given_it_meanwhile(page):
+    page.button.setEnabled(False)
+    page.before.setFocus()
+    page.button.setEnabled(True)
+    assert page.before.hasFocus()
+    page.button.setEnabled(False)
+    page.before.clearFocus()
+    page.button.setEnabled(True)
+    assert not page.button.hasFocus()
+
+
+def test_that_a_button_without_the_focus_takes_it_from_nobody(page):
+    page.after.setFocus()
+    page.button.setEnabled(False)
+    page.button.setEnabled(True)
+    assert page.after.hasFocus()

@@ -53,6 +53,10 @@ class RunStatus(Value):
     """The sum of the events so far; :meth:`after` adds one.
 
     Attributes:
+        started_s: When it was last started or resumed, seconds since the epoch (UTC).
+        ended_s: When it ended, likewise; ``None`` while it goes on.
+        lasted_before_s: How long it had run before that.
+        ended_before_s: When it ended the time before, as far as its events say.
         step: Optimizer updates done; ``step_total`` is known once the data is.
         epoch: The epoch being trained, counted from 1; 0 before the first.
         examples_per_second: Of training, over the last reported steps; over the whole training
@@ -97,6 +101,8 @@ class RunStatus(Value):
 
     started_s: float | None = None
     ended_s: float | None = None
+    lasted_before_s: float = 0.0
+    ended_before_s: float | None = None
     stage: RunStage = RunStage.STARTING
     phase: Phase = Phase.STARTING
     pids: tuple[int, ...] = ()
@@ -152,6 +158,17 @@ class RunStatus(Value):
         return self.stage is RunStage.ENDED
 
     @property
+    def lasted_s(self) -> float | None:
+        """How long it ran, each time from start to end; ``None`` while it does.
+
+        What passed until it was resumed does not count; nor is it known where the clock was set
+        back meanwhile.
+        """
+        if self.started_s is None or self.ended_s is None or self.ended_s < self.started_s:
+            return None
+        return self.lasted_before_s + self.ended_s - self.started_s
+
+    @property
     def evaluates(self) -> bool:
         """Whether a saved model is evaluated or predicts, as far as the events say by now."""
         return self.examples_total is not None or self.phase in _INFERENCE
@@ -205,7 +222,7 @@ class RunStatus(Value):
     def _changes(self, event: Event) -> dict[str, object]:
         match event:
             case events.RunStarted():
-                return {"started_s": event.time_s}
+                return {"started_s": event.time_s, "lasted_before_s": self._lasted_before_s()}
             case events.TrainerStarted():
                 return {
                     "pids": (*self.pids[: event.process], event.pid),
@@ -288,6 +305,12 @@ class RunStatus(Value):
                 return {}
         assert_never(event)
 
+    def _lasted_before_s(self) -> float:
+        """How long the run lasted until now, where it is resumed now."""
+        if self.started_s is None or self.ended_before_s is None:
+            return self.lasted_before_s
+        return self.lasted_before_s + max(0.0, self.ended_before_s - self.started_s)
+
     def _request_changes(self, request: Request) -> dict[str, object]:
         if request is Request.CHECKPOINT or self.has_ended:
             return {}
@@ -324,6 +347,7 @@ class RunStatus(Value):
             "answers": (),
             "memory_returned": None,
             "outcome": None,
+            "ended_before_s": self.ended_s or self.last_step_time_s,
             "ended_s": None,
             "log_tail": (),
             "problems": problems,

@@ -19,6 +19,7 @@ from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.inputs.input import finish_editing
 from gpupanel.ui.queue_button import QueueButton
 from gpupanel.ui.run_state import ButtonStates
+from gpupanel.ui.widgets.buttons import FocusKeepingButton
 from gpupanel.ui.widgets.labels import Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -70,12 +71,16 @@ class ProfileBar(QWidget):
         self._state = QLabel(self)
         self._state.setObjectName("run_state")
         self._state.setProperty("role", "title")
-        self._start = _button("Star&t", "start_button", "", self)
+        self._start = FocusKeepingButton("Star&t", self)
+        self._start.setObjectName("start_button")
         self._start.setProperty("role", "primary")
-        self._queue = _button("&Queue", "queue_button", "", self)
-        self._stop = _button("Sto&p", "stop_button", "", self)
+        self._queue = FocusKeepingButton("&Queue", self)
+        self._queue.setObjectName("queue_button")
+        self._stop = FocusKeepingButton("Sto&p", self)
+        self._stop.setObjectName("stop_button")
         self._stop.setProperty("role", "danger")
-        self._suspend = _button("Suspen&d", "suspend_button", "", self)
+        self._suspend = FocusKeepingButton("Suspen&d", self)
+        self._suspend.setObjectName("suspend_button")
         self._compose()
         self._connect()
 

@@ -150,7 +150,5 @@ def _waiting_words(status: RunStatus) -> str:
 
 def _time_words(status: RunStatus) -> str:
     if status.ended_s is not None and status.started_s is not None:
-        lasted_s = status.ended_s - status.started_s
-        # Where the clock was set back meanwhile nobody knows.
-        return f"took {formatting.duration(lasted_s if lasted_s >= 0.0 else None)}"
+        return f"took {formatting.duration(status.lasted_s)}"
     return f"{formatting.duration(status.seconds_left)} left"

@@ -1,8 +1,9 @@
-"""A button that is an action, and one that folds what is below it."""
+"""Buttons: an action, one that keeps the focus, and one that folds what is below it."""
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QToolButton, QWidget
+from typing_extensions import override
 
 
 class ActionButton(QPushButton):
@@ -33,6 +34,45 @@ class ActionButton(QPushButton):
         self.setToolTip(self._action.toolTip())
         self.setEnabled(self._action.isEnabled())
         self.setVisible(self._action.isVisible())
+
+
+class FocusKeepingButton(QPushButton):
+    """Gets back the focus that it had when it was disabled, unless something else was given it.
+
+    Qt hands the focus of a button that is disabled or hidden on to the next widget, where a second
+    press of the key does something that nobody wanted. Here nothing has it meanwhile but the
+    widget around the button.
+    """
+
+    def __init__(self, text: str, parent: QWidget) -> None:
+        super().__init__(text, parent)
+        self._is_awaited = False
+
+    @override
+    def setEnabled(self, arg__1: bool) -> None:
+        if not arg__1:
+            self._leave_focus()
+        super().setEnabled(arg__1)
+        self._take_focus_back()
+
+    @override
+    def setVisible(self, visible: bool) -> None:
+        if not visible:
+            self._leave_focus()
+        super().setVisible(visible)
+        self._take_focus_back()
+
+    def _leave_focus(self) -> None:
+        around = self.parentWidget()
+        if around is not None and self.hasFocus():
+            self._is_awaited = True
+            around.setFocus()
+
+    def _take_focus_back(self) -> None:
+        if self._is_awaited and self.isEnabled() and self.isVisible():
+            self._is_awaited = False
+            if QApplication.focusWidget() in (None, self.parentWidget()):
+                self.setFocus()
 
 
 class FoldButton(QToolButton):

@@ -15,6 +15,7 @@ from gpupanel.ui.panels.run_banner.problem_card import ProblemCard
 from gpupanel.ui.panels.run_banner.texts import selectable, sentences
 from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.run_links import RunLinks
+from gpupanel.ui.widgets.buttons import FocusKeepingButton
 from gpupanel.ui.widgets.export_menu import EXPORT_TIP, ExportMenu
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
 from gpupanel.ui.widgets.layouts import column_in
@@ -181,7 +182,9 @@ class RunBanner(QFrame):
         make = self._button
         self._return = make("&Back to the current run", self.returnRequested)
         self._return.setToolTip("Shows the run that is in progress")
-        self._checkpoint = make(_SAVE, self.checkpointRequested, "checkpoint_button")
+        self._checkpoint = FocusKeepingButton(_SAVE, self)
+        self._checkpoint.setObjectName("checkpoint_button")
+        self._checkpoint.clicked.connect(self.checkpointRequested)
         self._settings = make("Use these settin&gs", self.settingsRequested, "use_settings_button")
         self._export = QPushButton("E&xport", self)
         self._export.setObjectName("export_button")
