@@ -269,6 +269,8 @@ class SessionPage(QWidget):
     @Slot(object)
     def _show_preparation(self, preparation: Preparation) -> None:
         self.plan.setPreparation(preparation)
+        if preparation.plan is not None:
+            self.model.setReplicaCount(len(preparation.plan.replicas))
         for panel in self._panels:
             panel.setProblems(preparation.problems)
         self._show_checking()

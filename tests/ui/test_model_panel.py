@@ -91,6 +91,7 @@ def test_that_filters_are_asked_for_a_cnn_only(panel):
 
 
 def test_that_synchronising_is_offered_only_with_batch_normalisation(panel, qtbot):
+    panel.setReplicaCount(2)
     shown = (each for each in panel.findChildren(QCheckBox) if each.isVisibleTo(panel))
     boxes = {each.accessibleName(): each for each in shown}
     norm, synchronized = (
@@ -102,6 +103,25 @@ def test_that_synchronising_is_offered_only_with_batch_normalisation(panel, qtbo
     assert synchronized.isEnabled()
     qtbot.keyClick(synchronized, Qt.Key.Key_Space)
     assert panel.value() == MlpModel(batch_norm=True, batch_norm_synchronized=False)
+
+
+@pytest.mark.parametrize("value", [MlpModel(batch_norm=True), CnnModel(batch_norm=True)])
+def test_that_synchronising_is_offered_only_over_several_replicas(panel, value):
+    name = "Synchronised over the replicas"
+    panel.setReplicaCount(2)
+    panel.setValue(value)
+    assert _shown(panel, name)
+    panel.setReplicaCount(1)
+    assert not _shown(panel, name)
+    # What is set otherwise stays in sight.
+    panel.setValue(value.model_copy(update={"batch_norm_synchronized": False}))
+    assert _shown(panel, name)
+    panel.setTrains(False)
+    assert not _shown(panel, name)
+    panel.setTrains(True)
+    panel.setReplicaCount(2)
+    panel.setValue(value)
+    assert _shown(panel, name)
 
 
 def _shown(panel: ModelPanel, name: str) -> bool:
@@ -161,6 +181,7 @@ def test_that_training_takes_a_dropped_model_of_any_kind(panel, name, asked):
 
 
 def test_that_settings_of_a_models_training_are_shown_where_it_is_trained(panel):
+    panel.setReplicaCount(2)
     panel.setValue(SavedModel(path="m.keras"))
     of_training = {"Last layer", "Frozen layers", "More settings"}
     assert of_training | {"File"} <= shown_names(panel)

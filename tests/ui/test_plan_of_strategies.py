@@ -144,5 +144,5 @@ def test_that_memory_of_workers_is_shown_by_the_environment_of_each(panel):
     profile = _of_kind("multi_worker").model_copy(update={"memory": memory})
     panel.setPreparation(prepare(profile, TWO_GPUS))
     words = _words(panel.findChild(MemoryList))
-    assert any(each.startswith("grows up to 8.0 GiB") for each in words)
+    assert any(each.startswith("up to 8.0 GiB") for each in words)
     assert any(each.startswith("takes 4.0 GiB") for each in words)

@@ -158,7 +158,7 @@ def test_that_memory_is_shown_per_device_in_words(panel):
     panel.setPreparation(prepare(profile, TWO_GPUS))
     assert _words(panel.findChild(MemoryList)) == [
         "RTX 4090",
-        "grows up to 8.0 GiB of its 24.0 GiB",
+        "up to 8.0 GiB of its 24.0 GiB",
         "RTX 3060",
         "grows as needed, up to 12.0 GiB",
     ]

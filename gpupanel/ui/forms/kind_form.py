@@ -57,6 +57,7 @@ class KindForm(QWidget):
         self._problems: Mapping[str, Problem] = {}
         self._unoffered = "{}"
         self._shown: Collection[str] | None = None
+        self._left_out: frozenset[str] = frozenset()
         self.chooser = ChoiceBox([kind.choice for kind in kinds])
         """Chooses the kind."""
         self._head = SettingsForm()
@@ -124,8 +125,12 @@ class KindForm(QWidget):
     def set_only_shown(self, names: Collection[str] | None) -> None:
         """Hides all settings of every kind but these; ``None``: shows all of them."""
         self._shown = names
-        for form in self._forms.values():
-            form.set_only_shown(names)
+        self._show_rows()
+
+    def set_left_out(self, names: Collection[str]) -> None:
+        """Hides these settings of every kind, whatever else is shown."""
+        self._left_out = frozenset(names)
+        self._show_rows()
 
     def editors(self) -> Mapping[str, QWidget]:
         """The chooser, and what edits each setting of the kind that is shown, by key."""
@@ -156,12 +161,21 @@ class KindForm(QWidget):
             form = ValueForm(value, inputs=self._inputs(value), taken=self._letter)
             form.valueChanged.connect(self.change)
             form.errorsChanged.connect(self.errorsChanged)
-            form.set_only_shown(self._shown)
             self._forms[kind] = form
+            self._show_rows_of(form)
             self._column.addWidget(form)
             # What is made late would be last of the whole window.
             follow_each_other((self._head, form))
         return self._forms[kind]
+
+    def _show_rows(self) -> None:
+        for form in self._forms.values():
+            self._show_rows_of(form)
+
+    def _show_rows_of(self, form: ValueForm) -> None:
+        form.set_only_shown(self._shown)
+        for name in self._left_out.intersection(form.editors()):
+            form.set_shown(name, shown=False)
 
     def _choose(self, source: str) -> None:
         self.change(self.draft(source))

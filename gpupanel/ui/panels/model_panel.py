@@ -30,6 +30,7 @@ _KIND_TIP = (
     "The kind of network. An MLP takes any data; a CNN finds patterns anywhere in an image, "
     "and needs images."
 )
+_OF_REPLICAS = ("batch_norm_synchronized",)
 _CODE_NOTE = "The code is executed when a run starts, not before. The layers are known then."
 _NO_CODE = "No Python file was chosen yet. Browse for a .py file or drop one here."
 _NO_FILE = (
@@ -51,6 +52,7 @@ class ModelPanel(SettingsCard):
         self.setObjectName("model_panel")
         self.setAcceptDrops(True)
         self._trains = True
+        self._replica_count = 1
         self._form = KindForm(_KINDS, DEFAULT_MODEL, title="&Kind", tip=_KIND_TIP)
         self._form.chooser.setObjectName("model_selector")
         self._note = Note(_NO_FILE)
@@ -89,6 +91,11 @@ class ModelPanel(SettingsCard):
         self._form.setOffered(_KINDS if trains else _SAVED, unoffered="not trained yet")
         # What else there is to choose of a saved model is about its training.
         self._form.set_only_shown(None if trains else ("path",))
+        self._show()
+
+    def setReplicaCount(self, count: int) -> None:
+        """What is only about several replicas is offered where there are several, or is set."""
+        self._replica_count = count
         self._show()
 
     @override
@@ -132,6 +139,12 @@ class ModelPanel(SettingsCard):
     def _show(self) -> None:
         value = self.value()
         self._form.set_chooser_visible(visible=self._trains or not value.is_saved)
+        defaults = {each.name: each.default for each in settings_of(type(value))}
+        is_set = any(
+            name in defaults and getattr(value, name) != defaults[name] for name in _OF_REPLICAS
+        )
+        alone = self._replica_count == 1 and not is_set
+        self._form.set_left_out(_OF_REPLICAS if alone else ())
         self._sketch.setVisible(value.stack is not None)
         if value.stack is not None:
             self._sketch.setLayers(_layers(value.stack))

@@ -101,7 +101,7 @@ def memory(device: PlannedDevice, plan: LaunchPlan, total_mib: int | None) -> st
     sizes = " + ".join(formatting.mib(limit) for limit in limits)
     if len(limits) > 1:
         return f"split into {len(limits)} logical devices: {sizes}{total}"
-    return f"grows up to {sizes}{total}" if grows else f"takes {sizes}{total} at start"
+    return f"up to {sizes}{total}" if grows else f"takes {sizes}{total} at start"
 
 
 def _host_memory(logical_count: int) -> str:
