@@ -1,6 +1,7 @@
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from gpupanel.domain.device import (
@@ -232,6 +233,7 @@ def test_that_many_gpus_are_folded_and_each_can_be_opened(panel):
     panel.setInventory(EIGHT_DEVICES)
     panel.setSample(busy_sample(EIGHT_DEVICES, 1.0))
     first = card(panel, "GPU-0")
+    QTest.qWait(0)  # layouts follow with the next turn
     folded = first.sizeHint().height()
     assert seen(first, Sparkline) == []
     assert "%" in seen_texts(first)
@@ -243,6 +245,18 @@ def test_that_many_gpus_are_folded_and_each_can_be_opened(panel):
     panel.setInventory(EIGHT_DEVICES.model_copy(update={"devices": EIGHT_DEVICES.devices[:-1]}))
     assert card(panel, "GPU-0").is_open
     assert not card(panel, "GPU-1").is_open
+
+
+def test_that_many_gpus_are_open_where_all_can_be_seen(panel):
+    panel.resize(320, 1600)
+    panel.setInventory(EIGHT_DEVICES)
+    gpus = [card(panel, f"GPU-{number}") for number in range(7)]
+    assert [each.is_open for each in gpus] == [True] * 7
+    click(button(gpus[2], "Fold H100 80GB HBM3 #3"))
+    panel.resize(320, 900)
+    assert [each.is_open for each in gpus] == [False] * 7
+    panel.resize(320, 1600)
+    assert [each.is_open for each in gpus] == [True, True, False, *[True] * 4]
 
 
 def test_that_a_folded_card_reports_heat_and_its_bar_does_not_move(panel):

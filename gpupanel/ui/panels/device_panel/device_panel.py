@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.memory import Allocator, MemoryPolicy
@@ -20,7 +22,7 @@ from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import column_in, discard
 
 _OPEN_AT_MOST = 3
-"""With more GPUs than that their cards begin folded, so that all of them can be seen."""
+"""With more GPUs than that their cards are folded where they would not all be seen."""
 
 
 class DevicePanel(QWidget):
@@ -56,6 +58,12 @@ class DevicePanel(QWidget):
         self._arrange()
         self._head.doctorRequested.connect(self.doctorRequested)
         self._general.fixRequested.connect(self.fixRequested)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().height() != event.oldSize().height():
+            self._fold_to_room()
 
     def value(self) -> DeviceChoices:
         """What is chosen, devices of other machines included."""
@@ -166,8 +174,23 @@ class DevicePanel(QWidget):
             self._drop(card)
         for index, card in enumerate(self._cards):
             self._column.insertWidget(index, card)
-            is_open = len(inventory.gpus) <= _OPEN_AT_MOST
-            card.setOpen(is_open=self._opened.get(card.device.key, is_open))
+        self._fold_to_room()
+
+    def _fold_to_room(self) -> None:
+        """Opens the cards that no person opened or folded, unless they are too many to be seen."""
+        for card in self._cards:
+            card.setOpen(is_open=self._opened.get(card.device.key, True))
+        gpu_count = sum(card.device.is_gpu for card in self._cards)
+        if gpu_count <= _OPEN_AT_MOST or self._is_room():
+            return
+        for card in self._cards:
+            card.setOpen(is_open=self._opened.get(card.device.key, False))
+
+    def _is_room(self) -> bool:
+        """Whether all cards are seen at once as they are now."""
+        # The column's own hint leaves out what was added just now.
+        heights = [each.sizeHint().height() + GRID for each in (*self._cards, *self._absent)]
+        return sum(heights) <= self._scroll.viewport().height()
 
     def _new_card(
         self,
