@@ -18,6 +18,7 @@ from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.layers_binding import LayersBinding
+from gpupanel.ui.bindings.model_use import ModelUse
 from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
@@ -114,6 +115,8 @@ class MainWindow(QMainWindow):
         )
         reuse = SettingsReuse(self.profiles, self.live_page, self.runs, self)
         reuse.used.connect(self.tabs.show_session)
+        model_use = ModelUse(self.session, self.profiles, self.live_page, self)
+        model_use.used.connect(self.tabs.show_session)
         self.closing = self._make_closing()
         self._connect()
 
@@ -183,10 +186,6 @@ class MainWindow(QMainWindow):
         self.control.launched.connect(self._history.refresh)
         self.control.ended.connect(self._history.refresh)
         self.control.refused.connect(self._show_refusal)
-        self.live_page.evaluateRequested.connect(self.session_page.evaluate)
-        self.live_page.evaluateRequested.connect(self.tabs.show_session)
-        self.live_page.predictRequested.connect(self.session_page.predict)
-        self.live_page.predictRequested.connect(self.tabs.show_session)
         self.live_page.keepSharesRequested.connect(self.session_page.choose_shares)
         self.runs.runOpened.connect(self._open_run)
         self.live_page.banner.runRequested.connect(self._open_run)

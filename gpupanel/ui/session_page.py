@@ -20,13 +20,7 @@ from gpupanel.ui.panels.strategy_panel import StrategyPanel
 from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.panels.training_panel import TrainingPanel
 from gpupanel.ui.session import Session
-from gpupanel.ui.task_choices import (
-    TaskChoices,
-    TaskSwitch,
-    evaluating,
-    name_after_model,
-    predicting,
-)
+from gpupanel.ui.task_choices import TaskChoices, TaskSwitch
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.layouts import follow_each_other
 from gpupanel.ui.workers.preview_worker import PreviewLoader
@@ -150,26 +144,6 @@ class SessionPage(QWidget):
     @Slot(object)
     def _choose_task(self, choices: TaskChoices) -> None:
         self._session.edit(self._task_switch.switched(self._session.profile, choices))
-
-    @Slot(object, str, bool)
-    def evaluate(self, trained: Profile | None, model_path: str, was_measured: bool) -> None:
-        """Set everything to measuring the model of a run that was started as ``trained``."""
-        profile = self._session.profile
-        choices = TaskChoices(task="evaluate", inference=profile.inference)
-        profile = self._task_switch.switched(profile, choices)
-        name = name_after_model("evaluation", trained, model_path)
-        profile = self._task_switch.named(profile, name)
-        self._session.edit(evaluating(profile, trained, model_path, was_measured=was_measured))
-
-    @Slot(object, str, object)
-    def predict(self, trained: Profile | None, model_path: str, paths: tuple[str, ...]) -> None:
-        """Set everything to predicting on these files with the model of a run."""
-        profile = self._session.profile
-        choices = TaskChoices(task="predict", inference=profile.inference)
-        profile = self._task_switch.switched(profile, choices)
-        name = name_after_model("predictions", trained, model_path)
-        profile = self._task_switch.named(profile, name)
-        self._session.edit(predicting(profile, trained, model_path, paths))
 
     @Slot(object)
     def choose_shares(self, shares: tuple[int, ...]) -> None:

@@ -8,7 +8,7 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.kind import Kind
 from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings, saved_model
-from gpupanel.domain.profile import LONGEST_NAME, Profile
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.setting import settings_of
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.value import Value
@@ -37,7 +37,6 @@ class TaskSwitch:
         self._model: ModelSettings = DEFAULT_MODEL
         self._strategy: StrategySettings | None = None
         self._saved = saved_model()
-        self._own_name = self._given_name = ""
 
     def remember(self, profile: Profile) -> None:
         """Keep what this profile says about its task, for when a person comes back to it."""
@@ -53,20 +52,11 @@ class TaskSwitch:
         if trains and profile.task != "train":
             update["model"] = self._model
             update["strategy"] = self._strategy or profile.strategy
-            if profile.name == self._given_name:
-                update["name"] = self._own_name
         elif not trains and profile.task == "train":
             self._strategy = profile.strategy
             update["model"] = self._saved
             update["strategy"] = _for_inference(profile.strategy)
         return profile.model_copy(update=update)
-
-    def named(self, profile: Profile, name: str) -> Profile:
-        """The profile with a name that its task gave it, until a person gives it another one."""
-        if profile.name != self._given_name:
-            self._own_name = profile.name
-        self._given_name = name[:LONGEST_NAME]
-        return profile.model_copy(update={"name": self._given_name})
 
 
 def name_after_model(what: str, trained: Profile | None, model_path: str) -> str:

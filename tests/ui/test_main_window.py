@@ -425,9 +425,37 @@ def test_that_the_model_of_a_run_is_evaluated_with_one_click(qtbot, opened, runs
     qtbot.mouseClick(window.findChild(QPushButton, "predict_button"), Qt.MouseButton.LeftButton)
     assert window.session.profile.task == "predict"
     assert window.session.profile.name == "predictions of written"
-    window.session_page.evaluate(None, str(run.layout.model), False)
     assert window.session.profile.model == SavedModel(path=str(run.layout.model))
-    assert window.session.is_dirty
+
+
+def test_that_evaluating_does_not_overwrite_the_profile_that_was_open(
+    qtbot, opened, runs_dir, tmp_path, person
+):
+    file = tmp_path / "mine.toml"
+    write_profile(file, Profile(name="mine", model=CnnModel(filters=(7,))))
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(3)
+        run.write(ModelSaved(time_s=STARTED_S + 3, path="model.keras"))
+        run.end()
+    window = opened()
+    window.open_target(file)
+    window.open_target(run.layout.root)
+    button = window.findChild(QPushButton, "evaluate_button")
+    qtbot.waitUntil(button.isVisible, timeout=30_000)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert (window.session.path, window.session.is_dirty) == (None, False)
+    assert window.session.profile.model == SavedModel(path=str(run.layout.model))
+    # What nothing else holds is asked about first.
+    window.profiles.open_file(file)
+    changed = window.session.profile.model_copy(update={"name": "changed"})
+    window.session.edit(changed)
+    person.choice = SaveChoice.CANCEL
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert (window.session.profile, window.session.path) == (changed, file)
+    person.choice = SaveChoice.DISCARD
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert (window.session.profile.task, window.session.path) == ("evaluate", None)
 
 
 def test_that_devices_are_as_open_as_they_were_left(qtbot, opened):

@@ -161,20 +161,6 @@ def test_that_a_trained_model_is_measured_on_what_its_training_held_back():
         assert evaluating(profile, beside, "m.keras").inference.examples == "validation"
 
 
-def test_that_an_evaluation_is_named_after_its_model_and_a_training_has_its_name_again():
-    switch, own = TaskSwitch(), Profile(name="mine")
-    for task, what in (("evaluate", "evaluation"), ("predict", "predictions")):
-        profile = switch.switched(own, TaskChoices(task=task))
-        name = name_after_model(what, TRAINED.model_copy(update={"name": "digits"}), "/r/m.keras")
-        profile = switch.named(profile, name)
-        assert profile.name == f"{what} of digits"
-        again = switch.named(profile, "evaluation of wines")
-        assert switch.switched(again, TaskChoices()).name == "mine"
-        renamed = again.model_copy(update={"name": "its own"})
-        assert switch.switched(renamed, TaskChoices()).name == "its own"
-    assert len(switch.named(own, "evaluation of " + 300 * "x").name) == 200
-
-
 @pytest.mark.parametrize(
     ("trained", "path", "name"),
     [
@@ -268,13 +254,6 @@ def test_that_a_problem_leads_to_the_fields_of_the_task(page, session, qtbot):
     page.plan.fieldActivated.emit("model.path")
     assert page.model.isAncestorOf(page.focusWidget())
     page.hide()
-
-
-def test_that_a_run_can_be_evaluated_with_one_call(page, session):
-    page.evaluate(TRAINED, "/runs/one/model.keras", False)
-    assert session.profile.task == "evaluate"
-    assert session.profile.model == SavedModel(path="/runs/one/model.keras")
-    assert page.task.value().task == "evaluate"
 
 
 def test_that_kept_shares_become_given_ones(page, session):
