@@ -13,6 +13,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
 from gpupanel.runs.following.follower import FollowedRun
 from gpupanel.runs.following.memory_text import returned_words
@@ -104,7 +105,9 @@ class LivePage(QWidget):
 
     def _show_links(self) -> None:
         shown = self._control.shown
-        self.banner.setLinks(links_of(None if shown is None else shown.root, self._runs))
+        links = links_of(None if shown is None else shown.root, self._runs)
+        self.banner.setLinks(links)
+        self.banner.setLabel(visible_line(links.label))
 
     @property
     def profile(self) -> Profile | None:

@@ -21,10 +21,12 @@ class RunLinks:
     Attributes:
         origin: That which saved the model that the run took; ``None``: it took no run's.
         others: Those that took the model that the run saved, the newest first.
+        label: What a person called the run itself; empty: nothing.
     """
 
     origin: RunSummary | None = None
     others: tuple[RunSummary, ...] = ()
+    label: str = ""
 
 
 def links_of(shown: Path | None, runs: Iterable[RunSummary]) -> RunLinks:
@@ -45,7 +47,9 @@ def links_of(shown: Path | None, runs: Iterable[RunSummary]) -> RunLinks:
         if each.model_run is not None and _place(each.model_run) == place
     ]
     return RunLinks(
-        None if model_run is None else known.get(_place(model_run)), tuple(others[:MOST_LINKS])
+        origin=None if model_run is None else known.get(_place(model_run)),
+        others=tuple(others[:MOST_LINKS]),
+        label="" if run is None else run.label,
     )
 
 

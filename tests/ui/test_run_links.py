@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.runs.history.label import change_label
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.run_links import MOST_LINKS, RunLinks, links_of
 from tests.fakes.person import Person
@@ -77,3 +78,19 @@ def test_that_a_click_leads_from_a_training_to_its_evaluation_and_back(qtbot, wi
 
     origin.click()
     qtbot.waitUntil(lambda: window.control.shown == trained, timeout=10_000)
+
+
+def test_that_the_shown_run_has_the_name_that_a_person_gave_it(qtbot, window, runs_dir):
+    run = written(runs_dir, Profile(name="trained", devices=ON_CPU))
+    other = written(runs_dir, Profile(name="other", devices=ON_CPU))
+    window.begin()
+    window.open_target(run.root)
+    title = window.findChild(QLabel, "shown_run")
+    qtbot.waitUntil(lambda: title.text() == run.name, timeout=10_000)
+    for label, shown in (("the best & last", "the best & last"), ("x" * 70, "x" * 60 + "…")):
+        change_label(run, name=label)
+        window._history.refresh()
+        qtbot.waitUntil(lambda shown=shown: title.text() == shown, timeout=10_000)
+        assert run.name in title.toolTip()
+    window.open_target(other.root)
+    qtbot.waitUntil(lambda: title.text() == other.name, timeout=10_000)

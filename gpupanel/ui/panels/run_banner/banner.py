@@ -28,6 +28,10 @@ _MEMORY_TIP = (
 )
 
 
+_LONGEST_TITLE = 60
+"""Letters; a longer one would make the window wider than a screen."""
+
+
 class RunBanner(QFrame):
     """One line with the run's name and state; below it the problem that ended it, if any."""
 
@@ -64,6 +68,7 @@ class RunBanner(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("run_banner")
+        self._run_name = self._label = ""
         self._make_words()
         self._make_buttons()
         self._problem = ProblemCard(self)
@@ -79,13 +84,19 @@ class RunBanner(QFrame):
             title: Empty: none is shown.
             state: Its state in words.
         """
-        self._title.setText(title)
+        self._run_name = title
+        self._show_title()
         self._state.setText(state)
         self._state.setToolTip(wrapped(state))
         self._folder.setVisible(bool(title))
         self._settings.setVisible(bool(title))
         self._export.setVisible(bool(title))
         self.setVisible(bool(title))
+
+    def setLabel(self, label: str) -> None:
+        """Call the run as a person does; empty: as its folder is called."""
+        self._label = label
+        self._show_title()
 
     def setCard(self, words: str) -> None:
         """Say what became of a run that ended; empty: it goes on.
@@ -177,6 +188,12 @@ class RunBanner(QFrame):
         self._memory.setToolTip(wrapped(_MEMORY_TIP))
         self._gaps = sentences(self, "run_gaps", "muted")
         self._notice = sentences(self, "run_notice", "muted")
+
+    def _show_title(self) -> None:
+        title = self._label or self._run_name
+        self._title.setText(title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE]}…")
+        names = [self._label, self._run_name] if self._label else []
+        self._title.setToolTip(wrapped("\n".join(names)))
 
     def _make_buttons(self) -> None:
         make = self._button
