@@ -23,7 +23,7 @@ def queue_button(preparation: Preparation, edited: QueueEntry | None, waiting: i
         edited: The entry whose profile is in the session.
         waiting: How many entries wait.
     """
-    text = "&Queue" if edited is None else "Put &back"
+    text = "Queue" if edited is None else "Put back"
     if not preparation.is_startable:
         tip = "Fix the problems first: see What will happen in Session"
         return QueueButton(text, tip, is_enabled=False)

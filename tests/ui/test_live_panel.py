@@ -101,7 +101,7 @@ def test_that_a_run_that_starts_says_so_until_there_is_something_to_draw(panel):
     panel.addSamples(SampleBatch.of([busy_sample(TWO_UNEQUAL, START + 1.0)]))
     assert panel.plot_wall.isVisible()
     panel.clear()
-    assert "Press Start" in panel.findChild(EmptyState).text()
+    assert "Opening the run" in panel.findChild(EmptyState).text()
 
 
 def test_that_a_run_that_ended_before_there_was_anything_says_so(panel):

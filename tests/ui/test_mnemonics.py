@@ -3,8 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtWidgets import QPushButton
 
 from gpupanel.ui.forms.value_form import with_mnemonics
+from gpupanel.ui.panels.profile_bar import ProfileBar
+from gpupanel.ui.run_state import ButtonStates
 
 TITLES = st.lists(st.text(st.characters(codec="ascii", exclude_characters="&"), max_size=12))
 
@@ -41,3 +44,14 @@ def test_that_titles_stay_as_they_are_and_letters_differ(titles, taken):
     assert len(set(letters)) == len(letters)
     assert not set(letters) & set(taken)
     assert all(letter.isalpha() for letter in letters)
+
+
+def test_that_no_button_of_the_bar_takes_a_letter_from_the_page_below(qtbot):
+    bar = ProfileBar()
+    qtbot.addWidget(bar)
+    bar.setButtons(
+        ButtonStates(start=True, stop=True, stop_ends_now=True, suspend=True), error_count=0
+    )
+    buttons = bar.findChildren(QPushButton)
+    assert len(buttons) == 6
+    assert [each.text() for each in buttons if "&" in each.text()] == []

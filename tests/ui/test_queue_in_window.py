@@ -178,11 +178,11 @@ def test_that_an_entry_is_edited_in_the_session_and_put_back(
     press(qtbot, window, "queue_edit")
     qtbot.waitUntil(lambda: window.session.profile.name == "before", timeout=10_000)
     assert window.tabs.currentWidget() is window.session_page
-    assert button(window, "queue_button").text() == "Put &back"
+    assert button(window, "queue_button").text() == "Put back"
     rename(window, "after")
     press(qtbot, window, "queue_button")
     qtbot.waitUntil(lambda: names(window) == ["after", "other"], timeout=10_000)
-    qtbot.waitUntil(lambda: button(window, "queue_button").text() == "&Queue", timeout=10_000)
+    qtbot.waitUntil(lambda: button(window, "queue_button").text() == "Queue", timeout=10_000)
     assert files.profile(before.id).name == "after"
     assert not window.session.is_dirty
 
@@ -211,7 +211,7 @@ def test_that_what_is_typed_while_an_entry_is_put_back_is_not_taken_for_kept(
     press(qtbot, window, "queue_button")
     rename(window, "typed meanwhile")
     qtbot.waitUntil(lambda: names(window) == ["after"], timeout=10_000)
-    qtbot.waitUntil(lambda: button(window, "queue_button").text() == "&Queue", timeout=10_000)
+    qtbot.waitUntil(lambda: button(window, "queue_button").text() == "Queue", timeout=10_000)
     assert window.session.profile.name == "typed meanwhile"
     assert window.session.is_dirty
 
@@ -225,7 +225,7 @@ def test_that_opening_another_profile_leaves_the_entry_as_it_is(
     press(qtbot, window, "queue_edit")
     qtbot.waitUntil(lambda: window.session.profile.name == "before", timeout=10_000)
     window.profiles.new()
-    assert button(window, "queue_button").text() == "&Queue"
+    assert button(window, "queue_button").text() == "Queue"
     assert files.profile(entry.id).name == "before"
 
 
@@ -240,7 +240,7 @@ def test_that_editing_can_be_left(
     window.tabs.setCurrentWidget(window.runs)
     press(qtbot, window, "queue_edit")
     assert button(window, "queue_edit").text() == "E&dit"
-    assert button(window, "queue_button").text() == "&Queue"
+    assert button(window, "queue_button").text() == "Queue"
 
 
 def test_that_an_entry_started_while_it_was_edited_is_shown_and_the_profile_stays(
@@ -257,7 +257,7 @@ def test_that_an_entry_started_while_it_was_edited_is_shown_and_the_profile_stay
     qtbot.waitUntil(lambda: bool(person.problems), timeout=10_000)
     assert person.problems[0][1][0].code == "queue_entry_overtaken"
     assert window.session.profile.name == "mine"
-    assert button(window, "queue_button").text() == "&Queue"
+    assert button(window, "queue_button").text() == "Queue"
     assert not button(window, "queue_remove").isEnabled()
     files.change(lambda line: line.model_copy(update={"entries": ()}))
 

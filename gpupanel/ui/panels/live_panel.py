@@ -24,6 +24,7 @@ _NOTHING_SENTENCE = (
     "appear here while the run trains. A past run can be opened under Runs."
 )
 _NOTHING = ("No data yet", _NOTHING_SENTENCE)
+_OPENING = ("Opening the run", "Its curves appear here in a moment.")
 _STARTING = (
     "The run is starting",
     "Curves appear here with the first readings of the devices and the first step.",
@@ -68,10 +69,10 @@ class LivePanel(QWidget):
         return self._wall
 
     def clear(self) -> None:
-        """Forget the run that is shown."""
+        """Forget the run that is shown: another one is opened."""
         self._show_run(RunCurves())
         self._has_ended = False
-        self._empty.setTexts(*_NOTHING)
+        self._empty.setTexts(*_OPENING)
         self._stack.setCurrentIndex(0)
         self._preparing.start(0)
 

@@ -65,21 +65,21 @@ class ProfileBar(QWidget):
         self._dirty.setSizePolicy(policy)
         self._recent = QMenu("&Recent", self)
         self._examples = QMenu("&Examples", self)
-        self._open = _button("&Open", "profile_open", "Opens a profile (Ctrl+O)", self)
-        self._save = _button("&Save", "profile_save", "Saves the profile (Ctrl+S)", self)
+        self._open = _button("Open", "profile_open", "Opens a profile (Ctrl+O)", self)
+        self._save = _button("Save", "profile_save", "Saves the profile (Ctrl+S)", self)
         self._menu = self._make_menu()
         self._state = QLabel(self)
         self._state.setObjectName("run_state")
         self._state.setProperty("role", "title")
-        self._start = FocusKeepingButton("Star&t", self)
+        self._start = FocusKeepingButton("Start", self)
         self._start.setObjectName("start_button")
         self._start.setProperty("role", "primary")
-        self._queue = FocusKeepingButton("&Queue", self)
+        self._queue = FocusKeepingButton("Queue", self)
         self._queue.setObjectName("queue_button")
-        self._stop = FocusKeepingButton("Sto&p", self)
+        self._stop = FocusKeepingButton("Stop", self)
         self._stop.setObjectName("stop_button")
         self._stop.setProperty("role", "danger")
-        self._suspend = FocusKeepingButton("Suspen&d", self)
+        self._suspend = FocusKeepingButton("Suspend", self)
         self._suspend.setObjectName("suspend_button")
         self._compose()
         self._connect()
@@ -190,7 +190,7 @@ class ProfileBar(QWidget):
         self._suspend.clicked.connect(self.suspendRequested)
         self._recent.triggered.connect(self._on_recent)
         self._examples.triggered.connect(self._on_example)
-        # Beside the buttons' own mnemonics; a disabled button cannot be clicked by them either.
+        # Letters are for the page below: of two widgets with one letter neither is clicked by it.
         for keys, button in (
             ("Ctrl+Return", self._start),
             ("Ctrl+Shift+Return", self._queue),
@@ -240,7 +240,7 @@ _UNCHECKED = (
 def _stop_text(states: ButtonStates) -> str:
     if states.is_stopping:
         return "Stopping…"
-    return "End no&w…" if states.stop_ends_now else "Sto&p"
+    return "End now…" if states.stop_ends_now else "Stop"
 
 
 def _stop_tip(states: ButtonStates) -> str:
