@@ -26,6 +26,7 @@ from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
 from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, SettingsReuse
+from gpupanel.ui.bindings.starting_session import StartingSession
 from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
 from gpupanel.ui.bindings.window_closing import WindowClosing
 from gpupanel.ui.live_page import LivePage
@@ -125,6 +126,10 @@ class MainWindow(QMainWindow):
         self._device_watch.start()
         self._history.refresh()
         self._queue.begin()
+
+    def begin_with_example(self) -> None:
+        """Show an example that suits this machine, once its devices are known."""
+        StartingSession(self.session, self)
 
     def open_target(self, target: Path) -> None:
         """Open a profile, or show the run in that directory."""

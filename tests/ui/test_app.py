@@ -76,7 +76,7 @@ def test_that_the_window_opens_closes_and_never_imports_tensorflow(tmp_path, run
     answer = _opened(tmp_path, runs_dir)
 
     assert answer["status"] == 0
-    assert answer["titles"] == ["untitled[*] \N{EM DASH} gpupanel"]
+    assert answer["titles"] == ["first training[*] \N{EM DASH} gpupanel"]
     assert answer["tensorflow"] == []
     assert answer["python_collects"] == [False, True]  # collected by a timer while it is open
 
@@ -93,4 +93,4 @@ def test_that_ctrl_c_leaves_a_window_open_that_was_started_in_the_background(tmp
     answer = _opened(tmp_path, runs_dir, interrupt="ignores")
 
     assert answer["status"] == 0
-    assert answer["titles"] == 2 * ["untitled[*] \N{EM DASH} gpupanel"]
+    assert answer["titles"] == 2 * ["first training[*] \N{EM DASH} gpupanel"]
