@@ -5,17 +5,20 @@ from typing import Literal
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit, QMenu, QVBoxLayout, QWidget
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.kind import kind, kinds_of
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.setting import setting
 from gpupanel.domain.value import Value
 from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.value_form import ValueForm
+from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import Counter
-from gpupanel.ui.inputs.text_input import TextInput
+from gpupanel.ui.inputs.text_input import PathEdit, TextInput
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.model_panel import ModelPanel
 from gpupanel.ui.widgets.labels import Note
@@ -193,3 +196,61 @@ def test_that_the_letters_of_a_form_leave_that_of_the_chooser_alone(qtbot):
     titles = {each.buddy(): each.text() for each in labels(form)}
     assert titles[form.chooser] == "&Looks like"
     assert titles[form.editors()["label"]] == "L&abel"
+
+
+offscreen_list = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+
+
+def from_list(qtbot, panel: QWidget, source: str) -> PathEdit:
+    """Chooses an entry in the list that drops down; gives the field of its path."""
+    panel.show()
+    box = next(each for each in panel.findChildren(ChoiceBox) if each.findData(source) >= 0)
+    box.showPopup()
+    view = box.view()
+    qtbot.waitUntil(view.isVisible)
+    view.setCurrentIndex(box.model().index(box.findData(source), 0))
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+    assert panel.value().source == source
+    return next(each for each in panel.findChildren(PathEdit) if each.isVisibleTo(panel))
+
+
+@offscreen_list
+@pytest.mark.parametrize(
+    ("make", "source"),
+    [(DataPanel, "images"), (DataPanel, "python"), (ModelPanel, "saved"), (ModelPanel, "python")],
+)
+def test_that_what_has_a_file_asks_for_it_when_it_is_chosen(qtbot, make, source):
+    panel = make()
+    qtbot.addWidget(panel)
+    path = from_list(qtbot, panel, source)
+    qtbot.waitUntil(lambda: path.findChild(QFileDialog) is not None)
+    path.findChild(QFileDialog).reject()
+
+
+@offscreen_list
+def test_that_a_table_or_a_folder_is_asked_for_by_a_menu(qtbot):
+    panel = DataPanel()
+    qtbot.addWidget(panel)
+    path = from_list(qtbot, panel, "text")
+    menu = path.findChild(QMenu)
+    qtbot.waitUntil(menu.isVisible)
+    menu.close()
+
+
+@offscreen_list
+def test_that_arrow_keys_open_no_dialog_nor_does_what_was_chosen_before(qtbot):
+    panel = ModelPanel()
+    qtbot.addWidget(panel)
+    panel.show()
+    box = panel.findChild(ChoiceBox, "model_selector")
+    box.setCurrentIndex(box.findData("python") - 1)
+    qtbot.keyClick(box, Qt.Key.Key_Down)
+    assert panel.value().source == "python"
+    QTest.qWait(20)
+    assert panel.findChildren(QFileDialog) == []
+    panel.setValue(SavedModel(path="m.keras"))
+    choose_mlp = box.findData("mlp")
+    box.setCurrentIndex(choose_mlp)
+    from_list(qtbot, panel, "saved")
+    QTest.qWait(20)
+    assert panel.findChildren(QFileDialog) == []

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.choice import Choice
@@ -13,6 +13,7 @@ from gpupanel.domain.value import Value
 from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.forms.value_form import ValueForm
 from gpupanel.ui.inputs.choice_box import ChoiceBox
+from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.widgets.layouts import column_in, follow_each_other
 
 
@@ -179,3 +180,8 @@ class KindForm(QWidget):
 
     def _choose(self, source: str) -> None:
         self.change(self.draft(source))
+        if self.chooser.is_from_list and self._value.lacks_path:
+            path = self.editors()[self._value.path_setting.name]
+            if isinstance(path, PathEdit):
+                # When the list is gone.
+                QTimer.singleShot(0, path, path.choose)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
@@ -21,6 +21,7 @@ class ChoiceBox(ComboBox):
 
     def __init__(self, choices: Sequence[Choice], parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._is_from_list = False
         self._offered = len(choices)
         for choice in choices:
             self._append(choice)
@@ -35,7 +36,19 @@ class ChoiceBox(ComboBox):
     def showPopup(self) -> None:
         """The list is as wide as its longest entry, however narrow the box is."""
         self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + 32)
+        self._is_from_list = True
         super().showPopup()
+
+    @override
+    def hidePopup(self) -> None:
+        super().hidePopup()
+        # Qt reports the entry that was chosen before or after this.
+        QTimer.singleShot(0, self, self._forget_list)
+
+    @property
+    def is_from_list(self) -> bool:
+        """Whether what is reported now was chosen in the list, and not passed by arrow keys."""
+        return self._is_from_list
 
     def value(self) -> str:
         """The value of the entry that is shown."""
@@ -69,6 +82,10 @@ class ChoiceBox(ComboBox):
             self.setCurrentIndex(index)
             if index < self._offered:
                 self._forget_unoffered()
+
+    @Slot()
+    def _forget_list(self) -> None:
+        self._is_from_list = False
 
     def _append(self, choice: Choice) -> None:
         self.addItem(choice.label, choice.value)

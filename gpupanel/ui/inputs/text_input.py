@@ -1,6 +1,6 @@
 """One line of text; a path that is typed, or chosen with a button."""
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMenu, QPushButton, QWidget
 
 from gpupanel.ui.widgets.layouts import row_in
@@ -68,11 +68,11 @@ class PathEdit(QWidget):
         layout.addWidget(self._browse)
         self.setFocusProxy(self._field)
         self._field.textEdited.connect(self.valueChanged)
-        if may_be_folder:
-            menu = QMenu(self._browse)
-            menu.addAction("A &file…").triggered.connect(self._open_dialog)
-            menu.addAction("A f&older…").triggered.connect(self._open_folder_dialog)
-            self._browse.setMenu(menu)
+        self._menu = QMenu(self._browse) if may_be_folder else None
+        if self._menu is not None:
+            self._menu.addAction("A &file…").triggered.connect(self._open_dialog)
+            self._menu.addAction("A f&older…").triggered.connect(self._open_folder_dialog)
+            self._browse.setMenu(self._menu)
         else:
             self._browse.clicked.connect(self._open_dialog)
 
@@ -85,6 +85,14 @@ class PathEdit(QWidget):
         if path != self._field.text():
             self._field.setText(path)
         self._field.setToolTip(wrapped(path) or self.toolTip())
+
+    @Slot()
+    def choose(self) -> None:
+        """Opens what the button opens: a dialog, or the menu that asks for file or folder."""
+        if self._menu is None:
+            self._open_dialog()
+        else:
+            self._menu.popup(self._browse.mapToGlobal(self._browse.rect().bottomLeft()))
 
     def _open_dialog(self) -> None:
         # Opened, not executed: the event loop goes on and nothing waits for the answer.
