@@ -1,13 +1,18 @@
 """What a window begins with that was asked for nothing: an example worth watching."""
 
+from typing import Final
+
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.model import CnnModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import TrainingSettings
 
-_EPOCHS = 100
-"""A quarter of a minute on two cores."""
+_EXAMPLE: Final = {
+    "name": "first training",
+    "data": {"source": "digits", "validation_fraction": 0.2},
+    "model": {"source": "cnn", "filters": [32, 64], "hidden": [128], "dropout": 0.3},
+    # A quarter of a minute on two cores.
+    "training": {"epochs": 100, "global_batch_size": 32, "learning_rate": 1e-4},
+}
 
 
 def starting_profile(inventory: DeviceInventory) -> Profile:
@@ -19,13 +24,8 @@ def starting_profile(inventory: DeviceInventory) -> Profile:
     Args:
         inventory: The devices of this machine.
     """
-    several = len(inventory.gpus) > 1
-    return Profile(
-        name="first training",
-        strategy=StrategySettings(
-            kind=StrategyKind.MIRRORED if several else StrategyKind.ONE_DEVICE,
-            shares="balanced" if several else "equal",
-        ),
-        model=CnnModel(filters=(32, 64), hidden=(128,), dropout=0.3),
-        training=TrainingSettings(epochs=_EPOCHS, global_batch_size=32, learning_rate=1e-4),
-    )
+    example = Profile.model_validate(_EXAMPLE)
+    if len(inventory.gpus) < 2:
+        return example
+    balanced = StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced")
+    return example.model_copy(update={"strategy": balanced})
