@@ -49,8 +49,8 @@ def driver() -> Iterator[Driver]:
 
 
 @pytest.fixture
-def threads(driver: Driver) -> Iterator[SlowCallThreads]:
-    threads = SlowCallThreads(PATIENCE_S)
+def threads(driver: Driver, request: pytest.FixtureRequest) -> Iterator[SlowCallThreads]:
+    threads = SlowCallThreads(getattr(request, "param", PATIENCE_S))
     yield threads
     for event in driver.events.values():
         event.set()
@@ -69,6 +69,8 @@ def eventually(holds: Callable[[], bool]) -> bool:
     return holds()
 
 
+# So patient that no call is slow that only waits for a processor.
+@pytest.mark.parametrize("threads", [LONG_S], indirect=True)
 def test_that_quick_calls_are_taken_in_order_by_one_thread_that_stays(
     threads: SlowCallThreads, driver: Driver
 ) -> None:
