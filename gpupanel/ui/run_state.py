@@ -201,13 +201,11 @@ def status_words(status: RunStatus) -> str:
         words.append(_found_words(status.evaluation.metrics))
     elif status.predictions is not None:
         words.append(f"{formatting.count(status.examples)} predictions")
-    if status.examples_per_second is not None:
-        words.append(formatting.rate(status.examples_per_second))
     return " · ".join(words)
 
 
 def card_words(status: RunStatus) -> str:
-    """Of a run that ended: its best epoch, how long it took, how large its model is."""
+    """Of a run that ended: its best epoch, how long it took, how fast, how large its model is."""
     if not status.has_ended:
         return ""
     words = []
@@ -215,6 +213,9 @@ def card_words(status: RunStatus) -> str:
         words.append(f"best epoch {status.best.epoch} of {status.epoch}")
     if status.lasted_s is not None and status.lasted_s >= 1.0:
         words.append(f"took {formatting.duration(status.lasted_s)}")
+    if status.examples_per_second is not None:
+        # The plot below has the last steps.
+        words.append(f"{formatting.rate(status.examples_per_second)} on average")
     if status.model_bytes is not None:
         words.append(f"model {size_text(status.model_bytes)}")
     text = " · ".join(words)

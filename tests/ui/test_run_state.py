@@ -184,16 +184,19 @@ def test_that_the_end_is_shown_with_what_was_reached():
         }
     )
 
-    assert status_words(reached) == "Completed · validation accuracy 95.0 % · 1,000 ex/s"
+    assert status_words(reached) == "Completed · validation accuracy 95.0 %"
     best = {"best": BestEpoch(epoch=3, val_loss=0.1), "epoch": 5}
     longer = reached.model_copy(update={**best, "started_s": 100.0, "ended_s": 341.0})
     assert status_words(longer) == status_words(reached)
-    assert card_words(longer) == "Best epoch 3 of 5 · took 4:01"
+    average = "1,000 ex/s on average"
+    assert card_words(longer) == f"Best epoch 3 of 5 · took 4:01 · {average}"
     saved = ModelSaved(time_s=1.0, path="model.keras", size_bytes=3 * 2**20)
-    assert card_words(longer.after(saved)) == "Best epoch 3 of 5 · took 4:01 · model 3.0 MiB"
+    assert card_words(longer.after(saved)) == (
+        f"Best epoch 3 of 5 · took 4:01 · {average} · model 3.0 MiB"
+    )
     assert card_words(RunStatus().after(saved)) == ""
     set_back = longer.model_copy(update={"ended_s": 50.0, "epoch": 1})
-    assert card_words(set_back) == ""
+    assert card_words(set_back) == average
 
 
 @pytest.mark.parametrize(

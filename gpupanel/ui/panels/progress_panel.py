@@ -33,7 +33,8 @@ class ProgressPanel(QWidget):
         self._loss = self._number("loss 0.00000", _LOSS_TIP)
         self._rate = self._number(
             "1,000,000 ex/s",
-            "Examples per second over all devices; validation is not counted.",
+            "Examples per second over all devices; validation is not counted. After the end, the "
+            "average.",
         )
         self._waiting = self._number(
             "data wait 100 %",
