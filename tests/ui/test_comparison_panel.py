@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QSlider, QTableView
 
 from gpupanel.domain.outcome import Metrics, Outcome
@@ -294,3 +295,21 @@ def test_that_a_hidden_run_is_in_no_picture(qtbot, panel):
     assert theme.LIGHT.devices[1] in colors_in(with_both)
     assert theme.LIGHT.devices[1] not in colors_in(without)
     assert without.height() < with_both.height()
+
+
+@pytest.mark.parametrize("width", [500, 940, 1600])
+def test_that_no_row_of_the_compared_runs_is_cut_off(panel, qtbot, width):
+    panel.resize(width, 700)
+    show(panel, FIRST, SECOND, run(2, {Metric.LOSS: [1.0], Metric.VAL_ACCURACY: [0.5]}))
+    table = panel.findChild(QTableView, "comparison_legend")
+
+    def whole() -> bool:
+        last = table.visualRect(table.model().index(2, 0))
+        return last.isValid() and last.bottom() < table.viewport().height()
+
+    qtbot.waitUntil(whole)
+    scrolls = table.horizontalScrollBar().maximum() > 0
+    assert scrolls is (width == 500)
+    panel.resize(2_140 - width, 700)
+    QTest.qWait(20)
+    qtbot.waitUntil(whole)

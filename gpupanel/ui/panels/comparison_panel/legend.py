@@ -191,6 +191,9 @@ class LegendView(TableView[ComparedRun]):
         header.setStretchLastSection(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.sectionResized.connect(self._share_width)
+        # It comes and goes with the width of the numbers, and takes from the height of the rows.
+        self.horizontalScrollBar().rangeChanged.connect(self._fit)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for change in (model.modelReset, model.rowsInserted, model.rowsRemoved):
             change.connect(self._fit)
         theme.changes.changed.connect(model.refresh)
@@ -202,7 +205,7 @@ class LegendView(TableView[ComparedRun]):
         rows = _ROW_HEIGHT * self.content.rowCount()
         frame = 2 * self.frameWidth()
         bar = self.horizontalScrollBar()
-        room = bar.sizeHint().height() if bar.isVisible() else 0
+        room = bar.sizeHint().height() if bar.maximum() > bar.minimum() else 0
         return QSize(480, header + rows + frame + room)
 
     @override
