@@ -213,8 +213,9 @@ def card_words(status: RunStatus) -> str:
         words.append(f"best epoch {status.best.epoch} of {status.epoch}")
     if status.lasted_s is not None and status.lasted_s >= 1.0:
         words.append(f"took {formatting.duration(status.lasted_s)}")
-    if status.examples_per_second is not None:
-        # The plot below has the last steps.
+    ended_well = status.outcome is not None and status.outcome.was_successful
+    if ended_well and status.examples_per_second is not None:
+        # A trainer that did not end well reported that of its last steps only, as the plot has it.
         words.append(f"{formatting.rate(status.examples_per_second)} on average")
     if status.model_bytes is not None:
         words.append(f"model {size_text(status.model_bytes)}")

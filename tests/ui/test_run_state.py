@@ -197,6 +197,8 @@ def test_that_the_end_is_shown_with_what_was_reached():
     assert card_words(RunStatus().after(saved)) == ""
     set_back = longer.model_copy(update={"ended_s": 50.0, "epoch": 1})
     assert card_words(set_back) == average
+    lost = longer.model_copy(update={"outcome": Outcome.LOST})
+    assert card_words(lost) == "Best epoch 3 of 5 · took 4:01"
 
 
 @pytest.mark.parametrize(
