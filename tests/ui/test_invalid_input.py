@@ -79,7 +79,9 @@ def _type(qtbot: QtBot, field: QWidget, text: str) -> None:
 def test_that_a_number_says_why_it_is_not_taken_and_stays(
     qtbot: QtBot, numbers: RealRange, percent: bool, typed: str, bound: str
 ) -> None:
-    error = f"{typed} is out of range: it has to be {bound}." if bound else "“1e” is not a number."
+    error = (
+        f"“{typed}” is out of range: it has to be {bound}." if bound else "“1e” is not a number."
+    )
     field = RealSpinBox(numbers, is_percent=percent)
     qtbot.addWidget(field)
     field.setValue(0.75)
@@ -134,7 +136,7 @@ def test_that_a_learning_rate_of_zero_keeps_a_run_from_starting(
 ) -> None:
     rate = _named(page, RealSpinBox, "Learning rate")
     _type(qtbot, rate, "0")
-    sentence = "Learning rate: 0 is out of range: it has to be more than 0."
+    sentence = "Learning rate: “0” is out of range: it has to be more than 0."
     assert _problems(session) == [("training.learning_rate", sentence)]
     qtbot.keyClick(rate, Qt.Key.Key_Escape)
     assert _problems(session) == []
@@ -191,4 +193,17 @@ def test_that_an_input_within_a_table_is_reported_at_the_table(
     _type(qtbot, _named(page, RealSpinBox, "Factor"), "1")
     ((field, message),) = _problems(session)
     assert field == "training.schedule"
-    assert message.endswith("Factor: 1 is out of range: it has to be less than 1.")
+    assert message.endswith("Factor: “1” is out of range: it has to be less than 1.")
+
+
+@pytest.mark.parametrize("digit", ["9", "1e", "0.0"])
+def test_that_a_value_of_hundreds_of_digits_makes_no_line_of_hundreds(
+    qtbot: QtBot, session: Session, page: SessionPage, digit: str
+) -> None:
+    wide = page.minimumSizeHint().width()
+    _named(page, RealSpinBox, "Learning rate").lineEdit().textEdited.emit(digit * 400)
+    _named(page, NumberListEdit, "Filters").findChild(QLineEdit).textEdited.emit(digit * 400)
+    problems = _problems(session)
+    assert len(problems) == 2
+    assert all(len(message) < 120 for _, message in problems)
+    assert page.minimumSizeHint().width() == wide

@@ -130,8 +130,9 @@ class KindForm(QWidget):
 
     def set_left_out(self, names: Collection[str]) -> None:
         """Hides these settings of every kind, whatever else is shown."""
-        self._left_out = frozenset(names)
-        self._show_rows()
+        if self._left_out != frozenset(names):
+            self._left_out = frozenset(names)
+            self._show_rows()
 
     def editors(self) -> Mapping[str, QWidget]:
         """The chooser, and what edits each setting of the kind that is shown, by key."""

@@ -22,6 +22,9 @@ class Input(Protocol):
         """Shows another value silently."""
 
 
+_LONGEST_QUOTE = 24
+
+
 @runtime_checkable
 class TypedInput(Protocol):
     """An input whose text may be no value: the last value holds, and the text stays, with why.
@@ -37,6 +40,15 @@ class TypedInput(Protocol):
 
     def discard(self) -> None:
         """Shows the value again in place of a text that is none."""
+
+
+def quoted(text: str) -> str:
+    """What was typed, for a sentence that says what is wrong with it: no longer than a line has.
+
+    Args:
+        text: Of any length.
+    """
+    return f"“{text if len(text) <= _LONGEST_QUOTE else f'{text[:_LONGEST_QUOTE]}…'}”"
 
 
 def finish_editing() -> None:

@@ -8,6 +8,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 from typing_extensions import override
 
+from gpupanel.ui.inputs.input import quoted
 from gpupanel.ui.widgets.layouts import column_in
 
 _GREATEST = 1_000_000
@@ -101,7 +102,7 @@ class NumberListEdit(QWidget):
         words = [word for word in re.split(r"[,;\s]+", text) if word]
         strange = next((word for word in words if not re.fullmatch(r"[0-9]{1,7}", word)), None)
         if strange is not None:
-            return f"“{strange}” is not a whole number; numbers are written as in “128, 64”."
+            return f"{quoted(strange)} is not a whole number; numbers are written as in “128, 64”."
         numbers = tuple(int(word) for word in words)
         if any(number == 0 or number > _GREATEST for number in numbers):
             return f"Each number must lie between 1 and {_GREATEST:,}."

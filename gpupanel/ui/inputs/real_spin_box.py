@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent, QValidator, QWheelEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QWidget
 from typing_extensions import override
 
+from gpupanel.ui.inputs.input import quoted
 from gpupanel.ui.inputs.quiet_inputs import TEXT_MARGIN
 
 _NARROWEST = 80
@@ -183,9 +184,9 @@ class RealSpinBox(QAbstractSpinBox):
         if not text:
             return "there is no number."
         if number is None:
-            return f"“{text}” is not a number."
+            return f"{quoted(text)} is not a number."
         bound = self._range.bound_beyond(number, self._in_text)
-        return f"{text} is out of range: it has to be {bound}."
+        return f"{quoted(text)} is out of range: it has to be {bound}."
 
     def _set_error(self, sentence: str) -> None:
         if sentence != self._error:

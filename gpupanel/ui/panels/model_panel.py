@@ -95,8 +95,9 @@ class ModelPanel(SettingsCard):
 
     def setReplicaCount(self, count: int) -> None:
         """What is only about several replicas is offered where there are several, or is set."""
-        self._replica_count = count
-        self._show()
+        if count != self._replica_count:
+            self._replica_count = count
+            self._show()
 
     @override
     def forget(self) -> None:
