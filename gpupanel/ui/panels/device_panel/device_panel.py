@@ -62,7 +62,7 @@ class DevicePanel(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if event.size().height() != event.oldSize().height():
+        if self._has_many and event.size().height() != event.oldSize().height():
             self._fold_to_room()
 
     def value(self) -> DeviceChoices:
@@ -176,12 +176,15 @@ class DevicePanel(QWidget):
             self._column.insertWidget(index, card)
         self._fold_to_room()
 
+    @property
+    def _has_many(self) -> bool:
+        return sum(card.device.is_gpu for card in self._cards) > _OPEN_AT_MOST
+
     def _fold_to_room(self) -> None:
         """Opens the cards that no person opened or folded, unless they are too many to be seen."""
         for card in self._cards:
             card.setOpen(is_open=self._opened.get(card.device.key, True))
-        gpu_count = sum(card.device.is_gpu for card in self._cards)
-        if gpu_count <= _OPEN_AT_MOST or self._is_room():
+        if not self._has_many or self._is_room():
             return
         for card in self._cards:
             card.setOpen(is_open=self._opened.get(card.device.key, False))
