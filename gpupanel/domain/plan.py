@@ -138,6 +138,16 @@ class LaunchPlan(Value):
         """Examples of each full global batch, per replica."""
         return tuple(replica.share for replica in self.replicas)
 
+    @property
+    def is_one_cpu_device(self) -> bool:
+        """Whether one process trains one copy of the model on the CPU, so that bits can repeat."""
+        return (
+            self.strategy is not StrategyKind.MODEL_PARALLEL
+            and not self.processes
+            and len(self.without_idle_replicas().replicas) == 1
+            and all(device.kind is DeviceKind.CPU for device in self.devices)
+        )
+
     def without_idle_replicas(self) -> "LaunchPlan":
         """The plan without the replicas whose share is 0, as it is carried out in one process.
 

@@ -41,6 +41,11 @@ def tensorflow_calls(plan: LaunchPlan) -> str:
             lines.append(f"if PROCESS == {place}:")
             configured = [f"    {line}" for line in configured]
         lines += configured
+    if plan.is_one_cpu_device:
+        lines += [
+            "# Products keep their order, which TensorFlow chooses by the names of operations.",
+            'tf.config.optimizer.set_experimental_options({"arithmetic_optimization": False})',
+        ]
     return "\n".join([*lines, "", *_strategy(plan)]) + "\n"
 
 

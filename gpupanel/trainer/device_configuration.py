@@ -47,6 +47,7 @@ def configure_devices(
     """
     devices = plan.gang[place].devices
     physical = {kind: tf.config.list_physical_devices(kind.name) for kind in DeviceKind}
+    configure_graph_optimizer(plan)
     _check_left_out(devices, log)
     for device in devices:
         _check_is_seen(device, len(physical[device.kind]))
@@ -64,6 +65,17 @@ def configure_devices(
         {answer.name for answer in answers},
     )
     return answers
+
+
+def configure_graph_optimizer(plan: LaunchPlan) -> None:
+    """Have a run of one CPU device multiply in the order that its Python code says.
+
+    TensorFlow's arithmetic optimizer orders products by the names of operations, which differ
+    between a run and its exported script: the last bits of batch normalisation did. Without it
+    steps of a CPU took 0.97 to 1.03 of the time (mlp, cnn and resnet, five interleaved rounds).
+    """
+    if plan.is_one_cpu_device:
+        tf.config.optimizer.set_experimental_options({"arithmetic_optimization": False})
 
 
 def report_devices(

@@ -6,7 +6,7 @@ import pytest
 
 from gpupanel.domain.data import DigitsData, TableData, TextData
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import ResNetModel, TabularModel, TransformerModel
+from gpupanel.domain.model import MlpModel, ResNetModel, TabularModel, TransformerModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.schedule import ScheduleSettings
@@ -27,6 +27,8 @@ DECAYED = trained_with(
 CLIPPED = trained_with(3e-3, optimizer=Optimizer.ADAM, accumulation_steps=2, clip_norm=0.5, ema=0.9)
 RESNET, TRANSFORMER = ResNetModel(filters=(4, 8), blocks=1), TransformerModel(width=8, heads=2)
 DEEPER = RESNET.model_copy(update={"blocks": 2, "dropout": 0.2})
+NORMALISED = MlpModel(hidden=(12, 6), batch_norm=True)
+FEW = trained_with(3e-3, optimizer=Optimizer.ADAMW, global_batch_size=3, clip_norm=0.3)
 DIGITS = DigitsData(validation_fraction=0.9)
 EVERYTHING = InferenceSettings(batch_size=64, examples="all")
 
@@ -50,6 +52,7 @@ def test_that_run_and_script_give_the_same_weights_and_evaluations(tmp_path: Pat
         "resnet alone": session(data=DIGITS, model=DEEPER, training=DECAYED, **ALONE),
         "transformer alone": session(data=texts, model=TRANSFORMER, training=CLIPPED, **ALONE),
         "table alone": session(data=table, model=normalised, training=ADAM, **ALONE),
+        "few normalised alone": session(data=DIGITS, model=NORMALISED, training=FEW, **ALONE),
     }
     inferred = (
         ("transformer", "evaluate", texts, EVERYTHING),

@@ -25,6 +25,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer import training
 from gpupanel.trainer.datasets.source import Reading
+from gpupanel.trainer.device_configuration import configure_graph_optimizer
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.examples import read_inference_examples
 from gpupanel.trainer.inference.infer import Inference
@@ -37,6 +38,7 @@ from gpupanel.trainer.started_run import read_started_run
 def carry_out(layout: RunLayout) -> None:
     """What the training process does once its devices are configured."""
     run, record = read_started_run(layout), TrainingRecord()
+    configure_graph_optimizer(run.plan)
     with EventWriter(layout.events) as events:
         interruptions = Interruptions(layout.requests, events)
         if run.profile.task == "train":
@@ -61,6 +63,8 @@ def carry_out_script(script: Path) -> None:
 
 def ended(work: Callable[[], None]) -> dict[str, object]:
     printed, error = io.StringIO(), None
+    # Each begins as a process of its own would.
+    tf.config.optimizer.set_experimental_options({"arithmetic_optimization": True})
     try:
         with contextlib.redirect_stdout(printed):
             work()

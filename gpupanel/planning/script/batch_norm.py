@@ -30,7 +30,8 @@ def over_replicas(norm):
         weights = parts[:, :1] / tf.reduce_sum(parts[:, 0])
         means, variances = tf.split(parts[:, 1:], 2, axis=1)
         mean = tf.reduce_sum(weights * means, axis=0)
-        variance = tf.reduce_sum(weights * (variances + (means - mean) ** 2), axis=0)
+        distances = tf.math.squared_difference(means, mean)
+        variance = tf.reduce_sum(weights * (variances + distances), axis=0)
         # A step begins them at zero.
         norm.moving_mean.assign(mean * (1 - norm.momentum))
         norm.moving_variance.assign(variance * (1 - norm.momentum))

@@ -51,13 +51,13 @@ K |    right = tf.cast(tf.equal(outputs > 0, labels > 0.5), tf.float32)
 K |    return [tf.reduce_sum(tf.reduce_mean(each, axis=1)) for each in (loss, right)]
 Vp|    """Squared and absolute error in standard deviations; summed over the examples."""
 Vp|    error = outputs[:, 0] - (labels - MEAN) / UNIT
-Vp|    return tf.reduce_sum(error**2), tf.reduce_sum(tf.abs(error))
+Vp|    return tf.reduce_sum(tf.square(error)), tf.reduce_sum(tf.abs(error))
 P |    """Squared error in standard deviations; squared and absolute error as they are.
 P |
 P |    Means over the values, summed over the examples.
 P |    """
 P |    error = outputs - (tf.reshape(labels, tf.shape(outputs)) - MEAN) / UNIT
-P |    each = tf.stack([error**2, (error * UNIT) ** 2, tf.abs(error * UNIT)])
+P |    each = tf.stack([tf.square(error), tf.square(error * UNIT), tf.abs(error * UNIT)])
 P |    loss, *errors = tf.unstack(tf.reduce_sum(tf.reduce_mean(each, axis=2), axis=1))
 P |    return loss, tf.stack(errors)
 T |

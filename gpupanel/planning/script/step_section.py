@@ -69,12 +69,12 @@ O |    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
 N |    moments, part = [], tf.cast(tf.shape(labels)[0], tf.float32) / examples
 NQ|    for norm, centre in zip(NORMS, centres):
 NQ|        calls = [(mean - centre, variance) for mean, variance in TRACED.calls[norm]]
-NQ|        calls = [part * tf.stack([mean, variance + mean**2]) for mean, variance in calls]
+NQ|        calls = [part * tf.stack([mean, variance + tf.square(mean)]) for mean, variance in calls]
 NQ|        moments.append(tf.stack(calls) if calls else tf.zeros([0, 2, *centre.shape]))
 Nq|    for norm, centre in zip(NORMS, centres):
 Nq|        mean = scope.get_current_value(norm.moving_mean) / (1 - norm.momentum) - centre
 Nq|        variance = scope.get_current_value(norm.moving_variance) / (1 - norm.momentum)
-Nq|        moments.append(part * tf.stack([mean, variance + mean**2]))
+Nq|        moments.append(part * tf.stack([mean, variance + tf.square(mean)]))
 D |    seeds = [scope.get_current_value(seed) for seed in SEEDS]
   |    return $found
 A |
@@ -171,7 +171,7 @@ E |        strategy.extended.update(weight, follow, args=(average.value,))
   |    optimizer.iterations.assign_add(1)
 Nq|    for norm, moment in zip(NORMS, moments):
 Nq|        mean, square = tf.unstack(strategy.reduce(SUM, moment, axis=None))
-Nq|        variance = tf.maximum(square - mean**2, 0.0) - norm.moving_variance
+Nq|        variance = tf.maximum(square - tf.square(mean), 0.0) - norm.moving_variance
 Nq|        norm.moving_mean.assign_add((1 - norm.momentum) * mean)
 Nq|        norm.moving_variance.assign_add((1 - norm.momentum) * variance)
 NQ|    for norm, calls in zip(NORMS, moments):
@@ -179,7 +179,7 @@ NQ|        moved, now = 0.0, tf.convert_to_tensor(norm.moving_variance)
 NQ|        for moment in tf.unstack(strategy.reduce(SUM, calls, axis=None)):
 NQ|            mean, square = tf.unstack(moment)
 NQ|            moved += (1 - norm.momentum) * (mean - moved)
-NQ|            now += (1 - norm.momentum) * (tf.maximum(square - mean**2, 0.0) - now)
+NQ|            now += (1 - norm.momentum) * (tf.maximum(square - tf.square(mean), 0.0) - now)
 NQ|        norm.moving_mean.assign_add(moved * tf.ones_like(now))
 NQ|        norm.moving_variance.assign(now)
 D |    for seed, numbers in zip(SEEDS, drawn):

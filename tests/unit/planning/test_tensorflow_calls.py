@@ -50,6 +50,16 @@ def test_that_one_device_is_named() -> None:
     assert 'OneDeviceStrategy("/device:CPU:0")' in calls(Profile(), CPU_ONLY)
 
 
+def test_that_products_keep_their_order_on_one_cpu_device_alone() -> None:
+    one_replica = StrategySettings(kind=StrategyKind.MIRRORED)
+    for profile in (Profile(), Profile(strategy=one_replica)):
+        assert '{"arithmetic_optimization": False}' in calls(profile, CPU_ONLY)
+    for kind in StrategyKind:
+        if kind is not StrategyKind.ONE_DEVICE:
+            assert "arithmetic" not in cpu_calls(kind)
+    assert "arithmetic" not in calls(Profile())  # a GPU
+
+
 @pytest.mark.parametrize(
     ("all_reduce", "name"),
     [
