@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QFileInfo, QSettings, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QMainWindow, QSplitter, QTabWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QTabWidget, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
@@ -33,6 +33,7 @@ from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.progress_panel import ProgressPanel
+from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.remembered import remember_folds, remembered_folds
@@ -72,6 +73,7 @@ class MainWindow(QMainWindow):
         self._doctor_binding = DoctorBinding(self.session, self._device_watch, self)
         self._preview_loader = PreviewLoader(parent=self)
         self.profile_bar = ProfileBar()
+        self.run_bar = RunBar()
         self.devices = DevicePanel()
         self.devices.setFolds(remembered_folds(settings))
         self.session_page = SessionPage(self.session, self._preview_loader)
@@ -95,7 +97,7 @@ class MainWindow(QMainWindow):
             self.session,
             self.control,
             self.profiles,
-            self.profile_bar,
+            self.run_bar,
             self.runs,
             runs_dir,
             self._questions,
@@ -104,7 +106,7 @@ class MainWindow(QMainWindow):
         self.progress = ProgressPanel()
         self._compose()
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
-        RunBinding(self.session, self.control, self.profile_bar, self.progress, self.devices, self)
+        RunBinding(self.session, self.control, self.run_bar, self.progress, self.devices, self)
         TrustConfirmation(self.control, self._questions, self)
         EndConfirmation(self.session, self.control, self._questions, self)
         retry_with_fix = RetryWithFix(
@@ -162,7 +164,12 @@ class MainWindow(QMainWindow):
         splitter.setSizes([320, 960])
         central = QWidget()
         layout = column_in(central, spacing=0)
-        layout.addWidget(self.profile_bar)
+        bar = QHBoxLayout()
+        bar.setSpacing(2 * GRID)
+        bar.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        bar.addWidget(self.profile_bar)
+        bar.addWidget(self.run_bar, 1)
+        layout.addLayout(bar)
         layout.addWidget(splitter, 1)
         layout.addWidget(self.progress)
         self.setCentralWidget(central)
