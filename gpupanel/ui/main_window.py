@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QFileInfo, QSettings, Qt, Slot
+from PySide6.QtCore import QFileInfo, QSettings, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QTabWidget, QWidget
 from typing_extensions import override
@@ -22,6 +22,7 @@ from gpupanel.ui.bindings.model_use import ModelUse
 from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
+from gpupanel.ui.bindings.queue_report import runs_title
 from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
 from gpupanel.ui.bindings.scan_binding import ScanBinding
@@ -203,6 +204,8 @@ class MainWindow(QMainWindow):
         self.live_page.banner.runRequested.connect(self._open_run)
         self._history.listed.connect(self.live_page.setRuns)
         self._history.goingFound.connect(self._follow_going)
+        self._queue.report.countsChanged.connect(self.tabs.show_queue)
+        self.tabs.runsShown.connect(self._queue.report.mark_seen)
         self._queue.runBegan.connect(self._history.refresh)
         self._queue.entryOpened.connect(self.tabs.show_session)
 
@@ -263,17 +266,21 @@ class MainTabs(QTabWidget):
         runs: The runs there are.
     """
 
+    runsShown = Signal()
+    """The person sees the runs there are, and the queue."""
+
     def __init__(self, session: QWidget, live: QWidget, runs: QWidget) -> None:
         super().__init__()
         self.setObjectName("main_tabs")
         self.setDocumentMode(True)
-        self._session, self._live = session, live
+        self._session, self._live, self._runs = session, live, runs
         for page, title, tip in (
             (session, "Session", "What is trained, on what, and what will happen"),
             (live, "Live", "Curves, devices and log of a run"),
             (runs, "Runs", "Past runs"),
         ):
             self.setTabToolTip(self.addTab(page, title), tip)
+        self.currentChanged.connect(self._report_runs)
 
     @Slot()
     def show_session(self) -> None:
@@ -284,3 +291,16 @@ class MainTabs(QTabWidget):
     def show_live(self) -> None:
         """Go to the run that is shown."""
         self.setCurrentWidget(self._live)
+
+    @Slot(int, int)
+    def show_queue(self, waiting: int, failed: int) -> None:
+        """Say beside the title of Runs how many entries wait, and how many failed unseen."""
+        if failed and self.currentWidget() is self._runs:
+            self.runsShown.emit()
+            return
+        self.setTabText(self.indexOf(self._runs), runs_title(waiting, failed))
+
+    @Slot()
+    def _report_runs(self) -> None:
+        if self.currentWidget() is self._runs:
+            self.runsShown.emit()

@@ -12,6 +12,7 @@ from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.bindings.queue_editing import QueueEditing
+from gpupanel.ui.bindings.queue_report import QueueReport
 from gpupanel.ui.panels.queue_panel import QueuePanel
 from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.profile_actions import ProfileActions
@@ -63,6 +64,7 @@ class QueueBinding(QObject):
         self._after_click.setInterval(QApplication.doubleClickInterval())
         self._watch = QueueWatch(queue_dir(), self)
         self._editing = QueueEditing(session, profiles, self._watch, self)
+        self.report = QueueReport(self._watch, bar, self)
         self.panel = QueuePanel()
         page.setQueue(self.panel)
         self._connect_panel(page)
