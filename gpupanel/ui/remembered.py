@@ -9,6 +9,7 @@ from PySide6.QtCore import QSettings
 from gpupanel.ui.panels.runs_panel.table import ColumnChoices
 
 _FOLDS = "devices/open"
+_SECTIONS = "session/open"
 _COLUMNS = "runs/columns"
 
 
@@ -20,6 +21,16 @@ def remembered_folds(settings: QSettings) -> dict[str, bool]:
 def remember_folds(settings: QSettings, folds: Mapping[str, bool]) -> None:
     """Keep which devices are opened or folded for the next window."""
     settings.setValue(_FOLDS, json.dumps(dict(folds)))
+
+
+def remembered_sections(settings: QSettings) -> dict[str, bool]:
+    """Which sections of the Session tab were opened or folded, by their titles."""
+    return _truths(_document(settings, _SECTIONS))
+
+
+def remember_sections(settings: QSettings, sections: Mapping[str, bool]) -> None:
+    """Keep which sections are opened or folded for the next window."""
+    settings.setValue(_SECTIONS, json.dumps(dict(sections)))
 
 
 def remembered_columns(settings: QSettings) -> ColumnChoices:
