@@ -18,6 +18,7 @@ from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.layers_binding import LayersBinding
+from gpupanel.ui.bindings.menu_binding import MenuBinding
 from gpupanel.ui.bindings.model_use import ModelUse
 from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
@@ -30,6 +31,7 @@ from gpupanel.ui.bindings.starting_session import StartingSession
 from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
 from gpupanel.ui.bindings.window_closing import WindowClosing
 from gpupanel.ui.live_page import LivePage
+from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.progress_panel import ProgressPanel
@@ -71,7 +73,8 @@ class MainWindow(QMainWindow):
         self._device_watch = DeviceWatch(self, folder=runs_dir)
         self._doctor_binding = DoctorBinding(self.session, self._device_watch, self)
         self._preview_loader = PreviewLoader(parent=self)
-        self.profile_bar = ProfileBar()
+        self.window_actions = WindowActions(self)
+        self.profile_bar = ProfileBar(self.window_actions)
         self.devices = DevicePanel()
         self.devices.setFolds(remembered_folds(settings))
         self.session_page = SessionPage(self.session, self._preview_loader)
@@ -105,6 +108,16 @@ class MainWindow(QMainWindow):
         self._compose()
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
         RunBinding(self.session, self.control, self.profile_bar, self.progress, self.devices, self)
+        self._menus = MenuBinding(
+            self.window_actions,
+            self.session,
+            self.control,
+            self.profile_bar,
+            self.live_page,
+            self.tabs,
+            self._doctor_binding,
+            self,
+        )
         TrustConfirmation(self.control, self._questions, self)
         EndConfirmation(self.session, self.control, self._questions, self)
         retry_with_fix = RetryWithFix(

@@ -3,31 +3,27 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QMenu,
-    QPushButton,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QWidget
 
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.inputs.input import finish_editing
+from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.queue_button import QueueButton
 from gpupanel.ui.run_state import ButtonStates
-from gpupanel.ui.widgets.buttons import FocusKeepingButton
+from gpupanel.ui.widgets.buttons import FollowingButton
 from gpupanel.ui.widgets.labels import Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
 
-_Key = QKeySequence.StandardKey
-
 
 class ProfileBar(QWidget):
-    """Shows the profile's name and the run's state; passes on what a person wants with them."""
+    """Shows the profile's name and the run's state; passes on what a person wants with them.
+
+    Args:
+        actions: Its buttons follow them; some of its own when left out.
+        parent: The owner in Qt's sense.
+    """
 
     nameEdited = Signal(str)
     newRequested = Signal()
@@ -43,9 +39,10 @@ class ProfileBar(QWidget):
     suspendRequested = Signal()
     queueRequested = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, actions: WindowActions | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("profile_bar")
+        self._actions = actions or WindowActions(self)
         self._name = QLineEdit(self)
         self._name.setObjectName("profile_name")
         self._name.setMaxLength(200)
@@ -63,24 +60,21 @@ class ProfileBar(QWidget):
         policy = self._dirty.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self._dirty.setSizePolicy(policy)
-        self._recent = QMenu("&Recent", self)
-        self._examples = QMenu("&Examples", self)
-        self._open = _button("Open", "profile_open", "Opens a profile (Ctrl+O)", self)
-        self._save = _button("Save", "profile_save", "Saves the profile (Ctrl+S)", self)
-        self._menu = self._make_menu()
+        self.recent_menu = QMenu("Open &recent", self)
+        self.recent_menu.setObjectName("recent")
+        self.examples_menu = QMenu("&Examples", self)
+        self.examples_menu.setObjectName("examples")
+        self._open = FollowingButton(self._actions.open, "profile_open", self)
+        self._save = FollowingButton(self._actions.save, "profile_save", self)
         self._state = QLabel(self)
         self._state.setObjectName("run_state")
         self._state.setProperty("role", "title")
-        self._start = FocusKeepingButton("Start", self)
-        self._start.setObjectName("start_button")
+        self._start = FollowingButton(self._actions.start, "start_button", self)
         self._start.setProperty("role", "primary")
-        self._queue = FocusKeepingButton("Queue", self)
-        self._queue.setObjectName("queue_button")
-        self._stop = FocusKeepingButton("Stop", self)
-        self._stop.setObjectName("stop_button")
+        self._queue = FollowingButton(self._actions.queue, "queue_button", self)
+        self._stop = FollowingButton(self._actions.stop, "stop_button", self)
         self._stop.setProperty("role", "danger")
-        self._suspend = FocusKeepingButton("Suspend", self)
-        self._suspend.setObjectName("suspend_button")
+        self._suspend = FollowingButton(self._actions.suspend, "suspend_button", self)
         self._compose()
         self._connect()
 
@@ -90,15 +84,15 @@ class ProfileBar(QWidget):
             self._name.setText(name)
         self._dirty.setVisible(is_dirty)
         place = str(path) if path is not None else "not saved to a file yet"
-        self._save.setToolTip(wrapped(f"Saves the profile (Ctrl+S)\n{place}"))
+        self._actions.set_tip(self._actions.save, f"Saves the profile (Ctrl+S)\n{place}")
 
     def setRecent(self, paths: Sequence[Path]) -> None:
         """Fill the menu of recent profiles, the latest first."""
-        self._fill(self._recent, [(path.name, path) for path in paths])
+        self._fill(self.recent_menu, [(path.name, path) for path in paths])
 
     def setExamples(self, examples: Sequence[tuple[str, Path]]) -> None:
         """Fill the menu of example profiles, each with its title."""
-        self._fill(self._examples, examples)
+        self._fill(self.examples_menu, examples)
 
     def setState(self, words: str, tone: Tone) -> None:
         """Say where the run stands.
@@ -120,51 +114,27 @@ class ProfileBar(QWidget):
             error_count: Problems that keep a run from starting.
             others: Who uses the chosen devices already, a line each; a run shares them.
         """
-        self._start.setEnabled(states.start)
-        self._stop.setEnabled(states.stop)
-        self._stop.setText(_stop_text(states))
-        self._suspend.setEnabled(states.suspend)
-        self._suspend.setToolTip(wrapped(states.suspend_tip))
-        self._start.setToolTip(wrapped(_start_tip(states, error_count, others)))
-        self._stop.setToolTip(wrapped(_stop_tip(states)))
+        actions = self._actions
+        actions.start.setEnabled(states.start)
+        actions.stop.setEnabled(states.stop)
+        actions.stop.setText(_stop_text(states))
+        actions.suspend.setEnabled(states.suspend)
+        actions.set_tip(actions.suspend, states.suspend_tip)
+        actions.set_tip(actions.start, _start_tip(states, error_count, others))
+        actions.set_tip(actions.stop, _stop_tip(states))
 
     def setQueueButton(self, button: QueueButton) -> None:
         """Say what the queue's button does, and whether it can be pressed."""
-        self._queue.setText(button.text)
-        self._queue.setToolTip(wrapped(button.tip))
-        self._queue.setEnabled(button.is_enabled)
-
-    def _make_menu(self) -> QToolButton:
-        menu = QMenu(self)
-        for text, key, signal in (
-            ("&New", _Key.New, self.newRequested),
-            ("&Open…", _Key.Open, self.openRequested),
-            ("&Save", _Key.Save, self.saveRequested),
-            ("Save &as…", _Key.SaveAs, self.saveAsRequested),
-        ):
-            action = QAction(text, self)
-            action.setShortcut(QKeySequence(key))
-            action.triggered.connect(finish_editing)
-            action.triggered.connect(signal)
-            self.addAction(action)  # the shortcut works while the menu is closed
-            menu.addAction(action)
-        menu.addSeparator()
-        menu.addMenu(self._recent)
-        menu.addMenu(self._examples)
-        button = QToolButton(self)
-        button.setObjectName("profile_menu")
-        button.setText("Profile ▾")
-        button.setToolTip("New, save as, recent profiles, example profiles")
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        button.setMenu(menu)
-        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        return button
+        queue = self._actions.queue
+        queue.setText(f"&{button.text}")
+        self._actions.set_tip(queue, button.tip)
+        queue.setEnabled(button.is_enabled)
 
     def _compose(self) -> None:
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(16, 8, 16, 8)
+        layout.setContentsMargins(16, 2, 16, 4)
         layout.setSpacing(8)
-        for widget in (self._name, self._dirty, self._menu, self._open, self._save):
+        for widget in (self._name, self._dirty, self._open, self._save):
             layout.addWidget(widget)
         layout.addStretch(1)
         layout.addWidget(self._state)
@@ -180,25 +150,21 @@ class ProfileBar(QWidget):
 
     def _connect(self) -> None:
         self._name.editingFinished.connect(self._on_name_edited)
-        for button in (self._open, self._save, self._start, self._queue):
-            button.clicked.connect(finish_editing)
-        self._open.clicked.connect(self.openRequested)
-        self._save.clicked.connect(self.saveRequested)
-        self._start.clicked.connect(self.startRequested)
-        self._queue.clicked.connect(self.queueRequested)
-        self._stop.clicked.connect(self.stopRequested)
-        self._suspend.clicked.connect(self.suspendRequested)
-        self._recent.triggered.connect(self._on_recent)
-        self._examples.triggered.connect(self._on_example)
-        # Letters are for the page below: of two widgets with one letter neither is clicked by it.
-        for keys, button in (
-            ("Ctrl+Return", self._start),
-            ("Ctrl+Shift+Return", self._queue),
-            ("Ctrl+.", self._stop),
-            ("Ctrl+Shift+.", self._suspend),
+        actions = self._actions
+        for action, requested in (
+            (actions.new, self.newRequested),
+            (actions.open, self.openRequested),
+            (actions.save, self.saveRequested),
+            (actions.save_as, self.saveAsRequested),
+            (actions.start, self.startRequested),
+            (actions.queue, self.queueRequested),
         ):
-            # Keys that are held add one run to the queue, not thirty a second.
-            QShortcut(QKeySequence(keys), self, button.click).setAutoRepeat(False)
+            action.triggered.connect(finish_editing)
+            action.triggered.connect(requested)
+        actions.stop.triggered.connect(self.stopRequested)
+        actions.suspend.triggered.connect(self.suspendRequested)
+        self.recent_menu.triggered.connect(self._on_recent)
+        self.examples_menu.triggered.connect(self._on_example)
 
     def _fill(self, menu: QMenu, entries: Sequence[tuple[str, Path]]) -> None:
         menu.clear()
@@ -223,13 +189,6 @@ class ProfileBar(QWidget):
         self.nameEdited.emit(self._name.text())
 
 
-def _button(text: str, name: str, tip: str, parent: QWidget) -> QPushButton:
-    button = QPushButton(text, parent)
-    button.setObjectName(name)
-    button.setToolTip(tip)
-    return button
-
-
 _UNCHECKED = (
     "\n\n"
     "Still checking whether TensorFlow can use the chosen GPUs. A run that is started now "
@@ -239,8 +198,8 @@ _UNCHECKED = (
 
 def _stop_text(states: ButtonStates) -> str:
     if states.is_stopping:
-        return "Stopping…"
-    return "End now…" if states.stop_ends_now else "Stop"
+        return "S&topping…"
+    return "E&nd now…" if states.stop_ends_now else "S&top"
 
 
 def _stop_tip(states: ButtonStates) -> str:
