@@ -60,6 +60,7 @@ class MenuBinding(QObject):
         actions.quit.triggered.connect(self._window.close)
         actions.resume.triggered.connect(self._control.resume)
         actions.checkpoint.triggered.connect(self._control.save_checkpoint)
+        actions.end.triggered.connect(self._control.doubt_end)
         actions.tensorboard.triggered.connect(self._open_tensorboard)
         for place, page in enumerate(actions.pages.actions()):
             page.setData(place)
@@ -85,6 +86,7 @@ class MenuBinding(QObject):
         trains = state is RunState.RUNNING and status is not None and not status.evaluates
         is_saving = self._control.is_saving_checkpoint
         self._actions.checkpoint.setEnabled(trains and not is_saving)
+        self._actions.end.setEnabled(self._session.buttons.end_now)
         offered = run_actions(state, self._control.shown_status)
         self._actions.resume.setEnabled(offered.can_resume)
         self._actions.tensorboard.setEnabled(offered.offers_tensorboard)

@@ -59,6 +59,7 @@ class WindowActions(QObject):
             "run_suspend", "S&uspend", "Saves a checkpoint and frees the devices", "Ctrl+Shift+."
         )
         self.stop = make("run_stop", "S&top", "Saves, then ends the run", "Ctrl+.")
+        self.end = make("run_end", "E&nd now…", "Ends the run at once, without saving; asks before")
         self.tensorboard = make(
             "run_tensorboard", "Tensor&Board", "Shows the curves of the run in the browser"
         )
@@ -131,12 +132,13 @@ def menus_of(actions: WindowActions) -> Sequence[tuple[str, Sequence[Entry]]]:
     """The menus of the window, each with its title and what stands in it."""
     a = actions
     file = (a.new, a.open, "recent", "examples", None, a.save, a.save_as, None, a.quit)
-    run = (a.start, a.queue, a.resume, None, a.checkpoint, a.suspend, a.stop, None, a.tensorboard)
+    run = (a.start, a.queue, a.resume, None, a.checkpoint, a.suspend, a.stop, a.end)
+    rest = (None, a.tensorboard)
     pages = (a.show_session, a.show_live, a.show_runs, None, a.next_page, a.previous_page)
     helps = (a.shortcuts, a.doctor, None, a.about)
     return (
         ("&File", file),
-        ("&Run", run),
+        ("&Run", (*run, *rest)),
         ("&View", (*pages, None, a.reset_zoom)),
         ("&Help", helps),
     )
