@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QPushButton
 
 from gpupanel.ui.forms.value_form import with_mnemonics
 from gpupanel.ui.panels.profile_bar import ProfileBar
+from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.run_state import ButtonStates
 
 TITLES = st.lists(st.text(st.characters(codec="ascii", exclude_characters="&"), max_size=12))
@@ -47,11 +48,10 @@ def test_that_titles_stay_as_they_are_and_letters_differ(titles, taken):
 
 
 def test_that_no_button_of_the_bar_takes_a_letter_from_the_page_below(qtbot):
-    bar = ProfileBar()
-    qtbot.addWidget(bar)
-    bar.setButtons(
-        ButtonStates(start=True, stop=True, stop_ends_now=True, suspend=True), error_count=0
-    )
-    buttons = bar.findChildren(QPushButton)
-    assert len(buttons) == 6
+    bars = ProfileBar(), RunBar()
+    for bar in bars:
+        qtbot.addWidget(bar)
+    bars[1].setButtons(ButtonStates(start=True, stop=True, end_now=True, suspend=True), 0)
+    buttons = [button for bar in bars for button in bar.findChildren(QPushButton)]
+    assert len(buttons) == 8
     assert [each.text() for each in buttons if "&" in each.text()] == []
