@@ -115,7 +115,7 @@ class ColumnChooser(QDialog):
     def _button(self, text: str, name: str, key: str, act: Callable[[], None]) -> QPushButton:
         button = QPushButton(text, self)
         button.setObjectName(name)
-        # A button's own shortcut presses it for a tenth of a second, too long for one key held down.
+        # A button's own shortcut presses it for a tenth of a second: too long for a key held down.
         QShortcut(QKeySequence(key), self).activated.connect(act)
         button.setAutoDefault(False)
         button.setToolTip(wrapped(f"Moves the chosen column ({key})"))
