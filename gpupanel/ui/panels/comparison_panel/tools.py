@@ -41,7 +41,7 @@ class ViewTools(QWidget):
             "&Curves", "show_curves", "Loss, accuracy and speed of the runs, one plot each"
         )
         self._differences = _switch(
-            "Differ&ences", "show_differences", "Settings and devices in which the runs differ"
+            "&Differences", "show_differences", "Settings and devices in which the runs differ"
         )
         self._steps = _switch("&Steps", "step_axis", "Horizontal axis: steps")
         self._time = _switch(
@@ -103,7 +103,7 @@ class ExportTools(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._table = QPushButton("Export CS&V…")
+        self._table = QPushButton("E&xport CSV…")
         self._table.setObjectName("save_curves")
         self._table.setToolTip(
             "Writes every value of these runs into a CSV file: run, step, time_s, metric, value"

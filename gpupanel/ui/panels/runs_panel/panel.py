@@ -161,7 +161,7 @@ class RunsPanel(QWidget):
         actions.notes.triggered.connect(self._note_chosen)
         actions.delete.triggered.connect(self._delete_chosen)
         self._table.addActions([actions.rename, actions.delete])
-        self._refresh = action(self, "Re&fresh", "runs_refresh", "F5")
+        self._refresh = action(self, "Refre&sh", "runs_refresh", "F5")
         self._refresh.setToolTip("Reads the folder of runs again (F5)")
         self._refresh.triggered.connect(self.refreshRequested)
         find = action(self, "Search", "runs_find", "Ctrl+F")
@@ -206,7 +206,7 @@ class RunsPanel(QWidget):
     def _make_nothing_found(self) -> QWidget:
         page = QWidget()
         self._not_found = EmptyState("Nothing found", "")
-        clear = QPushButton("Clear &search")
+        clear = QPushButton("C&lear search")
         clear.setObjectName("runs_clear_search")
         clear.setToolTip("Shows all runs again")
         clear.setToolTip("Shows all runs again (Esc)")
