@@ -28,7 +28,7 @@ def remember_folds(settings: QSettings, folds: Mapping[str, bool]) -> None:
 def remembered_columns(settings: QSettings) -> ColumnChoices:
     """The columns of the table of runs."""
     document = _document(settings, _COLUMNS)
-    widths = document.get("widths")
+    widths, order = document.get("widths"), document.get("order")
     return ColumnChoices(
         _truths(document.get("shown")),
         {key: width for key, width in widths.items() if type(width) is int and width > 0}
@@ -36,6 +36,9 @@ def remembered_columns(settings: QSettings) -> ColumnChoices:
         else {},
         str(document.get("sorted_by", "started")),
         descending=document.get("descending") is not False,
+        order=tuple(key for key in order if isinstance(key, str))
+        if isinstance(order, list)
+        else (),
     )
 
 

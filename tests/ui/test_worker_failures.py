@@ -297,6 +297,19 @@ def _naming_a_run(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch)
     return Case(history, order, history.refused, history.listed, failing)
 
 
+def _reading_settings(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    summary = summarize_run(_written(runs).layout)
+    history = history_worker.RunHistory(runs)
+    reader = history._settings_reader
+    failing = _Failing(error, reader.read)
+    monkeypatch.setattr(type(reader), "read", lambda _self, read: failing(read))
+    history._runs, history._are_settings_wanted = (summary,), True
+    order = history._read_settings
+    free = lambda: not history._is_reading_settings  # noqa: E731
+    unread, done = history.settingsUnreadable, history.settingsRead
+    return Case(history, order, unread, done, failing, free)
+
+
 def _deleting_a_run(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     path = _written(runs).layout.root
     failing = _patched(monkeypatch, history_worker, "delete_run", error)
@@ -348,7 +361,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "DeviceWatch": (_reading_devices,),
     "DoctorExaminer": (_examining,),
     "ProcessEnder": (_ending_a_process,),
-    "RunHistory": (_listing_runs, _naming_a_run, _deleting_a_run),
+    "RunHistory": (_listing_runs, _naming_a_run, _reading_settings, _deleting_a_run),
     "PreviewLoader": (_previewing,),
     "DataScanner": (_scanning,),
     "ModelSummarizer": (_summarizing,),

@@ -5,6 +5,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSettings, Signal, Slot
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.questions import Questions
@@ -43,6 +44,7 @@ class HistoryBinding(QObject):
         self._is_stopped = False
         self._history = self.worker = RunHistory(runs_dir, self)
         """Knows the runs."""
+        page.panel.settingsWanted.connect(self._history.want_settings)
         page.panel.setColumns(remembered_columns(settings))
         page.refreshRequested.connect(self.refresh)
         page.panel.renameRequested.connect(self._rename)
@@ -51,6 +53,8 @@ class HistoryBinding(QObject):
         page.panel.columnsChanged.connect(self._remember_columns)
         self._history.listed.connect(self._on_listed)
         self._history.unreadable.connect(page.panel.setProblem)
+        self._history.settingsRead.connect(page.panel.setSettings)
+        self._history.settingsUnreadable.connect(self._show_unreadable_settings)
         self._history.deleted.connect(self._on_deleted)
         self._history.refused.connect(self._show_refusal)
 
@@ -111,6 +115,10 @@ class HistoryBinding(QObject):
     @Slot()
     def _remember_columns(self) -> None:
         remember_columns(self._settings, self._page.panel.columns())
+
+    @Slot(object)
+    def _show_unreadable_settings(self, problem: Problem) -> None:
+        self._page.panel.setNotice(f"Settings not read: {problem_sentences(problem)}")
 
     @Slot(object)
     def _show_refusal(self, problems: tuple[Problem, ...]) -> None:

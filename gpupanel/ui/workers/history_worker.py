@@ -13,9 +13,13 @@ from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.deleting import delete_run
 from gpupanel.runs.history.label import RunLabel, change_label
 from gpupanel.runs.history.past_speed import PastSpeeds
+from gpupanel.runs.history.run_settings import RunSettings, RunSettingsReader
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import RunLister
 from gpupanel.ui.workers.facade import WorkerFacade
+
+_SETTINGS_AT_ONCE = 100
+"""Runs whose profiles are read in one piece of work: a twentieth of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,11 @@ class RunHistory(WorkerFacade):
     deleted = Signal(object)
     """What became of runs that were to go: a :class:`Deletion`."""
 
+    settingsRead = Signal(object)
+    """What the listed runs were started with, once asked for: a mapping from the names of their
+    directories to :class:`RunSettings`."""
+    settingsUnreadable = Signal(object)
+    """The :class:`Problem` because of which they cannot be shown."""
     pastSpeedFound = Signal(object)
     """How fast the same training was before: a :class:`PastSpeed`; ``None``: nobody knows."""
 
@@ -54,6 +63,16 @@ class RunHistory(WorkerFacade):
         self._runs: tuple[RunSummary, ...] = ()
         self._is_reading = False
         self._is_asked_again = False
+        self._settings_reader = RunSettingsReader()
+        self._settings: dict[str, tuple[RunSummary, RunSettings]] = {}
+        self._are_settings_wanted = self._is_reading_settings = self._has_new_settings = False
+
+    @Slot()
+    def want_settings(self) -> None:
+        """Read what each run was started with, now and whenever runs are listed."""
+        if not self._are_settings_wanted:
+            self._are_settings_wanted = self._has_new_settings = True
+            self._read_settings()
 
     @Slot()
     def refresh(self) -> None:
@@ -84,6 +103,35 @@ class RunHistory(WorkerFacade):
         self._read()
         self._runs = runs
         self.listed.emit(runs)
+        self._read_settings()
+
+    def _read_settings(self) -> None:
+        """Those of runs that are new or have changed, some at a time: others wait meanwhile."""
+        if not self._are_settings_wanted or self._is_reading_settings:
+            return
+        known = self._settings
+        new = [run for run in self._runs if run.name not in known or known[run.name][0] is not run]
+        if new:
+            self._is_reading_settings = True
+            some = tuple(new[:_SETTINGS_AT_ONCE])
+            read = partial(self._settings_reader.read, some)
+            self.submit(read, partial(self._on_settings, some), self._on_no_settings)
+            return
+        if not self._has_new_settings and len(known) == len(self._runs):
+            return
+        self._has_new_settings = False
+        self._settings = {run.name: known[run.name] for run in self._runs}
+        self.settingsRead.emit({name: each for name, (_, each) in self._settings.items()})
+
+    def _on_settings(self, runs: tuple[RunSummary, ...], settings: dict[str, RunSettings]) -> None:
+        self._is_reading_settings = False
+        self._has_new_settings = True
+        self._settings |= {run.name: (run, settings[run.name]) for run in runs}
+        self._read_settings()
+
+    def _on_no_settings(self, problems: tuple[Problem, ...]) -> None:
+        self._is_reading_settings = False
+        self.settingsUnreadable.emit(problems[0])
 
     def _on_unlisted(self, problems: tuple[Problem, ...]) -> None:
         self._read()

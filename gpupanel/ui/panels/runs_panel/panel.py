@@ -1,5 +1,6 @@
 """Past runs and those that go on: found, opened, named, compared, and moved to the bin."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
@@ -16,9 +17,11 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
+from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.runs_panel.actions import RunListActions, action
+from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
 from gpupanel.ui.panels.runs_panel.table import ColumnChoices, RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
@@ -55,7 +58,9 @@ class RunsPanel(QWidget):
     """The runs that are to go to the bin: a tuple of :class:`RunSummary`; none of them runs."""
     refreshRequested = Signal()
     columnsChanged = Signal()
-    """A person hid, showed, widened or sorted by a column: see :meth:`columns`."""
+    """A person hid, showed, moved, widened or sorted by a column: see :meth:`columns`."""
+    settingsWanted = Signal()
+    """What the runs were started with is needed: see :meth:`setSettings`."""
 
     def __init__(self, runs_dir: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,6 +84,9 @@ class RunsPanel(QWidget):
         self._table.customContextMenuRequested.connect(self._open_menu)
         self._table.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self._table.columnsChanged.connect(self.columnsChanged)
+        self._table.settingsWanted.connect(self.settingsWanted)
+        self._table.chooserRequested.connect(self._open_chooser)
+        self._chooser: ColumnChooser | None = None
         self._show_choices()
 
     def setRuns(self, runs: tuple[RunSummary, ...]) -> None:
@@ -88,6 +96,12 @@ class RunsPanel(QWidget):
         self._table.set_runs(runs)
         self._show_found()
         self._show_choices()
+
+    def setSettings(self, settings: Mapping[str, RunSettings]) -> None:
+        """Take what the runs were started with, by the names of their directories."""
+        self._table.set_settings(settings)
+        if self._chooser is not None and self._chooser.isVisible():
+            self._chooser.setOffers(*self._table.offers())
 
     def setProblem(self, problem: Problem) -> None:
         """Say why the runs cannot be listed, in their place."""
@@ -166,10 +180,10 @@ class RunsPanel(QWidget):
         self._stack = QStackedWidget(self)
         for page in (self._table, self._empty, self._make_nothing_found()):
             self._stack.addWidget(page)
-        self._columns = QPushButton("Columns", self)
+        self._columns = QPushButton("Columns…", self)
         self._columns.setObjectName("runs_columns")
-        self._columns.setToolTip("Which columns are shown")
-        self._columns.clicked.connect(self._open_columns)
+        self._columns.setToolTip("Chooses the columns, of every setting and metric")
+        self._columns.clicked.connect(self._open_chooser)
         head, foot = QHBoxLayout(), QHBoxLayout()
         for row in (head, foot):
             row.setSpacing(GRID)
@@ -243,10 +257,13 @@ class RunsPanel(QWidget):
         menu.popup(self._table.viewport().mapToGlobal(place))
 
     @Slot()
-    def _open_columns(self) -> None:
-        menu = self._table.column_menu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self._columns.mapToGlobal(QPoint(0, self._columns.height())))
+    def _open_chooser(self) -> None:
+        self.settingsWanted.emit()
+        if self._chooser is None:
+            self._chooser = ColumnChooser(self)
+            self._chooser.changed.connect(self._table.show_columns)
+        self._chooser.setOffers(*self._table.offers())
+        self._chooser.open()
 
     @Slot()
     def _find(self) -> None:
