@@ -87,7 +87,7 @@ def runs_folder_problem(path: str) -> Problem | None:
     if not folder.is_absolute():
         return _problem("The runs folder has to begin with / or ~.", "Choose it with Browse….")
     try:
-        # The folder, or what of its path is there: a file stands in the way, a folder is written to.
+        # The folder, or what of its path is there already.
         there = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
         is_other, may_write = not there.is_dir(), os.access(there, os.W_OK | os.X_OK)
     except OSError:
