@@ -31,6 +31,7 @@ from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, Se
 from gpupanel.ui.bindings.starting_session import StartingSession
 from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
 from gpupanel.ui.bindings.window_closing import WindowClosing
+from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.panels.device_panel import DevicePanel
@@ -111,6 +112,9 @@ class MainWindow(QMainWindow):
         self._compose()
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
         RunBinding(self.session, self.control, self.run_bar, self.progress, self.devices, self)
+        self.settings = WindowSettingsBinding(
+            settings, self.window_actions, self._device_watch, runs_dir, self
+        )
         self._menus = MenuBinding(
             self.window_actions,
             self.session,
@@ -139,7 +143,7 @@ class MainWindow(QMainWindow):
 
     def begin(self) -> None:
         """Watch devices and runs; a run that goes on is followed at once."""
-        self._device_watch.start()
+        self._device_watch.start(self.settings.value.sampling.milliseconds)
         self._history.refresh()
         self._queue.begin()
 

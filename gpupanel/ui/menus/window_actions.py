@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.window_settings import ThemeChoice
 
 _Key = QKeySequence.StandardKey
 _Keys = str | QKeySequence.StandardKey
@@ -37,6 +38,9 @@ class WindowActions(QObject):
         self.save = make("file_save", "&Save", "Saves the profile", _Key.Save)
         self.save_as = make(
             "file_save_as", "Save &as…", "Saves the profile to another file", "Ctrl+Shift+S"
+        )
+        self.settings = make(
+            "file_settings", "Se&ttings…", "Theme, notifications, runs folder", "Ctrl+,"
         )
         self.quit = make(
             "file_quit", "&Quit", "Closes the window; a run continues without it", "Ctrl+Q"
@@ -78,6 +82,13 @@ class WindowActions(QObject):
         self.previous_page = make(
             "view_previous", "&Previous page", "Goes to the page before", "Ctrl+Shift+Tab"
         )
+        self.themes = QActionGroup(self)
+        """One for each choice, which it has as its data."""
+        for theme in ThemeChoice:
+            made = make(f"view_theme_{theme.value}", _THEMES[theme], theme.description)
+            made.setCheckable(True)
+            made.setData(theme.value)
+            self.themes.addAction(made)
         self.reset_zoom = make(
             "view_reset_zoom", "Reset &zoom", "Shows the whole run in the plots of Live", "Ctrl+0"
         )
@@ -121,6 +132,11 @@ class WindowActions(QObject):
         return action
 
 
+_THEMES = {
+    ThemeChoice.SYSTEM: "The&me as the system",
+    ThemeChoice.LIGHT: "Light &theme",
+    ThemeChoice.DARK: "&Dark theme",
+}
 MENU_LETTERS = "efrvh"
 """Alt and one of these opens a menu, on every page: nothing else in the window may have them."""
 
@@ -131,7 +147,19 @@ Entry = QAction | str | None
 def menus_of(actions: WindowActions) -> Sequence[tuple[str, Sequence[Entry]]]:
     """The menus of the window, each with its title and what stands in it."""
     a = actions
-    file = (a.new, a.open, "recent", "examples", None, a.save, a.save_as, None, a.quit)
+    file = (
+        a.new,
+        a.open,
+        "recent",
+        "examples",
+        None,
+        a.save,
+        a.save_as,
+        None,
+        a.settings,
+        None,
+        a.quit,
+    )
     run = (a.start, a.queue, a.resume, None, a.checkpoint, a.suspend, a.stop, a.end)
     rest = (None, a.tensorboard)
     pages = (a.show_session, a.show_live, a.show_runs, None, a.next_page, a.previous_page)
@@ -139,6 +167,6 @@ def menus_of(actions: WindowActions) -> Sequence[tuple[str, Sequence[Entry]]]:
     return (
         ("&File", file),
         ("&Run", (*run, *rest)),
-        ("&View", (*pages, None, a.reset_zoom)),
+        ("&View", (*pages, None, a.reset_zoom, None, *a.themes.actions())),
         ("&Help", helps),
     )
