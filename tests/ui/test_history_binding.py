@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QLabel, QLineEdit, QPlainTextEdi
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.history.label import RunLabel, change_label, read_label
-from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.history.summaries import list_runs, summarize_run
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.runs_page import RunsPage
@@ -103,6 +103,26 @@ def test_that_a_run_gets_a_name_and_keeps_notes_that_came_meanwhile(
     qtbot.waitUntil(lambda: table.model().index(0, 0).data() == "the best one", timeout=5000)
     assert read_label(layout) == RunLabel(name="the best one", notes="from the terminal")
     assert [at_notes for _, at_notes in person.labelled] == [False]
+
+
+def test_that_tags_are_written_in_the_dialog_and_kept_beside_name_and_notes(
+    qtbot, binding, page, table, person, runs_dir
+):
+    layout = ended(runs_dir)
+    change_label(layout, name="named", notes="noted")
+    binding.refresh()
+    _listed(qtbot, table, 1)
+    dialog = LabelDialog(page.panel._table.content.row(0), None, at_notes=False)
+    qtbot.addWidget(dialog)
+    qtbot.keyClicks(dialog.findChild(QLineEdit, "label_tags"), "baseline, try  this,,Baseline")
+    person.label = dialog.label()
+    table.selectRow(0)
+    qtbot.keyClick(table, Qt.Key.Key_F2)
+
+    qtbot.waitUntil(lambda: read_label(layout).tags != (), timeout=5000)
+    expected = RunLabel(name="named", notes="noted", tags=("baseline", "try this"))
+    assert read_label(layout) == expected
+    assert list_runs(runs_dir)[0].tags == ("baseline", "try this")
 
 
 def test_that_a_label_that_cannot_be_written_is_shown(

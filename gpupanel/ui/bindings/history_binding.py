@@ -88,7 +88,7 @@ class HistoryBinding(QObject):
     def _ask_label(self, run: RunSummary, *, at_notes: bool) -> None:
         label = self._questions.about_label(run, at_notes=at_notes)
         if label is not None:
-            before = RunLabel(name=run.label, notes=run.notes)
+            before = RunLabel(name=run.label, notes=run.notes, tags=run.tags)
             self._history.change_label(run.path, before, label)
 
     @Slot(object)
@@ -122,4 +122,4 @@ class HistoryBinding(QObject):
 
     @Slot(object)
     def _show_refusal(self, problems: tuple[Problem, ...]) -> None:
-        self._questions.show_problems("The name and notes were not saved.", problems)
+        self._questions.show_problems("The name, tags and notes were not saved.", problems)

@@ -91,8 +91,9 @@ class RunHistory(WorkerFacade):
         """Write what was changed of a run's label; it is listed anew, or ``refused`` follows."""
         name = None if after.name == before.name else after.name
         notes = None if after.notes == before.notes else after.notes
-        if name is not None or notes is not None:
-            change = partial(change_label, RunLayout(path), name=name, notes=notes)
+        tags = None if after.tags == before.tags else after.tags
+        if any(each is not None for each in (name, notes, tags)):
+            change = partial(change_label, RunLayout(path), name=name, notes=notes, tags=tags)
             self.submit(change, self._on_labelled)
 
     def delete(self, paths: tuple[Path, ...], *, for_good: bool = False) -> None:

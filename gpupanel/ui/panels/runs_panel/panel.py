@@ -14,9 +14,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.problem_text import problem_sentences
+from gpupanel.domain.run_filter import RunFilter, parse_run_filter
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
+from gpupanel.runs.history.finding import needs_settings, run_finder
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
@@ -25,12 +28,19 @@ from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
 from gpupanel.ui.panels.runs_panel.table import ColumnChoices, RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
-from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
+from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
 
 _NO_RUNS = "No runs yet"
 _NO_RUNS_WORDS = (
     "Each run appears here with its outcome, accuracy and speed. Press Start to make the first one."
+)
+
+
+_SEARCH_TIP = (
+    "Finds runs by name, notes, tags, profile, device, strategy or outcome (Ctrl+F); all words "
+    "have to match.\nValues of settings and metrics are compared: "
+    "val_accuracy > 0.9 and model = cnn and epochs >= 10 and tag:baseline"
 )
 
 
@@ -65,12 +75,18 @@ class RunsPanel(QWidget):
     def __init__(self, runs_dir: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("runs_panel")
-        self._is_listed = False
+        self._is_listed = self._has_settings = False
+        self._filter = RunFilter()
         self._table = RunsTable(self)
         self._search = self._make_search()
         self._count = QLabel(self)
         self._count.setObjectName("runs_count")
         self._count.setProperty("tone", "muted")
+        self._search_note = QLabel(self)
+        self._search_note.setObjectName("runs_search_note")
+        self._search_note.setTextFormat(Qt.TextFormat.PlainText)
+        self._search_note.setWordWrap(True)
+        self._search_note.hide()
         self._notice = ElidedLabel("", self)
         self._notice.setObjectName("runs_notice")
         self._where = ElidedLabel(str(runs_dir), self)
@@ -94,12 +110,17 @@ class RunsPanel(QWidget):
         self._is_listed = True
         self._empty.setTexts(_NO_RUNS, _NO_RUNS_WORDS)
         self._table.set_runs(runs)
+        if self._search_note.text():
+            self._search_anew()  # what it names may be known by now
         self._show_found()
         self._show_choices()
 
     def setSettings(self, settings: Mapping[str, RunSettings]) -> None:
         """Take what the runs were started with, by the names of their directories."""
+        self._has_settings = True
         self._table.set_settings(settings)
+        if not self._filter.is_plain:
+            self._search_anew()
         if self._chooser is not None and self._chooser.isVisible():
             self._chooser.setOffers(*self._table.offers())
 
@@ -140,14 +161,11 @@ class RunsPanel(QWidget):
     def _make_search(self) -> QLineEdit:
         search = QLineEdit(self)
         search.setObjectName("runs_search")
-        search.setPlaceholderText("Search runs")
-        search.setToolTip(
-            "Finds runs by name, notes, profile, device, strategy or outcome (Ctrl+F);\n"
-            "all words have to match"
-        )
+        search.setPlaceholderText("Search runs, or val_accuracy > 0.9")
+        search.setToolTip(wrapped(_SEARCH_TIP))
         search.setAccessibleName("Search runs")
         search.setClearButtonEnabled(True)
-        search.setMaximumWidth(40 * GRID)
+        search.setMaximumWidth(48 * GRID)
         search.textChanged.connect(self._on_search)
         return search
 
@@ -200,6 +218,7 @@ class RunsPanel(QWidget):
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
         layout.setSpacing(GRID)
         layout.addLayout(head)
+        layout.addWidget(self._search_note)
         layout.addWidget(self._stack, 1)
         layout.addLayout(foot)
 
@@ -226,7 +245,10 @@ class RunsPanel(QWidget):
         self._not_found.setTexts(
             "Nothing found",
             f"None of the {formatting.count(count)} runs has “{self._search.text().strip()}” in "
-            "its name, notes, profile, devices or outcome.",
+            "its name, notes, tags, profile, devices or outcome. Values are compared like this: "
+            "val_accuracy > 0.9 and model = cnn."
+            if self._filter.is_plain
+            else f"None of the {formatting.count(count)} runs is as that asks.",
         )
         runs = "1 run" if count == 1 else f"{formatting.count(count)} runs"
         all_shown = found == count
@@ -237,10 +259,36 @@ class RunsPanel(QWidget):
         self._actions.show_for(self.chosen_runs())
 
     @Slot(str)
-    def _on_search(self, text: str) -> None:
-        self._table.set_search(text)
+    def _on_search(self, _text: str) -> None:
+        self._search_anew()
         self._show_found()
         self._show_choices()
+
+    def _search_anew(self) -> None:
+        """Search by what stands in the field; what is wrong with it is said below it."""
+        try:
+            wanted = parse_run_filter(self._search.text())
+            if needs_settings(wanted) and not self._has_settings:
+                self._filter = wanted
+                self._note_search("Reading the settings of the runs…", Tone.MUTED)
+                self.settingsWanted.emit()
+                return
+            runs = self._table.content.all_rows
+            is_found = run_finder(wanted, runs, self._table.settings)
+        except ProblemError as error:
+            self._note_search(problem_sentences(error.problems[0]), Tone.ERROR)
+            if not self._table.content.found_rows:
+                self._filter = RunFilter()
+                self._table.set_search(None)
+            return
+        self._filter = wanted
+        self._note_search("", Tone.MUTED)
+        self._table.set_search(is_found if wanted != RunFilter() else None)
+
+    def _note_search(self, text: str, tone: Tone) -> None:
+        self._search_note.setText(visible_line(text))
+        self._search_note.setVisible(bool(text))
+        set_tone(self._search_note, tone)
 
     @Slot()
     def _on_selection_changed(self) -> None:

@@ -1,6 +1,6 @@
 """The table of runs: its columns, what is chosen in it, and that nothing in it jumps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal, Slot
@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.runs.history.run_text import matches, search_words
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS, STARTED, run_tip
 from gpupanel.ui.panels.runs_panel.setting_columns import (
     DIFFERS,
@@ -68,7 +67,6 @@ class RunsTable(TableView[RunSummary]):
             sorted_by=(STARTED, Qt.SortOrder.DescendingOrder),
         )
         super().__init__(content, "runs_table", "Runs", _ROW_HEIGHT, parent)
-        self._words: tuple[str, ...] = ()
         self._single = SettingColumns()
         self._drawn: dict[str, int] = {}
         self._shown: dict[str, bool] = {}
@@ -96,12 +94,14 @@ class RunsTable(TableView[RunSummary]):
         self._measured = {}
         self._rebuild()
 
-    def set_search(self, text: str) -> None:
-        """Show only the runs in which each word is found; of these, chosen ones stay chosen."""
-        words = search_words(text)
-        if words != self._words:
-            self._words = words
-            self.content.set_search(lambda run: matches(run, words))
+    @property
+    def settings(self) -> Mapping[str, RunSettings]:
+        """What the runs were started with, as far as it was read."""
+        return self._single.settings
+
+    def set_search(self, is_found: Callable[[RunSummary], bool] | None) -> None:
+        """Show only runs of which that is true; of these, chosen ones stay chosen."""
+        self.content.set_search(is_found)
 
     def choices(self) -> ColumnChoices:
         """How the columns are, to be remembered."""
