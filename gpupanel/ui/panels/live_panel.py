@@ -45,7 +45,9 @@ class LivePanel(QWidget):
         self._has_ended = False
         self._empty = EmptyState(*_NOTHING)
         self._wall = PlotWall(self._curves)
-        self._hint = QLabel("Drag in a plot to pan, turn the wheel to zoom.")
+        self._hint = QLabel(
+            "Drag a box or turn the wheel to zoom; Shift and drag to pan; double-click to reset."
+        )
         self._hint.setProperty("tone", "muted")
         self._hint.setProperty("textSize", "small")
         self._follow = QPushButton("Reset zoom")

@@ -30,6 +30,7 @@ class DrawnCurve:
         self._is_restless = False
         self._drawn: tuple[int, float, float, int] | None = None
         self._values: Floats = np.empty(0)
+        self._bounds: tuple[float, float] | None = None
         self._line = pg.PlotCurveItem(antialias=True)
         self._dots = pg.ScatterPlotItem(size=_DOT_SIZE) if curve.has_dots else None
         if curve.is_backdrop:
@@ -61,6 +62,7 @@ class DrawnCurve:
             return
         self._drawn = wanted
         times, self._values = envelope(buffer.times, buffer.values, start_s, end_s, pixels)
+        self._bounds = shown_bounds(times, self._values, start_s, end_s)
         if self._wide > 1.0 and _is_restless(self._values) is not self._is_restless:
             self._is_restless = not self._is_restless
             self.recolor()
@@ -81,9 +83,8 @@ class DrawnCurve:
             self._dots.setData(times, self._values)
 
     def bounds(self) -> tuple[float, float] | None:
-        """The least and the greatest value that is drawn; ``None`` where nothing is."""
-        known = self._values[np.isfinite(self._values)]
-        return (float(known.min()), float(known.max())) if known.size else None
+        """The least and the greatest value between the edges; ``None`` where there is nothing."""
+        return self._bounds
 
 
 def _is_restless(values: "Floats") -> bool:
@@ -96,6 +97,29 @@ def visible_slice(times: Floats, start_s: float, end_s: float) -> slice:
     first = int(np.searchsorted(times, start_s, side="left"))
     last = int(np.searchsorted(times, end_s, side="right"))
     return slice(max(0, first - 1), min(times.size, last + 1))
+
+
+def shown_bounds(
+    times: Floats, values: Floats, start_s: float, end_s: float
+) -> tuple[float, float] | None:
+    """The least and the greatest value of a line between two edges, where it crosses them included.
+
+    Args:
+        times: Ascending, one dimension; the line may begin and end beyond the edges.
+        values: One for each time; not-a-number where the line has a gap.
+        start_s: Left edge.
+        end_s: Right edge.
+    """
+    first = int(np.searchsorted(times, start_s, side="left"))
+    last = int(np.searchsorted(times, end_s, side="right"))
+    crossed = [
+        np.interp(edge, times[place - 1 : place + 1], values[place - 1 : place + 1])
+        for edge, place in ((start_s, first), (end_s, last))
+        if 0 < place < times.size
+    ]
+    seen = np.concatenate((values[first:last], crossed))
+    known = seen[np.isfinite(seen)]
+    return (float(known.min()), float(known.max())) if known.size else None
 
 
 def envelope(

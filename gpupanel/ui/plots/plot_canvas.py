@@ -12,6 +12,7 @@ from gpupanel.ui import theme
 from gpupanel.ui.plots.axes import TimeAxis, ValueAxis, ValueGrid
 from gpupanel.ui.plots.axis_range import settled_range
 from gpupanel.ui.plots.curve import Curve
+from gpupanel.ui.plots.curve_box import CurveBox
 from gpupanel.ui.plots.drawn_curve import DrawnCurve
 
 _LEFT_AXIS_WIDTH = 52
@@ -20,7 +21,9 @@ _MARGIN = 0.08
 
 
 class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
-    """Curves over time. Dragging and the wheel move along the time only.
+    """Curves over time. A dragged box and the wheel zoom, Shift and dragging move along the time.
+
+    The range of values is fitted to what is shown unless a box chose it.
 
     Args:
         value_range: A range that never changes, or ``None`` to fit round numbers to the values.
@@ -46,19 +49,23 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         line_width: float = 1.0,
     ) -> None:
         axes = {"bottom": TimeAxis("bottom"), "left": ValueAxis("left")}
-        super().__init__(parent, axisItems=axes)
+        box = CurveBox(has_free_values=value_range is None)
+        super().__init__(parent, viewBox=box, axisItems=axes)
         self._fixed, self._bounds = value_range, bounds
         self._shown: tuple[float, float] | None = None
+        self._fitted_times: tuple[float, float] | None = None
+        self._has_chosen_values = False
         self._line_width = line_width
         self._curves: list[DrawnCurve] = []
         self._times = (0.0, 10.0)
         self._pointer = pg.InfiniteLine(angle=90, movable=False)
         self._pointer.hide()
         self._note = QLabel(empty_note)
-        self._box = self.getPlotItem().getViewBox()
+        self._box = box
         self._grid = ValueGrid(self.getPlotItem().getAxis("left"))
         self._dress()
         self._box.sigRangeChangedManually.connect(self._take_range)
+        self._box.boxChosen.connect(self._take_box)
         theme.changes.changed.connect(self.recolor)
         self.setTimeRange(*self._times)
         self._show_values(value_range or (0.0, 1.0))
@@ -89,7 +96,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         for drawn in self._curves:
             for item in drawn.items:
                 self.addItem(item)
-        self._shown = None
+        self._shown = self._fitted_times = None
         self._note.show()
 
     def setTimeRange(self, start_s: float, end_s: float) -> None:
@@ -100,7 +107,12 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     def setBounds(self, low: float, high: float) -> None:
         """Never leave that range when fitting one to the values."""
         self._bounds = (low, high)
-        self._shown = None
+        self._shown = self._fitted_times = None
+
+    def fitValues(self) -> None:
+        """Fit the range of values to what is shown again, whatever a box chose."""
+        self._has_chosen_values = False
+        self._shown = self._fitted_times = None
 
     def setPointer(self, time_s: float | None) -> None:
         """Draw a line through that time, wherever the pointer is."""
@@ -114,14 +126,22 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         return int(self.mapFromScene(scene).x())
 
     def redraw(self, *, keep_axes: bool) -> None:
-        """Bring the curves up to date, and the range of values unless it has to stay."""
+        """Bring the curves up to date, and the range of values.
+
+        Args:
+            keep_axes: The range of values stays, unless another part of the time is shown.
+        """
         pixels = max(1, math.ceil(self._box.width()))
         for drawn in self._curves:
             drawn.redraw(*self._times, pixels)
         if not self._note.isHidden():
             self._note.setVisible(all(drawn.bounds() is None for drawn in self._curves))
-        if not keep_axes and self._fixed is None:
-            self._fit()
+        if self._fixed is None and not self._has_chosen_values:
+            if not keep_axes:
+                self._fit(self._shown)
+            elif self._times != self._fitted_times:
+                # A person looks closer: what fitted the part before is no measure for this one.
+                self._fit(None)
 
     @Slot()
     def recolor(self) -> None:
@@ -157,7 +177,6 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         item.hideButtons()
         item.setMenuEnabled(False)
         item.setContentsMargins(0, 8, 12, 0)
-        self._box.setMouseEnabled(x=True, y=False)
         self._box.disableAutoRange()
         self._box.setDefaultPadding(0.0)
         self._box.setLimits(xMin=0.0, minXRange=1.0)
@@ -187,17 +206,32 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
 
     @Slot()
     def _take_range(self) -> None:
+        if tuple(self._box.viewRange()[0]) != self._times:
+            self._take_range_shown()
+
+    @Slot(object, object)
+    def _take_box(self, times: tuple[float, float], values: tuple[float, float] | None) -> None:
+        if values is not None:
+            self._has_chosen_values = True
+            self._box.setYRange(*values, padding=0)
+        self.setTimeRange(*times)
+        self._take_range_shown()
+
+    def _take_range_shown(self) -> None:
+        """Take the part of the axis that is shown: the closest that can be is not that of a box."""
         start, end = self._box.viewRange()[0]
         self._times = (float(start), float(end))
         self.timeRangeChosen.emit(*self._times)
 
-    def _fit(self) -> None:
+    def _fit(self, shown: tuple[float, float] | None) -> None:
+        """Fit the range of values; the one that is shown stays as long as it will do."""
+        self._fitted_times = self._times
         known = [bounds for drawn in self._curves if (bounds := drawn.bounds()) is not None]
         if not known:
             return
         least = max(self._bounds[0], min(low for low, _ in known))
         greatest = min(self._bounds[1], max(high for _, high in known))
-        wanted = settled_range(least, greatest, self._shown)
+        wanted = settled_range(least, greatest, shown)
         wanted = (max(self._bounds[0], wanted[0]), min(self._bounds[1], wanted[1]))
         if wanted != self._shown and wanted[1] > wanted[0]:
             self._shown = wanted

@@ -116,6 +116,9 @@ class PlotWall(QWidget):
     def follow(self) -> None:
         """Show the whole run again, and go on doing so."""
         self._set_following(following=True)
+        self._set_times(*time_range(self._curves.elapsed_s))
+        for plot in self.plots:
+            plot.fitValues()
         self.redraw()
 
     @Slot()

@@ -120,8 +120,16 @@ class TimePlot(QFrame):
         if self._canvas is not None:
             self._canvas.setTimeRange(start_s, end_s)
 
+    def fitValues(self) -> None:
+        """Fit the range of values to what is shown again, whatever a person chose."""
+        if self._canvas is not None:
+            self._canvas.fitValues()
+
     def redraw(self, pointer_s: float | None) -> None:
-        """Bring everything up to date; the axes stay while the pointer is in some plot."""
+        """Bring everything up to date; the axes stay while the pointer is in some plot.
+
+        A person who looks at another part of the time meanwhile sees its values fitted all the same.
+        """
         named = [curve for curve in self._curves if not curve.is_backdrop]
         self._legend.setEntries(tuple(curve.legend_entry(pointer_s) for curve in named))
         self.canvas.setPointer(pointer_s)

@@ -89,6 +89,9 @@ class CurveGrid(QWidget):
     def show_whole(self) -> None:
         """Show the runs whole again."""
         self._set_whole(is_whole=True)
+        self._set_range(*self.span())
+        for plot in self.shown:
+            plot.fitValues()
         self._draw_soon()
 
     @Slot()
