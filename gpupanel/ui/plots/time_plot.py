@@ -128,7 +128,7 @@ class TimePlot(QFrame):
     def redraw(self, pointer_s: float | None) -> None:
         """Bring everything up to date; the axes stay while the pointer is in some plot.
 
-        A person who looks at another part of the time meanwhile sees its values fitted all the same.
+        Where a person zooms meanwhile, the values are fitted to what is shown then.
         """
         named = [curve for curve in self._curves if not curve.is_backdrop]
         self._legend.setEntries(tuple(curve.legend_entry(pointer_s) for curve in named))
