@@ -30,6 +30,7 @@ from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, SettingsReuse
 from gpupanel.ui.bindings.starting_session import StartingSession
 from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
+from gpupanel.ui.bindings.undo_binding import UndoBinding
 from gpupanel.ui.bindings.window_closing import WindowClosing
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.live_page import LivePage
@@ -115,6 +116,7 @@ class MainWindow(QMainWindow):
         self.settings = WindowSettingsBinding(
             settings, self.window_actions, self._device_watch, runs_dir, self
         )
+        UndoBinding(self.session, self.window_actions, self)
         self._menus = MenuBinding(
             self.window_actions,
             self.session,

@@ -27,6 +27,7 @@ class WindowActions(QObject):
         super().__init__(window)
         self._window = window
         self._make_file()
+        self._make_edit()
         self._make_run()
         self._make_view()
         self._make_help()
@@ -45,6 +46,14 @@ class WindowActions(QObject):
         self.quit = make(
             "file_quit", "&Quit", "Closes the window; a run continues without it", "Ctrl+Q"
         )
+
+    def _make_edit(self) -> None:
+        self.undo = self._make(
+            "edit_undo", "&Undo", "Takes the last change of a setting back", "Ctrl+Z"
+        )
+        self.redo = self._make("edit_redo", "&Redo", "Makes it again", "Ctrl+Shift+Z")
+        for each in (self.undo, self.redo):
+            each.setAutoRepeat(True)
 
     def _make_run(self) -> None:
         make = self._make
@@ -166,6 +175,7 @@ def menus_of(actions: WindowActions) -> Sequence[tuple[str, Sequence[Entry]]]:
     helps = (a.shortcuts, a.doctor, None, a.about)
     return (
         ("&File", file),
+        ("&Edit", (a.undo, a.redo)),
         ("&Run", (*run, *rest)),
         ("&View", (*pages, None, a.reset_zoom, None, *a.themes.actions())),
         ("&Help", helps),
