@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QFileInfo, QSettings, Qt, Slot
+from PySide6.QtCore import QFileInfo, QSettings, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QMainWindow, QSplitter, QTabWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QTabWidget, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
@@ -18,21 +18,27 @@ from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.layers_binding import LayersBinding
+from gpupanel.ui.bindings.menu_binding import MenuBinding
 from gpupanel.ui.bindings.model_use import ModelUse
 from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
+from gpupanel.ui.bindings.queue_report import runs_title
 from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
 from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, SettingsReuse
 from gpupanel.ui.bindings.starting_session import StartingSession
 from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
+from gpupanel.ui.bindings.undo_binding import UndoBinding
 from gpupanel.ui.bindings.window_closing import WindowClosing
+from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.live_page import LivePage
+from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.progress_panel import ProgressPanel
+from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.remembered import remember_folds, remembered_folds
@@ -71,7 +77,9 @@ class MainWindow(QMainWindow):
         self._device_watch = DeviceWatch(self, folder=runs_dir)
         self._doctor_binding = DoctorBinding(self.session, self._device_watch, self)
         self._preview_loader = PreviewLoader(parent=self)
-        self.profile_bar = ProfileBar()
+        self.window_actions = WindowActions(self)
+        self.profile_bar = ProfileBar(self.window_actions)
+        self.run_bar = RunBar(self.window_actions)
         self.devices = DevicePanel()
         self.devices.setFolds(remembered_folds(settings))
         self.session_page = SessionPage(self.session, self._preview_loader)
@@ -95,7 +103,7 @@ class MainWindow(QMainWindow):
             self.session,
             self.control,
             self.profiles,
-            self.profile_bar,
+            self.run_bar,
             self.runs,
             runs_dir,
             self._questions,
@@ -104,7 +112,21 @@ class MainWindow(QMainWindow):
         self.progress = ProgressPanel()
         self._compose()
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
-        RunBinding(self.session, self.control, self.profile_bar, self.progress, self.devices, self)
+        RunBinding(self.session, self.control, self.run_bar, self.progress, self.devices, self)
+        self.settings = WindowSettingsBinding(
+            settings, self.window_actions, self._device_watch, runs_dir, self
+        )
+        UndoBinding(self.session, self.window_actions, self)
+        self._menus = MenuBinding(
+            self.window_actions,
+            self.session,
+            self.control,
+            self.profile_bar,
+            self.live_page,
+            self.tabs,
+            self._doctor_binding,
+            self,
+        )
         TrustConfirmation(self.control, self._questions, self)
         EndConfirmation(self.session, self.control, self._questions, self)
         retry_with_fix = RetryWithFix(
@@ -123,7 +145,7 @@ class MainWindow(QMainWindow):
 
     def begin(self) -> None:
         """Watch devices and runs; a run that goes on is followed at once."""
-        self._device_watch.start()
+        self._device_watch.start(self.settings.value.sampling.milliseconds)
         self._history.refresh()
         self._queue.begin()
 
@@ -162,7 +184,12 @@ class MainWindow(QMainWindow):
         splitter.setSizes([320, 960])
         central = QWidget()
         layout = column_in(central, spacing=0)
-        layout.addWidget(self.profile_bar)
+        bar = QHBoxLayout()
+        bar.setSpacing(2 * GRID)
+        bar.setContentsMargins(2 * GRID, GRID // 4, 2 * GRID, GRID // 2)
+        bar.addWidget(self.profile_bar)
+        bar.addWidget(self.run_bar, 1)
+        layout.addLayout(bar)
         layout.addWidget(splitter, 1)
         layout.addWidget(self.progress)
         self.setCentralWidget(central)
@@ -196,6 +223,8 @@ class MainWindow(QMainWindow):
         self.live_page.banner.runRequested.connect(self._open_run)
         self._history.listed.connect(self.live_page.setRuns)
         self._history.goingFound.connect(self._follow_going)
+        self._queue.report.countsChanged.connect(self.tabs.show_queue)
+        self.tabs.runsShown.connect(self._queue.report.mark_seen)
         self._queue.runBegan.connect(self._history.refresh)
         self._queue.entryOpened.connect(self.tabs.show_session)
 
@@ -256,17 +285,21 @@ class MainTabs(QTabWidget):
         runs: The runs there are.
     """
 
+    runsShown = Signal()
+    """The person sees the runs there are, and the queue."""
+
     def __init__(self, session: QWidget, live: QWidget, runs: QWidget) -> None:
         super().__init__()
         self.setObjectName("main_tabs")
         self.setDocumentMode(True)
-        self._session, self._live = session, live
+        self._session, self._live, self._runs = session, live, runs
         for page, title, tip in (
             (session, "Session", "What is trained, on what, and what will happen"),
             (live, "Live", "Curves, devices and log of a run"),
             (runs, "Runs", "Past runs"),
         ):
             self.setTabToolTip(self.addTab(page, title), tip)
+        self.currentChanged.connect(self._report_runs)
 
     @Slot()
     def show_session(self) -> None:
@@ -277,3 +310,16 @@ class MainTabs(QTabWidget):
     def show_live(self) -> None:
         """Go to the run that is shown."""
         self.setCurrentWidget(self._live)
+
+    @Slot(int, int)
+    def show_queue(self, waiting: int, failed: int) -> None:
+        """Say beside the title of Runs how many entries wait, and how many failed unseen."""
+        if failed and self.currentWidget() is self._runs:
+            self.runsShown.emit()
+            return
+        self.setTabText(self.indexOf(self._runs), runs_title(waiting, failed))
+
+    @Slot()
+    def _report_runs(self) -> None:
+        if self.currentWidget() is self._runs:
+            self.runsShown.emit()

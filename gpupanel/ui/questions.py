@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from enum import Enum, auto
 from pathlib import Path
+from typing import NamedTuple
 
-from PySide6.QtCore import QFileInfo, Qt, QTimer
+from PySide6.QtCore import QFileInfo, Qt
 from PySide6.QtWidgets import (
+    QAbstractButton,
+    QCheckBox,
     QDialog,
     QDialogButtonBox,
     QFileDialog,
@@ -30,7 +33,6 @@ from gpupanel.ui import formatting
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
 
-_NOTICE_MS = 6_000
 _LONGEST_COMMAND = 300
 """Characters; a longer one would fill the screen."""
 _FILES = "Profiles (*.toml);;All files (*)"
@@ -42,6 +44,23 @@ class SaveChoice(Enum):
     SAVE = auto()
     DISCARD = auto()
     CANCEL = auto()
+
+
+class ClosingChoice(Enum):
+    """What is to become of a run that goes on when the window is closed."""
+
+    KEEP_RUNNING = auto()
+    SUSPEND = auto()
+    STOP = auto()
+    CANCEL = auto()
+    """The window stays."""
+
+
+class ClosingAnswer(NamedTuple):
+    """What was chosen, and whether the window is to be closed so from now on, unasked."""
+
+    choice: ClosingChoice
+    remembers: bool = False
 
 
 class Questions:
@@ -211,19 +230,38 @@ class Questions:
         box.setInformativeText(more)
         return box
 
-    def show_run_goes_on(self) -> None:
-        """Say, in passing, that closing the window does not end the run."""
-        notice = QMessageBox(
-            QMessageBox.Icon.Information,
-            "gpupanel",
-            "The run continues without the window.",
-            QMessageBox.StandardButton.Ok,
+    def about_closing(self, name: str, *, can_suspend: bool) -> ClosingAnswer:
+        """What is to become of a run when the window is closed.
+
+        Args:
+            name: Of the run.
+            can_suspend: It trains; an evaluation has nothing to go on from.
+        """
+        box = self._box(
+            "closing_question",
+            "A run is in progress",
+            f"{visible_line(name)} is in progress.",
+            "It can continue without the window: open gpupanel again to watch it, or to stop it.",
         )
-        notice.setInformativeText("Open gpupanel again to watch it, or to stop it.")
-        notice.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        # A window of its own, since the one it is about closes now; it goes by itself.
-        QTimer.singleShot(_NOTICE_MS, notice, notice.close)
-        notice.show()
+        box.setIcon(QMessageBox.Icon.Question)
+        role = QMessageBox.ButtonRole
+        keep = box.addButton("&Keep running", role.AcceptRole)
+        box.setDefaultButton(keep)
+        choices: dict[QAbstractButton, ClosingChoice] = {keep: ClosingChoice.KEEP_RUNNING}
+        if can_suspend:
+            suspend = box.addButton("&Suspend", role.ActionRole)
+            suspend.setToolTip("Saves a checkpoint and frees the devices; it can be resumed later")
+            choices[suspend] = ClosingChoice.SUSPEND
+        stop = box.addButton("S&top", role.ActionRole)
+        stop.setToolTip("Finishes the step, saves the model and a checkpoint, then ends the run")
+        choices[stop] = ClosingChoice.STOP
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        always = QCheckBox("&Always keep runs going, without asking", box)
+        box.setCheckBox(always)
+        box.exec()
+        choice = choices.get(box.clickedButton(), ClosingChoice.CANCEL)
+        keeps = choice is ClosingChoice.KEEP_RUNNING
+        return ClosingAnswer(choice, remembers=keeps and always.isChecked())
 
     def show_problems(self, title: str, problems: Sequence[Problem]) -> None:
         """Show problems, all of them, as text that can be copied; does not wait for an answer."""

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from gpupanel.domain.confusion import LabelFigures
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 
-SECOND_STOP_MS = 2_000
-"""So long after Stop another click on it does nothing: it may belong to a double click."""
+END_NOW_AFTER_MS = 2_000
+"""So long after Stop the run cannot be ended without saving: most have saved by then."""
 
 
 class RunControl(QObject):
@@ -56,7 +56,7 @@ class RunControl(QObject):
     :meth:`start_trusted` or :meth:`give_up_start` has to follow.
     """
     endDoubted = Signal()
-    """Stop was clicked again: before :meth:`end_now` the person has to be asked."""
+    """The run is to end without saving: before :meth:`end_now` the person has to be asked."""
 
     def __init__(
         self, session: Session, launcher: Launcher, runs_dir: Path, parent: QObject | None = None
@@ -70,7 +70,7 @@ class RunControl(QObject):
         self._asked: Request | None = None
         self._saved_before: tuple[CheckpointSaved | None, int] | None = None
         self._is_closed = False
-        self._after_stop = QTimer(self, singleShot=True, interval=SECOND_STOP_MS)
+        self._after_stop = QTimer(self, singleShot=True, interval=END_NOW_AFTER_MS)
         self._after_stop.timeout.connect(self._refresh_state)
         launcher.launched.connect(self._on_launched)
         launcher.refused.connect(self._on_refused)
@@ -143,13 +143,16 @@ class RunControl(QObject):
 
     @Slot()
     def stop(self) -> None:
-        """Ask the active run to save and end; again, a while later: doubt whether it may."""
-        buttons = self._session.buttons
-        if buttons.stop_ends_now:
-            self.endDoubted.emit()
-        elif buttons.stop and not buttons.is_stopping:
+        """Ask the active run to save and end."""
+        if self._session.buttons.stop:
             self._after_stop.start()
             self._ask(Request.STOP)
+
+    @Slot()
+    def doubt_end(self) -> None:
+        """Have the person asked whether the run that saves is to end without that."""
+        if self._session.buttons.end_now:
+            self.endDoubted.emit()
 
     def end_now(self, layout: RunLayout | None) -> None:
         """End a run at once, without saving.
@@ -158,7 +161,7 @@ class RunControl(QObject):
             layout: The active run when the person was asked; where another one is active by now,
                 or it has ended, nothing happens.
         """
-        if self._session.buttons.stop_ends_now and layout == self.active:
+        if self._session.buttons.end_now and layout == self.active:
             self._ask(Request.END)
 
     @Slot()
@@ -183,11 +186,13 @@ class RunControl(QObject):
         self._drop(self._active)
         if self._shown is not self._active:
             self._drop(self._shown)
-        self._active = self._shown = self._new_watch(layout)
-        self._saved_before = None
-        self._active.statusChanged.connect(self._on_active_status)
-        self._set_run(self._state(RunStatus()), None)
-        self._show(self._active)
+        self._shown = self._new_active(layout)
+        self._show(self._shown)
+
+    def follow_unseen(self, layout: RunLayout) -> None:
+        """Follow a run that goes on, unless another one does; the one that is shown stays so."""
+        if not self._is_closed and self._active is None:
+            self._new_active(layout).start()
 
     def open(self, layout: RunLayout) -> None:
         """Show a run from its beginning; the active one goes on being followed.
@@ -203,6 +208,8 @@ class RunControl(QObject):
             self._active.followed.disconnect(self.followed)
             self._active.statusChanged.disconnect(self.shownStatusChanged)
         self._shown = self._new_watch(layout)
+        if self._session.run_state is RunState.ENDED:
+            self._set_run(RunState.IDLE, None)
         self._show(self._shown)
 
     def pass_on_request(self) -> None:
@@ -243,6 +250,13 @@ class RunControl(QObject):
         if self._active is not None:
             self._launcher.ask(self._active.layout, request)
         self._refresh_state()
+
+    def _new_active(self, layout: RunLayout) -> RunWatch:
+        self._active = watch = self._new_watch(layout)
+        self._saved_before = None
+        watch.statusChanged.connect(self._on_active_status)
+        self._set_run(self._state(RunStatus()), None)
+        return watch
 
     def _new_watch(self, layout: RunLayout) -> RunWatch:
         watch = RunWatch(layout, self)

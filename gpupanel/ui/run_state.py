@@ -40,20 +40,19 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ButtonStates:
-    """Which buttons can be pressed, and what Stop means now.
+    """Which buttons can be pressed.
 
     Attributes:
-        stop_ends_now: The run was asked to stop before: clicking again asks whether to end it
-            without saving.
-        is_stopping: Stop was clicked a moment ago: clicking again does nothing yet.
+        is_stopping: The run was asked to stop, and saves.
+        end_now: It was asked a while ago: whether to end it without saving can be asked for.
         suspend_tip: What suspending does, or why it cannot be done now.
         start_is_unchecked: Whether TensorFlow can use the chosen GPUs is not known yet.
     """
 
     start: bool
     stop: bool
-    stop_ends_now: bool
     is_stopping: bool = False
+    end_now: bool = False
     suspend: bool = False
     suspend_tip: str = ""
     start_is_unchecked: bool = False
@@ -95,9 +94,9 @@ def button_states(
     return ButtonStates(
         start=not run.is_busy and preparation.is_startable,
         start_is_unchecked=checking,
-        stop=run.is_busy and run is not RunState.KILLING,
-        stop_ends_now=run is RunState.STOPPING and not stopped_now,
-        is_stopping=run is RunState.STOPPING and stopped_now,
+        stop=run.is_busy and run not in (RunState.STOPPING, RunState.KILLING),
+        is_stopping=run is RunState.STOPPING,
+        end_now=run is RunState.STOPPING and not stopped_now,
         suspend=may_suspend,
         suspend_tip=_SUSPEND_TIPS.get(run, tip),
     )
@@ -272,6 +271,19 @@ def state_words(run: RunState, status: RunStatus | None, preparation: Preparatio
         case RunState.ENDED:
             return "Running" if status is None else short_words(status)
     assert_never(run)
+
+
+def progress_words(run: RunState, status: RunStatus | None) -> str:
+    """How far the run that goes on is, beside its state; empty where that is not known."""
+    if run not in (RunState.RUNNING, RunState.STOPPING, RunState.SUSPENDING) or status is None:
+        return ""
+    if status.evaluates:
+        total = status.examples_total
+        return f"{status.examples * 100 // total} %" if total else ""
+    words = [f"epoch {status.epoch}/{status.epoch_total}"] if status.epoch_total else []
+    if run is RunState.RUNNING and status.seconds_left is not None:
+        words.append(f"{formatting.duration(status.seconds_left)} left")
+    return " · ".join(words)
 
 
 def state_tone(run: RunState, status: RunStatus | None, preparation: Preparation) -> Tone:

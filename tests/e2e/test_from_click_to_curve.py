@@ -149,7 +149,7 @@ def test_that_a_run_outlives_its_window_and_the_next_window_follows_it(
     _wait_for_curve(qtbot, window)
     step = window.session.run_status.step
     window.close()
-    assert person.farewells == 1
+    assert len(person.left) == 1
 
     again = new_window(settings, runs_dir, person)
     qtbot.addWidget(again)

@@ -19,6 +19,7 @@ from typing_extensions import override
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs import launcher
 from gpupanel.ui import app
+from gpupanel.ui.bindings.window_closing import KEEPS_RUNNING_KEY
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.questions import ProblemDialog
 
@@ -33,6 +34,7 @@ class ClosingWindow(MainWindow):
     @override
     def begin(self) -> None:
         super().begin()
+        self._settings.setValue(KEEPS_RUNNING_KEY, 1)  # a question would keep it open
         self._begun_s = time.monotonic()
         self._looking = QTimer(self, interval=20)
         self._looking.timeout.connect(self._click)

@@ -10,7 +10,7 @@ from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.trust.user_code import UserCode
-from gpupanel.ui.questions import Questions, SaveChoice
+from gpupanel.ui.questions import ClosingAnswer, ClosingChoice, Questions, SaveChoice
 
 
 class Person(Questions):
@@ -22,7 +22,8 @@ class Person(Questions):
         self.saves: Path | None = None
         self.asked: list[str] = []
         self.problems: list[tuple[str, tuple[Problem, ...]]] = []
-        self.farewells = 0
+        self.closes = ClosingAnswer(ClosingChoice.KEEP_RUNNING)
+        self.left: list[tuple[str, bool]] = []
         self.ends = True
         self.label: RunLabel | None = None
         self.labelled: list[tuple[RunSummary, bool]] = []
@@ -92,5 +93,6 @@ class Person(Questions):
         self.problems.append((title, tuple(problems)))
 
     @override
-    def show_run_goes_on(self) -> None:
-        self.farewells += 1
+    def about_closing(self, name: str, *, can_suspend: bool) -> ClosingAnswer:
+        self.left.append((name, can_suspend))
+        return self.closes

@@ -349,17 +349,6 @@ def test_that_a_recent_profile_that_may_not_be_read_does_not_keep_the_window_fro
     assert opened().isVisible()
 
 
-def test_that_closing_during_a_run_says_once_that_it_goes_on(qtbot, opened, person, runs_dir):
-    with WrittenRun(runs_dir) as run:
-        run.begin()
-        for _ in range(2):
-            window = opened()
-            qtbot.waitUntil(lambda shown=window: shown.session.run_state.is_busy, timeout=5000)
-            window.close()
-
-    assert person.farewells == 1
-
-
 def test_that_problems_can_be_copied_from_their_dialog(qtbot):
     dialog = ProblemDialog(
         "bad.toml was not opened.",

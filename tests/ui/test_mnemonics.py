@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QPushButton
 
 from gpupanel.ui.forms.value_form import with_mnemonics
 from gpupanel.ui.panels.profile_bar import ProfileBar
+from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.run_state import ButtonStates
 
 TITLES = st.lists(st.text(st.characters(codec="ascii", exclude_characters="&"), max_size=12))
@@ -15,11 +16,11 @@ TITLES = st.lists(st.text(st.characters(codec="ascii", exclude_characters="&"), 
 @pytest.mark.parametrize(
     ("titles", "shown"),
     [
-        (["Epochs", "Seed"], ["&Epochs", "&Seed"]),
-        (["Seed", "Shuffle each epoch"], ["&Seed", "Shuffle &each epoch"]),
+        (["Batch", "Seed"], ["&Batch", "&Seed"]),
+        (["Seed", "Shuffle all images"], ["&Seed", "Shuffle &all images"]),
         (["Ab", "Ba", "ab", "Abd"], ["&Ab", "&Ba", "ab", "Ab&d"]),
         (["Aa", "aA"], ["&Aa", "aA"]),
-        (["3x3 filters"], ["3x3 &filters"]),
+        (["3x3 tiles"], ["3x3 &tiles"]),
         (["", "12"], ["", "12"]),
         ([], []),
     ],
@@ -33,7 +34,11 @@ def test_that_letters_that_something_else_has_are_left_to_it():
 
 
 def test_that_the_letter_of_the_copy_buttons_is_left_to_them():
-    assert with_mnemonics(["Checkpoint", "Classes"]) == ["C&heckpoint", "C&lasses"]
+    assert with_mnemonics(["Copies", "Classes"]) == ["C&opies", "C&lasses"]
+
+
+def test_that_the_letters_of_the_menus_are_left_to_them():
+    assert with_mnemonics(["Epochs", "Head", "Fever"]) == ["E&pochs", "He&ad", "Fever"]
 
 
 @given(titles=TITLES, taken=st.text("abcdefg", max_size=3))
@@ -47,11 +52,10 @@ def test_that_titles_stay_as_they_are_and_letters_differ(titles, taken):
 
 
 def test_that_no_button_of_the_bar_takes_a_letter_from_the_page_below(qtbot):
-    bar = ProfileBar()
-    qtbot.addWidget(bar)
-    bar.setButtons(
-        ButtonStates(start=True, stop=True, stop_ends_now=True, suspend=True), error_count=0
-    )
-    buttons = bar.findChildren(QPushButton)
-    assert len(buttons) == 6
+    bars = ProfileBar(), RunBar()
+    for bar in bars:
+        qtbot.addWidget(bar)
+    bars[1].setButtons(ButtonStates(start=True, stop=True, end_now=True, suspend=True), 0)
+    buttons = [button for bar in bars for button in bar.findChildren(QPushButton)]
+    assert len(buttons) == 8
     assert [each.text() for each in buttons if "&" in each.text()] == []

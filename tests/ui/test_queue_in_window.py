@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QModelIndex, QSettings, Qt
-from PySide6.QtWidgets import QApplication, QPushButton, QTableView
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTableView
 from pytestqt.qtbot import QtBot
 
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue import orders
@@ -16,8 +19,11 @@ from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.ui.formatting import DASH
 from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.panels.progress_panel import ProgressPanel
+from gpupanel.ui.run_state import RunState
 from tests.fakes.person import Person
 from tests.fakes.queued_runs import MACHINE, prepare_without_build
+from tests.fakes.run_directory import WrittenRun
 from tests.ui.new_window import new_window
 
 pytestmark = pytest.mark.usefixtures("preview_without_process")
@@ -297,3 +303,84 @@ def test_that_the_run_of_an_entry_opens_in_live(
     assert window.control.shown is not None
     assert window.control.shown.root == run.root
     assert window.tabs.currentWidget() is window.live_page
+
+
+def detail(window: MainWindow) -> str:
+    label = window.findChild(QLabel, "run_detail")
+    assert isinstance(label, QLabel)
+    return label.text()
+
+
+def test_that_queue_answers_with_the_place_and_the_tab_counts(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    window.tabs.show_session()
+    add(files, runs_dir, "first")
+    press(qtbot, window, "queue_button")
+    answer = "Queued, place 2; the queue is paused"
+    qtbot.waitUntil(lambda: detail(window) == answer, timeout=10_000)
+    qtbot.waitUntil(lambda: window.tabs.tabText(2) == "Runs (2 queued)", timeout=10_000)
+    files.change(lambda line: line.with_removed(line.entries[0].id))
+    qtbot.waitUntil(lambda: window.tabs.tabText(2) == "Runs (1 queued)", timeout=10_000)
+
+
+def test_that_a_failure_in_the_queue_is_said_and_counted_until_somebody_looks(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    window.tabs.show_session()
+    refused, failed = add(files, runs_dir, "refused", "x" * 200)
+    qtbot.waitUntil(lambda: window.tabs.tabText(2) == "Runs (2 queued)", timeout=10_000)
+    problem = Problem(code="no", message="The GPU is gone.")
+    files.change(
+        lambda line: line.with_changed(
+            refused.model_copy(update={"state": EntryState.REFUSED, "problems": (problem,)})
+        )
+    )
+    words = "Queued run “refused” cannot start: The GPU is gone."
+    qtbot.waitUntil(lambda: detail(window) == words, timeout=10_000)
+    assert window.tabs.tabText(2) == "Runs (1 queued, 1 failed)"
+    lost = {"state": EntryState.ENDED, "outcome": Outcome.LOST}
+    files.change(lambda line: line.with_changed(failed.model_copy(update=lost)))
+    qtbot.waitUntil(lambda: window.tabs.tabText(2) == "Runs (2 failed)", timeout=10_000)
+    assert detail(window) == f"Queued run “{'x' * 40}…” failed"
+    window.tabs.setCurrentWidget(window.runs)
+    assert window.tabs.tabText(2) == "Runs"
+
+
+def test_that_a_run_of_the_queue_is_followed_though_a_past_one_is_shown(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    with WrittenRun(runs_dir, Profile(name="past")) as past:
+        past.begin()
+        past.end(Outcome.COMPLETED)
+    window.open_target(past.layout.root)
+    status = shown_status(qtbot, window)
+    assert status.outcome is Outcome.COMPLETED
+    (entry,) = add(files, runs_dir, "next")
+    qtbot.waitUntil(lambda: len(names(window)) == 1, timeout=10_000)
+    with WrittenRun(runs_dir, Profile(name="next")) as run:
+        run.begin()
+        run.step(2)
+        running = {"state": EntryState.RUNNING, "run": run.layout.root, "is_filled": True}
+        files.change(lambda line: line.with_changed(entry.model_copy(update=running)))
+        qtbot.waitUntil(lambda: window.session.run_state is RunState.RUNNING, timeout=10_000)
+        assert window.control.active == run.layout
+        assert window.control.shown == past.layout
+        assert button(window, "stop_button").isEnabled()
+        # The row below belongs to what is shown.
+        assert window.findChild(ProgressPanel).findChildren(QLabel)[0].text() == "Completed"
+        run.end(Outcome.COMPLETED)
+        qtbot.waitUntil(lambda: window.session.run_state is RunState.ENDED, timeout=10_000)
+    assert window.control.shown == past.layout
+
+
+def shown_status(qtbot: QtBot, window: MainWindow) -> RunStatus:
+    """Of the run that is shown, once it is read."""
+
+    def status() -> RunStatus:
+        found = window.control.shown_status
+        assert found is not None
+        return found
+
+    qtbot.waitUntil(lambda: status().has_ended, timeout=10_000)
+    return status()

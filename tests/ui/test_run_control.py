@@ -123,11 +123,11 @@ def test_that_a_profile_with_errors_is_not_launched(control, session, launcher):
 
 @pytest.fixture
 def later(monkeypatch):
-    """Lets the two seconds pass in which a second click on Stop does nothing."""
-    monkeypatch.setattr(run_control, "SECOND_STOP_MS", 20)
+    """Lets the two seconds pass in which a run cannot be ended without saving."""
+    monkeypatch.setattr(run_control, "END_NOW_AFTER_MS", 20)
 
     def wait(qtbot, session):
-        qtbot.waitUntil(lambda: session.buttons.stop_ends_now, timeout=5000)
+        qtbot.waitUntil(lambda: session.buttons.end_now, timeout=5000)
 
     return wait
 
@@ -142,15 +142,16 @@ def test_that_a_double_click_on_stop_asks_to_stop_and_to_nothing_else(
         with qtbot.assertNotEmitted(control.endDoubted):
             for _ in range(5):
                 control.stop()
+                control.doubt_end()
         assert session.run_state is RunState.STOPPING
         assert session.buttons.is_stopping
-        assert not session.buttons.stop_ends_now
+        assert not session.buttons.end_now
         control.end_now(run.layout)
 
     assert launcher.orders == [f"stop {run.layout.name}"]
 
 
-def test_that_a_stop_two_seconds_later_ends_nothing_before_somebody_says_so(
+def test_that_nothing_ends_without_saving_before_somebody_says_so(
     qtbot, later, session, launcher, runs_dir
 ):
     control = RunControl(session, launcher, runs_dir)
@@ -160,8 +161,10 @@ def test_that_a_stop_two_seconds_later_ends_nothing_before_somebody_says_so(
         _wait_for(qtbot, session, RunState.RUNNING)
         control.stop()
         later(qtbot, session)
-        with qtbot.waitSignal(control.endDoubted):
+        with qtbot.assertNotEmitted(control.endDoubted):
             control.stop()
+        with qtbot.waitSignal(control.endDoubted):
+            control.doubt_end()
         assert session.run_state is RunState.STOPPING
         control.end_now(RunLayout(runs_dir / "another"))
         assert session.run_state is RunState.STOPPING
@@ -181,7 +184,7 @@ def test_that_the_two_seconds_are_two_seconds(qtbot, control, session, runs_dir)
         _wait_for(qtbot, session, RunState.RUNNING)
         control.stop()
         begin = time.monotonic()
-        qtbot.waitUntil(lambda: session.buttons.stop_ends_now, timeout=5000)
+        qtbot.waitUntil(lambda: session.buttons.end_now, timeout=5000)
     assert time.monotonic() - begin > 1.9
 
 

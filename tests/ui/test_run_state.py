@@ -47,29 +47,27 @@ ENDED = RunStatus(stage=RunStage.ENDED, outcome=Outcome.COMPLETED)
 
 
 @pytest.mark.parametrize(
-    ("run", "start", "stop", "stop_ends_now", "suspend"),
+    ("run", "start", "stop", "end_now", "suspend"),
     [
         (RunState.IDLE, True, False, False, False),
         (RunState.LAUNCHING, False, True, False, True),
         (RunState.STARTING, False, True, False, True),
         (RunState.RUNNING, False, True, False, True),
         (RunState.SUSPENDING, False, True, False, False),
-        (RunState.STOPPING, False, True, True, False),
+        (RunState.STOPPING, False, False, True, False),
         (RunState.KILLING, False, False, False, False),
         (RunState.ENDED, True, False, False, False),
     ],
 )
-def test_that_buttons_follow_from_the_run_and_the_problems(
-    run, start, stop, stop_ends_now, suspend
-):
+def test_that_buttons_follow_from_the_run_and_the_problems(run, start, stop, end_now, suspend):
     ready, troubled = button_states(run, READY), button_states(run, TROUBLED)
 
-    assert (ready.start, ready.stop, ready.stop_ends_now) == (start, stop, stop_ends_now)
+    assert (ready.start, ready.stop, ready.end_now) == (start, stop, end_now)
     assert ready.suspend == suspend
     assert ready.suspend_tip
     assert not button_states(run, READY, evaluates=True).suspend
     assert not troubled.start
-    assert (troubled.stop, troubled.stop_ends_now) == (stop, stop_ends_now)
+    assert (troubled.stop, troubled.end_now) == (stop, end_now)
 
 
 @pytest.mark.parametrize(

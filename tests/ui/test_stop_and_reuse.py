@@ -84,12 +84,12 @@ def test_that_ending_without_saving_is_asked_and_reported_and_is_not_green(
 ):
     window.control._after_stop.setInterval(20)
     person.ends_runs = is_sure
-    stop = window.findChild(QPushButton, "stop_button")
+    stop, end = (window.findChild(QPushButton, f"{each}_button") for each in ("stop", "end_now"))
     with WrittenRun(runs_dir) as run:
         _follow(qtbot, window, run)
         QTest.mouseClick(stop, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: stop.text().startswith("End"), timeout=10_000)
-        QTest.mouseClick(stop, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(end.isVisible, timeout=10_000)
+        QTest.mouseClick(end, Qt.MouseButton.LeftButton)
         assert person.losses == [
             "It has saved no checkpoint: its 5 steps would be lost, and it could not be resumed."
         ]
@@ -121,7 +121,7 @@ def test_that_the_question_keeps_saving_unless_one_says_otherwise(qtbot, window)
     QTimer.singleShot(50, look)
     assert not asked.about_ending_run("digits", "Its 5 steps would be lost.")
     assert answers == [("&Let it save", "&Let it save")]
-    assert run_control.SECOND_STOP_MS == 2_000
+    assert run_control.END_NOW_AFTER_MS == 2_000
 
 
 def test_that_the_settings_of_the_shown_run_are_used_with_one_click(

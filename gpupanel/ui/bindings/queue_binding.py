@@ -12,8 +12,9 @@ from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.bindings.queue_editing import QueueEditing
-from gpupanel.ui.panels.profile_bar import ProfileBar
+from gpupanel.ui.bindings.queue_report import QueueReport
 from gpupanel.ui.panels.queue_panel import QueuePanel
+from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.queue_button import queue_button
@@ -47,7 +48,7 @@ class QueueBinding(QObject):
         session: Session,
         control: RunControl,
         profiles: ProfileActions,
-        bar: ProfileBar,
+        bar: RunBar,
         page: RunsPage,
         runs_dir: Path,
         questions: Questions,
@@ -63,6 +64,7 @@ class QueueBinding(QObject):
         self._after_click.setInterval(QApplication.doubleClickInterval())
         self._watch = QueueWatch(queue_dir(), self)
         self._editing = QueueEditing(session, profiles, self._watch, self)
+        self.report = QueueReport(self._watch, bar, self)
         self.panel = QueuePanel()
         page.setQueue(self.panel)
         self._connect_panel(page)
@@ -123,12 +125,14 @@ class QueueBinding(QObject):
             self._follow(begun[0])
 
     def _follow(self, run: Path) -> None:
-        """Show a run that has begun, unless another one goes on or a past one is shown."""
+        """Follow a run that has begun, unless another one goes on; a past one stays shown."""
         if self._session.run_state.is_busy or self._control.active is not None:
             return
         shown = self._control.shown
         if shown is None or shown.root in {entry.run for entry in self._entries()}:
             self._control.follow(RunLayout(run))
+        else:
+            self._control.follow_unseen(RunLayout(run))
 
     @Slot()
     def _on_edited_changed(self) -> None:

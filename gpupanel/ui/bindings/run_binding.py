@@ -2,13 +2,15 @@
 
 from PySide6.QtCore import QObject, Slot
 
+from gpupanel.domain.outcome import Outcome
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.device_panel import DevicePanel
-from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.progress_panel import ProgressPanel
+from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.process_text import other_process_lines
+from gpupanel.ui.run_actions import run_actions
 from gpupanel.ui.run_control import RunControl
-from gpupanel.ui.run_state import short_words
+from gpupanel.ui.run_state import RunState, progress_words, short_words
 from gpupanel.ui.session import Session
 
 
@@ -19,7 +21,7 @@ class RunBinding(QObject):
         self,
         session: Session,
         control: RunControl,
-        bar: ProfileBar,
+        bar: RunBar,
         progress: ProgressPanel,
         devices: DevicePanel,
         parent: QObject,
@@ -33,6 +35,8 @@ class RunBinding(QObject):
         bar.startRequested.connect(control.start)
         bar.stopRequested.connect(control.stop)
         bar.suspendRequested.connect(control.suspend)
+        bar.resumeRequested.connect(control.resume)
+        bar.endRequested.connect(control.doubt_end)
         session.preparationChanged.connect(self._show)
         session.checkingChanged.connect(self._show)
         session.runChanged.connect(self._show)
@@ -44,10 +48,19 @@ class RunBinding(QObject):
         session = self._session
         preparation = session.preparation
         errors = sum(problem.is_error for problem in preparation.problems)
-        self._bar.setState(session.state_words, session.state_tone)
+        run, shown = session.run_state, self._control.shown_status
+        progress = progress_words(run, session.run_status)
+        self._bar.setState(session.state_words, session.state_tone, progress)
         others = other_process_lines(preparation.other_processes, DeviceLabels(session.inventory))
         self._bar.setButtons(session.buttons, errors, others)
-        status = session.run_status or self._control.shown_status
-        self._progress.setStatus(status, "" if status is None else short_words(status))
-        pids = status.pids if session.run_state.is_busy and status is not None else ()
+        actions = run_actions(run, shown)
+        is_suspended = shown is not None and shown.outcome is Outcome.SUSPENDED
+        self._bar.setResume(actions.resume_tip if is_suspended and actions.can_resume else "")
+        # The row below belongs to the run that is shown, the bar to the one that goes on.
+        if run is RunState.LAUNCHING:
+            self._progress.setStatus(None, session.state_words)
+        else:
+            self._progress.setStatus(shown, "" if shown is None else short_words(shown))
+        status = session.run_status
+        pids = status.pids if run.is_busy and status is not None else ()
         self._devices.setOwnProcesses(frozenset(pids))

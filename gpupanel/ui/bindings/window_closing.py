@@ -8,12 +8,15 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 from gpupanel.ui.closing import hide_and_end
 from gpupanel.ui.inputs.input import finish_editing
 from gpupanel.ui.profile_actions import ProfileActions
-from gpupanel.ui.questions import Questions
+from gpupanel.ui.questions import ClosingChoice, Questions
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
 
 _GEOMETRY_KEY = "window/geometry"
-_SHOWN_KEY = "told/run_goes_on"
+KEEPS_RUNNING_KEY = "closing/keeps_running"
+"""Set where a person never wants to be asked about a run that goes on."""
+_GOES_ON = (RunState.LAUNCHING, RunState.STARTING, RunState.RUNNING)
 
 
 class WindowClosing(QObject):
@@ -22,9 +25,9 @@ class WindowClosing(QObject):
     Args:
         window: Owns it.
         session: Knows whether a run goes on.
-        control: May have a request for a run that is being started.
+        control: Stops or suspends the run; may have a request for one that is being started.
         profiles: Asks before changes are lost.
-        questions: Says, once, that a run goes on without the window.
+        questions: Asks whether a run is to go on without the window.
         settings: Where the window's place is remembered.
         stops: What ends the parts of the window one by one.
     """
@@ -44,7 +47,7 @@ class WindowClosing(QObject):
     ) -> None:
         super().__init__(window)
         self._window, self._session, self._profiles = window, session, profiles
-        self._last_order = control.pass_on_request
+        self._control = control
         self._questions, self._settings, self._stops = questions, settings, stops
         self._is_closed = self._is_hurried = False
         geometry = settings.value(_GEOMETRY_KEY)
@@ -61,20 +64,33 @@ class WindowClosing(QObject):
         if self._is_closed:
             return True
         finish_editing()
-        may_go = self._is_hurried or self._profiles.may_lose_changes()
+        may_go = self._is_hurried or (self._profiles.may_lose_changes() and self._may_leave_run())
         # While that was asked the system may have wanted the end.
         if not (may_go or self._is_hurried):
             return False
         self._is_closed = True
-        is_told = self._is_hurried or self._settings.value(_SHOWN_KEY)
-        if self._session.run_state.is_busy and not is_told:
-            self._settings.setValue(_SHOWN_KEY, 1)
-            self._questions.show_run_goes_on()
         self._settings.setValue(_GEOMETRY_KEY, self._window.saveGeometry())
-        hide_and_end(self._window, self._last_order, self._stops)
+        hide_and_end(self._window, self._control.pass_on_request, self._stops)
         self._settings.sync()
         self.closed.emit()
         return True
+
+    def _may_leave_run(self) -> bool:
+        """Whether no run goes on, or the person said what is to become of it."""
+        if self._session.run_state not in _GOES_ON or self._settings.value(KEEPS_RUNNING_KEY):
+            return True
+        layout = self._control.active
+        name = self._session.profile.name if layout is None else layout.name
+        answer = self._questions.about_closing(name, can_suspend=self._session.buttons.suspend)
+        if answer.remembers:
+            self._settings.setValue(KEEPS_RUNNING_KEY, 1)
+        if layout == self._control.active:
+            # Another one may have begun while that was asked: it was not meant.
+            if answer.choice is ClosingChoice.SUSPEND:
+                self._control.suspend()
+            elif answer.choice is ClosingChoice.STOP:
+                self._control.stop()
+        return answer.choice is not ClosingChoice.CANCEL
 
     def close_unasked(self) -> None:
         """Close all that is open, whatever is not saved: the system wants the process to end."""

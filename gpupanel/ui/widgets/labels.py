@@ -32,6 +32,14 @@ def set_tone(widget: QWidget, tone: Tone) -> None:
     widget.style().polish(widget)
 
 
+def set_role(widget: QWidget, role: str) -> None:
+    """Give a button or a label another role in the style sheet, also when it is on the screen."""
+    if widget.property("role") != role:
+        widget.setProperty("role", role)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
 class ElidedLabel(QLabel):
     """One line of text, with an ellipsis where there is no room for all of it."""
 

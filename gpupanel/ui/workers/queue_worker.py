@@ -11,6 +11,7 @@ from typing_extensions import override
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.queue import orders
+from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
 from gpupanel.runs.queue.waking import ensure_scheduler
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
@@ -64,17 +65,14 @@ class _QueueKeeper(Worker):
             self._wake()
         self._checks += 1
 
-    def carry_out(self, order: QueueOrder) -> tuple[UserCode, ...]:
-        """Do it; returns the code because of which it was not done, as nobody trusts it yet."""
+    def carry_out(self, order: QueueOrder) -> object:
+        """Do it; returns what came of it, or that code keeps it which nobody trusts yet."""
         try:
-            order.act(self._files)
+            return order.act(self._files)
         except CodeNotTrustedError as error:
-            return error.code
-        return ()
+            return error
 
-    def carry_out_trusted(
-        self, order: QueueOrder, code: tuple[UserCode, ...]
-    ) -> tuple[UserCode, ...]:
+    def carry_out_trusted(self, order: QueueOrder, code: tuple[UserCode, ...]) -> object:
         """Remember that the code is trusted, then do it."""
         trust(code)
         return self.carry_out(order)
@@ -111,6 +109,8 @@ class QueueWatch(WorkerFacade):
     """The queue as it is now: a :class:`WaitingLine`."""
     profileRead = Signal(str, object)
     """The profile of the entry with that id: a :class:`Profile`."""
+    added = Signal(str)
+    """There is a new entry with that id."""
     edited = Signal(str)
     """The entry with that id has the other profile."""
     notTrusted = Signal(object, object)
@@ -126,7 +126,7 @@ class QueueWatch(WorkerFacade):
         self.submit(self._keeper.begin)
 
     def add(self, profile: Profile, runs_dir: Path) -> None:
-        """Let a run of the profile wait behind all others."""
+        """Let a run of the profile wait behind all others; ``added`` follows."""
         self._order(QueueOrder(partial(orders.add, profile=profile, runs_dir=runs_dir)))
 
     def edit(self, entry_id: str, profile: Profile) -> None:
@@ -163,10 +163,12 @@ class QueueWatch(WorkerFacade):
     def _order(self, order: QueueOrder) -> None:
         self.submit(partial(self._keeper.carry_out, order), partial(self._on_carried_out, order))
 
-    def _on_carried_out(self, order: QueueOrder, untrusted: tuple[UserCode, ...]) -> None:
-        if untrusted:
-            self.notTrusted.emit(order, untrusted)
+    def _on_carried_out(self, order: QueueOrder, found: object) -> None:
+        if isinstance(found, CodeNotTrustedError):
+            self.notTrusted.emit(order, found.code)
             return
         if order.edited:
             self.edited.emit(order.edited)
+        elif isinstance(found, QueueEntry):
+            self.added.emit(found.id)
         self.submit(self._keeper.check)

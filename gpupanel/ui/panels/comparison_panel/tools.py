@@ -26,7 +26,7 @@ class ViewTools(QWidget):
             "&Curves", "show_curves", "Loss, accuracy and speed of the runs, one plot each"
         )
         self._differences = switch(
-            "Differ&ences", "show_differences", "Settings and devices in which the runs differ"
+            "&Differences", "show_differences", "Settings and devices in which the runs differ"
         )
         self.axes = AxisTools(
             time_tip="Horizontal axis: time since each run's start, without pauses"
@@ -74,7 +74,7 @@ class ExportTools(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._table = QPushButton("Export CS&V…")
+        self._table = QPushButton("E&xport CSV…")
         self._table.setObjectName("save_curves")
         self._table.setToolTip(
             "Writes every value of these runs into a CSV file: run, step, time_s, metric, value"
