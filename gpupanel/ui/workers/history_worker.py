@@ -13,6 +13,7 @@ from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.deleting import delete_run
 from gpupanel.runs.history.label import RunLabel, change_label
 from gpupanel.runs.history.past_speed import PastSpeeds
+from gpupanel.runs.history.restoring import BinnedRun, restore_run
 from gpupanel.runs.history.run_settings import RunSettings, RunSettingsReader
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import RunLister
@@ -28,6 +29,7 @@ class Deletion:
 
     Attributes:
         gone: They are in the bin, or deleted for good.
+        binned: Those of them that are in the bin, where it said where.
         kept: Their file system has no bin.
         problems: Why others were not deleted.
     """
@@ -36,6 +38,20 @@ class Deletion:
     kept: tuple[Path, ...]
     problems: tuple[Problem, ...]
     for_good: bool
+    binned: tuple[BinnedRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Restoration:
+    """What became of runs that were to come back from the bin.
+
+    Attributes:
+        back: They are where they were.
+        problems: Why others are not.
+    """
+
+    back: tuple[Path, ...]
+    problems: tuple[Problem, ...]
 
 
 class RunHistory(WorkerFacade):
@@ -48,6 +64,8 @@ class RunHistory(WorkerFacade):
     deleted = Signal(object)
     """What became of runs that were to go: a :class:`Deletion`."""
 
+    restored = Signal(object)
+    """What became of runs that were to come back: a :class:`Restoration`."""
     settingsRead = Signal(object)
     """What the listed runs were started with, once asked for: a mapping from the names of their
     directories to :class:`RunSettings`."""
@@ -99,6 +117,10 @@ class RunHistory(WorkerFacade):
     def delete(self, paths: tuple[Path, ...], *, for_good: bool = False) -> None:
         """Move runs to the bin, or delete them for good; ``deleted`` follows."""
         self.submit(partial(_delete, paths, for_good), self.deleted.emit)
+
+    def restore(self, runs: tuple[BinnedRun, ...]) -> None:
+        """Move runs back from the bin; ``restored`` follows."""
+        self.submit(partial(_restore, runs), self.restored.emit)
 
     def _on_listed(self, runs: tuple[RunSummary, ...]) -> None:
         self._read()
@@ -155,17 +177,49 @@ def _delete(paths: tuple[Path, ...], for_good: bool) -> Deletion:
     gone: list[Path] = []
     kept: list[Path] = []
     problems: list[Problem] = []
+    desktop_bin = DesktopBin()
     for path in paths:
         try:
-            is_gone = delete_run(RunLayout(path), None if for_good else _move_to_bin)
+            is_gone = delete_run(RunLayout(path), None if for_good else desktop_bin.take)
         except Exception as error:  # noqa: BLE001 - the other runs are to go all the same
             problems += problems_of(error)
         else:
             (gone if is_gone else kept).append(path)
-    return Deletion(tuple(gone), tuple(kept), tuple(problems), for_good)
+    binned = tuple(desktop_bin.taken)
+    return Deletion(tuple(gone), tuple(kept), tuple(problems), for_good, binned)
 
 
-def _move_to_bin(path: Path) -> bool:
-    """The bin of the person's desktop, as the freedesktop.org trash specification has it."""
-    # Through a file of its own: the static function returns no result in PySide6.
-    return QFile(str(path)).moveToTrash()
+def _restore(runs: tuple[BinnedRun, ...]) -> Restoration:
+    back: list[Path] = []
+    problems: list[Problem] = []
+    for run in runs:
+        try:
+            restore_run(run)
+        except Exception as error:  # noqa: BLE001 - the other runs are to come back all the same
+            problems += problems_of(error)
+        else:
+            back.append(run.place)
+    return Restoration(tuple(back), tuple(problems))
+
+
+class DesktopBin:
+    """The bin of the person's desktop, as the freedesktop.org trash specification has it.
+
+    Attributes:
+        taken: What it took, and where that is.
+    """
+
+    def __init__(self) -> None:
+        self.taken: list[BinnedRun] = []
+
+    def take(self, path: Path) -> bool:
+        """Move a directory into it; false where its file system has no bin."""
+        # Through a file of its own, which then knows its new place: the static function gives no
+        # result in PySide6.
+        file = QFile(str(path))
+        if not file.moveToTrash():
+            return False
+        in_bin = Path(file.fileName())
+        if in_bin != path:
+            self.taken.append(BinnedRun(path, in_bin))
+        return True

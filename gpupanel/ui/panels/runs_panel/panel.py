@@ -1,9 +1,10 @@
 """Past runs and those that go on: found, opened, named, compared, and moved to the bin."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from typing_extensions import override
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.problem_text import problem_sentences
@@ -31,6 +33,7 @@ from gpupanel.ui.widgets.buttons import ActionButton
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
 
+_MOST_NAMED = 3
 _NO_RUNS = "No runs yet"
 _NO_RUNS_WORDS = (
     "Each run appears here with its outcome, accuracy and speed. Press Start to make the first one."
@@ -66,6 +69,8 @@ class RunsPanel(QWidget):
     """The :class:`RunSummary` about which something is to be noted."""
     deleteRequested = Signal(object)
     """The runs that are to go to the bin: a tuple of :class:`RunSummary`; none of them runs."""
+    undoRequested = Signal()
+    """The runs that went to the bin last are to come back."""
     refreshRequested = Signal()
     columnsChanged = Signal()
     """A person hid, showed, moved, widened or sorted by a column: see :meth:`columns`."""
@@ -89,6 +94,10 @@ class RunsPanel(QWidget):
         self._search_note.hide()
         self._notice = ElidedLabel("", self)
         self._notice.setObjectName("runs_notice")
+        self._undo = QPushButton("&Undo move to bin", self)
+        self._undo.setObjectName("runs_undo")
+        self._undo.clicked.connect(self.undoRequested)
+        self._undo.hide()
         self._where = ElidedLabel(str(runs_dir), self)
         self._where.setElideMode(Qt.TextElideMode.ElideMiddle)
         self._where.setToolTip(wrapped(f"The runs are kept in {runs_dir}"))
@@ -133,6 +142,29 @@ class RunsPanel(QWidget):
         """Say what became of what was asked for, until something else is chosen."""
         self._notice.setText(text)
         self._notice.setToolTip(wrapped(text))
+
+    def setUndo(self, names: Sequence[str]) -> None:
+        """Offer to undo that these runs went to the bin; none: nothing can be undone."""
+        shown = ", ".join(names[:_MOST_NAMED])
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        had_focus = self._undo.hasFocus()
+        self._undo.setToolTip(wrapped(f"Takes {shown}{more} out of the bin again (Ctrl+Z)"))
+        self._undo.setVisible(bool(names))
+        if had_focus and not names:
+            self._table.setFocus()
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        # Before a key of the whole window: on this page it is the bin that is undone.
+        is_undo = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo)
+        if is_undo and self._undo.isVisibleTo(self):
+            if event.type() is QEvent.Type.ShortcutOverride:
+                event.accept()
+                return True
+            if event.type() is QEvent.Type.KeyPress:
+                self.undoRequested.emit()
+                return True
+        return super().event(event)
 
     def setComparable(self, comparable: bool) -> None:
         """Offer to compare runs, where something shows them so."""
@@ -207,6 +239,7 @@ class RunsPanel(QWidget):
             row.setSpacing(GRID)
         head.addWidget(self._search, 1)
         head.addWidget(self._count)
+        head.addWidget(self._undo)
         head.addWidget(self._notice, 1)
         head.addWidget(self._columns)
         for each in self._actions.all:
