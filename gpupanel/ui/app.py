@@ -8,12 +8,13 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from gpupanel.runs.locations import default_runs_dir
 from gpupanel.ui import resources, theme
 from gpupanel.ui.closing import EndingSignals, Leaving, leave
 from gpupanel.ui.error_bridge import ErrorBridge
 from gpupanel.ui.garbage_collection import GarbageCollection
 from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.remembered import remembered_settings
+from gpupanel.ui.window_settings import runs_folder
 
 _SWITCH_INTERVAL_S = 0.0005
 """A tenth of Python's own: the window's thread gives way at each call into Qt, and with a worker
@@ -33,7 +34,8 @@ def open_window(target: Path | None) -> int:
     garbage = GarbageCollection(application)
     garbage.install()
     gc.freeze()  # what imports left is not garbage, and need not be searched again and again
-    window = make_window(application, QSettings(), default_runs_dir())
+    settings = QSettings()
+    window = make_window(application, settings, runs_folder(remembered_settings(settings)))
     bridge = ErrorBridge(window)
     bridge.raised.connect(window.report_error)
     bridge.install()

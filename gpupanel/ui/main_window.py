@@ -18,6 +18,7 @@ from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.layers_binding import LayersBinding
+from gpupanel.ui.bindings.menu_binding import MenuBinding
 from gpupanel.ui.bindings.model_use import ModelUse
 from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
@@ -29,8 +30,11 @@ from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, SettingsReuse
 from gpupanel.ui.bindings.starting_session import StartingSession
 from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
+from gpupanel.ui.bindings.undo_binding import UndoBinding
 from gpupanel.ui.bindings.window_closing import WindowClosing
+from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.live_page import LivePage
+from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.progress_panel import ProgressPanel
@@ -81,8 +85,9 @@ class MainWindow(QMainWindow):
         self._device_watch = DeviceWatch(self, folder=runs_dir)
         self._doctor_binding = DoctorBinding(self.session, self._device_watch, self)
         self._preview_loader = PreviewLoader(parent=self)
-        self.profile_bar = ProfileBar()
-        self.run_bar = RunBar()
+        self.window_actions = WindowActions(self)
+        self.profile_bar = ProfileBar(self.window_actions)
+        self.run_bar = RunBar(self.window_actions)
         self.devices = DevicePanel()
         self.devices.setFolds(remembered_folds(settings))
         self.session_page = SessionPage(self.session, self._preview_loader)
@@ -117,6 +122,20 @@ class MainWindow(QMainWindow):
         self._compose()
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
         RunBinding(self.session, self.control, self.run_bar, self.progress, self.devices, self)
+        self.settings = WindowSettingsBinding(
+            settings, self.window_actions, self._device_watch, runs_dir, self
+        )
+        UndoBinding(self.session, self.window_actions, self)
+        self._menus = MenuBinding(
+            self.window_actions,
+            self.session,
+            self.control,
+            self.profile_bar,
+            self.live_page,
+            self.tabs,
+            self._doctor_binding,
+            self,
+        )
         TrustConfirmation(self.control, self._questions, self)
         EndConfirmation(self.session, self.control, self._questions, self)
         retry_with_fix = RetryWithFix(
@@ -135,7 +154,7 @@ class MainWindow(QMainWindow):
 
     def begin(self) -> None:
         """Watch devices and runs; a run that goes on is followed at once."""
-        self._device_watch.start()
+        self._device_watch.start(self.settings.value.sampling.milliseconds)
         self._history.refresh()
         self._queue.begin()
 
@@ -176,7 +195,7 @@ class MainWindow(QMainWindow):
         layout = column_in(central, spacing=0)
         bar = QHBoxLayout()
         bar.setSpacing(2 * GRID)
-        bar.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        bar.setContentsMargins(2 * GRID, GRID // 4, 2 * GRID, GRID // 2)
         bar.addWidget(self.profile_bar)
         bar.addWidget(self.run_bar, 1)
         layout.addLayout(bar)

@@ -241,7 +241,7 @@ class Questions:
             "closing_question",
             "A run is in progress",
             f"{visible_line(name)} is in progress.",
-            "It can go on without the window: open gpupanel again to watch it, or to stop it.",
+            "It can continue without the window: open gpupanel again to watch it, or to stop it.",
         )
         box.setIcon(QMessageBox.Icon.Question)
         role = QMessageBox.ButtonRole

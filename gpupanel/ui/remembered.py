@@ -4,13 +4,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
+from pydantic import ValidationError
 from PySide6.QtCore import QSettings
 
 from gpupanel.ui.panels.runs_panel.table import ColumnChoices
+from gpupanel.ui.window_settings import WindowSettings
 
 _FOLDS = "devices/open"
 _SECTIONS = "session/open"
 _COLUMNS = "runs/columns"
+_SETTINGS = "window/settings"
 
 
 def remembered_folds(settings: QSettings) -> dict[str, bool]:
@@ -36,7 +39,7 @@ def remember_sections(settings: QSettings, sections: Mapping[str, bool]) -> None
 def remembered_columns(settings: QSettings) -> ColumnChoices:
     """The columns of the table of runs."""
     document = _document(settings, _COLUMNS)
-    widths = document.get("widths")
+    widths, order = document.get("widths"), document.get("order")
     return ColumnChoices(
         _truths(document.get("shown")),
         {key: width for key, width in widths.items() if type(width) is int and width > 0}
@@ -44,12 +47,32 @@ def remembered_columns(settings: QSettings) -> ColumnChoices:
         else {},
         str(document.get("sorted_by", "started")),
         descending=document.get("descending") is not False,
+        order=tuple(key for key in order if isinstance(key, str))
+        if isinstance(order, list)
+        else (),
     )
 
 
 def remember_columns(settings: QSettings, choices: ColumnChoices) -> None:
     """Keep the columns of the table of runs for the next window."""
     settings.setValue(_COLUMNS, json.dumps(asdict(choices)))
+
+
+def remembered_settings(settings: QSettings) -> WindowSettings:
+    """The settings of the window; of those that cannot be read, the defaults."""
+    read: dict[str, object] = {}
+    for key, chosen in _document(settings, _SETTINGS).items():
+        try:
+            WindowSettings.model_validate({key: chosen})
+        except ValidationError:
+            continue
+        read[key] = chosen
+    return WindowSettings.model_validate(read)
+
+
+def remember_settings(settings: QSettings, chosen: WindowSettings) -> None:
+    """Keep the settings of the window for the next one."""
+    settings.setValue(_SETTINGS, chosen.model_dump_json())
 
 
 def _document(settings: QSettings, key: str) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from gpupanel.domain.device import DeviceInventory, DeviceKind
 from gpupanel.domain.gpu_support import GpuSupport
@@ -16,6 +16,7 @@ from gpupanel.domain.telemetry import DeviceState, TelemetrySample
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.following.status import RunStatus
+from gpupanel.ui.edit_history import EditHistory
 from gpupanel.ui.run_state import (
     ButtonStates,
     RunState,
@@ -66,6 +67,8 @@ class Session(QObject):
         self._profile = Profile()
         self._saved = self._profile
         self._path: Path | None = None
+        self.history = EditHistory()
+        """What can be undone; it changes with the document."""
         self._inventory: DeviceInventory | None = None
         self._sample: TelemetrySample | None = None
         self._previewed: tuple[PreviewRequest, DataPreview] | None = None
@@ -167,6 +170,7 @@ class Session(QObject):
         self._path = path
         self._saved = profile
         self._profile = profile
+        self.history.clear()
         self.opened.emit()
         self._set_profile(profile)
         self.documentChanged.emit()
@@ -180,8 +184,19 @@ class Session(QObject):
     def edit(self, profile: Profile) -> None:
         """Take over a change that a person made."""
         if profile != self._profile:
+            self.history.note(self._profile, profile)
             self._set_profile(profile)
             self.documentChanged.emit()
+
+    @Slot()
+    def undo(self) -> None:
+        """Take the last change back, if there is one."""
+        self._go_to(self.history.undo(self._profile))
+
+    @Slot()
+    def redo(self) -> None:
+        """Make the change again that was taken back last."""
+        self._go_to(self.history.redo(self._profile))
 
     def apply_fix(self, fix: Fix) -> None:
         """Change the profile as a problem's fix says.
@@ -303,6 +318,11 @@ class Session(QObject):
         if wanted.model == looked_at.model:
             return preview
         return preview.model_copy(update={"model_problems": ()})
+
+    def _go_to(self, profile: Profile | None) -> None:
+        if profile is not None:
+            self._set_profile(profile)
+            self.documentChanged.emit()
 
     def _set_profile(self, profile: Profile) -> None:
         self._profile = profile

@@ -140,13 +140,18 @@ class ThemeChanges(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.theme = LIGHT
+        self.chosen: Theme | None = None
+        """What a person chose; ``None``: as the system is."""
 
     @Slot(Qt.ColorScheme)
     def follow(self, scheme: Qt.ColorScheme) -> None:
-        """Show the theme that goes with the system's colour scheme."""
+        """Show the theme that goes with the system's colour scheme, unless one was chosen."""
         application = QApplication.instance()
-        if isinstance(application, QApplication):
-            show(application, _theme_for(scheme))
+        if not isinstance(application, QApplication):
+            return
+        wanted = self.chosen or _theme_for(scheme)
+        if wanted is not self.theme or not application.styleSheet():
+            show(application, wanted)
 
 
 changes = ThemeChanges()
@@ -185,6 +190,16 @@ def follow_system(application: QApplication) -> None:
     hints = application.styleHints()
     hints.colorSchemeChanged.connect(changes.follow, Qt.ConnectionType.UniqueConnection)
     changes.follow(hints.colorScheme())
+
+
+def choose(application: QApplication, chosen: Theme | None) -> None:
+    """Show a theme from now on, whatever the system says; ``None``: follow the system again.
+
+    Call it before :func:`follow_system`, or after.
+    """
+    changes.chosen = chosen
+    if application.styleSheet():
+        changes.follow(application.styleHints().colorScheme())
 
 
 def show(application: QApplication, theme: Theme) -> None:

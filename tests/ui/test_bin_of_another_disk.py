@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gpupanel.runs.history.deleting import delete_run
-from gpupanel.ui.workers.history_worker import _move_to_bin
+from gpupanel.ui.workers.history_worker import DesktopBin
 from tests.fakes.run_directory import WrittenRun
 from tests.fakes.small_disks import disk_for_a_run  # noqa: F401 - a fixture
 
@@ -28,7 +28,7 @@ def test_that_the_desktops_bin_takes_the_run_whole_or_leaves_it_whole(
     root = run.layout.root
     before = files_of([root])
     assert {"events.jsonl", "profile.toml", "plan.json"} <= before.keys()
-    if delete_run(run.layout, _move_to_bin):
+    if delete_run(run.layout, DesktopBin().take):
         assert not root.exists()
         assert files_of([home, *disk_for_a_run.glob(".Trash*")]).items() >= before.items()
     else:

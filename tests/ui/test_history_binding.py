@@ -1,13 +1,22 @@
 """What the page of runs does with the folder of runs, through the thread that touches it."""
 
+import shutil
+
 import pytest
 from PySide6.QtCore import QObject, QSettings, Qt
-from PySide6.QtWidgets import QDialogButtonBox, QLabel, QLineEdit, QPlainTextEdit, QTableView
+from PySide6.QtWidgets import (
+    QDialogButtonBox,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QTableView,
+)
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.history.label import RunLabel, change_label, read_label
-from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.history.summaries import list_runs, summarize_run
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.runs_page import RunsPage
@@ -105,6 +114,26 @@ def test_that_a_run_gets_a_name_and_keeps_notes_that_came_meanwhile(
     assert [at_notes for _, at_notes in person.labelled] == [False]
 
 
+def test_that_tags_are_written_in_the_dialog_and_kept_beside_name_and_notes(
+    qtbot, binding, page, table, person, runs_dir
+):
+    layout = ended(runs_dir)
+    change_label(layout, name="named", notes="noted")
+    binding.refresh()
+    _listed(qtbot, table, 1)
+    dialog = LabelDialog(page.panel._table.content.row(0), None, at_notes=False)
+    qtbot.addWidget(dialog)
+    qtbot.keyClicks(dialog.findChild(QLineEdit, "label_tags"), "baseline, try  this,,Baseline")
+    person.label = dialog.label()
+    table.selectRow(0)
+    qtbot.keyClick(table, Qt.Key.Key_F2)
+
+    qtbot.waitUntil(lambda: read_label(layout).tags != (), timeout=5000)
+    expected = RunLabel(name="named", notes="noted", tags=("baseline", "try this"))
+    assert read_label(layout) == expected
+    assert list_runs(runs_dir)[0].tags == ("baseline", "try this")
+
+
 def test_that_a_label_that_cannot_be_written_is_shown(
     qtbot, binding, page, table, person, runs_dir, monkeypatch
 ):
@@ -141,6 +170,75 @@ def test_that_runs_go_to_the_bin_with_all_that_they_hold(
     assert sorted(each.root.exists() for each in layouts) == [False, True, True]
 
 
+@pytest.mark.parametrize("by_key", [True, False], ids=["Ctrl+Z", "button"])
+def test_that_runs_come_back_from_the_bin_as_they_were(
+    qtbot, binding, page, table, runs_dir, bin_of_runs, by_key
+):
+    layouts = [ended(runs_dir, name) for name in ("one", "two", "three")]
+    undo = page.findChild(QPushButton, "runs_undo")
+    binding.refresh()
+    _listed(qtbot, table, 3)
+    assert not undo.isVisible()
+    names = {each.name for each in list_runs(runs_dir)}
+    table.selectRow(0)
+    qtbot.keyClick(table, Qt.Key.Key_Delete)
+    _listed(qtbot, table, 2)
+    table.selectRow(0)
+    qtbot.keyClick(table, Qt.Key.Key_Delete)
+    _listed(qtbot, table, 1)
+    assert len([*bin_of_runs.iterdir()]) == 2
+    assert undo.isVisible()
+
+    for count in (2, 3):
+        if by_key:
+            qtbot.keyClick(table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        else:
+            qtbot.mouseClick(undo, Qt.MouseButton.LeftButton)
+        _listed(qtbot, table, count)
+    assert {each.name for each in list_runs(runs_dir)} == names
+    assert all((each.root / "events.jsonl").is_file() for each in layouts)
+    assert not undo.isVisible()
+    assert page.findChild(QLabel, "runs_notice").text() == "Back from the bin: 1 run."
+    assert [*bin_of_runs.iterdir()] == [*(bin_of_runs.parent / "info").iterdir()] == []
+
+
+def test_that_ctrl_z_in_the_search_undoes_typing_and_no_deletion(
+    qtbot, binding, page, table, runs_dir, bin_of_runs
+):
+    ended(runs_dir)
+    ended(runs_dir, "other")
+    binding.refresh()
+    _listed(qtbot, table, 2)
+    table.selectRow(0)
+    qtbot.keyClick(table, Qt.Key.Key_Delete)
+    _listed(qtbot, table, 1)
+    search = page.findChild(QLineEdit, "runs_search")
+    search.setFocus()
+    qtbot.keyClicks(search, "x")
+    with qtbot.assertNotEmitted(page.panel.undoRequested):
+        qtbot.keyClick(search, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert search.text() == ""
+
+
+def test_that_a_bin_that_was_emptied_meanwhile_is_reported(
+    qtbot, binding, page, table, person, runs_dir, bin_of_runs
+):
+    layout = ended(runs_dir)
+    binding.refresh()
+    _listed(qtbot, table, 1)
+    table.selectRow(0)
+    qtbot.keyClick(table, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: not layout.root.exists(), timeout=5000)
+    undo = page.findChild(QPushButton, "runs_undo")
+    qtbot.waitUntil(undo.isVisible, timeout=5000)
+    shutil.rmtree(bin_of_runs / layout.name)
+    qtbot.mouseClick(undo, Qt.MouseButton.LeftButton)
+
+    qtbot.waitUntil(lambda: len(person.problems) == 1, timeout=5000)
+    assert person.problems[0][1][0].code == "run_not_in_bin"
+    assert not undo.isVisible()
+
+
 def test_that_a_run_started_meanwhile_is_kept_and_the_person_is_informed(
     qtbot, binding, page, table, person, runs_dir, bin_of_runs
 ):
@@ -162,7 +260,7 @@ def test_that_where_there_is_no_bin_a_person_is_asked_first(
 ):
     layout = ended(runs_dir)
     person.deletes = deletes
-    monkeypatch.setattr(history_worker, "_move_to_bin", lambda _path: False)
+    monkeypatch.setattr(history_worker.DesktopBin, "take", lambda _bin, _path: False)
     binding.refresh()
     _listed(qtbot, table, 1)
     table.selectRow(0)

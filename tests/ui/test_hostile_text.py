@@ -140,7 +140,7 @@ def test_that_the_path_of_a_profile_is_shown_as_it_is(qtbot, tmp_path: Path) -> 
     bar.setRecent([path])
 
     assert SHOWN.replace("/", "|") in plain(bar._save.toolTip())
-    (action,) = bar._recent.actions()
+    (action,) = bar.recent_menu.actions()
     assert action.text() == SHOWN.replace("/", "|")
     assert SHOWN.replace("/", "|") in plain(action.toolTip())
 

@@ -16,11 +16,11 @@ TITLES = st.lists(st.text(st.characters(codec="ascii", exclude_characters="&"), 
 @pytest.mark.parametrize(
     ("titles", "shown"),
     [
-        (["Epochs", "Seed"], ["&Epochs", "&Seed"]),
-        (["Seed", "Shuffle each epoch"], ["&Seed", "Shuffle &each epoch"]),
+        (["Batch", "Seed"], ["&Batch", "&Seed"]),
+        (["Seed", "Shuffle all images"], ["&Seed", "Shuffle &all images"]),
         (["Ab", "Ba", "ab", "Abd"], ["&Ab", "&Ba", "ab", "Ab&d"]),
         (["Aa", "aA"], ["&Aa", "aA"]),
-        (["3x3 filters"], ["3x3 &filters"]),
+        (["3x3 tiles"], ["3x3 &tiles"]),
         (["", "12"], ["", "12"]),
         ([], []),
     ],
@@ -34,7 +34,11 @@ def test_that_letters_that_something_else_has_are_left_to_it():
 
 
 def test_that_the_letter_of_the_copy_buttons_is_left_to_them():
-    assert with_mnemonics(["Checkpoint", "Classes"]) == ["C&heckpoint", "C&lasses"]
+    assert with_mnemonics(["Copies", "Classes"]) == ["C&opies", "C&lasses"]
+
+
+def test_that_the_letters_of_the_menus_are_left_to_them():
+    assert with_mnemonics(["Epochs", "Head", "Fever"]) == ["E&pochs", "He&ad", "Fever"]
 
 
 @given(titles=TITLES, taken=st.text("abcdefg", max_size=3))

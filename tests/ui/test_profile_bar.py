@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
 from gpupanel.ui.panels.profile_bar import ProfileBar
 
@@ -76,12 +76,11 @@ def test_that_recent_files_and_examples_can_be_chosen(qtbot, bar):
     bar.setRecent((Path("/x/a&b.toml"),))
     bar.setRecent((Path("/x/a&b.toml"), Path("/x/c.toml")))
     bar.setExamples((("digits", Path("/e/digits.toml")),))
-    menus = {menu.title(): menu for menu in bar.findChildren(QMenu)}
-    assert [action.text() for action in menus["&Recent"].actions()] == ["a&&b.toml", "c.toml"]
+    assert [action.text() for action in bar.recent_menu.actions()] == ["a&&b.toml", "c.toml"]
     with qtbot.waitSignal(bar.fileChosen) as chosen:
-        menus["&Recent"].actions()[0].trigger()
+        bar.recent_menu.actions()[0].trigger()
     assert chosen.args == [Path("/x/a&b.toml")]
     with qtbot.waitSignal(bar.exampleChosen) as example:
-        menus["&Examples"].actions()[0].trigger()
+        bar.examples_menu.actions()[0].trigger()
 
     assert example.args == [Path("/e/digits.toml")]

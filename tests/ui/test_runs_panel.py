@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButto
 
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
+from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunProgress, RunSummary
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.runs_panel import RunsPanel
@@ -106,7 +107,7 @@ def test_that_runs_are_shown_newest_first(table):
 
     assert _names(table) == ["going", "best", "lost"]
     assert [row[2] for row in rows] == ["Running, 45 %", "Completed", "Lost"]
-    assert rows[1][3:] == ["0:41", "97.5 %", "0.1000", "118,000 ex/s", "RTX 4090", ""]
+    assert rows[1][3:] == ["0:41", "97.5 %", "0.1000", "118,000 ex/s", "RTX 4090", "", ""]
 
 
 def test_that_a_name_of_its_own_takes_the_place_of_the_profiles(panel, table):
@@ -211,6 +212,67 @@ def test_that_ctrl_f_finds_as_one_types_and_esc_shows_all_again(qtbot, panel, ta
     assert panel.findChild(QLabel, "runs_count").text() == "3 runs"
 
 
+def test_that_a_value_is_compared_in_the_search(qtbot, panel, table):
+    search = panel.findChild(QLineEdit, "runs_search")
+    note = panel.findChild(QLabel, "runs_search_note")
+    qtbot.keyClicks(search, "val_accuracy > 90 %")
+    assert _names(table) == ["best"]
+    assert not note.isVisible()
+
+    search.setText("outcome = lost")
+    assert _names(table) == ["lost"]
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("val_accuracy >", "After “>” stands no value."),
+        ("accuracy > high", "“accuracy” is a number"),
+        ("accuracy > 0.9 and", "Nothing stands after “and”."),
+    ],
+)
+def test_that_a_wrong_comparison_says_why_in_place_and_loses_no_row(
+    qtbot, panel, table, text, part
+):
+    search = panel.findChild(QLineEdit, "runs_search")
+    note = panel.findChild(QLabel, "runs_search_note")
+    qtbot.keyClick(panel, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(search.hasFocus)
+    qtbot.keyClicks(search, text)
+
+    assert note.isVisible()
+    assert part in note.text()
+    assert table.isVisible()
+    assert "best" in _names(table)
+    qtbot.keyClick(search, Qt.Key.Key_Escape)
+    assert not note.isVisible()
+    assert _names(table) == ["going", "best", "lost"]
+
+
+def test_that_a_setting_is_compared_once_it_was_read(qtbot, panel, table):
+    search = panel.findChild(QLineEdit, "runs_search")
+    note = panel.findChild(QLabel, "runs_search_note")
+    with qtbot.waitSignal(panel.settingsWanted):
+        search.setText("epochs >= 10")
+    assert "Reading" in note.text()
+    assert len(_names(table)) == 3
+
+    epochs = {"b": 10.0, "a": 3.0}
+    settings = {name: RunSettings((("training.epochs", each),)) for name, each in epochs.items()}
+    panel.setSettings(settings)
+    assert _names(table) == ["best"]
+    assert not note.isVisible()
+    search.setText("epoch >= 10")
+    assert "Did you mean epochs?" in note.text()
+
+
+def test_that_tags_are_shown_and_found(panel, table):
+    panel.setRuns((GOING, BEST.model_copy(update={"tags": ("Baseline", "try this")}), LOST))
+    assert "Baseline, try this" in _rows(table)[1]
+    panel.findChild(QLineEdit, "runs_search").setText("tag:baseline")
+    assert _names(table) == ["best"]
+
+
 def test_that_nothing_found_offers_to_clear_the_search(qtbot, panel, table):
     search = panel.findChild(QLineEdit, "runs_search")
     search.setText("nonesuch")
@@ -286,7 +348,7 @@ def test_that_the_context_menu_offers_the_same(panel, table, monkeypatch):
     texts = [action.text() for action in menu.actions() if action.isVisible() and action.text()]
     menu.close()
 
-    assert texts == ["&Open run", "Re&name…", "No&tes…", "Move to &bin"]
+    assert texts == ["&Open run", "Re&name…", "Tags, no&tes…", "Move to &bin"]
 
 
 def test_that_the_chosen_runs_stay_chosen_when_the_list_changes(panel, table):

@@ -29,6 +29,7 @@ from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
 from gpupanel.runs.history.label import RunLabel
+from gpupanel.runs.history.restoring import BinnedRun
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.tensorboard import TensorBoards
@@ -297,6 +298,28 @@ def _naming_a_run(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch)
     return Case(history, order, history.refused, history.listed, failing)
 
 
+def _restoring_a_run(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    path = _written(runs).layout.root
+    failing = _patched(monkeypatch, history_worker, "restore_run", error)
+    failing._healthy = lambda _run: None
+    history = history_worker.RunHistory(runs)
+    order = lambda: history.restore((BinnedRun(path, path),))  # noqa: E731
+    return Case(history, order, history.restored, history.restored, failing)
+
+
+def _reading_settings(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    summary = summarize_run(_written(runs).layout)
+    history = history_worker.RunHistory(runs)
+    reader = history._settings_reader
+    failing = _Failing(error, reader.read)
+    monkeypatch.setattr(type(reader), "read", lambda _self, read: failing(read))
+    history._runs, history._are_settings_wanted = (summary,), True
+    order = history._read_settings
+    free = lambda: not history._is_reading_settings  # noqa: E731
+    unread, done = history.settingsUnreadable, history.settingsRead
+    return Case(history, order, unread, done, failing, free)
+
+
 def _deleting_a_run(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     path = _written(runs).layout.root
     failing = _patched(monkeypatch, history_worker, "delete_run", error)
@@ -348,7 +371,13 @@ CASES: dict[str, tuple[Make, ...]] = {
     "DeviceWatch": (_reading_devices,),
     "DoctorExaminer": (_examining,),
     "ProcessEnder": (_ending_a_process,),
-    "RunHistory": (_listing_runs, _naming_a_run, _deleting_a_run),
+    "RunHistory": (
+        _listing_runs,
+        _naming_a_run,
+        _restoring_a_run,
+        _reading_settings,
+        _deleting_a_run,
+    ),
     "PreviewLoader": (_previewing,),
     "DataScanner": (_scanning,),
     "ModelSummarizer": (_summarizing,),
@@ -397,7 +426,7 @@ def test_that_every_slot_of_a_worker_reports_what_it_raises(kind):
 
 
 def _problems(reported: object) -> tuple[Problem, ...]:
-    if isinstance(reported, history_worker.Deletion):
+    if isinstance(reported, history_worker.Deletion | history_worker.Restoration):
         return reported.problems
     return (reported,) if isinstance(reported, Problem) else reported
 

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
+from typing import Annotated
 
+import typer
 from rich.table import Table
 
 from gpupanel.cli.options import (
@@ -21,6 +23,9 @@ from gpupanel.cli.output import (
 )
 from gpupanel.domain.measure import Measure
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.run_filter import parse_run_filter
+from gpupanel.runs.history.finding import needs_settings, run_finder
+from gpupanel.runs.history.run_settings import RunSettingsReader
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.run_text import run_outcome_words
 from gpupanel.runs.history.summaries import list_runs
@@ -45,20 +50,48 @@ _NUMBERS = (
 )
 
 
-def runs(runs_dir: RunsDirOption = None, *, json: JsonOption = False) -> None:
+FilterOption = Annotated[
+    str,
+    typer.Option(
+        "--filter",
+        metavar="TEXT",
+        help='Only runs that this finds: "val_accuracy > 0.9 and model = cnn and tag:baseline".',
+        show_default=False,
+    ),
+]
+
+
+def runs(
+    runs_dir: RunsDirOption = None, *, wanted: FilterOption = "", json: JsonOption = False
+) -> None:
     """List past and present runs, newest first."""
     try:
-        found = list_runs(runs_dir or default_runs_dir())
+        there = list_runs(runs_dir or default_runs_dir())
+        found = _filtered(there, wanted)
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
     if json:
         print_json({"runs": [summary.model_dump(mode="json") for summary in found]})
+        return
+    if there and not found:
+        answers.print(f"None of the {len(there)} runs is found by that.")
         return
     if not found:
         answers.print("No runs yet: start one with `gpupanel run PROFILE`.")
         return
     answers.print(_table(found))
     print_problems(run.problem for run in found if run.is_running and run.problem is not None)
+
+
+def _filtered(there: tuple[RunSummary, ...], wanted: str) -> tuple[RunSummary, ...]:
+    """Those that are found.
+
+    Raises:
+        ProblemError: What is wanted cannot be understood.
+    """
+    parsed = parse_run_filter(wanted)
+    settings = RunSettingsReader().read(there) if needs_settings(parsed) else {}
+    return tuple(filter(run_finder(parsed, there, settings), there))
 
 
 def _table(found: tuple[RunSummary, ...]) -> Table:
@@ -82,6 +115,7 @@ def _table(found: tuple[RunSummary, ...]) -> Table:
         "test mean error": lambda run: _number(run.tested.mean_absolute_error),
         "examples/s": lambda run: shown(run.examples_per_second),
         "devices": lambda run: ", ".join(run.devices),
+        "tags": lambda run: ", ".join(run.tags),
         "notes": lambda run: run.notes.partition("\n")[0],
     }
     table = Table(box=None, pad_edge=False, header_style="dim")

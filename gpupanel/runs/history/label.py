@@ -1,4 +1,4 @@
-"""What a person calls a run, and what they noted about it: ``label.toml`` in its directory."""
+"""What a person calls a run, its tags, and what they noted: ``label.toml`` in its directory."""
 
 from typing import Annotated
 
@@ -17,6 +17,8 @@ from gpupanel.runs.directory.disk_problems import disk_problem
 
 LONGEST_NAME = 200
 LONGEST_NOTES = 20_000
+LONGEST_TAG = 40
+MOST_TAGS = 20
 _MOST_BYTES = 2**20
 _LOCK_WAIT_S = 5.0
 """Far longer than writing so small a file takes."""
@@ -30,12 +32,26 @@ def _some_lines(text: object) -> object:
     return text.strip()[:LONGEST_NOTES] if isinstance(text, str) else text
 
 
+def _short_words(tags: object) -> object:
+    if not isinstance(tags, list | tuple):
+        return ()  # a label that anybody may have written keeps its name and notes
+    # A comma divides them where a person writes them.
+    words = (" ".join(tag.replace(",", " ").split()) for tag in tags if isinstance(tag, str))
+    by_word: dict[str, str] = {}
+    for word in words:
+        short = word[:LONGEST_TAG].rstrip()
+        if short:
+            by_word.setdefault(short.casefold(), short)
+    return tuple(by_word.values())[:MOST_TAGS]
+
+
 class RunLabel(Value):
-    """A run's name and notes.
+    """A run's name, notes and tags.
 
     Attributes:
         name: One line; empty: the run is called as its profile is.
         notes: Any number of lines; empty: none were taken.
+        tags: Short words by which runs are found and grouped; upper and lower case are the same.
     """
 
     # A newer version may keep more there: what is known of it is shown all the same.
@@ -43,6 +59,7 @@ class RunLabel(Value):
 
     name: Annotated[str, BeforeValidator(_one_line)] = ""
     notes: Annotated[str, BeforeValidator(_some_lines)] = ""
+    tags: Annotated[tuple[str, ...], BeforeValidator(_short_words)] = ()
 
 
 def read_label(layout: RunLayout) -> RunLabel:
@@ -59,14 +76,21 @@ def read_label(layout: RunLayout) -> RunLabel:
 
 
 def change_label(
-    layout: RunLayout, *, name: str | None = None, notes: str | None = None
+    layout: RunLayout,
+    *,
+    name: str | None = None,
+    notes: str | None = None,
+    tags: tuple[str, ...] | None = None,
 ) -> RunLabel:
-    """Give the run a name or notes and leave the other as it is, whoever else writes meanwhile.
+    """Give the run a name, notes or tags and leave the others as they are.
+
+    Whoever else writes meanwhile, nothing is lost.
 
     Args:
         layout: The run.
         name: The new name; empty: none any more; ``None``: as it is.
         notes: The new notes, the same way.
+        tags: All tags that it is to have, the same way.
 
     Returns:
         The label as it now stands.
@@ -74,14 +98,17 @@ def change_label(
     Raises:
         ProblemError: The run's directory is gone or cannot be written; nothing has changed.
     """
-    given = {key: text for key, text in (("name", name), ("notes", notes)) if text is not None}
+    asked = {"name": name, "notes": notes, "tags": tags}
+    given = {key: each for key, each in asked.items() if each is not None}
     try:
         with lock_in_folder(layout.label.with_suffix(".lock"), _LOCK_WAIT_S):
             label = RunLabel.model_validate({**read_label(layout).model_dump(), **given})
             if label == RunLabel():
                 remove(layout.label)
             else:
-                write_whole(layout.label, tomli_w.dumps(label.model_dump()), private=True)
+                write_whole(
+                    layout.label, tomli_w.dumps(label.model_dump(mode="json")), private=True
+                )
     except Timeout as error:
         raise ProblemError(_busy(layout)) from error
     except OSError as error:
@@ -92,6 +119,6 @@ def change_label(
 def _busy(layout: RunLayout) -> Problem:
     return Problem(
         code="label_busy",
-        message=f"The name and notes of {layout.name} are being written by another program.",
+        message=f"The name, tags and notes of {layout.name} are being written by another program.",
         hint="Try again.",
     )

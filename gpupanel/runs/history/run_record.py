@@ -74,6 +74,7 @@ def read_record(layout: RunLayout) -> RunRecord:
         profile_name=profile.name or layout.name,
         label=label.name,
         notes=label.notes,
+        tags=label.tags,
         task=profile.task,
         model_run=_run_of_model(profile.model_path),
         strategy=plan.strategy,

@@ -37,6 +37,7 @@ class RunSummary(Value):
         profile_name: That of its profile; the directory's where the profile cannot be read.
         label: What a person called the run; empty: nothing.
         notes: What a person noted about it.
+        tags: Short words that a person gave it.
         task: ``train``, ``evaluate`` or ``predict``.
         model_run: Of an evaluation or a prediction: the directory of the run whose model it took,
             which may be gone; ``None``: the model is another file.
@@ -64,6 +65,7 @@ class RunSummary(Value):
     profile_name: str
     label: str = ""
     notes: str = ""
+    tags: tuple[str, ...] = ()
     task: str = "train"
     model_run: Path | None = None
     strategy: str = ""

@@ -37,17 +37,12 @@ def matches(run: RunSummary, words: Iterable[str]) -> bool:
     """Whether each of the words is found in the run.
 
     Args:
-        run: Its name, label, notes, profile, task, strategy, devices, how it ended and why are
-            searched, and when it was started (``2026-11-21``), as its folder has it.
+        run: Its name, label, notes, tags, profile, task, strategy, devices, how it ended and why
+            are searched, and when it was started (``2026-11-21``), as its folder has it.
         words: Parts of words will do; upper and lower case are the same.
     """
     text = _searched(run)
     return all(word.casefold() in text for word in words)
-
-
-def search_words(text: str) -> tuple[str, ...]:
-    """What was typed, as words that all have to be found."""
-    return tuple(text.split())
 
 
 def _searched(run: RunSummary) -> str:
@@ -57,6 +52,7 @@ def _searched(run: RunSummary) -> str:
         run.profile_name,
         run.name,
         run.notes,
+        *run.tags,
         run.task,
         run.strategy,
         run.strategy.replace("_", " "),

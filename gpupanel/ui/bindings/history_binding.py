@@ -1,16 +1,24 @@
 """What the page of runs does: lists them, and names, notes and deletes as a person asks."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSettings, Signal, Slot
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.remembered import remember_columns, remembered_columns
 from gpupanel.ui.runs_page import RunsPage
-from gpupanel.ui.workers.history_worker import Deletion, RunHistory
+from gpupanel.ui.workers.history_worker import Deletion, Restoration, RunHistory
+
+if TYPE_CHECKING:
+    from gpupanel.runs.history.restoring import BinnedRun
+
+_MOST_UNDONE = 20
+"""Times that runs went to the bin, which can be undone one after the other."""
 
 
 class HistoryBinding(QObject):
@@ -41,17 +49,23 @@ class HistoryBinding(QObject):
         self._page, self._questions, self._settings = page, questions, settings
         self._runs: tuple[RunSummary, ...] | None = None
         self._is_stopped = False
+        self._binned: list[tuple[BinnedRun, ...]] = []
         self._history = self.worker = RunHistory(runs_dir, self)
         """Knows the runs."""
+        page.panel.settingsWanted.connect(self._history.want_settings)
         page.panel.setColumns(remembered_columns(settings))
         page.refreshRequested.connect(self.refresh)
         page.panel.renameRequested.connect(self._rename)
         page.panel.notesRequested.connect(self._note)
         page.panel.deleteRequested.connect(self._delete)
+        page.panel.undoRequested.connect(self._undo)
         page.panel.columnsChanged.connect(self._remember_columns)
         self._history.listed.connect(self._on_listed)
         self._history.unreadable.connect(page.panel.setProblem)
+        self._history.settingsRead.connect(page.panel.setSettings)
+        self._history.settingsUnreadable.connect(self._show_unreadable_settings)
         self._history.deleted.connect(self._on_deleted)
+        self._history.restored.connect(self._on_restored)
         self._history.refused.connect(self._show_refusal)
 
     @Slot()
@@ -84,7 +98,7 @@ class HistoryBinding(QObject):
     def _ask_label(self, run: RunSummary, *, at_notes: bool) -> None:
         label = self._questions.about_label(run, at_notes=at_notes)
         if label is not None:
-            before = RunLabel(name=run.label, notes=run.notes)
+            before = RunLabel(name=run.label, notes=run.notes, tags=run.tags)
             self._history.change_label(run.path, before, label)
 
     @Slot(object)
@@ -100,6 +114,9 @@ class HistoryBinding(QObject):
             how = "Deleted" if deletion.for_good else "Moved to the bin"
             what = "1 run" if len(gone) == 1 else f"{len(gone)} runs"
             self._page.panel.setNotice(f"{how}: {what}.")
+        if deletion.binned:
+            self._binned = [*self._binned, deletion.binned][-_MOST_UNDONE:]
+            self._show_undo()
         if deletion.problems:
             self._questions.show_problems("Not all of the runs were deleted.", deletion.problems)
         if self._is_stopped:
@@ -109,9 +126,34 @@ class HistoryBinding(QObject):
         self._history.refresh()
 
     @Slot()
+    def _undo(self) -> None:
+        if self._binned:
+            self._history.restore(self._binned.pop())
+            self._show_undo()
+
+    @Slot(object)
+    def _on_restored(self, restoration: Restoration) -> None:
+        count = len(restoration.back)
+        if count:
+            what = "1 run" if count == 1 else f"{count} runs"
+            self._page.panel.setNotice(f"Back from the bin: {what}.")
+        if restoration.problems:
+            title = "Not all of the runs came back from the bin."
+            self._questions.show_problems(title, restoration.problems)
+        self._history.refresh()
+
+    def _show_undo(self) -> None:
+        last = self._binned[-1] if self._binned else ()
+        self._page.panel.setUndo(tuple(run.place.name for run in last))
+
+    @Slot()
     def _remember_columns(self) -> None:
         remember_columns(self._settings, self._page.panel.columns())
 
     @Slot(object)
+    def _show_unreadable_settings(self, problem: Problem) -> None:
+        self._page.panel.setNotice(f"Settings not read: {problem_sentences(problem)}")
+
+    @Slot(object)
     def _show_refusal(self, problems: tuple[Problem, ...]) -> None:
-        self._questions.show_problems("The name and notes were not saved.", problems)
+        self._questions.show_problems("The name, tags and notes were not saved.", problems)

@@ -1,4 +1,4 @@
-"""Naming a run and noting something about it."""
+"""Naming a run, giving it tags, and noting something about it."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -17,7 +17,7 @@ from gpupanel.ui.theme import GRID
 
 
 class LabelDialog(QDialog):
-    """Asks for a run's name and notes; nothing is kept before Save.
+    """Asks for a run's name, tags and notes; nothing is kept before Save.
 
     Args:
         run: What it is called and what was noted so far.
@@ -27,13 +27,17 @@ class LabelDialog(QDialog):
     def __init__(self, run: RunSummary, parent: QWidget | None, *, at_notes: bool) -> None:
         super().__init__(parent)
         self.setObjectName("label_dialog")
-        self.setWindowTitle("Name and notes")
+        self.setWindowTitle("Name, tags and notes")
         self._name = QLineEdit(run.label, self)
         self._name.setObjectName("label_name")
         self._name.setMaxLength(LONGEST_NAME)
         self._name.setPlaceholderText(run.profile_name)
         self._name.setToolTip("Empty: the profile's name")
         self._name.selectAll()
+        self._tags = QLineEdit(", ".join(run.tags), self)
+        self._tags.setObjectName("label_tags")
+        self._tags.setPlaceholderText("baseline, try again")
+        self._tags.setToolTip("Short words, with commas between them; tag:baseline finds the run")
         self._notes = QPlainTextEdit(run.notes, self)
         self._notes.setObjectName("label_notes")
         self._notes.setTabChangesFocus(True)
@@ -49,16 +53,22 @@ class LabelDialog(QDialog):
 
     def label(self) -> RunLabel:
         """What was written."""
-        return RunLabel(name=self._name.text(), notes=self._notes.toPlainText())
+        return RunLabel(
+            name=self._name.text(),
+            notes=self._notes.toPlainText(),
+            tags=tuple(self._tags.text().split(",")),
+        )
 
     def _compose(self, run: RunSummary, buttons: QDialogButtonBox) -> None:
-        name, notes, folder = QLabel("&Name"), QLabel("N&otes"), QLabel(run.name)
+        name, tags, notes = QLabel("&Name"), QLabel("&Tags"), QLabel("N&otes")
+        folder = QLabel(run.name)
         name.setBuddy(self._name)
+        tags.setBuddy(self._tags)
         notes.setBuddy(self._notes)
         folder.setProperty("tone", "muted")
         folder.setTextFormat(Qt.TextFormat.PlainText)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
         layout.setSpacing(GRID)
-        for widget in (name, self._name, notes, self._notes, folder, buttons):
+        for widget in (name, self._name, tags, self._tags, notes, self._notes, folder, buttons):
             layout.addWidget(widget)

@@ -18,6 +18,7 @@ from gpupanel.ui.forms.table_input import TableInput
 from gpupanel.ui.inputs.input import Input, TypedInput
 from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
+from gpupanel.ui.menus.window_actions import MENU_LETTERS
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.tips import teach
 
@@ -195,9 +196,9 @@ def _is_set(setting: Setting, value: Value) -> bool:
     return bool(getattr(value, setting.name) != setting.default)
 
 
-_OF_COPY = "c"
-"""The letter of the buttons that copy, which are on the screen beside the forms: a letter that two
-have moves the focus and clicks nothing."""
+_ELSEWHERE = "c" + MENU_LETTERS
+"""The letters of the buttons that copy, which are on the screen beside the forms, and of the menus:
+a letter that two have moves the focus and clicks nothing."""
 
 
 def with_mnemonics(titles: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
@@ -209,7 +210,7 @@ def with_mnemonics(titles: Iterable[str], taken: Iterable[str] = ()) -> list[str
         titles: What stands beside the inputs of one form, from top to bottom.
         taken: Letters that something else has.
     """
-    used = {_OF_COPY, *(letter.lower() for letter in taken)}
+    used = {*_ELSEWHERE, *(letter.lower() for letter in taken)}
     return [_with_mnemonic(title, used) for title in titles]
 
 

@@ -3,32 +3,29 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import (
-    QLabel,
-    QLineEdit,
-    QMenu,
-    QPushButton,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtCore import QSize, Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.inputs.input import finish_editing
+from gpupanel.ui.menus.window_actions import WindowActions
+from gpupanel.ui.widgets.buttons import FollowingButton
 from gpupanel.ui.widgets.dropping_row import DroppingRow
 from gpupanel.ui.widgets.tips import wrapped
-
-_Key = QKeySequence.StandardKey
-
 
 _LEAST_NAME_WIDTH, _NAME_WIDTH = 120, 220
 """Pixels."""
 
 
 class ProfileBar(DroppingRow):
-    """Shows the profile's name and file; passes on what a person wants with them."""
+    """Shows the profile's name and file; passes on what a person wants with them.
+
+    Args:
+        actions: Its buttons follow them; some of its own when left out.
+        parent: The owner in Qt's sense.
+    """
 
     nameEdited = Signal(str)
     newRequested = Signal()
@@ -40,9 +37,10 @@ class ProfileBar(DroppingRow):
     exampleChosen = Signal(object)
     """An example profile: its :class:`Path`."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, actions: WindowActions | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("profile_bar")
+        self._actions = actions or WindowActions(self)
         self._name = QLineEdit(self)
         self._name.setObjectName("profile_name")
         self._name.setMaxLength(200)
@@ -59,11 +57,12 @@ class ProfileBar(DroppingRow):
         policy = self._dirty.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self._dirty.setSizePolicy(policy)
-        self._recent = QMenu("&Recent", self)
-        self._examples = QMenu("&Examples", self)
-        self._open = _button("Open", "profile_open", "Opens a profile (Ctrl+O)", self)
-        self._save = _button("Save", "profile_save", "Saves the profile (Ctrl+S)", self)
-        self._menu = self._make_menu()
+        self.recent_menu = QMenu("Open &recent", self)
+        self.recent_menu.setObjectName("recent")
+        self.examples_menu = QMenu("&Examples", self)
+        self.examples_menu.setObjectName("examples")
+        self._open = FollowingButton(self._actions.open, "profile_open", self)
+        self._save = FollowingButton(self._actions.save, "profile_save", self)
         self._compose()
         self._connect()
 
@@ -78,58 +77,37 @@ class ProfileBar(DroppingRow):
             self._name.setText(name)
         self._dirty.setVisible(is_dirty)
         place = str(path) if path is not None else "not saved to a file yet"
-        self._save.setToolTip(wrapped(f"Saves the profile (Ctrl+S)\n{place}"))
+        self._actions.set_tip(self._actions.save, f"Saves the profile (Ctrl+S)\n{place}")
 
     def setRecent(self, paths: Sequence[Path]) -> None:
         """Fill the menu of recent profiles, the latest first."""
-        self._fill(self._recent, [(path.name, path) for path in paths])
+        self._fill(self.recent_menu, [(path.name, path) for path in paths])
 
     def setExamples(self, examples: Sequence[tuple[str, Path]]) -> None:
         """Fill the menu of example profiles, each with its title."""
-        self._fill(self._examples, examples)
-
-    def _make_menu(self) -> QToolButton:
-        menu = QMenu(self)
-        for text, key, signal in (
-            ("&New", _Key.New, self.newRequested),
-            ("&Open…", _Key.Open, self.openRequested),
-            ("&Save", _Key.Save, self.saveRequested),
-            ("Save &as…", _Key.SaveAs, self.saveAsRequested),
-        ):
-            action = QAction(text, self)
-            action.setShortcut(QKeySequence(key))
-            action.triggered.connect(finish_editing)
-            action.triggered.connect(signal)
-            self.addAction(action)  # the shortcut works while the menu is closed
-            menu.addAction(action)
-        menu.addSeparator()
-        menu.addMenu(self._recent)
-        menu.addMenu(self._examples)
-        button = QToolButton(self)
-        button.setObjectName("profile_menu")
-        button.setText("Profile ▾")
-        button.setToolTip("New, save as, recent profiles, example profiles")
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        button.setMenu(menu)
-        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        return button
+        self._fill(self.examples_menu, examples)
 
     def _compose(self) -> None:
         self.row.setContentsMargins(0, 0, 0, 0)
         self.row.setSpacing(8)
-        for widget in (self._name, self._dirty, self._menu, self._open, self._save):
+        for widget in (self._name, self._dirty, self._open, self._save):
             self.row.addWidget(widget)
         # Both are in the menu, too, and have keys.
         self.setDroppable((self._open, self._save))
 
     def _connect(self) -> None:
         self._name.editingFinished.connect(self._on_name_edited)
-        for button in (self._open, self._save):
-            button.clicked.connect(finish_editing)
-        self._open.clicked.connect(self.openRequested)
-        self._save.clicked.connect(self.saveRequested)
-        self._recent.triggered.connect(self._on_recent)
-        self._examples.triggered.connect(self._on_example)
+        actions = self._actions
+        for action, requested in (
+            (actions.new, self.newRequested),
+            (actions.open, self.openRequested),
+            (actions.save, self.saveRequested),
+            (actions.save_as, self.saveAsRequested),
+        ):
+            action.triggered.connect(finish_editing)
+            action.triggered.connect(requested)
+        self.recent_menu.triggered.connect(self._on_recent)
+        self.examples_menu.triggered.connect(self._on_example)
 
     def _fill(self, menu: QMenu, entries: Sequence[tuple[str, Path]]) -> None:
         menu.clear()
@@ -152,10 +130,3 @@ class ProfileBar(DroppingRow):
     @Slot()
     def _on_name_edited(self) -> None:
         self.nameEdited.emit(self._name.text())
-
-
-def _button(text: str, name: str, tip: str, parent: QWidget) -> QPushButton:
-    button = QPushButton(text, parent)
-    button.setObjectName(name)
-    button.setToolTip(tip)
-    return button

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QTimer, Signal, SignalInstance, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from gpupanel.ui.inputs.input import finish_editing
+from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.queue_button import QueueButton
 from gpupanel.ui.run_state import ButtonStates
-from gpupanel.ui.widgets.buttons import FocusKeepingButton
+from gpupanel.ui.widgets.buttons import FocusKeepingButton, FollowingButton
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_role, set_tone
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -27,6 +27,10 @@ class RunBar(QWidget):
     One place is shared by three buttons: *Suspend*; *Resume* once the run that is shown is
     suspended; *End now* while a run that was asked to stop still saves. None of them lies where
     the second click of a double click on *Stop* falls.
+
+    Args:
+        actions: Its buttons follow them; some of its own when left out.
+        parent: The owner in Qt's sense.
     """
 
     startRequested = Signal()
@@ -37,9 +41,10 @@ class RunBar(QWidget):
     """The run that saves is to be ended without that."""
     queueRequested = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, actions: WindowActions | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("run_bar")
+        self._actions = actions or WindowActions(self)
         self._resumes = self._ends = False
         self._progress = ""
         self._state = ElidedLabel(parent=self)
@@ -53,10 +58,10 @@ class RunBar(QWidget):
             label.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._notice = QTimer(self, singleShot=True, interval=NOTICE_MS)
         self._notice.timeout.connect(self._show_progress)
-        self._start = self._button("Start", "start_button", self.startRequested)
-        self._queue = self._button("Queue", "queue_button", self.queueRequested)
-        self._stop = self._button("Stop", "stop_button", self.stopRequested)
-        self._suspend = self._button("Suspend", "suspend_button", self.suspendRequested)
+        self._start = FollowingButton(self._actions.start, "start_button", self)
+        self._queue = FollowingButton(self._actions.queue, "queue_button", self)
+        self._stop = FollowingButton(self._actions.stop, "stop_button", self)
+        self._suspend = FollowingButton(self._actions.suspend, "suspend_button", self)
         self._resume = self._button("Resume", "bar_resume_button", self.resumeRequested)
         self._end = self._button("End now…", "end_now_button", self.endRequested)
         self._end.setToolTip(wrapped("Ends the run at once, without saving; asks before"))
@@ -98,13 +103,14 @@ class RunBar(QWidget):
             error_count: Problems that keep a run from starting.
             others: Who uses the chosen devices already, a line each; a run shares them.
         """
-        self._start.setEnabled(states.start)
-        self._stop.setEnabled(states.stop)
-        self._stop.setText("Stopping…" if states.is_stopping else "Stop")
-        self._suspend.setEnabled(states.suspend)
-        self._suspend.setToolTip(wrapped(states.suspend_tip))
-        self._start.setToolTip(wrapped(_start_tip(states, error_count, others)))
-        self._stop.setToolTip(wrapped(_stop_tip(states)))
+        actions = self._actions
+        actions.start.setEnabled(states.start)
+        actions.stop.setEnabled(states.stop)
+        actions.stop.setText("S&topping…" if states.is_stopping else "S&top")
+        actions.suspend.setEnabled(states.suspend)
+        actions.set_tip(actions.suspend, states.suspend_tip)
+        actions.set_tip(actions.start, _start_tip(states, error_count, others))
+        actions.set_tip(actions.stop, _stop_tip(states))
         self._ends = states.end_now
         self._show_third_button()
 
@@ -120,9 +126,10 @@ class RunBar(QWidget):
 
     def setQueueButton(self, button: QueueButton) -> None:
         """Say what the queue's button does, and whether it can be pressed."""
-        self._queue.setText(button.text)
-        self._queue.setToolTip(wrapped(button.tip))
-        self._queue.setEnabled(button.is_enabled)
+        queue = self._actions.queue
+        queue.setText(f"&{button.text}")
+        self._actions.set_tip(queue, button.tip)
+        queue.setEnabled(button.is_enabled)
 
     def _show_third_button(self) -> None:
         self._suspend.setVisible(not (self._ends or self._resumes))
@@ -139,7 +146,6 @@ class RunBar(QWidget):
     def _button(self, text: str, name: str, pressed: SignalInstance) -> FocusKeepingButton:
         button = FocusKeepingButton(text, self)
         button.setObjectName(name)
-        button.setMinimumWidth(_BUTTON_WIDTH)
         button.clicked.connect(finish_editing)
         button.clicked.connect(pressed)
         return button
@@ -160,18 +166,18 @@ class RunBar(QWidget):
             self._resume,
             self._end,
         ):
+            button.setMinimumWidth(_BUTTON_WIDTH)
             layout.addWidget(button)
 
     def _connect(self) -> None:
-        # Letters are for the page below: of two widgets with one letter neither is clicked by it.
-        for keys, button in (
-            ("Ctrl+Return", self._start),
-            ("Ctrl+Shift+Return", self._queue),
-            ("Ctrl+.", self._stop),
-            ("Ctrl+Shift+.", self._suspend),
+        for action, requested in (
+            (self._actions.start, self.startRequested),
+            (self._actions.queue, self.queueRequested),
+            (self._actions.stop, self.stopRequested),
+            (self._actions.suspend, self.suspendRequested),
         ):
-            # Keys that are held add one run to the queue, not thirty a second.
-            QShortcut(QKeySequence(keys), self, button.click).setAutoRepeat(False)
+            action.triggered.connect(finish_editing)
+            action.triggered.connect(requested)
 
 
 _UNCHECKED = (

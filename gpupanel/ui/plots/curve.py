@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Protocol
 
@@ -104,7 +104,11 @@ class Curve:
     dashes: tuple[float, ...] = ()
     is_backdrop: bool = False
 
-    def legend_entry(self, at_s: float | None) -> LegendEntry:
+    def smoothed(self, points: CurvePoints) -> tuple["Curve", "Curve"]:
+        """What was measured, faint, and before it the curve of these points."""
+        return replace(self, is_backdrop=True), replace(self, buffer=points)
+
+    def legend_entry(self, at_s: float | None, *, is_hidden: bool = False) -> LegendEntry:
         """What the legend says: the newest value, or that of the time under the pointer."""
         value = self.buffer.last() if at_s is None else self.buffer.value_at(at_s)
         return LegendEntry(
@@ -114,4 +118,5 @@ class Curve:
             self.color(),
             self.has_dots,
             self.dashes,
+            is_hidden,
         )

@@ -75,6 +75,33 @@ class FocusKeepingButton(QPushButton):
                 self.setFocus()
 
 
+class FollowingButton(FocusKeepingButton):
+    """Does what an action of the menus does, and says what it says: it keeps the focus, too.
+
+    Its letter is left to the menu: of two widgets with one letter neither is clicked by it.
+
+    Args:
+        action: What a click does.
+        name: Its object name.
+        parent: A button of its own window would be shown at once.
+    """
+
+    def __init__(self, action: QAction, name: str, parent: QWidget) -> None:
+        super().__init__("", parent)
+        self.setObjectName(name)
+        self._action = action
+        action.changed.connect(self._follow)
+        self.clicked.connect(action.trigger)
+        self._follow()
+
+    @Slot()
+    def _follow(self) -> None:
+        self.setText(self._action.text().replace("&", ""))
+        self.setToolTip(self._action.toolTip())
+        if self.isEnabled() is not self._action.isEnabled():
+            self.setEnabled(self._action.isEnabled())
+
+
 class FoldButton(QToolButton):
     """Checked is unfolded; ``toggled`` follows each change."""
 

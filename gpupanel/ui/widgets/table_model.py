@@ -32,6 +32,7 @@ class Column(Generic[RowT]):
         is_shown: Unless a person chose otherwise.
         icon: Before the title.
         image: Before the text of its cells.
+        number_text: What a cell with that number says, for figures of several rows together.
     """
 
     title: str
@@ -44,6 +45,7 @@ class Column(Generic[RowT]):
     is_shown: bool = True
     icon: Callable[[], QIcon] | None = None
     image: Callable[[RowT], QPixmap | None] | None = None
+    number_text: Callable[[float], str] | None = None
 
     @property
     def alignment(self) -> int:
@@ -79,7 +81,9 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         self._tip = tip
         self._sorting = sorted_by
         self._is_found: Callable[[RowT], bool] | None = None
+        self._arrange: Callable[[list[RowT]], list[RowT]] | None = None
         self._given: tuple[RowT, ...] = ()
+        self._sorted: list[RowT] = []
         self._rows: list[RowT] = []
 
     @property
@@ -97,6 +101,11 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         """As they were given, also those that a search does not find."""
         return self._given
 
+    @property
+    def found_rows(self) -> tuple[RowT, ...]:
+        """Those that a search finds, also where their arrangement hides them."""
+        return tuple(self._sorted)
+
     def row(self, place: int) -> RowT:
         """The value in a row."""
         return self._rows[place]
@@ -107,10 +116,10 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
 
     def set_columns(self, columns: Sequence[Column[RowT]], rows: Iterable[RowT]) -> None:
         """Show these rows in other columns; where their titles differ, nothing stays chosen."""
-        is_same = [each.title for each in columns] == [each.title for each in self._columns]
+        is_same = _names(columns) == _names(self._columns)
         if not is_same:
             self.beginResetModel()
-            self._given, self._rows, self._sorting = (), [], None
+            self._given, self._sorted, self._rows, self._sorting = (), [], [], None
         self._columns = tuple(columns)
         if not is_same:
             self.endResetModel()
@@ -128,12 +137,21 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         by_key = {self._key(row): row for row in rows}
         is_same = keep_order and by_key.keys() == {self._key(row) for row in self._given}
         self._given = rows
-        self._show([by_key[self._key(row)] for row in self._rows] if is_same else self._found())
+        kept = [by_key[self._key(row)] for row in self._sorted] if is_same else self._found()
+        self._show_sorted(kept)
 
-    def set_search(self, is_found: Callable[[RowT], bool]) -> None:
-        """Show only rows of which that is true."""
+    def set_search(self, is_found: Callable[[RowT], bool] | None) -> None:
+        """Show only rows of which that is true; ``None``: all."""
         self._is_found = is_found
-        self._show(self._found())
+        self._show_sorted(self._found())
+
+    def set_arrangement(self, arrange: Callable[[list[RowT]], list[RowT]] | None) -> None:
+        """Show what becomes of the sorted rows by that.
+
+        It may move and leave out rows, and add some with keys of their own.
+        """
+        self._arrange = arrange
+        self._show_sorted(self._sorted)
 
     def refresh(self) -> None:
         """Draw all cells and titles anew, such as after a change of theme."""
@@ -145,7 +163,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Here and not by a proxy, which asks for each of thousands of rows many times."""
         self._sorting = (column, order)
-        self._show(self._found())
+        self._show_sorted(self._found())
 
     @override
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
@@ -202,6 +220,10 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         known.sort(key=lambda each: each[0], reverse=direction is Qt.SortOrder.DescendingOrder)  # type: ignore[arg-type, return-value]
         return [row for _, row in known] + [row for key, row in keyed if key is None]
 
+    def _show_sorted(self, rows: list[RowT]) -> None:
+        self._sorted = rows
+        self._show(rows if self._arrange is None else self._arrange(list(rows)))
+
     def _show(self, rows: list[RowT]) -> None:
         """Bring the table to these rows by the least that it takes."""
         wanted = [self._key(row) for row in rows]
@@ -209,7 +231,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         kept = {self._key(row) for row in self._rows}
         self._reorder([key for key in wanted if key in kept])
         self._insert(rows, [place for place, key in enumerate(wanted) if key not in kept])
-        self._rows = rows
+        self._rows = list(rows)
         self._refresh_cells()
 
     def _remove(self, wanted: set[Hashable]) -> None:
@@ -242,6 +264,10 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         if self._rows:
             last = self.index(len(self._rows) - 1, len(self._columns) - 1)
             self.dataChanged.emit(self.index(0, 0), last)
+
+
+def _names(columns: Sequence[Column[RowT]]) -> list[tuple[str, str]]:
+    return [(column.key, column.title) for column in columns]
 
 
 def _stretches(places: list[int]) -> list[tuple[int, int]]:

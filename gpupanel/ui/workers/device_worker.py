@@ -87,6 +87,12 @@ class _DeviceWorker(Worker):
         self._timer.timeout.connect(self._ask)
         self._ask()
 
+    def set_interval(self, interval_ms: int) -> None:
+        """Pause so long between samples; a pause that lasts ends when the new one would."""
+        self._interval_ms = interval_ms
+        if self._timer is not None and self._timer.isActive():
+            self._timer.start(interval_ms)
+
     @Slot()
     @override
     def close(self) -> None:
@@ -152,6 +158,11 @@ class DeviceWatch(WorkerFacade):
         if not self._is_started:
             self._is_started = True
             self.submit(partial(self._worker.begin, interval_ms))
+
+    def set_interval(self, interval_ms: int) -> None:
+        """Read them with so much of a pause in between from now on."""
+        if self._is_started:
+            self.submit(partial(self._worker.set_interval, interval_ms))
 
     @override
     def stop(self) -> None:

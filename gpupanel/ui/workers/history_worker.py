@@ -13,9 +13,14 @@ from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.deleting import delete_run
 from gpupanel.runs.history.label import RunLabel, change_label
 from gpupanel.runs.history.past_speed import PastSpeeds
+from gpupanel.runs.history.restoring import BinnedRun, restore_run
+from gpupanel.runs.history.run_settings import RunSettings, RunSettingsReader
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import RunLister
 from gpupanel.ui.workers.facade import WorkerFacade
+
+_SETTINGS_AT_ONCE = 100
+"""Runs whose profiles are read in one piece of work: a twentieth of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,7 @@ class Deletion:
 
     Attributes:
         gone: They are in the bin, or deleted for good.
+        binned: Those of them that are in the bin, where it said where.
         kept: Their file system has no bin.
         problems: Why others were not deleted.
     """
@@ -32,6 +38,20 @@ class Deletion:
     kept: tuple[Path, ...]
     problems: tuple[Problem, ...]
     for_good: bool
+    binned: tuple[BinnedRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Restoration:
+    """What became of runs that were to come back from the bin.
+
+    Attributes:
+        back: They are where they were.
+        problems: Why others are not.
+    """
+
+    back: tuple[Path, ...]
+    problems: tuple[Problem, ...]
 
 
 class RunHistory(WorkerFacade):
@@ -44,6 +64,13 @@ class RunHistory(WorkerFacade):
     deleted = Signal(object)
     """What became of runs that were to go: a :class:`Deletion`."""
 
+    restored = Signal(object)
+    """What became of runs that were to come back: a :class:`Restoration`."""
+    settingsRead = Signal(object)
+    """What the listed runs were started with, once asked for: a mapping from the names of their
+    directories to :class:`RunSettings`."""
+    settingsUnreadable = Signal(object)
+    """The :class:`Problem` because of which they cannot be shown."""
     pastSpeedFound = Signal(object)
     """How fast the same training was before: a :class:`PastSpeed`; ``None``: nobody knows."""
 
@@ -54,6 +81,16 @@ class RunHistory(WorkerFacade):
         self._runs: tuple[RunSummary, ...] = ()
         self._is_reading = False
         self._is_asked_again = False
+        self._settings_reader = RunSettingsReader()
+        self._settings: dict[str, tuple[RunSummary, RunSettings]] = {}
+        self._are_settings_wanted = self._is_reading_settings = self._has_new_settings = False
+
+    @Slot()
+    def want_settings(self) -> None:
+        """Read what each run was started with, now and whenever runs are listed."""
+        if not self._are_settings_wanted:
+            self._are_settings_wanted = self._has_new_settings = True
+            self._read_settings()
 
     @Slot()
     def refresh(self) -> None:
@@ -72,18 +109,52 @@ class RunHistory(WorkerFacade):
         """Write what was changed of a run's label; it is listed anew, or ``refused`` follows."""
         name = None if after.name == before.name else after.name
         notes = None if after.notes == before.notes else after.notes
-        if name is not None or notes is not None:
-            change = partial(change_label, RunLayout(path), name=name, notes=notes)
+        tags = None if after.tags == before.tags else after.tags
+        if any(each is not None for each in (name, notes, tags)):
+            change = partial(change_label, RunLayout(path), name=name, notes=notes, tags=tags)
             self.submit(change, self._on_labelled)
 
     def delete(self, paths: tuple[Path, ...], *, for_good: bool = False) -> None:
         """Move runs to the bin, or delete them for good; ``deleted`` follows."""
         self.submit(partial(_delete, paths, for_good), self.deleted.emit)
 
+    def restore(self, runs: tuple[BinnedRun, ...]) -> None:
+        """Move runs back from the bin; ``restored`` follows."""
+        self.submit(partial(_restore, runs), self.restored.emit)
+
     def _on_listed(self, runs: tuple[RunSummary, ...]) -> None:
         self._read()
         self._runs = runs
         self.listed.emit(runs)
+        self._read_settings()
+
+    def _read_settings(self) -> None:
+        """Those of runs that are new or have changed, some at a time: others wait meanwhile."""
+        if not self._are_settings_wanted or self._is_reading_settings:
+            return
+        known = self._settings
+        new = [run for run in self._runs if run.name not in known or known[run.name][0] is not run]
+        if new:
+            self._is_reading_settings = True
+            some = tuple(new[:_SETTINGS_AT_ONCE])
+            read = partial(self._settings_reader.read, some)
+            self.submit(read, partial(self._on_settings, some), self._on_no_settings)
+            return
+        if not self._has_new_settings and len(known) == len(self._runs):
+            return
+        self._has_new_settings = False
+        self._settings = {run.name: known[run.name] for run in self._runs}
+        self.settingsRead.emit({name: each for name, (_, each) in self._settings.items()})
+
+    def _on_settings(self, runs: tuple[RunSummary, ...], settings: dict[str, RunSettings]) -> None:
+        self._is_reading_settings = False
+        self._has_new_settings = True
+        self._settings |= {run.name: (run, settings[run.name]) for run in runs}
+        self._read_settings()
+
+    def _on_no_settings(self, problems: tuple[Problem, ...]) -> None:
+        self._is_reading_settings = False
+        self.settingsUnreadable.emit(problems[0])
 
     def _on_unlisted(self, problems: tuple[Problem, ...]) -> None:
         self._read()
@@ -106,17 +177,49 @@ def _delete(paths: tuple[Path, ...], for_good: bool) -> Deletion:
     gone: list[Path] = []
     kept: list[Path] = []
     problems: list[Problem] = []
+    desktop_bin = DesktopBin()
     for path in paths:
         try:
-            is_gone = delete_run(RunLayout(path), None if for_good else _move_to_bin)
+            is_gone = delete_run(RunLayout(path), None if for_good else desktop_bin.take)
         except Exception as error:  # noqa: BLE001 - the other runs are to go all the same
             problems += problems_of(error)
         else:
             (gone if is_gone else kept).append(path)
-    return Deletion(tuple(gone), tuple(kept), tuple(problems), for_good)
+    binned = tuple(desktop_bin.taken)
+    return Deletion(tuple(gone), tuple(kept), tuple(problems), for_good, binned)
 
 
-def _move_to_bin(path: Path) -> bool:
-    """The bin of the person's desktop, as the freedesktop.org trash specification has it."""
-    # Through a file of its own: the static function returns no result in PySide6.
-    return QFile(str(path)).moveToTrash()
+def _restore(runs: tuple[BinnedRun, ...]) -> Restoration:
+    back: list[Path] = []
+    problems: list[Problem] = []
+    for run in runs:
+        try:
+            restore_run(run)
+        except Exception as error:  # noqa: BLE001 - the other runs are to come back all the same
+            problems += problems_of(error)
+        else:
+            back.append(run.place)
+    return Restoration(tuple(back), tuple(problems))
+
+
+class DesktopBin:
+    """The bin of the person's desktop, as the freedesktop.org trash specification has it.
+
+    Attributes:
+        taken: What it took, and where that is.
+    """
+
+    def __init__(self) -> None:
+        self.taken: list[BinnedRun] = []
+
+    def take(self, path: Path) -> bool:
+        """Move a directory into it; false where its file system has no bin."""
+        # Through a file of its own, which then knows its new place: the static function gives no
+        # result in PySide6.
+        file = QFile(str(path))
+        if not file.moveToTrash():
+            return False
+        in_bin = Path(file.fileName())
+        if in_bin != path:
+            self.taken.append(BinnedRun(path, in_bin))
+        return True

@@ -10,6 +10,7 @@ from gpupanel.cli.app import app
 from gpupanel.domain.events import RunEnded
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.history.label import change_label
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 
@@ -88,3 +89,34 @@ def test_that_a_folder_that_cannot_be_listed_is_one_sentence(
     answer = CliRunner().invoke(app, ["runs", "--json"])
     assert answer.exit_code == 1
     assert json.loads(answer.stdout)["problems"][0]["code"] == "not_permitted"
+
+
+def test_that_a_filter_finds_runs_by_their_values_settings_and_tags(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpupanel.cli.output.answers.width", 240)
+    for name, epochs in (("short", 2), ("long", 20)):
+        profile = Profile(name=name, training=TrainingSettings(epochs=epochs))
+        with WrittenRun(runs_dir, profile) as run:
+            run.begin()
+            run.end()
+    change_label(run.layout, tags=("baseline",))
+
+    def names(wanted: str) -> list[str]:
+        document = json.loads(told("--filter", wanted, "--json"))
+        return [each["profile_name"] for each in document["runs"]]
+
+    assert names("epochs > 10") == ["long"]
+    assert names("tag:baseline") == ["long"]
+    assert sorted(names("val_accuracy > 0.9")) == ["long", "short"]
+    document = json.loads(told("--json", "--filter", "long"))
+    assert document["runs"][0]["tags"] == ["baseline"]
+    assert "None of the 2 runs" in told("--filter", "epochs > 100")
+    assert "baseline" in told()
+
+
+def test_that_a_filter_that_is_not_understood_is_refused_with_a_sentence(runs_dir: Path) -> None:
+    with written(runs_dir, "one"):
+        result = CliRunner().invoke(app, ["runs", "--filter", "epoch > 3"])
+    assert result.exit_code == 1
+    assert "Did you mean epochs?" in result.output

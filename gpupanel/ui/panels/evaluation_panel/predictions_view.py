@@ -44,7 +44,7 @@ class PredictionsView(QWidget):
         self._contents.setProperty("tone", "muted")
         for label in (self._path, self._contents):
             label.setWordWrap(True)
-        self._folder = QPushButton("Open &folder", self)
+        self._folder = QPushButton("Open fol&der", self)
         self._folder.setProperty("role", "primary")
         self._folder.setToolTip("Opens the run's folder, where the file is, in the file manager")
         self._copy = QPushButton("&Copy path", self)

@@ -11,7 +11,7 @@ from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
 
-_ASK = "&Estimate memory"
+_ASK = "Estimate memor&y"
 _ASK_TIP = (
     "Builds the model without training it, and adds up what a step holds on each device. Later "
     "changes of batch, shares or model are followed."

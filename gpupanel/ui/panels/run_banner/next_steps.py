@@ -121,7 +121,7 @@ class NextSteps(QWidget):
         accepted = self.changedDataAccepted
         self._accept = make("Resume with the changed data", accepted, "accept_data_button")
         self._accept.setToolTip(wrapped(_ACCEPT_TIP))
-        self._evaluate = make("E&valuate this model", self.evaluateRequested, "evaluate_button")
+        self._evaluate = make("Evalu&ate this model", self.evaluateRequested, "evaluate_button")
         self._evaluate.setToolTip(
             "Fills in the Session tab to evaluate this run's model on all devices"
         )

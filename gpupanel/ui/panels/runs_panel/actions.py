@@ -37,8 +37,8 @@ class RunListActions:
         self.export.setVisible(False)
         self.rename = action(parent, "Re&name…", "runs_rename", "F2")
         self.rename.setToolTip("Gives the run a name of its own (F2)")
-        self.notes = action(parent, "No&tes…", "runs_notes")
-        self.notes.setToolTip("Adds notes about the run")
+        self.notes = action(parent, "Tags, no&tes…", "runs_notes")
+        self.notes.setToolTip("Adds tags to the run, and notes about it")
         self.delete = action(parent, "Move to &bin", "runs_delete", "Del")
         for each in (self.rename, self.delete):
             # Not in the search field, where Del means a letter.

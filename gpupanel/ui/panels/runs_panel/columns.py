@@ -41,6 +41,10 @@ def _devices(run: RunSummary) -> str:
     return ", ".join(formatting.device_labels(run.devices)) or formatting.DASH
 
 
+def _tags(run: RunSummary) -> str:
+    return ", ".join(run.tags)
+
+
 def _first_line(text: str) -> str:
     return text.partition("\n")[0]
 
@@ -233,6 +237,13 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
         lambda run: run.profile_name.casefold(),
         is_shown=False,
         key="profile",
+    ),
+    Column(
+        "Tags",
+        "Short words that you gave the run (F2); tag:baseline in the search finds those with one.",
+        _tags,
+        lambda run: _tags(run).casefold() or None,
+        key="tags",
     ),
     Column(
         "Notes",

@@ -1,8 +1,10 @@
 """Past runs and those that go on: found, opened, named, compared, and moved to the bin."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -12,22 +14,36 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from typing_extensions import override
 
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.problem_text import problem_sentences
+from gpupanel.domain.run_filter import RunFilter, parse_run_filter
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
+from gpupanel.runs.history.finding import needs_settings, run_finder
+from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.runs_panel.actions import RunListActions, action
+from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
 from gpupanel.ui.panels.runs_panel.table import ColumnChoices, RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
-from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
+from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
 
+_MOST_NAMED = 3
 _NO_RUNS = "No runs yet"
 _NO_RUNS_WORDS = (
     "Each run appears here with its outcome, accuracy and speed. Press Start to make the first one."
+)
+
+
+_SEARCH_TIP = (
+    "Finds runs by name, notes, tags, profile, device, strategy or outcome (Ctrl+F); all words "
+    "have to match.\nValues of settings and metrics are compared: "
+    "val_accuracy > 0.9 and model = cnn and epochs >= 10 and tag:baseline"
 )
 
 
@@ -53,21 +69,36 @@ class RunsPanel(QWidget):
     """The :class:`RunSummary` about which something is to be noted."""
     deleteRequested = Signal(object)
     """The runs that are to go to the bin: a tuple of :class:`RunSummary`; none of them runs."""
+    undoRequested = Signal()
+    """The runs that went to the bin last are to come back."""
     refreshRequested = Signal()
     columnsChanged = Signal()
-    """A person hid, showed, widened or sorted by a column: see :meth:`columns`."""
+    """A person hid, showed, moved, widened or sorted by a column: see :meth:`columns`."""
+    settingsWanted = Signal()
+    """What the runs were started with is needed: see :meth:`setSettings`."""
 
     def __init__(self, runs_dir: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("runs_panel")
-        self._is_listed = False
+        self._is_listed = self._has_settings = False
+        self._filter = RunFilter()
         self._table = RunsTable(self)
         self._search = self._make_search()
         self._count = QLabel(self)
         self._count.setObjectName("runs_count")
         self._count.setProperty("tone", "muted")
+        self._search_note = QLabel(self)
+        self._search_note.setObjectName("runs_search_note")
+        self._search_note.setTextFormat(Qt.TextFormat.PlainText)
+        self._search_note.setWordWrap(True)
+        self._search_note.hide()
         self._notice = ElidedLabel("", self)
         self._notice.setObjectName("runs_notice")
+        self._undo = QPushButton("&Undo move to bin", self)
+        self._undo.setObjectName("runs_undo")
+        self._undo.setToolTip("Brings back the runs that were moved to the bin last (Ctrl+Z)")
+        self._undo.clicked.connect(self.undoRequested)
+        self._undo.hide()
         self._where = ElidedLabel(str(runs_dir), self)
         self._where.setElideMode(Qt.TextElideMode.ElideMiddle)
         self._where.setToolTip(wrapped(f"The runs are kept in {runs_dir}"))
@@ -79,6 +110,9 @@ class RunsPanel(QWidget):
         self._table.customContextMenuRequested.connect(self._open_menu)
         self._table.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self._table.columnsChanged.connect(self.columnsChanged)
+        self._table.settingsWanted.connect(self.settingsWanted)
+        self._table.chooserRequested.connect(self._open_chooser)
+        self._chooser: ColumnChooser | None = None
         self._show_choices()
 
     def setRuns(self, runs: tuple[RunSummary, ...]) -> None:
@@ -86,8 +120,19 @@ class RunsPanel(QWidget):
         self._is_listed = True
         self._empty.setTexts(_NO_RUNS, _NO_RUNS_WORDS)
         self._table.set_runs(runs)
+        if self._search_note.text():
+            self._search_anew()  # what it names may be known by now
         self._show_found()
         self._show_choices()
+
+    def setSettings(self, settings: Mapping[str, RunSettings]) -> None:
+        """Take what the runs were started with, by the names of their directories."""
+        self._has_settings = True
+        self._table.set_settings(settings)
+        if not self._filter.is_plain:
+            self._search_anew()
+        if self._chooser is not None and self._chooser.isVisible():
+            self._chooser.setOffers(*self._table.offers())
 
     def setProblem(self, problem: Problem) -> None:
         """Say why the runs cannot be listed, in their place."""
@@ -98,6 +143,29 @@ class RunsPanel(QWidget):
         """Say what became of what was asked for, until something else is chosen."""
         self._notice.setText(text)
         self._notice.setToolTip(wrapped(text))
+
+    def setUndo(self, names: Sequence[str]) -> None:
+        """Offer to undo that these runs went to the bin; none: nothing can be undone."""
+        shown = ", ".join(names[:_MOST_NAMED])
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        had_focus = self._undo.hasFocus()
+        self._undo.setToolTip(wrapped(f"Takes {shown}{more} out of the bin again (Ctrl+Z)"))
+        self._undo.setVisible(bool(names))
+        if had_focus and not names:
+            self._table.setFocus()
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        # Before a key of the whole window: on this page it is the bin that is undone.
+        is_undo = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo)
+        if is_undo and self._undo.isVisibleTo(self):
+            if event.type() is QEvent.Type.ShortcutOverride:
+                event.accept()
+                return True
+            if event.type() is QEvent.Type.KeyPress:
+                self.undoRequested.emit()
+                return True
+        return super().event(event)
 
     def setComparable(self, comparable: bool) -> None:
         """Offer to compare runs, where something shows them so."""
@@ -126,14 +194,11 @@ class RunsPanel(QWidget):
     def _make_search(self) -> QLineEdit:
         search = QLineEdit(self)
         search.setObjectName("runs_search")
-        search.setPlaceholderText("Search runs")
-        search.setToolTip(
-            "Finds runs by name, notes, profile, device, strategy or outcome (Ctrl+F);\n"
-            "all words have to match"
-        )
+        search.setPlaceholderText("Search runs, or val_accuracy > 0.9")
+        search.setToolTip(wrapped(_SEARCH_TIP))
         search.setAccessibleName("Search runs")
         search.setClearButtonEnabled(True)
-        search.setMaximumWidth(40 * GRID)
+        search.setMaximumWidth(48 * GRID)
         search.textChanged.connect(self._on_search)
         return search
 
@@ -147,7 +212,7 @@ class RunsPanel(QWidget):
         actions.notes.triggered.connect(self._note_chosen)
         actions.delete.triggered.connect(self._delete_chosen)
         self._table.addActions([actions.rename, actions.delete])
-        self._refresh = action(self, "Re&fresh", "runs_refresh", "F5")
+        self._refresh = action(self, "Refre&sh", "runs_refresh", "F5")
         self._refresh.setToolTip("Reads the folder of runs again (F5)")
         self._refresh.triggered.connect(self.refreshRequested)
         find = action(self, "Search", "runs_find", "Ctrl+F")
@@ -166,15 +231,16 @@ class RunsPanel(QWidget):
         self._stack = QStackedWidget(self)
         for page in (self._table, self._empty, self._make_nothing_found()):
             self._stack.addWidget(page)
-        self._columns = QPushButton("Columns", self)
+        self._columns = QPushButton("Columns…", self)
         self._columns.setObjectName("runs_columns")
-        self._columns.setToolTip("Which columns are shown")
-        self._columns.clicked.connect(self._open_columns)
+        self._columns.setToolTip("Chooses the columns, of every setting and metric")
+        self._columns.clicked.connect(self._open_chooser)
         head, foot = QHBoxLayout(), QHBoxLayout()
         for row in (head, foot):
             row.setSpacing(GRID)
         head.addWidget(self._search, 1)
         head.addWidget(self._count)
+        head.addWidget(self._undo)
         head.addWidget(self._notice, 1)
         head.addWidget(self._columns)
         for each in self._actions.all:
@@ -186,13 +252,14 @@ class RunsPanel(QWidget):
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
         layout.setSpacing(GRID)
         layout.addLayout(head)
+        layout.addWidget(self._search_note)
         layout.addWidget(self._stack, 1)
         layout.addLayout(foot)
 
     def _make_nothing_found(self) -> QWidget:
         page = QWidget()
         self._not_found = EmptyState("Nothing found", "")
-        clear = QPushButton("Clear &search")
+        clear = QPushButton("C&lear search")
         clear.setObjectName("runs_clear_search")
         clear.setToolTip("Shows all runs again")
         clear.setToolTip("Shows all runs again (Esc)")
@@ -212,7 +279,10 @@ class RunsPanel(QWidget):
         self._not_found.setTexts(
             "Nothing found",
             f"None of the {formatting.count(count)} runs has “{self._search.text().strip()}” in "
-            "its name, notes, profile, devices or outcome.",
+            "its name, notes, tags, profile, devices or outcome. Values are compared like this: "
+            "val_accuracy > 0.9 and model = cnn."
+            if self._filter.is_plain
+            else f"None of the {formatting.count(count)} runs is as that asks.",
         )
         runs = "1 run" if count == 1 else f"{formatting.count(count)} runs"
         all_shown = found == count
@@ -223,10 +293,36 @@ class RunsPanel(QWidget):
         self._actions.show_for(self.chosen_runs())
 
     @Slot(str)
-    def _on_search(self, text: str) -> None:
-        self._table.set_search(text)
+    def _on_search(self, _text: str) -> None:
+        self._search_anew()
         self._show_found()
         self._show_choices()
+
+    def _search_anew(self) -> None:
+        """Search by what stands in the field; what is wrong with it is said below it."""
+        try:
+            wanted = parse_run_filter(self._search.text())
+            if needs_settings(wanted) and not self._has_settings:
+                self._filter = wanted
+                self._note_search("Reading the settings of the runs…", Tone.MUTED)
+                self.settingsWanted.emit()
+                return
+            runs = self._table.content.all_rows
+            is_found = run_finder(wanted, runs, self._table.settings)
+        except ProblemError as error:
+            self._note_search(problem_sentences(error.problems[0]), Tone.ERROR)
+            if not self._table.content.found_rows:
+                self._filter = RunFilter()
+                self._table.set_search(None)
+            return
+        self._filter = wanted
+        self._note_search("", Tone.MUTED)
+        self._table.set_search(is_found if wanted != RunFilter() else None)
+
+    def _note_search(self, text: str, tone: Tone) -> None:
+        self._search_note.setText(visible_line(text))
+        self._search_note.setVisible(bool(text))
+        set_tone(self._search_note, tone)
 
     @Slot()
     def _on_selection_changed(self) -> None:
@@ -243,10 +339,13 @@ class RunsPanel(QWidget):
         menu.popup(self._table.viewport().mapToGlobal(place))
 
     @Slot()
-    def _open_columns(self) -> None:
-        menu = self._table.column_menu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self._columns.mapToGlobal(QPoint(0, self._columns.height())))
+    def _open_chooser(self) -> None:
+        self.settingsWanted.emit()
+        if self._chooser is None:
+            self._chooser = ColumnChooser(self)
+            self._chooser.changed.connect(self._table.show_columns)
+        self._chooser.setOffers(*self._table.offers())
+        self._chooser.open()
 
     @Slot()
     def _find(self) -> None:

@@ -1,17 +1,28 @@
 """The table of runs: its columns, what is chosen in it, and that nothing in it jumps."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
+from gpupanel.domain.visible_text import visible_line
+from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.runs.history.run_text import matches, search_words
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS, STARTED, run_tip
+from gpupanel.ui.panels.runs_panel.setting_columns import (
+    DIFFERS,
+    ColumnOffer,
+    SettingColumns,
+    fixed_offers,
+    is_setting,
+    is_single,
+)
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.table_model import TableModel
 from gpupanel.ui.widgets.table_view import TableView
+from gpupanel.ui.widgets.tips import wrapped
 
 _ROW_HEIGHT = 4 * GRID
 _WIDEST = 34 * GRID
@@ -28,19 +39,25 @@ class ColumnChoices:
         shown: Which are shown against what is usual, or hidden, by their keys.
         widths: In pixels, of those that were drawn wider or narrower by hand.
         sorted_by: The key of the column that the rows are sorted by.
+        order: The keys of the columns from left to right, hidden ones too; empty: as usual.
     """
 
     shown: dict[str, bool]
     widths: dict[str, int]
     sorted_by: str = "started"
     descending: bool = True
+    order: tuple[str, ...] = ()
 
 
 class RunsTable(TableView[RunSummary]):
     """Several rows can be chosen; columns are as wide as their texts unless drawn by hand."""
 
     columnsChanged = Signal()
-    """A person hid, showed, widened or sorted by a column."""
+    """A person hid, showed, moved, widened or sorted by a column."""
+    settingsWanted = Signal()
+    """A column shows a setting: what the runs were started with is to be read."""
+    chooserRequested = Signal()
+    """All columns that there are are to be offered."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         content = TableModel(
@@ -50,9 +67,10 @@ class RunsTable(TableView[RunSummary]):
             sorted_by=(STARTED, Qt.SortOrder.DescendingOrder),
         )
         super().__init__(content, "runs_table", "Runs", _ROW_HEIGHT, parent)
-        self._words: tuple[str, ...] = ()
+        self._single = SettingColumns()
         self._drawn: dict[str, int] = {}
         self._shown: dict[str, bool] = {}
+        self._order: tuple[str, ...] = ()
         self._fitting: dict[str, int] = {}
         self._measured: dict[str, RunSummary] = {}
         self._is_fitting = False
@@ -70,12 +88,20 @@ class RunsTable(TableView[RunSummary]):
             bar.setValue(place)
         self._fit_columns()
 
-    def set_search(self, text: str) -> None:
-        """Show only the runs in which each word is found; of these, chosen ones stay chosen."""
-        words = search_words(text)
-        if words != self._words:
-            self._words = words
-            self.content.set_search(lambda run: matches(run, words))
+    def set_settings(self, settings: Mapping[str, RunSettings]) -> None:
+        """What the runs were started with, by the names of their directories."""
+        self._single.set_settings(settings)
+        self._measured = {}
+        self._rebuild()
+
+    @property
+    def settings(self) -> Mapping[str, RunSettings]:
+        """What the runs were started with, as far as it was read."""
+        return self._single.settings
+
+    def set_search(self, is_found: Callable[[RunSummary], bool] | None) -> None:
+        """Show only runs of which that is true; of these, chosen ones stay chosen."""
+        self.content.set_search(is_found)
 
     def choices(self) -> ColumnChoices:
         """How the columns are, to be remembered."""
@@ -83,31 +109,70 @@ class RunsTable(TableView[RunSummary]):
         return ColumnChoices(
             dict(self._shown),
             dict(self._drawn),
-            COLUMNS[header.sortIndicatorSection()].key,
+            self.content.columns[header.sortIndicatorSection()].key,
             header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder,
+            self._order,
         )
 
     def set_choices(self, choices: ColumnChoices) -> None:
         """Have the columns so; keys of columns that there are none of any more are forgotten."""
-        keys = [column.key for column in COLUMNS]
-        self._shown = {key: shown for key, shown in choices.shown.items() if key in keys}
-        self._drawn = {key: width for key, width in choices.widths.items() if key in keys}
-        self._show_columns()
-        order = Qt.SortOrder.DescendingOrder if choices.descending else Qt.SortOrder.AscendingOrder
-        place = keys.index(choices.sorted_by) if choices.sorted_by in keys else STARTED
-        self.horizontalHeader().setSortIndicator(place, order)
-        self._fit_columns()
+        keys = {column.key for column in COLUMNS}
 
-    def column_menu(self, parent: QWidget) -> QMenu:
-        """A menu in which columns are shown and hidden; the name is always shown."""
+        def is_known(key: str) -> bool:
+            return key in keys or self._single.column(key) is not None
+
+        self._shown = {key: shown for key, shown in choices.shown.items() if is_known(key)}
+        self._drawn = {key: width for key, width in choices.widths.items() if is_known(key)}
+        self._order = tuple(dict.fromkeys(key for key in choices.order if is_known(key)))
+        self._rebuild(choices.sorted_by, is_descending=choices.descending)
+
+    def offers(self) -> tuple[tuple[ColumnOffer, ...], tuple[ColumnOffer, ...]]:
+        """The columns that are shown, from left to right, and those that could be."""
+        offered = {
+            each.key: each
+            for each in (*fixed_offers(), *self._single.offers(self.content.all_rows))
+        }
+        shown = self._shown_keys()
+        for column in self.content.columns:
+            offered.setdefault(column.key, ColumnOffer(column.key, column.title, column.tip))
+        hidden = [offer for key, offer in offered.items() if key not in shown]
+        hidden.sort(key=lambda offer: offer.what != DIFFERS)
+        return tuple(offered[key] for key in shown), tuple(hidden)
+
+    def show_columns(self, keys: Sequence[str]) -> None:
+        """Show these columns, from left to right, and hide all others."""
+        usual = {column.key: column.is_shown for column in COLUMNS}
+        shown = {key: key in keys for key in usual if (key in keys) is not usual[key]}
+        self._shown = shown | {key: True for key in keys if is_single(key)}
+        hidden = [key for key in self._all_keys() if key not in keys and not is_single(key)]
+        self._order = (*keys, *hidden)
+        self._rebuild()
+        self.columnsChanged.emit()
+
+    def column_menu(self, parent: QWidget, at: int | None = None) -> QMenu:
+        """A menu in which columns are shown and hidden; the name is always shown.
+
+        Args:
+            parent: Owns it.
+            at: The place of the column that it was opened on.
+        """
         menu = QMenu(parent)
         menu.setObjectName("column_menu")
-        for place, column in enumerate(COLUMNS):
-            action = menu.addAction(column.title)
+        if at is not None and at != _NAME:
+            column = self.content.columns[at]
+            hide = menu.addAction(f"&Hide {visible_line(column.title)}")
+            hide.setObjectName("column_hide")
+            hide.setData(column.key)
+        more = menu.addAction("&All settings and metrics…")
+        more.setObjectName("column_more")
+        more.triggered.connect(self.chooserRequested)
+        menu.addSeparator()
+        for place, column in enumerate(self.content.columns):
+            action = menu.addAction(visible_line(column.title))
             action.setCheckable(True)
             action.setChecked(not self.isColumnHidden(place))
             action.setEnabled(place != _NAME)
-            action.setToolTip(column.tip)
+            action.setToolTip(wrapped(column.tip))
             action.setData(column.key)
         menu.setToolTipsVisible(True)
         menu.triggered.connect(self._on_column_toggled)
@@ -122,6 +187,7 @@ class RunsTable(TableView[RunSummary]):
     def _prepare_header(self) -> None:
         header = self.horizontalHeader()
         header.setMinimumSectionSize(6 * GRID)
+        header.setSectionsMovable(True)
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.setSortIndicator(STARTED, Qt.SortOrder.DescendingOrder)
         self.setSortingEnabled(True)
@@ -129,13 +195,70 @@ class RunsTable(TableView[RunSummary]):
         self._fit_columns()
         header.customContextMenuRequested.connect(self._open_column_menu)
         header.sectionResized.connect(self._on_resized)
+        header.sectionMoved.connect(self._on_moved)
         header.sortIndicatorChanged.connect(self._on_sorted)
 
-    def _show_columns(self) -> None:
+    def _rebuild(self, sorted_by: str | None = None, *, is_descending: bool | None = None) -> None:
+        """Have the columns that are chosen; what is chosen, sorting and visible rows stay."""
+        header, content, bar = self.horizontalHeader(), self.content, self.verticalScrollBar()
+        before = self.choices()
+        chosen, top = [run.name for run in self.chosen_rows()], bar.value()
+        single = (self._single.column(key) for key, shown in self._shown.items() if shown)
         self._is_fitting = True
-        for place, column in enumerate(COLUMNS):
-            self.setColumnHidden(place, not self._shown.get(column.key, column.is_shown))
+        columns = (*COLUMNS, *(column for column in single if column is not None))
+        content.set_columns(columns, content.all_rows)
+        self._show_columns()
+        keys = [column.key for column in content.columns]
+        by = before.sorted_by if sorted_by is None else sorted_by
+        is_down = before.descending if is_descending is None else is_descending
+        order = Qt.SortOrder.DescendingOrder if is_down else Qt.SortOrder.AscendingOrder
+        place = keys.index(by) if by in keys else STARTED
+        header.setSortIndicator(place, order)
+        content.sort(place, order)
         self._is_fitting = False
+        self._choose(chosen)
+        bar.setValue(top)
+        self._fit_columns()
+        if any(is_setting(key) for key in keys):
+            self.settingsWanted.emit()
+
+    def _choose(self, names: Sequence[str]) -> None:
+        if [run.name for run in self.chosen_rows()] == list(names):
+            return
+        flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+        for name in names:
+            place = self.content.place_of(name)
+            if place is not None:
+                self.selectionModel().select(self.content.index(place, 0), flags)
+
+    def _all_keys(self) -> list[str]:
+        """The keys of the columns from left to right, as a person moved them."""
+        keys = [column.key for column in self.content.columns]
+        moved = [key for key in self._order if key in keys]
+        for place, key in enumerate(keys):
+            if key not in moved:
+                # One that is new stands where it usually does: behind the one before it.
+                before = keys[place - 1] if place else None
+                moved.insert(moved.index(before) + 1 if before is not None else 0, key)
+        return moved
+
+    def _shown_keys(self) -> list[str]:
+        header = self.horizontalHeader()
+        places = (header.logicalIndex(visual) for visual in range(header.count()))
+        return [
+            self.content.columns[place].key for place in places if not self.isColumnHidden(place)
+        ]
+
+    def _show_columns(self) -> None:
+        was_fitting, self._is_fitting = self._is_fitting, True
+        header = self.horizontalHeader()
+        places = {column.key: place for place, column in enumerate(self.content.columns)}
+        for visual, key in enumerate(self._all_keys()):
+            header.moveSection(header.visualIndex(places[key]), visual)
+        for place, column in enumerate(self.content.columns):
+            shown = self._shown.get(column.key, column.is_shown)
+            self.setColumnHidden(place, not shown and place != _NAME)
+        self._is_fitting = was_fitting
 
     def _fit_columns(self) -> None:
         """Each column as wide as its widest text ever was, unless it was drawn by hand."""
@@ -143,8 +266,11 @@ class RunsTable(TableView[RunSummary]):
         new = [run for run in runs if self._measured.get(run.name) is not run]
         self._measured = {run.name: run for run in runs}
         header = self.horizontalHeader()
+        last = self._last_shown()
         self._is_fitting = True
-        for place, column in enumerate(COLUMNS[:-1]):
+        for place, column in enumerate(self.content.columns):
+            if place == last:
+                continue
             # Of letters of several widths the longest text is hardly ever narrower than another.
             longest = sorted({column.text(run) for run in new}, key=len, reverse=True)[:3]
             width = max((self.fontMetrics().horizontalAdvance(text) for text in longest), default=0)
@@ -157,19 +283,30 @@ class RunsTable(TableView[RunSummary]):
         self._is_fitting = False
 
     def _last_shown(self) -> int:
-        return max(place for place in range(len(COLUMNS)) if not self.isColumnHidden(place))
+        """The place of the column farthest to the right."""
+        header = self.horizontalHeader()
+        places = range(len(self.content.columns))
+        return max(
+            (each for each in places if not self.isColumnHidden(each)), key=header.visualIndex
+        )
 
     @Slot(QPoint)
     def _open_column_menu(self, place: QPoint) -> None:
-        menu = self.column_menu(self)
+        at = self.horizontalHeader().logicalIndexAt(place)
+        menu = self.column_menu(self, at if at >= 0 else None)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(self.horizontalHeader().mapToGlobal(place))
 
     @Slot(QAction)
     def _on_column_toggled(self, action: QAction) -> None:
-        self._shown[str(action.data())] = action.isChecked()
-        self._show_columns()
-        self._fit_columns()
+        if action.data() is None:
+            return
+        key, is_shown = str(action.data()), action.isChecked()
+        if is_single(key) and not is_shown:
+            self._shown.pop(key, None)
+        else:
+            self._shown[key] = is_shown
+        self._rebuild()
         self.columnsChanged.emit()
 
     @Slot(int, int, int)
@@ -177,9 +314,20 @@ class RunsTable(TableView[RunSummary]):
         # The last one takes what is left, however wide the window is.
         if self._is_fitting or place == self._last_shown():
             return
-        self._drawn[COLUMNS[place].key] = width
+        self._drawn[self.content.columns[place].key] = width
+        self.columnsChanged.emit()
+
+    @Slot(int, int, int)
+    def _on_moved(self, _place: int, _before: int, _after: int) -> None:
+        if self._is_fitting:
+            return
+        header = self.horizontalHeader()
+        places = (header.logicalIndex(visual) for visual in range(header.count()))
+        self._order = tuple(self.content.columns[place].key for place in places)
+        self._fit_columns()
         self.columnsChanged.emit()
 
     @Slot()
     def _on_sorted(self) -> None:
-        self.columnsChanged.emit()
+        if not self._is_fitting:
+            self.columnsChanged.emit()

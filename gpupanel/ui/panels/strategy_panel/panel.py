@@ -146,8 +146,8 @@ class StrategyPanel(SettingsCard):
         rows: dict[str, tuple[str, QWidget]] = {
             "kind": ("s", self._kind),
             "workers": ("w", self._workers),
-            "parameter_servers": ("v", self._servers),
-            "shares": ("h", self._shares),
+            "parameter_servers": ("m", self._servers),
+            "shares": ("a", self._shares),
             "placement": ("p", self._placement),
             "all_reduce": ("u", self._all_reduce),
         }

@@ -44,6 +44,32 @@ def test_that_name_and_notes_change_without_each_other(layout: RunLayout) -> Non
     assert read_label(layout) == RunLabel(name="second", notes="noted again")
 
 
+def test_that_tags_stay_when_name_or_notes_change(layout: RunLayout) -> None:
+    change_label(layout, tags=("baseline", "of Monday"))
+    change_label(layout, name="named")
+    assert read_label(layout) == RunLabel(name="named", tags=("baseline", "of Monday"))
+    change_label(layout, name="", tags=())
+    assert not layout.label.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ('tags = ["a", " A ", "b,c", "", 5]', ("A", "b c")),
+        ('tags = "a"', ()),
+        ("tags = 5", ()),
+        (f'tags = ["{"x" * 500}"]', ("x" * 40,)),
+        (f"tags = {[str(number) for number in range(500)]}", tuple(map(str, range(20)))),
+    ],
+)
+def test_that_tags_that_anybody_wrote_are_few_and_short(
+    layout: RunLayout, text: str, tags: tuple[str, ...]
+) -> None:
+    layout.label.write_text(f'name = "named"\n{text}\n')
+    assert read_label(layout).name == "named"
+    assert [tag.casefold() for tag in read_label(layout).tags] == [tag.casefold() for tag in tags]
+
+
 def test_that_notes_that_cannot_be_read_now_are_not_lost_to_a_new_name(
     layout: RunLayout, monkeypatch: pytest.MonkeyPatch
 ) -> None:

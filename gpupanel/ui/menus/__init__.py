@@ -1,0 +1,1 @@
+"""The menu bar, and the actions that it shares with the buttons of the window."""

@@ -1,0 +1,36 @@
+"""The bar of menus above the window."""
+
+from collections.abc import Mapping
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+from gpupanel.ui.menus.window_actions import WindowActions, menus_of
+
+
+class MenuBar(QMenuBar):
+    """One line, no higher than its text.
+
+    Args:
+        actions: What stands in its menus.
+        inner: Menus that stand within these, by their object names.
+        parent: The window.
+    """
+
+    def __init__(
+        self, actions: WindowActions, inner: Mapping[str, QMenu], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("menu_bar")
+        self.setAccessibleName("Menus")
+        for title, entries in menus_of(actions):
+            menu = self.addMenu(title)
+            menu.setObjectName(f"menu_{title.replace('&', '').lower()}")
+            menu.setToolTipsVisible(True)
+            for entry in entries:
+                if entry is None:
+                    menu.addSeparator()
+                elif isinstance(entry, QAction):
+                    menu.addAction(entry)
+                else:
+                    menu.addMenu(inner[entry])
