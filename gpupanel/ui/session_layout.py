@@ -47,8 +47,8 @@ class SessionLayout(QWidget):
         self._note = note
         self._sections, self._beside = tuple(sections), tuple(beside)
         self._columns = 0
-        self._left = (Column(left_margin=2 * GRID), Column())
-        self._right = Column()
+        self._left = (SectionColumn(left_margin=2 * GRID), SectionColumn())
+        self._right = SectionColumn()
         self._links = JumpLinks((*sections, *beside))
         self._links.chosen.connect(self.show_section)
         editors = QWidget()
@@ -139,7 +139,7 @@ class SessionLayout(QWidget):
             focused.setFocus()
 
 
-class Column(QWidget):
+class SectionColumn(QWidget):
     """Sections below each other.
 
     Args:

@@ -52,7 +52,7 @@ def is_seen(window: MainWindow, part: QWidget) -> bool:
 def test_that_nothing_is_cut_at_the_side_and_no_bar_is_off_the_screen(
     qtbot: QtBot, window: MainWindow, size: tuple[int, int]
 ) -> None:
-    for page in (window.session_page, window.live_page):
+    for page in (window.session_page, window.live_page, window.runs):
         window.tabs.setCurrentWidget(page)
         window.resize(*size)
         QApplication.processEvents()
