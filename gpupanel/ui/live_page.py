@@ -163,6 +163,8 @@ class LivePage(QWidget):
     def _on_opened(self, facts: RunFacts) -> None:
         self._plan, self._facts = facts.plan, facts
         self.parts.setRun(facts.plan)
+        if facts.plan is not None:
+            self.live.setPlan(facts.plan)
         self.banner.setSettingsReadable(readable=facts.profile is not None)
         self._show_gaps()
         self._show_ways_on()

@@ -171,7 +171,7 @@ def test_that_zooming_one_plot_zooms_all_until_the_whole_run_is_asked_for(panel,
     assert not wall.is_following
     wall.redraw()
     assert wall.memory_plot.canvas.time_range == zoomed
-    [button] = [each for each in panel.findChildren(QPushButton) if each.isEnabled()]
+    button = panel.findChild(QPushButton, "live_whole_run")
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert wall.is_following
     assert {plot.canvas.time_range for plot in wall.plots} == {whole}

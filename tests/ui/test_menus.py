@@ -204,14 +204,31 @@ def test_that_shortcuts_are_listed_from_the_actions_themselves(qtbot, window):
     assert not dialog.isVisible()
 
 
-def test_that_no_two_actions_have_the_same_keys(window):
-    keys = Counter(
-        each.shortcut().toString()
+def test_that_no_two_actions_that_can_be_reached_have_the_same_keys(window):
+    pages = [window.tabs.widget(place) for place in range(window.tabs.count())]
+
+    def page_of(action):
+        part = action.parent()
+        while part is not None and part not in pages:
+            part = part.parent()
+        return part
+
+    keys = [
+        (page_of(each), each.shortcut().toString())
         for each in window.findChildren(QAction)
         if not each.shortcut().isEmpty()
         and each.shortcutContext() is Qt.ShortcutContext.WindowShortcut
-    )
-    assert [key for key, count in keys.items() if count > 1] == []
+    ]
+    for page in pages:
+        reached = Counter(key for place, key in keys if place in (None, page))
+        assert [key for key, count in reached.items() if count > 1] == []
+
+
+def test_that_ctrl_f_searches_what_is_shown(qtbot, window):
+    for key, name in ((Qt.Key.Key_2, "log_search"), (Qt.Key.Key_3, "runs_search")):
+        qtbot.keyClick(window, key, CTRL)
+        qtbot.keyClick(window, Qt.Key.Key_F, CTRL)
+        assert window.findChild(QLineEdit, name).hasFocus()
 
 
 def test_that_versions_can_be_copied(qtbot, window):

@@ -49,7 +49,7 @@ class PackedSteps(msgspec.Struct, array_like=True, forbid_unknown_fields=True, g
 
     first: _StepsLine
     last: _StepsLine
-    columns: tuple[bytes, bytes, bytes, bytes, bytes, bytes]
+    columns: tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes]
 
 
 class StepBatch:
@@ -67,6 +67,9 @@ class StepBatch:
         loss: Mean over the examples of the steps.
         accuracy: Fraction right, 0 to 1; not-a-number where values are predicted.
         examples_per_second: Over the steps of each event.
+        learning_rate: Of the last of them; not-a-number where nobody reported it.
+        waiting_for_data: The share of the last seconds of training, 0 to 1, in which steps waited
+            for their examples.
     """
 
     def __init__(self, *, keeps_lines: bool = True) -> None:
@@ -76,6 +79,8 @@ class StepBatch:
         self.loss: Floats = array("d")
         self.accuracy: Floats = array("d")
         self.examples_per_second: Floats = array("d")
+        self.learning_rate: Floats = array("d")
+        self.waiting_for_data: Floats = array("d")
         self._ends: list[_StepsLine] = []
         self._blocks: list[bytes] | None = [] if keeps_lines else None
 
@@ -108,10 +113,10 @@ class StepBatch:
 
     def packed(self) -> PackedSteps:
         """The same to hand over, without the lines."""
-        time_s, step, epoch, loss, accuracy, speed = (
+        time_s, step, epoch, loss, accuracy, speed, rate, waiting = (
             column.tobytes() for column in self._columns()
         )
-        columns = (time_s, step, epoch, loss, accuracy, speed)
+        columns = (time_s, step, epoch, loss, accuracy, speed, rate, waiting)
         return PackedSteps(self._ends[0], self._ends[1], columns)
 
     def take(self, block: bytes) -> bool:
@@ -167,6 +172,8 @@ class StepBatch:
             self.loss,
             self.accuracy,
             self.examples_per_second,
+            self.learning_rate,
+            self.waiting_for_data,
         )
 
     def _add(self, lines: list[_StepsLine], block: bytes) -> None:
@@ -180,6 +187,9 @@ class StepBatch:
         accuracies = [line.accuracy for line in lines]
         self.accuracy.fromlist([nan if value is None else value for value in accuracies])
         self.examples_per_second.fromlist([line.examples_per_second for line in lines])
+        rates = [line.learning_rate for line in lines]
+        self.learning_rate.fromlist([nan if value is None else value for value in rates])
+        self.waiting_for_data.fromlist([line.waiting_for_data for line in lines])
 
 
 def _event(line: _StepsLine) -> "StepsDone":

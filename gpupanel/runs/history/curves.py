@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gpupanel.domain.events import EpochDone, Event, StepsDone, TrainingResumed
+from gpupanel.domain.events import DataReady, EpochDone, Event, StepsDone, TrainingResumed
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.event_tail import decode_parts
@@ -67,6 +67,12 @@ class CurveRecorder:
         self._clock = RunClock()
         self._steps = _Table(len(STEP_METRICS), most_points)
         self._epochs = _Table(len(EPOCH_METRICS), most_points)
+        self._steps_per_epoch: int | None = None
+
+    @property
+    def steps_per_epoch(self) -> int | None:
+        """How long an epoch is; ``None`` where the run did not report it."""
+        return self._steps_per_epoch
 
     @property
     def step(self) -> int:
@@ -92,6 +98,8 @@ class CurveRecorder:
     def _add_other(self, event: Event) -> None:
         time_s = self._clock.see(event)
         match event:
+            case DataReady() if event.steps_per_epoch > 0:
+                self._steps_per_epoch = event.steps_per_epoch
             case TrainingResumed():
                 self._steps.cut(event.step + 1)
                 self._epochs.cut(event.step + 1)
@@ -219,6 +227,11 @@ class CurveReader:
     def step(self) -> int:
         """Updates done, as far as was read."""
         return self._recorder.step
+
+    @property
+    def steps_per_epoch(self) -> int | None:
+        """As :class:`CurveRecorder` knows it."""
+        return self._recorder.steps_per_epoch
 
     def read(self) -> bool:
         """Take in what was written since the last read, at most 1 MiB of it.

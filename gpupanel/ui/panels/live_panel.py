@@ -3,18 +3,21 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QTimer, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QStackedLayout, QToolButton, QWidget
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import RunEnded
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.runs.following.event_tail import Part
 from gpupanel.runs.following.readings import SampleBatch
+from gpupanel.ui.plots.axis_tools import SHORT_ZOOM_HINT, ZOOM_HINT, AxisTools
 from gpupanel.ui.plots.plot_library import PlotLibrary
 from gpupanel.ui.plots.plot_wall import PlotWall
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.labels import EmptyState
-from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
+from gpupanel.ui.widgets.layouts import column_in, row_in
+from gpupanel.ui.widgets.tips import wrapped
 
 _PREPARE_AFTER_MS = 600
 """When the window stands and nobody waits for it, and before a run needs the plots."""
@@ -45,17 +48,31 @@ class LivePanel(QWidget):
         self._has_ended = False
         self._empty = EmptyState(*_NOTHING)
         self._wall = PlotWall(self._curves)
-        self._hint = QLabel("Drag in a plot to pan, turn the wheel to zoom.")
+        self._axes = AxisTools(
+            "live_",
+            time_tip="Horizontal axis: time of the run, without pauses",
+            has_mnemonics=False,
+        )
+        self._axes.setAxis(self._wall.axis)
+        self._axes.setEpochsKnown(False)
+        self._hint = ElidedLabel()
+        self._hint.setText(SHORT_ZOOM_HINT)
+        self._hint.setToolTip(wrapped(ZOOM_HINT))
         self._hint.setProperty("tone", "muted")
         self._hint.setProperty("textSize", "small")
+        self._plots = self._make_plots_button()
         self._follow = QPushButton("Reset zoom")
+        self._follow.setObjectName("live_whole_run")
         self._follow.setProperty("role", "quiet")
-        self._follow.setToolTip(
-            "Show the whole run again and follow it.\nA double click in a plot does the same."
-        )
+        self._follow.setToolTip(wrapped(f"Shows the whole run again and follows it. {ZOOM_HINT}"))
         self._follow.setEnabled(False)
         self._follow.clicked.connect(self._wall.follow)
         self._wall.followingChanged.connect(self._follow.setDisabled)
+        self._wall.axisChanged.connect(self._axes.setAxis)
+        self._wall.epochsKnown.connect(self._axes.setEpochsKnown)
+        self._axes.axisChosen.connect(self._wall.setAxis)
+        self._axes.spanChanged.connect(self._wall.setSmoothing)
+        self._axes.logarithmicChosen.connect(self._wall.setLogarithmic)
         self._stack = QStackedLayout()
         self._arrange()
         self._library = PlotLibrary()
@@ -84,6 +101,11 @@ class LivePanel(QWidget):
         self._curves.set_devices(inventory)
         self._wall.setDevices(inventory)
 
+    def setPlan(self, plan: LaunchPlan) -> None:
+        """Know which device does which part of the work."""
+        self._curves.set_plan(plan)
+        self._wall.showDevices()
+
     def addEvents(self, parts: Sequence[Part]) -> None:
         """Take in what the run reported since the last call."""
         self._curves.add_events(parts)
@@ -98,15 +120,38 @@ class LivePanel(QWidget):
 
     def _arrange(self) -> None:
         plots = QWidget()
-        foot = QHBoxLayout()
-        foot.addWidget(self._hint, 1)
-        foot.addWidget(self._follow)
+        tools = QWidget()
+        row = row_in(tools)
+        row.addWidget(self._axes)
+        row.addWidget(self._plots)
+        row.addWidget(self._hint, 1)
+        row.addWidget(self._follow)
         column = column_in(plots, spacing=GRID // 2)
+        column.addWidget(tools)
         column.addWidget(self._wall, 1)
-        column.addLayout(foot)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(plots)
         self.setLayout(self._stack)
+
+    def _make_plots_button(self) -> QToolButton:
+        button = QToolButton()
+        button.setObjectName("live_plots")
+        button.setText("Plots ▾")
+        button.setToolTip("Shows or hides further plots")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(button)
+        for plot in self._wall.further_plots:
+            entry = menu.addAction(plot.title())
+            entry.setCheckable(True)
+            entry.toggled.connect(self._show_further_plots)
+        button.setMenu(menu)
+        return button
+
+    @Slot()
+    def _show_further_plots(self) -> None:
+        entries = self._plots.menu().actions()
+        shown = zip(self._wall.further_plots, entries, strict=True)
+        self._wall.setFurtherPlots(tuple(plot for plot, entry in shown if entry.isChecked()))
 
     def _show_run(self, curves: RunCurves) -> None:
         self._curves = curves

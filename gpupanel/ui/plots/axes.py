@@ -1,5 +1,7 @@
 """The axes of plots: what they label, and the level lines behind curves."""
 
+import math
+
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QPainter
@@ -7,24 +9,79 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 from typing_extensions import override
 
 from gpupanel.ui import formatting
-from gpupanel.ui.plots.axis_range import nice_step
+from gpupanel.ui.plots.axis_range import AxisKind, nice_step
 
-_PIXELS_A_VALUE = 36.0
+_PIXELS_A_VALUE = 28.0
+_LEAST_OF_THREE = 44.0
+"""Pixels on which three labels have room."""
+_LARGEST = 307.0
+"""Of exponents of ten that a number can have."""
 
 
 class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     """Labels at round numbers with thousands set apart, about as close as text needs."""
 
+    def __init__(self, orientation: str) -> None:
+        super().__init__(orientation)
+        self._is_log = False
+
+    def setLogarithmic(self, is_log: bool) -> None:
+        """Whether places are logarithms to base 10 of what is labelled."""
+        self._is_log = is_log
+        self.picture = None
+        self.update()
+
+    @override
+    def tickValues(
+        self, minVal: float, maxVal: float, size: float
+    ) -> list[tuple[float, list[float]]]:
+        """Round numbers, also where their places are not equally far apart."""
+        if not self._is_log:
+            levels: list[tuple[float, list[float]]] = super().tickValues(minVal, maxVal, size)
+            return levels
+        low, high = sorted((minVal, maxVal))
+        return [(1.0, log_ticks(low, high, _parts(size)))]
+
     @override
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
         """One level of ticks."""
-        parts = max(2, int(size / _PIXELS_A_VALUE))
-        return [(nice_step(maxVal - minVal, parts), 0.0)]
+        return [(nice_step(maxVal - minVal, _parts(size)), 0.0)]
 
     @override
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         """The values as people read them."""
+        if self._is_log:
+            return [f"{10.0 ** min(value, _LARGEST):,.4g}" for value in values]
         return [f"{value * scale:,.6g}" for value in values]
+
+
+def _parts(pixels: float) -> int:
+    """So many parts of the axis of values have labels."""
+    return max(3 if pixels >= _LEAST_OF_THREE else 1, int(pixels / _PIXELS_A_VALUE))
+
+
+def log_ticks(low: float, high: float, most: int) -> list[float]:
+    """Logarithms of round numbers between two logarithms, all to base 10.
+
+    Args:
+        low: The least that is shown.
+        high: The greatest.
+        most: About so many have room.
+    """
+    least, greatest = (10.0 ** max(-_LARGEST, min(each, _LARGEST)) for each in (low, high))
+    powers = range(math.ceil(low - 1.0), math.floor(high) + 1)
+    for digits in ((1, 2, 5), (1, 3), (1,)):
+        logs = [power + math.log10(digit) for power in powers for digit in digits]
+        found = [place for place in logs if low <= place <= high]
+        if 3 <= len(found) <= 2 * most:
+            return found
+    if high - low >= 3.0:
+        apart = math.ceil((high - low) / most)
+        return [float(power) for power in powers if power % apart == 0 and low <= power <= high]
+    step = nice_step(greatest - least, most)
+    first = math.ceil(least / step)
+    count = math.floor(greatest / step) - first + 1
+    return [math.log10(n * step) for n in range(first, first + count) if n > 0]
 
 
 class ValueGrid(pg.UIGraphicsItem):  # type: ignore[misc]  # pyqtgraph has no types
@@ -60,7 +117,7 @@ class ValueGrid(pg.UIGraphicsItem):  # type: ignore[misc]  # pyqtgraph has no ty
                 painter.drawLine(QPointF(view.left(), value), QPointF(view.right(), value))
 
 
-_PIXELS_A_STEP = 88.0
+_PIXELS_A_STEP = 72.0
 
 
 class StepAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
@@ -76,6 +133,20 @@ class StepAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         """The steps as people read them."""
         return [f"{value * scale:,.0f}" for value in values]
+
+
+class EpochAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """Labels at round numbers of epochs, parts of one where few are shown: "2.5"."""
+
+    @override
+    def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
+        """One level of ticks, as close as their labels have room."""
+        return [(nice_step(maxVal - minVal, max(1, int(size / _PIXELS_A_STEP))), 0.0)]
+
+    @override
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        """The epochs as people read them."""
+        return [f"{value * scale:,.6g}" for value in values]
 
 
 _STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
@@ -99,3 +170,9 @@ class TimeAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         """The times as people read them."""
         return [formatting.duration(value * scale) for value in values]
+
+
+def bottom_axis(kind: AxisKind) -> pg.AxisItem:
+    """The axis that labels what is counted so."""
+    classes = {AxisKind.TIME: TimeAxis, AxisKind.STEP: StepAxis, AxisKind.EPOCH: EpochAxis}
+    return classes[kind]("bottom")

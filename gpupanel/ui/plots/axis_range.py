@@ -39,22 +39,36 @@ def settled_range(
     return (low, high) if high > low else (low, low + step)
 
 
-def time_range(elapsed_s: float) -> tuple[float, float]:
+def time_range(elapsed_s: float, least: float = 10.0) -> tuple[float, float]:
     """From the start of the run to a round time after now, which grows in jumps."""
-    if elapsed_s <= 10.0:
-        return 0.0, 10.0
+    if elapsed_s <= least:
+        return 0.0, least
     step = nice_step(elapsed_s, parts=8)
     return 0.0, math.ceil(elapsed_s / step) * step
 
 
+_ROOM_AT_END = 1.02
+
+
 class AxisKind(StrEnum):
-    """Seconds or steps, each from the start of a run."""
+    """Seconds, steps or epochs, each from the start of a run."""
 
     TIME = "time"
     STEP = "step"
+    EPOCH = "epoch"
 
     def position_words(self, position: float) -> str:
-        """A place on the axis: "step 1,204", "at 0:30"."""
-        if self is AxisKind.STEP:
-            return f"step {position:,.0f}"
-        return f"at {formatting.duration(position)}"
+        """A place on the axis: "step 1,204", "epoch 2.5", "at 0:30"."""
+        match self:
+            case AxisKind.STEP:
+                return f"step {position:,.0f}"
+            case AxisKind.EPOCH:
+                return f"epoch {position:,.4g}"
+            case AxisKind.TIME:
+                return f"at {formatting.duration(position)}"
+
+    def whole(self, end: float) -> tuple[float, float]:
+        """From the start of the run to a round place after its end, which grows in jumps."""
+        start, last = time_range(end, least=1.0 if self is AxisKind.EPOCH else 10.0)
+        # A dot at the very end is seen whole.
+        return start, max(last, end * _ROOM_AT_END)

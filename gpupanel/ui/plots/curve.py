@@ -2,7 +2,8 @@
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from itertools import count
 from typing import TYPE_CHECKING, Protocol
 
@@ -83,6 +84,26 @@ class CurvePoints(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Marks:
+    """What happened to a run, and when.
+
+    Attributes:
+        checkpoints: Their values are the epochs that they are of.
+        resumptions: When training went on from a checkpoint.
+    """
+
+    checkpoints: CurvePoints
+    resumptions: CurvePoints
+
+
+class Best(Enum):
+    """Which point of a curve gets a ring."""
+
+    LEAST = "least"
+    GREATEST = "greatest"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Curve:
     """Where a curve's points are and how its legend reads.
 
@@ -93,6 +114,7 @@ class Curve:
         has_dots: A dot on each point, for the few values of epochs.
         dashes: Lengths of dashes and gaps by turns, in pixels; empty: one line without gaps.
         is_backdrop: Faint, behind the others, and in no legend: what another curve was made of.
+        best: Which of its points is marked as the best; ``None``: none.
     """
 
     buffer: CurvePoints
@@ -103,8 +125,13 @@ class Curve:
     has_dots: bool = False
     dashes: tuple[float, ...] = ()
     is_backdrop: bool = False
+    best: Best | None = None
 
-    def legend_entry(self, at_s: float | None) -> LegendEntry:
+    def smoothed(self, points: CurvePoints) -> tuple["Curve", "Curve"]:
+        """What was measured, faint, and before it the curve of these points."""
+        return replace(self, is_backdrop=True), replace(self, buffer=points)
+
+    def legend_entry(self, at_s: float | None, *, is_hidden: bool = False) -> LegendEntry:
         """What the legend says: the newest value, or that of the time under the pointer."""
         value = self.buffer.last() if at_s is None else self.buffer.value_at(at_s)
         return LegendEntry(
@@ -114,4 +141,5 @@ class Curve:
             self.color(),
             self.has_dots,
             self.dashes,
+            is_hidden,
         )

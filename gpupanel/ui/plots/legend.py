@@ -1,9 +1,9 @@
 """Which curve is which, and what it stands at."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QPointF, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
@@ -22,6 +22,8 @@ class LegendEntry:
         value: What it stands at, as a text.
         widest: The widest that value can become: keeps the others in their places.
         dashes: As the line of the curve has them.
+        is_hidden: The curve is not drawn.
+        note: What else the tooltip says of it.
     """
 
     label: str
@@ -30,6 +32,14 @@ class LegendEntry:
     color: QColor
     is_points: bool = False
     dashes: tuple[float, ...] = ()
+    is_hidden: bool = False
+    note: str = ""
+
+    @property
+    def words(self) -> str:
+        """All of it as text."""
+        value = f"{self.value} ({self.note})" if self.note else self.value
+        return f"{self.label}: {value}"
 
 
 def draw_mark(painter: QPainter, entry: LegendEntry, start: QPointF, length: float) -> None:
@@ -48,17 +58,26 @@ def draw_mark(painter: QPainter, entry: LegendEntry, start: QPointF, length: flo
     painter.drawLine(start, start + QPointF(length, 0.0))
 
 
+_CLICK_TIP = "Click to hide or show a curve."
+
+
 class Legend(QWidget):
     """One row, right-aligned: a mark, the name and the value of each curve.
 
     Where there is no room for the names, values alone; where there is none for these, marks
-    alone. The tooltip always has everything.
+    alone. The tooltip always has everything. A click on a curve that has a name, or the arrow keys
+    and Space, ask for it to be hidden or shown.
     """
+
+    toggled = Signal(str)
+    """A curve is to be hidden, or shown again: its label."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._entries: tuple[LegendEntry, ...] = ()
+        self._current = 0
         self.setProperty("textSize", "small")
+        self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def entries(self) -> tuple[LegendEntry, ...]:
@@ -70,9 +89,13 @@ class Legend(QWidget):
         if entries == self._entries:
             return
         self._entries = entries
-        text = "\n".join(f"{entry.label}: {entry.value}" for entry in entries)
-        self.setToolTip(wrapped(text))
+        can_be_clicked = any(entry.label for entry in entries)
+        text = "\n".join(entry.words for entry in entries)
+        self.setToolTip(wrapped(f"{text}\n{_CLICK_TIP}" if can_be_clicked else text))
         self.setAccessibleDescription(text)
+        policy = Qt.FocusPolicy.TabFocus if can_be_clicked else Qt.FocusPolicy.NoFocus
+        if policy != self.focusPolicy():
+            self.setFocusPolicy(policy)
         self.update()
 
     @override
@@ -84,9 +107,43 @@ class Legend(QWidget):
         return QSize(24, self.sizeHint().height())
 
     @override
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._at(event.position().toPoint()) is None:
+            self.unsetCursor()
+        else:
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        entry = self._at(event.position().toPoint())
+        if entry is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.toggled.emit(entry.label)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        ways = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        named = [place for place, entry in enumerate(self._entries) if entry.label]
+        if event.key() == Qt.Key.Key_Space and self._current in named:
+            self.toggled.emit(self._entries[self._current].label)
+        elif event.key() in ways and named:
+            self._current = (self._current + ways[Qt.Key(event.key())]) % len(self._entries)
+            self.update()
+        else:
+            super().keyPressEvent(event)
+
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for place, (entry, texts, left) in enumerate(self._placed()):
+            self._draw(painter, entry, texts, left)
+            if self.hasFocus() and place == self._current:
+                width = self._width(texts) - _BETWEEN
+                painter.setPen(theme.current().color("accent"))
+                painter.drawLine(left, self.height() - 1, left + width, self.height() - 1)
+
+    def _placed(self) -> list[tuple[LegendEntry, tuple[str, str], int]]:
+        """Each entry, what is written of it, and where it begins."""
         layouts = (
             [(entry.label, entry.widest) for entry in self._entries],
             [("", entry.widest) for entry in self._entries],
@@ -97,9 +154,19 @@ class Legend(QWidget):
             layouts[-1],
         )
         left = self.width() - sum(map(self._width, shown)) + _BETWEEN
+        placed = []
         for entry, texts in zip(self._entries, shown, strict=True):
-            self._draw(painter, entry, texts, left)
+            placed.append((entry, texts, left))
             left += self._width(texts)
+        return placed
+
+    def _at(self, point: QPoint) -> LegendEntry | None:
+        """The entry there that can be clicked."""
+        for entry, texts, left in self._placed():
+            reach = _BETWEEN // 2
+            if entry.label and left - reach <= point.x() < left + self._width(texts) - reach:
+                return entry
+        return None
 
     def _width(self, texts: tuple[str, str]) -> int:
         metrics = self.fontMetrics()
@@ -113,17 +180,23 @@ class Legend(QWidget):
         self, painter: QPainter, entry: LegendEntry, texts: tuple[str, str], left: int
     ) -> None:
         colors, metrics = theme.current(), self.fontMetrics()
+        faint = colors.color("faint")
         middle = self.height() / 2.0
+        if entry.is_hidden:
+            entry = replace(entry, color=faint)
         draw_mark(painter, entry, QPointF(left, middle), self._mark())
         left += self._mark()
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         label, widest = texts
         if label:
             left += _GAP
-            painter.setPen(colors.color("muted"))
+            painter.setPen(faint if entry.is_hidden else colors.color("muted"))
             painter.drawText(QRect(left, 0, 1000, self.height()), flags, label)
-            left += metrics.horizontalAdvance(label)
+            width = metrics.horizontalAdvance(label)
+            if entry.is_hidden:
+                painter.drawLine(QPointF(left, middle + 1.0), QPointF(left + width, middle + 1.0))
+            left += width
         if widest:
             left += _GAP
-            painter.setPen(colors.color("text"))
+            painter.setPen(faint if entry.is_hidden else colors.color("text"))
             painter.drawText(QRect(left, 0, 1000, self.height()), flags, entry.value)

@@ -9,18 +9,25 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.ui import theme
-from gpupanel.ui.plots.axes import TimeAxis, ValueAxis, ValueGrid
-from gpupanel.ui.plots.axis_range import settled_range
-from gpupanel.ui.plots.curve import Curve
+from gpupanel.ui.plots.axes import ValueAxis, ValueGrid, bottom_axis
+from gpupanel.ui.plots.axis_range import AxisKind, settled_range
+from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale
+from gpupanel.ui.plots.curve import Curve, Marks
+from gpupanel.ui.plots.curve_box import CurveBox
 from gpupanel.ui.plots.drawn_curve import DrawnCurve
+from gpupanel.ui.plots.drawn_marks import DrawnMarks
 
 _LEFT_AXIS_WIDTH = 52
+_LEAST_RANGES = {AxisKind.TIME: 1.0, AxisKind.STEP: 2.0, AxisKind.EPOCH: 0.02}
+"""Of what is at the bottom: as close as one can zoom."""
 _MARGIN = 0.08
 """Of the range of values, above and below it: labels at its ends need the room."""
 
 
 class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
-    """Curves over time. Dragging and the wheel move along the time only.
+    """Curves over time. A dragged box and the wheel zoom, Shift and dragging move along the time.
+
+    The range of values is fitted to what is shown unless a box chose it.
 
     Args:
         value_range: A range that never changes, or ``None`` to fit round numbers to the values.
@@ -45,20 +52,31 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         *,
         line_width: float = 1.0,
     ) -> None:
-        axes = {"bottom": TimeAxis("bottom"), "left": ValueAxis("left")}
-        super().__init__(parent, axisItems=axes)
+        axes = {"bottom": bottom_axis(AxisKind.TIME), "left": ValueAxis("left")}
+        box = CurveBox(has_free_values=value_range is None)
+        super().__init__(parent, viewBox=box, axisItems=axes)
         self._fixed, self._bounds = value_range, bounds
         self._shown: tuple[float, float] | None = None
+        self._fitted_times: tuple[float, float] | None = None
+        self._has_chosen_values = False
+        self._scale: AxisScale = SAME_SCALE
+        self._is_log = False
+        self._hidden: frozenset[str] = frozenset()
+        self._level_y: float | None = None
         self._line_width = line_width
         self._curves: list[DrawnCurve] = []
+        self._marks: DrawnMarks | None = None
         self._times = (0.0, 10.0)
         self._pointer = pg.InfiniteLine(angle=90, movable=False)
         self._pointer.hide()
+        self._level = pg.InfiniteLine(angle=0, movable=False)
+        self._level.hide()
         self._note = QLabel(empty_note)
-        self._box = self.getPlotItem().getViewBox()
+        self._box = box
         self._grid = ValueGrid(self.getPlotItem().getAxis("left"))
         self._dress()
         self._box.sigRangeChangedManually.connect(self._take_range)
+        self._box.boxChosen.connect(self._take_box)
         theme.changes.changed.connect(self.recolor)
         self.setTimeRange(*self._times)
         self._show_values(value_range or (0.0, 1.0))
@@ -74,11 +92,25 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         low, high = self._box.viewRange()[1]
         return float(low), float(high)
 
-    def setAxis(self, axis: pg.AxisItem) -> None:
-        """Count what is at the bottom as that axis does: time as long as there was none."""
-        self.getPlotItem().setAxisItems({"bottom": axis})
+    def setAxis(self, kind: AxisKind) -> None:
+        """Label what is at the bottom so: as time as long as nobody asked for something else."""
+        self.getPlotItem().setAxisItems({"bottom": bottom_axis(kind)})
+        self._box.setLimits(minXRange=_LEAST_RANGES[kind])
         self._dress_axis("bottom")
         self.recolor()
+
+    def setScale(self, scale: AxisScale) -> None:
+        """Place points so; as they are counted as long as nobody asked for something else."""
+        if scale is not self._scale:
+            self._scale = scale
+            self._shown = self._fitted_times = None
+
+    def setLogarithmic(self, is_log: bool) -> None:
+        """Whether values stand at their logarithms; those of 0 and less are not drawn then."""
+        if is_log is not self._is_log:
+            self._is_log = is_log
+            self.getPlotItem().getAxis("left").setLogarithmic(is_log)
+            self.fitValues()
 
     def setCurves(self, curves: tuple[Curve, ...]) -> None:
         """Draw these instead of what was drawn."""
@@ -89,8 +121,31 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         for drawn in self._curves:
             for item in drawn.items:
                 self.addItem(item)
-        self._shown = None
+        self.setHiddenCurves(self._hidden)
         self._note.show()
+
+    def setMarks(self, marks: Marks | None) -> None:
+        """Mark these instead of what was marked."""
+        for item in () if self._marks is None else self._marks.items:
+            self.removeItem(item)
+        self._marks = None if marks is None else DrawnMarks(marks)
+        for item in () if self._marks is None else self._marks.items:
+            self.addItem(item, ignoreBounds=True)
+
+    def words_near(self, position: float) -> str:
+        """What is marked there, in words; empty: nothing."""
+        return "" if self._marks is None else self._marks.words_near(position)
+
+    def bests(self) -> dict[str, tuple[float, float]]:
+        """Place and value of the best point of the curves where it is marked, by their labels."""
+        return {drawn.label: drawn.best for drawn in self._curves if drawn.best is not None}
+
+    def setHiddenCurves(self, labels: frozenset[str]) -> None:
+        """Draw the curves that are called so no longer; all others are drawn."""
+        self._hidden = labels
+        for drawn in self._curves:
+            drawn.setHidden(drawn.label in labels)
+        self._shown = self._fitted_times = None
 
     def setTimeRange(self, start_s: float, end_s: float) -> None:
         """Show that span of time."""
@@ -100,13 +155,21 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     def setBounds(self, low: float, high: float) -> None:
         """Never leave that range when fitting one to the values."""
         self._bounds = (low, high)
-        self._shown = None
+        self._shown = self._fitted_times = None
+
+    def fitValues(self) -> None:
+        """Fit the range of values to what is shown again, whatever a box chose."""
+        self._has_chosen_values = False
+        self._shown = self._fitted_times = None
 
     def setPointer(self, time_s: float | None) -> None:
-        """Draw a line through that time, wherever the pointer is."""
+        """Draw a line through that time, wherever the pointer is, and one through its value."""
         self._pointer.setVisible(time_s is not None)
         if time_s is not None:
             self._pointer.setPos(time_s)
+        self._level.setVisible(time_s is not None and self._level_y is not None)
+        if self._level_y is not None:
+            self._level.setPos(self._level_y)
 
     def place_of(self, position: float) -> int:
         """Where that place on the axis at the bottom is, in pixels from the left edge."""
@@ -114,14 +177,25 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         return int(self.mapFromScene(scene).x())
 
     def redraw(self, *, keep_axes: bool) -> None:
-        """Bring the curves up to date, and the range of values unless it has to stay."""
+        """Bring the curves up to date, and the range of values.
+
+        Args:
+            keep_axes: The range of values stays, unless another part of the time is shown.
+        """
         pixels = max(1, math.ceil(self._box.width()))
         for drawn in self._curves:
-            drawn.redraw(*self._times, pixels)
+            drawn.redraw(*self._times, pixels, self._scale, is_log=self._is_log)
         if not self._note.isHidden():
             self._note.setVisible(all(drawn.bounds() is None for drawn in self._curves))
-        if not keep_axes and self._fixed is None:
-            self._fit()
+        if self._fixed is None and not self._has_chosen_values:
+            if not keep_axes:
+                self._fit(self._shown)
+            elif self._times != self._fitted_times:
+                # A person looks closer: what fitted the part before is no measure for this one.
+                self._fit(None)
+        if self._marks is not None:
+            size = (self._box.width(), self._box.height())
+            self._marks.redraw(self._times, self.value_range, size, self._scale)
 
     @Slot()
     def recolor(self) -> None:
@@ -133,14 +207,19 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             axis.setPen(pg.mkPen(colors.color("border")))
             axis.setTextPen(pg.mkPen(colors.color("muted")))
         self._grid.setColor(colors.color("border"))
-        self._pointer.setPen(pg.mkPen(colors.color("strong_border"), width=1))
+        for line in (self._pointer, self._level):
+            line.setPen(pg.mkPen(colors.color("strong_border"), width=1))
         for drawn in self._curves:
             drawn.recolor()
+        if self._marks is not None:
+            self._marks.recolor()
 
     @override
     def mouseMoveEvent(self, ev: QMouseEvent) -> None:
         super().mouseMoveEvent(ev)
-        self.pointed.emit(float(self._box.mapSceneToView(ev.position()).x()))
+        place = self._box.mapSceneToView(ev.position())
+        self._level_y = float(place.y())
+        self.pointed.emit(float(place.x()))
 
     @override
     def mouseDoubleClickEvent(self, ev: QMouseEvent) -> None:
@@ -150,6 +229,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     @override
     def leaveEvent(self, ev: QEvent) -> None:
         super().leaveEvent(ev)
+        self._level_y = None
         self.pointed.emit(None)
 
     def _dress(self) -> None:
@@ -157,10 +237,9 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         item.hideButtons()
         item.setMenuEnabled(False)
         item.setContentsMargins(0, 8, 12, 0)
-        self._box.setMouseEnabled(x=True, y=False)
         self._box.disableAutoRange()
         self._box.setDefaultPadding(0.0)
-        self._box.setLimits(xMin=0.0, minXRange=1.0)
+        self._box.setLimits(xMin=0.0, minXRange=_LEAST_RANGES[AxisKind.TIME])
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._note.setProperty("tone", "muted")
         self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -170,6 +249,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         over.addWidget(self._note)
         self.addItem(self._grid, ignoreBounds=True)
         self.addItem(self._pointer, ignoreBounds=True)
+        self.addItem(self._level, ignoreBounds=True)
         for side in ("left", "bottom"):
             self._dress_axis(side)
         self.recolor()
@@ -187,18 +267,34 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
 
     @Slot()
     def _take_range(self) -> None:
+        if tuple(self._box.viewRange()[0]) != self._times:
+            self._take_range_shown()
+
+    @Slot(object, object)
+    def _take_box(self, times: tuple[float, float], values: tuple[float, float] | None) -> None:
+        if values is not None:
+            self._has_chosen_values = True
+            self._box.setYRange(*values, padding=0)
+        self.setTimeRange(*times)
+        self._take_range_shown()
+
+    def _take_range_shown(self) -> None:
+        """Take the part of the axis that is shown: the closest that can be is not that of a box."""
         start, end = self._box.viewRange()[0]
         self._times = (float(start), float(end))
         self.timeRangeChosen.emit(*self._times)
 
-    def _fit(self) -> None:
+    def _fit(self, shown: tuple[float, float] | None) -> None:
+        """Fit the range of values; the one that is shown stays as long as it will do."""
+        self._fitted_times = self._times
         known = [bounds for drawn in self._curves if (bounds := drawn.bounds()) is not None]
         if not known:
             return
-        least = max(self._bounds[0], min(low for low, _ in known))
-        greatest = min(self._bounds[1], max(high for _, high in known))
-        wanted = settled_range(least, greatest, self._shown)
-        wanted = (max(self._bounds[0], wanted[0]), min(self._bounds[1], wanted[1]))
+        lowest, highest = (-math.inf, math.inf) if self._is_log else self._bounds
+        least = max(lowest, min(low for low, _ in known))
+        greatest = min(highest, max(high for _, high in known))
+        wanted = settled_range(least, greatest, shown)
+        wanted = (max(lowest, wanted[0]), min(highest, wanted[1]))
         if wanted != self._shown and wanted[1] > wanted[0]:
             self._shown = wanted
             self._show_values(wanted)

@@ -1,4 +1,4 @@
-"""All plots of a run on one linked time axis."""
+"""All plots of a run on one linked axis."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,10 +10,12 @@ from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.ui import formatting, theme
-from gpupanel.ui.plots.axis_range import time_range
-from gpupanel.ui.plots.curve import Curve
+from gpupanel.ui.plots.axis_range import AxisKind
+from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale, StepScale
+from gpupanel.ui.plots.curve import Best, Curve, Marks
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
+from gpupanel.ui.plots.smoothed_points import SmoothedPoints
 from gpupanel.ui.plots.time_plot import TimePlot
 from gpupanel.ui.theme import GRID
 
@@ -26,50 +28,76 @@ _WIDEST_MEMORY = "1,023.9 GiB"
 _METRIC_TITLES = {"accuracy": "Accuracy, %", "mean_absolute_error": "Mean absolute error"}
 
 _NO_STEP = "No steps recorded"
+_USUAL_ROWS, _USUAL_HEIGHT, _LEAST_HEIGHT = 3, 96, 72
+"""Rows of plots, and how high each is at least, in pixels: in more rows the least of all."""
+_SHORT_RUN_S = 120.0
+"""A run that is no longer when its first steps are drawn is drawn over steps: by time, most of it
+would be the start."""
 
 
 class PlotWall(QWidget):
     """Loss and metric at the left; utilization, memory and examples a second at the right.
 
-    Draws on a timer while it is shown and not otherwise. All plots show the same span of time:
-    the whole run until a person moves or zooms one of them, and again after :meth:`follow`.
+    Draws on a timer while it is shown and not otherwise. All plots show the same part of the axis:
+    the whole run until a person moves or zooms one of them, and again after :meth:`follow`. What
+    the axis counts follows from the run, until a person chooses.
     """
 
     followingChanged = Signal(bool)
     """Whether the whole run is shown, after a person changed that."""
+    axisChanged = Signal(object)
+    """What is counted at the bottom now: an :class:`AxisKind`."""
+    epochsKnown = Signal(bool)
+    """Whether it is known how long an epoch of the run is."""
 
     def __init__(self, curves: RunCurves, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._curves = curves
         self._inventory: DeviceInventory | None = None
         self._is_following = True
+        self._axis = AxisKind.TIME
+        self._chosen_axis: AxisKind | None = None
+        self._found_axis: AxisKind | None = None
+        self._scale: AxisScale = SAME_SCALE
+        self._steps_per_epoch: int | None = None
+        self._span = 0.0
+        self._hidden: frozenset[str] = frozenset()
+        self._chosen_range = (0.0, 10.0)
         self._pointer_s: float | None = None
         self._metric_name: str | None = None
         nothing_below = (0.0, float("inf"))
         self.loss_plot = TimePlot(
             "loss_plot",
             "Loss",
-            "Mean loss over the examples of each step; a dot for each validation.",
+            "Mean loss over the examples of each step; a dot for each validation, a ring around "
+            "the best one. Triangles at the bottom are checkpoints, a dashed line is where the run "
+            "was resumed: the time between is left out.",
             bounds=nothing_below,
             empty_note=_NO_STEP,
+            can_be_log=True,
+            has_readout=True,
         )
         self.metric_plot = TimePlot(
             "metric_plot",
             "Accuracy, %",
-            "Fraction of examples classified correctly; a dot for each validation.",
+            "Fraction of examples classified correctly; a dot for each validation, a ring around "
+            "the best one.",
             empty_note=_NO_STEP,
+            has_readout=True,
         )
         self.utilization_plot = TimePlot(
             "utilization_plot",
             "Utilization, %",
             "Percent of the last moment in which some kernel ran: not how full a GPU is.",
             value_range=(0.0, 100.0),
+            has_readout=True,
         )
         self.memory_plot = TimePlot(
             "memory_plot",
             "Memory, %",
             "Percent of each device's memory in use by all processes.",
             value_range=(0.0, 100.0),
+            has_readout=True,
         )
         self.rate_plot = TimePlot(
             "rate_plot",
@@ -77,19 +105,77 @@ class PlotWall(QWidget):
             "Training only: validation and start-up are not counted.",
             bounds=nothing_below,
             empty_note=_NO_STEP,
+            has_readout=True,
         )
+        self.learning_rate_plot = TimePlot(
+            "learning_rate_plot",
+            "Learning rate",
+            "Of the last update of each report, as the schedule has it.",
+            bounds=nothing_below,
+            empty_note=_NO_STEP,
+            can_be_log=True,
+            has_readout=True,
+        )
+        self.waiting_plot = TimePlot(
+            "waiting_plot",
+            "Waiting for data, %",
+            "Percent of the last ten seconds of training in which steps waited for examples.",
+            bounds=(0.0, 100.0),
+            empty_note=_NO_STEP,
+            has_readout=True,
+        )
+        self._further: tuple[TimePlot, ...] = ()
         self._timer = QTimer(self)
         self._timer.setInterval(_REDRAW_INTERVAL_MS)
         self._timer.timeout.connect(self.redraw)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(GRID)
+        self._grid.setColumnStretch(0, 1)
+        self._grid.setColumnStretch(1, 1)
         self._arrange()
         self._connect()
         self.setCurves(curves)
 
     @property
     def plots(self) -> tuple[TimePlot, ...]:
-        """All of them."""
-        left = (self.loss_plot, self.metric_plot)
-        return (*left, self.utilization_plot, self.memory_plot, self.rate_plot)
+        """Those that are shown."""
+        return (*self._left(), *self._right())
+
+    @property
+    def further_plots(self) -> tuple[TimePlot, ...]:
+        """Those that are shown when a person asks for them."""
+        return (self.learning_rate_plot, self.waiting_plot)
+
+    def setFurtherPlots(self, shown: tuple[TimePlot, ...]) -> None:
+        """Show these of the further plots, and no others."""
+        self._further = shown
+        self._arrange()
+        self._set_times(*self._shown_range())
+        self.redraw()
+
+    @property
+    def axis(self) -> AxisKind:
+        """What is counted at the bottom."""
+        return self._axis
+
+    def setAxis(self, axis: AxisKind) -> None:
+        """Count that, whatever the run is like."""
+        self._chosen_axis = axis
+        self._show_axis(self._wanted_axis())
+        self.follow()
+
+    def setSmoothing(self, span: float) -> None:
+        """Smooth what comes with steps over so many of them; 0: not at all."""
+        self._span = span
+        self._show_curves()
+        self.redraw()
+
+    def setLogarithmic(self, is_log: bool) -> None:
+        """Whether losses, errors and learning rates stand at their logarithms."""
+        for plot in (*self.plots, *self.further_plots):
+            plot.setLogarithmic(is_log)
+        self.redraw()
 
     @property
     def is_following(self) -> bool:
@@ -100,22 +186,39 @@ class PlotWall(QWidget):
         """Show another run."""
         self._curves = curves
         self._metric_name = None
-        self.loss_plot.setCurves(_pair(curves.loss, curves.validation_loss, formatting.number))
-        self._show_metric(curves)
-        self.rate_plot.setCurves(
-            (Curve(curves.examples_per_second, "", _training_color, formatting.rate, _WIDEST_RATE),)
+        self._found_axis = self._steps_per_epoch = None
+        self.epochsKnown.emit(False)
+        self._show_axis(self._wanted_axis())
+        self._show_curves()
+
+    def _show_curves(self) -> None:
+        curves = self._curves
+        losses = (curves.loss, curves.validation_loss)
+        self.loss_plot.setCurves(
+            self._pair(*losses, formatting.number, can_smooth=True, best=Best.LEAST)
         )
-        self._show_devices()
+        self.loss_plot.setMarks(Marks(curves.checkpoints, curves.resumptions))
+        self._show_metric(curves)
+        self.learning_rate_plot.setCurves(
+            (Curve(curves.learning_rate, "", _training_color, formatting.number, "0.0e-00"),)
+        )
+        self.waiting_plot.setCurves(
+            (Curve(curves.waiting_for_data, "", _training_color, _percent, "100.0 %"),)
+        )
+        self.showDevices()
 
     def setDevices(self, inventory: DeviceInventory) -> None:
         """Draw a curve for each of these devices, in its colour."""
         self._inventory = inventory
-        self._show_devices()
+        self.showDevices()
 
     @Slot()
     def follow(self) -> None:
         """Show the whole run again, and go on doing so."""
         self._set_following(following=True)
+        self._set_times(*self._shown_range())
+        for plot in self.plots:
+            plot.fitValues()
         self.redraw()
 
     @Slot()
@@ -125,8 +228,9 @@ class PlotWall(QWidget):
             return
         if self._curves.metric_name != self._metric_name:
             self._show_metric(self._curves)
+        self._find_axis()
         if self._is_following and self._pointer_s is None:
-            self._set_times(*time_range(self._curves.elapsed_s))
+            self._set_times(*self._shown_range())
         for plot in self.plots:
             plot.redraw(self._pointer_s)
 
@@ -140,30 +244,47 @@ class PlotWall(QWidget):
         self._timer.stop()
         super().hideEvent(event)
 
+    def _left(self) -> tuple[TimePlot, ...]:
+        further = (self.learning_rate_plot,) if self.learning_rate_plot in self._further else ()
+        return (self.loss_plot, self.metric_plot, *further)
+
+    def _right(self) -> tuple[TimePlot, ...]:
+        further = (self.waiting_plot,) if self.waiting_plot in self._further else ()
+        return (self.utilization_plot, self.memory_plot, self.rate_plot, *further)
+
     def _arrange(self) -> None:
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setSpacing(GRID)
-        # Six rows, so that two plots at the left stand beside three at the right.
-        grid.addWidget(self.loss_plot, 0, 0, 4, 1)
-        grid.addWidget(self.metric_plot, 4, 0, 2, 1)
-        grid.addWidget(self.utilization_plot, 0, 1, 2, 1)
-        grid.addWidget(self.memory_plot, 2, 1, 2, 1)
-        grid.addWidget(self.rate_plot, 4, 1, 2, 1)
-        for row in range(6):
-            grid.setRowStretch(row, 1)
-        for column in range(2):
-            grid.setColumnStretch(column, 1)
+        grid, left, right = self._grid, self._left(), self._right()
+        for plot in (*self.plots, *self.further_plots):
+            grid.removeWidget(plot)
+        # The loss is as high as two plots where there is room, the metric where there is more.
+        heights = [1] * len(left)
+        for place in range(len(right) - len(left)):
+            heights[place] = 2
+        row = 0
+        for plot, height in zip(left, heights, strict=True):
+            grid.addWidget(plot, row, 0, height, 1)
+            row += height
+        for row, plot in enumerate(right):
+            grid.addWidget(plot, row, 1)
+        for row in range(grid.rowCount()):
+            grid.setRowStretch(row, 1 if row < len(right) else 0)
+        for plot in self.further_plots:
+            plot.setParent(self)
+            plot.setVisible(plot in self._further)
+        for plot in self.plots:
+            plot.setMinimumHeight(_LEAST_HEIGHT if len(right) > _USUAL_ROWS else _USUAL_HEIGHT)
 
     def _connect(self) -> None:
-        for plot in self.plots:
+        for plot in (*self.plots, *self.further_plots):
             plot.timeRangeChosen.connect(self._take_times)
             plot.timeRangeReset.connect(self.follow)
             plot.pointed.connect(self._take_pointer)
+            plot.curveToggled.connect(self._toggle_curve)
 
     @Slot(float, float)
     def _take_times(self, start_s: float, end_s: float) -> None:
         self._set_following(following=False)
+        self._chosen_range = (start_s, end_s)
         self._set_times(start_s, end_s)
 
     @Slot(object)
@@ -172,6 +293,14 @@ class PlotWall(QWidget):
         interval = _REDRAW_INTERVAL_MS if time_s is None else _POINTED_INTERVAL_MS
         if interval != self._timer.interval():
             self._timer.setInterval(interval)
+
+    @Slot(str)
+    def _toggle_curve(self, label: str) -> None:
+        """Hide that curve wherever it is drawn, or show it again: a device, what is of training."""
+        self._hidden ^= {label}
+        for plot in (*self.plots, *self.further_plots):
+            plot.setHiddenCurves(self._hidden)
+        self.redraw()
 
     def _set_following(self, *, following: bool) -> None:
         if following != self._is_following:
@@ -182,39 +311,113 @@ class PlotWall(QWidget):
         for plot in self.plots:
             plot.setTimeRange(start_s, end_s)
 
+    def _shown_range(self) -> tuple[float, float]:
+        """The whole run, or what a person chose of it."""
+        if not self._is_following:
+            return self._chosen_range
+        curves = self._curves
+        ends = {
+            AxisKind.TIME: curves.elapsed_s,
+            AxisKind.STEP: curves.steps.last_step,
+            AxisKind.EPOCH: curves.steps.last_step / (self._steps_per_epoch or 1),
+        }
+        return self._axis.whole(ends[self._axis])
+
+    def _find_axis(self) -> None:
+        """Count what suits the run as soon as it has made steps, unless a person chose."""
+        length = self._curves.steps_per_epoch
+        is_other_length = length != self._steps_per_epoch
+        if is_other_length:
+            self._steps_per_epoch = length
+            self.epochsKnown.emit(length is not None)
+        wanted = self._wanted_axis()
+        if wanted is not self._axis or (is_other_length and wanted is AxisKind.EPOCH):
+            self._show_axis(wanted)
+
+    def _wanted_axis(self) -> AxisKind:
+        if self._chosen_axis is AxisKind.EPOCH and self._steps_per_epoch is None:
+            return AxisKind.STEP
+        if self._chosen_axis is not None:
+            return self._chosen_axis
+        curves = self._curves
+        if self._found_axis is None and curves.steps.last_step:
+            is_short = curves.elapsed_s <= _SHORT_RUN_S
+            self._found_axis = AxisKind.STEP if is_short else AxisKind.TIME
+        return self._found_axis or AxisKind.TIME
+
+    def _show_axis(self, axis: AxisKind) -> None:
+        self._axis = axis
+        unit = self._steps_per_epoch or 1 if axis is AxisKind.EPOCH else 1
+        is_time = axis is AxisKind.TIME
+        self._scale = SAME_SCALE if is_time else StepScale(self._curves.steps, unit)
+        for plot in (*self.plots, *self.further_plots):
+            plot.setAxis(axis, self._scale)
+        self.axisChanged.emit(axis)
+
     def _show_metric(self, curves: RunCurves) -> None:
         self._metric_name = curves.metric_name
         is_error = self._metric_name == "mean_absolute_error"
         text = formatting.number if is_error else _percent
         self.metric_plot.setTitle(_METRIC_TITLES.get(self._metric_name or "accuracy", ""))
         self.metric_plot.setBounds(0.0, float("inf") if is_error else 100.0)
-        self.metric_plot.setCurves(_pair(curves.metric, curves.validation_metric, text))
+        # Errors come once an epoch.
+        measured = (curves.metric, curves.validation_metric)
+        best = Best.LEAST if is_error else Best.GREATEST
+        pair = self._pair(*measured, text, can_smooth=not is_error, best=best)
+        self.metric_plot.setCurves(pair)
 
-    def _show_devices(self) -> None:
-        if self._inventory is None:
-            return
-        devices = self._inventory.devices
+    def showDevices(self) -> None:
+        """Draw a curve for each device that anything is known of, in its colour."""
+        devices = () if self._inventory is None else self._inventory.devices
         labels = formatting.device_labels(tuple(device.name for device in devices))
+        curves, rates = self._curves, self._curves.device_rates.curves
         utilization, memory = [], []
+        title = "all" if rates else ""
+        speed = Curve(
+            curves.examples_per_second, title, _training_color, formatting.rate, _WIDEST_RATE
+        )
+        speeds = [speed]
         for index, (device, label) in enumerate(zip(devices, labels, strict=True)):
-            curves = self._curves.devices.get(device.key)
-            if curves is None:
-                continue
             color = partial(theme.device_color, index)
-            utilization.append(Curve(curves.utilization, label, color, formatting.percent, "100 %"))
-            memory.append(Curve(curves.memory, label, color, curves.memory_text, _WIDEST_MEMORY))
+            if device.key in rates:
+                rate = rates[device.key]
+                speeds.append(Curve(rate, label, color, formatting.rate, _WIDEST_RATE))
+            found = curves.devices.get(device.key)
+            if found is None:
+                continue
+            utilization.append(Curve(found.utilization, label, color, formatting.percent, "100 %"))
+            memory.append(Curve(found.memory, label, color, found.memory_text, _WIDEST_MEMORY))
+        smooth = [each for curve in speeds for each in self._smoothed(curve)]
+        self.rate_plot.setCurves(tuple(sorted(smooth, key=lambda curve: not curve.is_backdrop)))
         self.utilization_plot.setCurves(tuple(utilization))
         self.memory_plot.setCurves(tuple(memory))
 
+    def _pair(
+        self,
+        training: SampleBuffer,
+        validation: SampleBuffer,
+        text: Callable[[float | None], str],
+        *,
+        can_smooth: bool,
+        best: Best,
+    ) -> tuple[Curve, ...]:
+        """The curves of something that is measured in training and in validation."""
+        trained = Curve(training, "training", _training_color, text, "0.0000")
+        validated = Curve(
+            validation,
+            "validation",
+            _validation_color,
+            text,
+            "0.0000",
+            has_dots=True,
+            best=best,
+        )
+        return (*(self._smoothed(trained) if can_smooth else (trained,)), validated)
 
-def _pair(
-    training: SampleBuffer, validation: SampleBuffer, text: Callable[[float | None], str]
-) -> tuple[Curve, Curve]:
-    """The curves of something that is measured in training and in validation."""
-    return (
-        Curve(training, "training", _training_color, text, "0.0000"),
-        Curve(validation, "validation", _validation_color, text, "0.0000", has_dots=True),
-    )
+    def _smoothed(self, curve: Curve) -> tuple[Curve, ...]:
+        if self._span <= 0.0 or not isinstance(curve.buffer, SampleBuffer):
+            return (curve,)
+        return curve.smoothed(SmoothedPoints(curve.buffer, self._curves.steps, self._span))
 
 
 def _percent(value: float | None) -> str:

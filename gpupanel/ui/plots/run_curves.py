@@ -5,21 +5,35 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.events import EpochDone, RunRestarted, RunStarted, StepsDone
+from gpupanel.domain.events import (
+    CheckpointSaved,
+    DataReady,
+    EpochDone,
+    RunRestarted,
+    RunStarted,
+    SharesChosen,
+    StepsDone,
+    TrainingResumed,
+)
 from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.runs.following.event_tail import Part
 from gpupanel.runs.following.readings import DeviceColumns, SampleBatch
 from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.runs.following.steps import Floats as Times
 from gpupanel.runs.following.steps import StepBatch
 from gpupanel.ui import formatting
+from gpupanel.ui.plots.device_rates import DeviceRates
 from gpupanel.ui.plots.sample_buffer import Floats, SampleBuffer
+from gpupanel.ui.plots.step_track import StepTrack
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 _DEVICE_CAPACITY = 65_536
+_CALM_CAPACITY = 32_768
+"""Of curves that change slowly."""
 
 
 class DeviceCurves:
@@ -59,6 +73,12 @@ class RunCurves:
     Attributes:
         metric_name: What the metric curves hold: ``accuracy`` (in percent) or
             ``mean_absolute_error``; ``None`` until something was reported.
+        steps: When which step was done.
+        steps_per_epoch: How long an epoch is; ``None`` until that was reported.
+        waiting_for_data: In percent.
+        device_rates: What each device does of the examples a second.
+        checkpoints: When one was saved, each with the epoch it is of.
+        resumptions: When training went on from a checkpoint, each with the step of that.
     """
 
     def __init__(self) -> None:
@@ -67,6 +87,13 @@ class RunCurves:
         self.metric = SampleBuffer()
         self.validation_metric = SampleBuffer(4_096)
         self.examples_per_second = SampleBuffer()
+        self.learning_rate = SampleBuffer(_CALM_CAPACITY)
+        self.waiting_for_data = SampleBuffer(_CALM_CAPACITY)
+        self.device_rates = DeviceRates()
+        self.checkpoints = SampleBuffer(_CALM_CAPACITY)
+        self.resumptions = SampleBuffer(_CALM_CAPACITY)
+        self.steps = StepTrack()
+        self.steps_per_epoch: int | None = None
         self.metric_name: str | None = None
         self.devices: dict[str, DeviceCurves] = {}
         self.elapsed_s = 0.0
@@ -90,12 +117,16 @@ class RunCurves:
             for device in inventory.devices
         }
 
+    def set_plan(self, plan: LaunchPlan) -> None:
+        """Know which device does which part of each batch, before any step is taken in."""
+        self.device_rates.set_plan(plan)
+
     def add_events(self, parts: Sequence[Part]) -> None:
         """Take in what the run reported."""
         steps: list[tuple[StepBatch, Times]] = []
         for part in parts:
-            if isinstance(part, RunStarted | RunRestarted):
-                # The time of the run, or its curves, go on in another way: those before first.
+            if isinstance(part, RunStarted | RunRestarted | TrainingResumed | SharesChosen):
+                # The time of the run, or its curves, continue in another way: those before first.
                 self._add_steps(steps)
                 steps = []
             match part:
@@ -104,6 +135,21 @@ class RunCurves:
                 case StepsDone():
                     batch = StepBatch.of([part])
                     steps.append((batch, self._clock.see_steps(batch)))
+                case DataReady():
+                    self._clock.see(part)
+                    self.steps_per_epoch = (
+                        part.steps_per_epoch if part.steps_per_epoch > 0 else None
+                    )
+                case TrainingResumed():
+                    moment = self._moment(self._clock.see(part))
+                    self.steps.cut(part.step + 1.0, moment)
+                    self.resumptions.append(moment, part.step)
+                case SharesChosen():
+                    self._clock.see(part)
+                    self.device_rates.set_shares(part.shares)
+                case CheckpointSaved():
+                    moment = self._moment(self._clock.see(part))
+                    self.checkpoints.append(moment, part.epoch)
                 case EpochDone():
                     self._add_epoch(part, self._clock.see(part))
                 case RunRestarted():
@@ -143,9 +189,17 @@ class RunCurves:
 
         moments = np.concatenate([self._clock.moments(times_s) for _, times_s in steps])
         moments = np.nan_to_num(moments)
+        done = np.concatenate([np.asarray(batch.step, dtype=np.float64) for batch, _ in steps])
+        self.steps.extend(moments, np.maximum(done, 0.0))
         self.loss.extend(moments, np.concatenate([batch.loss for batch, _ in steps]))
         rates = np.concatenate([batch.examples_per_second for batch, _ in steps])
         self.examples_per_second.extend(moments, rates)
+        self.device_rates.extend(moments, rates)
+        learning = np.concatenate([batch.learning_rate for batch, _ in steps])
+        if not np.isnan(learning).all():
+            self.learning_rate.extend(moments, learning)
+        waited = np.concatenate([batch.waiting_for_data for batch, _ in steps])
+        self.waiting_for_data.extend(moments, 100.0 * waited)
         accuracy = np.concatenate([batch.accuracy for batch, _ in steps])
         known = ~np.isnan(accuracy)
         if known.any():
@@ -169,7 +223,8 @@ class RunCurves:
 
     def _break(self) -> None:
         """End every curve here: no line leads from before a restart to what is done again."""
-        for curve in (self.loss, self.metric, self.examples_per_second):
+        curves = (self.loss, self.metric, self.examples_per_second, self.learning_rate)
+        for curve in (*curves, self.waiting_for_data, *self.device_rates.curves.values()):
             if len(curve):
                 curve.append(float(curve.times[-1]), None)
 

@@ -1,5 +1,6 @@
 """A plot on its card: title, legend and curves."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
@@ -7,18 +8,21 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.plots.axis_range import AxisKind
-from gpupanel.ui.plots.curve import Curve
+from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale
+from gpupanel.ui.plots.curve import Curve, Marks
 from gpupanel.ui.plots.legend import Legend
 from gpupanel.ui.plots.readout import Readout
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.tips import wrapped
 
 if TYPE_CHECKING:
     from gpupanel.ui.plots.plot_canvas import PlotCanvas
 
 
 class TimePlot(QFrame):
-    """Curves over the time since the start of the run.
+    """Curves over the time since the start of the run, over steps or epochs.
 
     The canvas comes when the plot is first shown, or when :meth:`prepare` is called: importing
     pyqtgraph takes longer than all the rest of the window.
@@ -30,11 +34,14 @@ class TimePlot(QFrame):
         bounds: What a fitted range never leaves.
         empty_note: What stands in the plot while no curve has a point.
         has_readout: The values of all curves float beside the pointer.
+        can_be_log: The values are above 0 and of any size.
     """
 
     timeRangeChosen = Signal(float, float)
     timeRangeReset = Signal()
     pointed = Signal(object)
+    curveToggled = Signal(str)
+    """The curve of that label is to be hidden, or shown again."""
 
     def __init__(
         self,
@@ -46,6 +53,7 @@ class TimePlot(QFrame):
         bounds: tuple[float, float] = (float("-inf"), float("inf")),
         empty_note: str = "",
         has_readout: bool = False,
+        can_be_log: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -54,16 +62,22 @@ class TimePlot(QFrame):
         self._value_range, self._bounds = value_range, bounds
         self._empty_note = empty_note
         self._curves: tuple[Curve, ...] = ()
+        self._marks: Marks | None = None
         self._times = (0.0, 10.0)
         self._axis = AxisKind.TIME
+        self._scale: AxisScale = SAME_SCALE
+        self._can_be_log, self._is_log = can_be_log, False
         self._canvas: PlotCanvas | None = None
         self._has_readout = has_readout
         self._readout: Readout | None = None
         self._is_pointed = False
         self._title = QLabel(title)
         self._title.setProperty("role", "title")
-        self._title.setToolTip(tip)
+        self._title.setToolTip(wrapped(tip))
+        self._hidden: frozenset[str] = frozenset()
         self._legend = Legend()
+        self._legend.setAccessibleName(f"Curves of {title}")
+        self._legend.toggled.connect(self._on_toggled)
         head = QHBoxLayout()
         head.setSpacing(GRID)
         head.addWidget(self._title)
@@ -73,7 +87,7 @@ class TimePlot(QFrame):
         self._layout.setSpacing(0)
         self._layout.addLayout(head)
         head.setContentsMargins(0, 0, GRID, 0)
-        self.setMinimumSize(240, 96)
+        self.setMinimumSize(240, 72)
 
     @property
     def legend(self) -> Legend:
@@ -92,6 +106,7 @@ class TimePlot(QFrame):
     def setTitle(self, title: str) -> None:
         """Call it something else."""
         self._title.setText(title)
+        self._legend.setAccessibleName(f"Curves of {title}")
 
     def setCurves(self, curves: tuple[Curve, ...]) -> None:
         """Draw these instead of what was drawn."""
@@ -99,18 +114,43 @@ class TimePlot(QFrame):
         if self._canvas is not None:
             self._canvas.setCurves(curves)
 
+    def setMarks(self, marks: Marks | None) -> None:
+        """Mark these instead of what was marked."""
+        self._marks = marks
+        if self._canvas is not None:
+            self._canvas.setMarks(marks)
+
+    def setHiddenCurves(self, labels: frozenset[str]) -> None:
+        """Draw the curves that are called so no longer; all others are drawn."""
+        self._hidden = labels
+        if self._canvas is not None:
+            self._canvas.setHiddenCurves(labels)
+
     def setBounds(self, low: float, high: float) -> None:
         """Never leave that range when fitting one to the values."""
         self._bounds = (low, high)
         if self._canvas is not None:
             self._canvas.setBounds(low, high)
 
-    def setAxis(self, axis: AxisKind) -> None:
-        """Count something else at the bottom; the curves' points have to be counted so, too."""
-        if axis is not self._axis:
-            self._axis = axis
-            if self._canvas is not None:
-                self._dress_axis(self._canvas)
+    def setAxis(self, axis: AxisKind, scale: AxisScale = SAME_SCALE) -> None:
+        """Count something else at the bottom.
+
+        Args:
+            axis: What.
+            scale: Where on it the curves' points are.
+        """
+        is_other = axis is not self._axis
+        self._axis, self._scale = axis, scale
+        if self._canvas is not None:
+            self._canvas.setScale(self._scale)
+            if is_other:
+                self._canvas.setAxis(axis)
+
+    def setLogarithmic(self, is_log: bool) -> None:
+        """Whether values that can stand at their logarithms do so."""
+        self._is_log = is_log and self._can_be_log
+        if self._canvas is not None:
+            self._canvas.setLogarithmic(self._is_log)
 
     def setTimeRange(self, start_s: float, end_s: float) -> None:
         """Show that span of time."""
@@ -120,20 +160,46 @@ class TimePlot(QFrame):
         if self._canvas is not None:
             self._canvas.setTimeRange(start_s, end_s)
 
+    def fitValues(self) -> None:
+        """Fit the range of values to what is shown again, whatever a person chose."""
+        if self._canvas is not None:
+            self._canvas.fitValues()
+
     def redraw(self, pointer_s: float | None) -> None:
-        """Bring everything up to date; the axes stay while the pointer is in some plot."""
+        """Bring everything up to date; the axes stay while the pointer is in some plot.
+
+        Where a person zooms meanwhile, the values are fitted to what is shown then.
+        """
         named = [curve for curve in self._curves if not curve.is_backdrop]
-        self._legend.setEntries(tuple(curve.legend_entry(pointer_s) for curve in named))
+        time_s = None if pointer_s is None else self._scale.time_at(pointer_s)
+        bests = self.canvas.bests()
+        entries = (
+            replace(
+                curve.legend_entry(time_s, is_hidden=curve.label in self._hidden),
+                note=self._best_words(curve, bests.get(curve.label)),
+            )
+            for curve in named
+        )
+        self._legend.setEntries(tuple(entries))
         self.canvas.setPointer(pointer_s)
         self.canvas.redraw(keep_axes=pointer_s is not None)
         if self._readout is None:
             return
         if pointer_s is not None and self._is_pointed:
-            heading = self._axis.position_words(pointer_s)
+            near = self.canvas.words_near(pointer_s)
+            words = (self._axis.position_words(pointer_s), near)
+            heading = " · ".join(word for word in words if word)
             place = self.canvas.place_of(pointer_s)
-            self._readout.showAt(place, heading, self._legend.entries())
+            shown = tuple(entry for entry in self._legend.entries() if not entry.is_hidden)
+            self._readout.showAt(place, heading, shown)
         else:
             self._readout.hide()
+
+    def _best_words(self, curve: Curve, best: tuple[float, float] | None) -> str:
+        if best is None:
+            return ""
+        position, value = best
+        return f"best {curve.text(value)}, {self._axis.position_words(position)}"
 
     @property
     def is_prepared(self) -> bool:
@@ -149,9 +215,12 @@ class TimePlot(QFrame):
         from gpupanel.ui.plots.plot_canvas import PlotCanvas
 
         canvas = PlotCanvas(self._value_range, self._bounds, self._empty_note, self)
-        if self._axis is not AxisKind.TIME:
-            self._dress_axis(canvas)
+        canvas.setAxis(self._axis)
+        canvas.setScale(self._scale)
+        canvas.setLogarithmic(self._is_log)
         canvas.setCurves(self._curves)
+        canvas.setMarks(self._marks)
+        canvas.setHiddenCurves(self._hidden)
         canvas.setTimeRange(*self._times)
         canvas.timeRangeChosen.connect(self._take_range)
         canvas.timeRangeReset.connect(self.timeRangeReset)
@@ -167,15 +236,18 @@ class TimePlot(QFrame):
             self._readout.hide()
         super().hideEvent(event)
 
-    def _dress_axis(self, canvas: "PlotCanvas") -> None:
-        from gpupanel.ui.plots.axes import StepAxis, TimeAxis
-
-        canvas.setAxis((StepAxis if self._axis is AxisKind.STEP else TimeAxis)("bottom"))
-
     @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.prepare()
+
+    @Slot(str)
+    def _on_toggled(self, shown: str) -> None:
+        """A legend shows labels as they can be read: the curve's own is wanted."""
+        for curve in self._curves:
+            if visible_line(curve.label) == shown:
+                self.curveToggled.emit(curve.label)
+                return
 
     @Slot(object)
     def _take_pointer(self, position: float | None) -> None:

@@ -43,6 +43,7 @@ class ComparedRun:
         step: Updates done.
         is_read: All that was there when it was last checked has been read.
         problem: Why no more can be read of it: it was deleted, or its disk is gone.
+        steps_per_epoch: How long an epoch is; ``None``: not known.
     """
 
     summary: RunSummary
@@ -50,6 +51,7 @@ class ComparedRun:
     step: int = 0
     is_read: bool = False
     problem: Problem | None = None
+    steps_per_epoch: int | None = None
 
 
 class _Reading:
@@ -73,7 +75,10 @@ class _Reading:
             summary = summarize_run(self.layout) if is_read else self.run.summary
         except Exception as error:  # noqa: BLE001 - the other runs are to be read all the same
             return self._end(problems_of(error)[0])
-        news = ComparedRun(summary, self.reader.points(), self.reader.step, is_read)
+        reader = self.reader
+        news = ComparedRun(
+            summary, reader.points(), reader.step, is_read, steps_per_epoch=reader.steps_per_epoch
+        )
         is_new = has_news or summary != self.run.summary or not self.run.is_read
         self.run = news
         return is_new

@@ -8,7 +8,7 @@ from gpupanel.runs.history.metrics import Metric
 from gpupanel.ui.panels.comparison_panel import run_styles
 from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
 from gpupanel.ui.plots.axis_range import AxisKind
-from gpupanel.ui.plots.curve import Curve, FixedPoints
+from gpupanel.ui.plots.curve import Best, Curve, FixedPoints
 from gpupanel.ui.plots.smoothing import smoothed
 from gpupanel.ui.workers.comparison_worker import ComparedRun
 
@@ -18,12 +18,14 @@ class ComparisonCurves:
 
     Attributes:
         axis: What the curves are counted by.
+        is_log: Whether losses, errors and rates stand at their logarithms.
         span: Steps over which the curves of steps are smoothed; 0: not at all.
         hidden: Places of the runs that are not drawn.
     """
 
     def __init__(self) -> None:
         self.axis = AxisKind.STEP
+        self.is_log = False
         self.span = 0.0
         self.hidden: frozenset[int] = frozenset()
         self._runs: tuple[ComparedRun, ...] = ()
@@ -52,13 +54,18 @@ class ComparisonCurves:
         """Whether its curves are smoothed: those of epochs have few points, and never are."""
         return self.span > 0.0 and not metric.is_of_epochs
 
+    @property
+    def knows_epochs(self) -> bool:
+        """Whether any of the runs can be counted by epochs."""
+        return any(run.steps_per_epoch is not None for run in self._runs)
+
     def end(self) -> float:
         """Where on the axis the longest of the runs that are shown has come to."""
         return max(
             (
-                float(self._positions(points)[-1])
+                float(self._positions(run, points)[-1])
                 for place, run in enumerate(self._runs)
-                if place not in self.hidden
+                if place not in self.hidden and self._has_place(run)
                 for points in run.points.values()
             ),
             default=0.0,
@@ -67,34 +74,51 @@ class ComparisonCurves:
     def _of_run(self, metric: Metric, place: int) -> tuple[Curve, ...]:
         run = self._runs[place]
         points = run.points.get(metric)
-        if points is None:
+        if points is None or not self._has_place(run):
             return ()
-        made_of = (points, run.summary.title, self.axis, self.span)
+        made_of = (points, run.summary.title, self.axis, self.span, run.steps_per_epoch)
         key = (metric, place)
         if key not in self._made or not _is_same(self._made[key][0], made_of):
             self._made[key] = (made_of, self._make(metric, place, points))
         return self._made[key][1]
 
     def _make(self, metric: Metric, place: int, points: MetricPoints) -> tuple[Curve, ...]:
-        words, positions = WORDS[metric], self._positions(points)
+        words, positions = WORDS[metric], self._positions(self._runs[place], points)
         values = points.values * words.scale
         measured = FixedPoints(positions, values)
-        main = measured
-        if self.is_smoothed(metric):
-            main = FixedPoints(positions, smoothed(points.steps, values, self.span))
         curve = Curve(
-            main,
+            measured,
             self._runs[place].summary.title,
             partial(run_styles.color, place),
             words.text,
             words.widest,
             has_dots=metric.is_of_epochs,
             dashes=run_styles.dashes(place),
+            best=_best(metric),
         )
-        return (curve,) if main is measured else (run_styles.backdrop(place, measured), curve)
+        if not self.is_smoothed(metric):
+            return (curve,)
+        return curve.smoothed(FixedPoints(positions, smoothed(points.steps, values, self.span)))
 
-    def _positions(self, points: MetricPoints) -> Floats:
-        return points.steps if self.axis is AxisKind.STEP else points.times_s
+    def _has_place(self, run: ComparedRun) -> bool:
+        """Whether it is known where on the axis the run is."""
+        return self.axis is not AxisKind.EPOCH or run.steps_per_epoch is not None
+
+    def _positions(self, run: ComparedRun, points: MetricPoints) -> Floats:
+        match self.axis:
+            case AxisKind.STEP:
+                return points.steps
+            case AxisKind.EPOCH:
+                return points.steps / (run.steps_per_epoch or 1)
+            case AxisKind.TIME:
+                return points.times_s
+
+
+def _best(metric: Metric) -> Best | None:
+    """Which point is marked: of the few of epochs, that of the best one."""
+    if not metric.is_of_epochs:
+        return None
+    return Best.GREATEST if metric.more_is_better else Best.LEAST
 
 
 def _is_same(before: tuple[object, ...], now: tuple[object, ...]) -> bool:

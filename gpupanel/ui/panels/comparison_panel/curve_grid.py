@@ -10,7 +10,6 @@ from typing_extensions import override
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.ui.panels.comparison_panel.comparison_curves import ComparisonCurves
 from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
-from gpupanel.ui.plots.axis_range import time_range
 from gpupanel.ui.plots.time_plot import TimePlot
 from gpupanel.ui.theme import GRID
 
@@ -39,6 +38,8 @@ class CurveGrid(QWidget):
 
     wholeChanged = Signal(bool)
     """Whether the runs are shown whole, after a person changed that."""
+    runToggled = Signal(str)
+    """The run of that title is to be hidden, or shown again."""
 
     def __init__(self, curves: ComparisonCurves, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,6 +61,7 @@ class CurveGrid(QWidget):
             plot.timeRangeChosen.connect(self._take_range)
             plot.timeRangeReset.connect(self.show_whole)
             plot.pointed.connect(self._take_pointer)
+            plot.curveToggled.connect(self.runToggled)
 
     @property
     def shown(self) -> tuple[TimePlot, ...]:
@@ -68,7 +70,7 @@ class CurveGrid(QWidget):
 
     def span(self) -> tuple[float, float]:
         """The part of the axis that is shown."""
-        return time_range(self._curves.end()) if self._is_whole else self._range
+        return self._curves.axis.whole(self._curves.end()) if self._is_whole else self._range
 
     @Slot()
     def refresh(self) -> None:
@@ -79,6 +81,7 @@ class CurveGrid(QWidget):
             extra = " (smoothed)" if self._curves.is_smoothed(metric) else ""
             plot.setTitle(f"{WORDS[metric].title}{extra}")
             plot.setAxis(self._curves.axis)
+            plot.setLogarithmic(self._curves.is_log)
             drawn = self._curves.curves(metric)
             if drawn != self._drawn.get(metric):
                 self._drawn[metric] = drawn
@@ -89,6 +92,9 @@ class CurveGrid(QWidget):
     def show_whole(self) -> None:
         """Show the runs whole again."""
         self._set_whole(is_whole=True)
+        self._set_range(*self.span())
+        for plot in self.shown:
+            plot.fitValues()
         self._draw_soon()
 
     @Slot()
@@ -167,6 +173,7 @@ def _plot(metric: Metric) -> TimePlot:
         bounds=words.bounds,
         empty_note="All runs with these values are hidden",
         has_readout=True,
+        can_be_log=words.can_be_log,
     )
     plot.setMinimumHeight(_LEAST_HEIGHT)
     return plot

@@ -133,6 +133,16 @@ class LegendModel(TableModel[ComparedRun]):
             self._hidden = frozenset()
         self.set_columns(legend_columns(metrics, runs), runs)
 
+    @Slot(str)
+    def toggle(self, title: str) -> None:
+        """Hide the run of that title, or show it again."""
+        titles = [run.summary.title for run in self.rows]
+        if title in titles:
+            index = self.index(titles.index(title), 0)
+            is_hidden = index.row() in self._hidden
+            state = Qt.CheckState.Checked if is_hidden else Qt.CheckState.Unchecked
+            self.setData(index, state, Qt.ItemDataRole.CheckStateRole)
+
     def texts(self) -> list[list[str]]:
         """All that it says: titles first, then a row for each run."""
         rows = [[column.text(run) for column in self.columns] for run in self.rows]

@@ -20,6 +20,7 @@ class MetricText:
         widest: The widest such text.
         scale: What a measured value is multiplied with to be drawn: 100 for percent.
         bounds: What the axis never leaves.
+        can_be_log: It is above 0 and of any size.
     """
 
     title: str
@@ -29,6 +30,7 @@ class MetricText:
     widest: str
     scale: float = 1.0
     bounds: tuple[float, float] = (0.0, float("inf"))
+    can_be_log: bool = False
 
 
 def _percent(value: float | None) -> str:
@@ -40,7 +42,7 @@ def _share(title: str, column: str, tip: str) -> MetricText:
 
 
 def _number(title: str, column: str, tip: str) -> MetricText:
-    return MetricText(title, column, tip, formatting.number, "0.0e-00")
+    return MetricText(title, column, tip, formatting.number, "0.0e-00", can_be_log=True)
 
 
 def _of_validation(measure: Measure) -> MetricText:
@@ -52,7 +54,9 @@ def _of_validation(measure: Measure) -> MetricText:
         f"{measure.tip} Over the validation examples, after each epoch.",
     )
     # It may be below 0 without end.
-    return replace(words, bounds=(float("-inf"), 1.0)) if measure is Measure.R2 else words
+    if measure is Measure.R2:
+        return replace(words, bounds=(float("-inf"), 1.0), can_be_log=False)
+    return words
 
 
 WORDS = {

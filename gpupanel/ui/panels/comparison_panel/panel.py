@@ -134,11 +134,13 @@ class ComparisonPanel(QWidget):
 
     def _connect(self) -> None:
         self._tools.differencesChosen.connect(self._choose_page)
-        self._tools.axisChosen.connect(self._set_axis)
-        self._tools.spanChanged.connect(self._set_span)
+        self._tools.axes.axisChosen.connect(self._set_axis)
+        self._tools.axes.spanChanged.connect(self._set_span)
+        self._tools.axes.logarithmicChosen.connect(self._set_log)
         self._tools.wholeRequested.connect(self._grid.show_whole)
         self._grid.wholeChanged.connect(self._tools.setWhole)
         self._legend.hiddenChanged.connect(self._set_hidden)
+        self._grid.runToggled.connect(self._legend.toggle)
         self._exports.tableRequested.connect(self.tableRequested)
         self._exports.pictureRequested.connect(self.pictureRequested)
 
@@ -146,6 +148,7 @@ class ComparisonPanel(QWidget):
         shown = distinct_titles(self._runs)
         self._curves.set_runs(shown)
         self._legend.set_runs(shown, self._curves.metrics())
+        self._tools.axes.setEpochsKnown(self._curves.knows_epochs)
         self._grid.refresh()
         self._exports.setPictureEnabled(bool(self._curves.metrics()))
         self._show_page()
@@ -178,6 +181,11 @@ class ComparisonPanel(QWidget):
     @Slot(float)
     def _set_span(self, span: float) -> None:
         self._curves.span = span
+        self._grid.refresh()
+
+    @Slot(bool)
+    def _set_log(self, is_log: bool) -> None:
+        self._curves.is_log = is_log
         self._grid.refresh()
 
     @Slot(object)

@@ -28,6 +28,11 @@ _ROW, _TITLE, _PLOT = 24, 24, 256
 _MARK, _COLUMN_GAP, _ROOM = 32, 20, 4
 """A text is a little wider in print than on the screen."""
 _COLUMNS = 2
+_FEET = {
+    AxisKind.STEP: "Over steps.",
+    AxisKind.EPOCH: "Over epochs.",
+    AxisKind.TIME: "Over the time since each run's start.",
+}
 
 
 def write_picture(image: QImage, path: Path) -> None:
@@ -100,8 +105,7 @@ class ComparisonPicture:
         return QRect(_MARGIN + column * (width + _GAP), top, width, _TITLE + _PLOT)
 
     def _foot(self) -> str:
-        is_steps = self._curves.axis is AxisKind.STEP
-        words = "Over steps." if is_steps else "Over the time since each run's start."
+        words = _FEET[self._curves.axis]
         if self._curves.span > 0.0:
             words += f" Curves of steps are smoothed over {self._curves.span:,.0f} steps."
         return words
@@ -151,12 +155,11 @@ class ComparisonPicture:
         canvas.deleteLater()
 
     def _canvas(self, metric: Metric, size: QSize) -> "PlotCanvas":
-        from gpupanel.ui.plots.axes import StepAxis
         from gpupanel.ui.plots.plot_canvas import PlotCanvas
 
         canvas = PlotCanvas(None, WORDS[metric].bounds, line_width=_RATIO)
-        if self._curves.axis is AxisKind.STEP:
-            canvas.setAxis(StepAxis("bottom"))
+        canvas.setAxis(self._curves.axis)
+        canvas.setLogarithmic(self._curves.is_log and WORDS[metric].can_be_log)
         canvas.setCurves(self._curves.curves(metric))
         canvas.resize(size)
         # A widget that is not shown learns its size when it is painted: what is drawn follows it.

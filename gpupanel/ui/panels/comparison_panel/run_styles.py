@@ -1,12 +1,9 @@
 """How each of the compared runs looks: one colour and one kind of line."""
 
-from functools import partial
-
 from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPixmap
 
 from gpupanel.ui import theme
-from gpupanel.ui.plots.curve import Curve, FixedPoints
 from gpupanel.ui.plots.legend import LegendEntry, draw_mark
 
 MARK_SIZE = QSize(32, 12)
@@ -26,11 +23,6 @@ _DASHES: tuple[tuple[float, ...], ...] = (
 def color(place: int) -> QColor:
     """The colour of a run, by its place: of the set that the window distinguishes devices by."""
     return theme.device_color(place)
-
-
-def backdrop(place: int, points: FixedPoints) -> Curve:
-    """What was measured, faint behind its smoothed curve."""
-    return Curve(points, "", partial(color, place), _no_text, "", is_backdrop=True)
 
 
 def dashes(place: int) -> tuple[float, ...]:
@@ -55,7 +47,3 @@ def mark(place: int, *, is_hidden: bool, ratio: float) -> QPixmap:
     draw_mark(painter, entry, QPointF(0.0, MARK_SIZE.height() / 2.0), MARK_SIZE.width())
     painter.end()
     return pixmap
-
-
-def _no_text(_value: float | None) -> str:
-    return ""
