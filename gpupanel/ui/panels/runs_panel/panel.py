@@ -96,6 +96,7 @@ class RunsPanel(QWidget):
         self._notice.setObjectName("runs_notice")
         self._undo = QPushButton("&Undo move to bin", self)
         self._undo.setObjectName("runs_undo")
+        self._undo.setToolTip("Takes runs out of the bin again (Ctrl+Z)")
         self._undo.clicked.connect(self.undoRequested)
         self._undo.hide()
         self._where = ElidedLabel(str(runs_dir), self)

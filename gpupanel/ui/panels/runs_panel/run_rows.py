@@ -177,7 +177,7 @@ def _compared(column: Column[RunSummary], run: RunSummary, baseline: RunSummary 
 
 def title_font() -> QFont:
     """Of the titles of groups."""
-    font = QApplication.font("QTableView")
+    font = QApplication.font()
     font.setBold(True)
     return font
 
