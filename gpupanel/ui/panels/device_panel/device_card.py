@@ -75,7 +75,7 @@ class DeviceCard(QFrame):
         self._host = HostView(index)
         self._arrange()
         self._connect()
-        self.setUse(in_use=False, is_only_one=False)
+        self.setUse(in_use=False)
         self.setOpen(is_open=True)
         self._show_state()
 
@@ -100,10 +100,10 @@ class DeviceCard(QFrame):
         self._show_parts()
         self._show_reading()
 
-    def setUse(self, *, in_use: bool, is_only_one: bool) -> None:
-        """Show whether the device is in use; the only one that is cannot be switched off."""
+    def setUse(self, *, in_use: bool, is_only_one: bool = False, can_switch: bool = True) -> None:
+        """Show whether the device is in use, alone, and whether another could take its place."""
         self._is_in_use = in_use
-        self._head.setUse(in_use=in_use, is_only_one=is_only_one)
+        self._head.setUse(in_use=in_use, is_only_one=is_only_one, can_switch=can_switch)
         self._show_parts()
 
     def setPolicy(self, policy: MemoryPolicy, allocator: Allocator, others_in_use: int) -> None:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.memory import Allocator, MemoryPolicy
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
@@ -44,6 +44,7 @@ class DevicePanel(QWidget):
         self._sample: TelemetrySample | None = None
         self._lost: frozenset[str] = frozenset()
         self._choices = DeviceChoices()
+        self._gpus_before: tuple[str, ...] = ()
         self._problems: tuple[Problem, ...] = ()
         self._own_processes: frozenset[int] = frozenset()
         self._cards: list[DeviceCard] = []
@@ -221,10 +222,16 @@ class DevicePanel(QWidget):
         if self._inventory is None:
             return
         in_use = self._choices.keys_in_use(self._inventory, self._lost)
+        if CPU_KEY not in in_use:
+            self._gpus_before = in_use
         gpus = {gpu.key for gpu in self._choices.gpus_in_use(self._inventory, self._lost)}
         for card in self._cards:
             key = card.device.key
-            card.setUse(in_use=key in in_use, is_only_one=in_use == (key,))
+            card.setUse(
+                in_use=key in in_use,
+                is_only_one=in_use == (key,),
+                can_switch=self._choices.may_be_switched_off(key, self._inventory, self._lost),
+            )
             policy = self._choices.memory_policy(key)
             card.setPolicy(policy, self._choices.devices.allocator, len(gpus - {key}))
             card.setReplicas(self._choices.devices.cpu_replicas)
@@ -260,7 +267,8 @@ class DevicePanel(QWidget):
     @Slot(str, bool)
     def _take_use(self, key: str, on: bool) -> None:
         if self._inventory is not None:
-            self._take(self._choices.with_use_switched(key, self._inventory, self._lost))
+            choices, before = self._choices, self._gpus_before
+            self._take(choices.with_use_switched(key, self._inventory, self._lost, before))
 
     @Slot(str, bool)
     def _take_fold(self, key: str, is_open: bool) -> None:

@@ -31,7 +31,7 @@ class CardHead(QWidget):
         self, device: PhysicalDevice, index: int, label: str, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self._label = label
+        self._label, self._is_gpu = label, device.is_gpu
         self._dot = ColorDot(index)
         self._name = ElidedLabel(label)
         self._name.setElideMode(Qt.TextElideMode.ElideMiddle)
@@ -58,13 +58,16 @@ class CardHead(QWidget):
             self._switch.hide()
         self.setOpen(is_open=True)
 
-    def setUse(self, *, in_use: bool, is_only_one: bool) -> None:
-        """Show whether the device is in use; the only one that is cannot be switched off."""
+    def setUse(self, *, in_use: bool, is_only_one: bool, can_switch: bool) -> None:
+        """Show whether the device is in use, alone, and whether another could take its place."""
         self._switch.setChecked(in_use)
-        self._switch.setEnabled(not is_only_one)
+        self._switch.setEnabled(can_switch)
         self._dot.setFilled(in_use)
-        if is_only_one:
-            tip = "The only device in use: switch on another device first."
+        if not can_switch:
+            tip = "The only device that could be used: no GPU answers."
+        elif is_only_one:
+            instead = "the CPU" if self._is_gpu else "the GPUs"
+            tip = f"The only device in use. Switch it off to use {instead} instead."
         elif in_use:
             tip = "In use: the run trains on this device. Switch it off to exclude it."
         else:
