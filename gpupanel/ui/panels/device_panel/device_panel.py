@@ -7,10 +7,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from gpupanel.domain.device import CPU_KEY, DeviceInventory
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.memory import Allocator, MemoryPolicy
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
+from gpupanel.ui import device_colors
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.panels.device_panel import panel_text
 from gpupanel.ui.panels.device_panel.absent_card import AbsentCard
@@ -162,14 +163,14 @@ class DevicePanel(QWidget):
         self.setMinimumWidth(304)
 
     def _make_cards(self, inventory: DeviceInventory) -> None:
-        kept = {(card.device, index): card for index, card in enumerate(self._cards)}
+        kept = {(card.device, card.color): card for card in self._cards}
         histories = {card.device.key: card.readings.history() for card in self._cards}
         labels = panel_text.labels(inventory)
+        numbers = device_colors.known.numbers(device.key for device in inventory.devices)
         self._cards = [
-            kept.pop((device, index))
-            if (device, index) in kept
-            else self._new_card(inventory, index, labels[index], histories)
-            for index, device in enumerate(inventory.devices)
+            kept.pop((device, numbers[device.key]), None)
+            or self._new_card(device, numbers[device.key], label, histories)
+            for device, label in zip(inventory.devices, labels, strict=True)
         ]
         for card in kept.values():
             self._drop(card)
@@ -198,12 +199,12 @@ class DevicePanel(QWidget):
 
     def _new_card(
         self,
-        inventory: DeviceInventory,
-        index: int,
+        device: PhysicalDevice,
+        color: int,
         label: str,
         histories: dict[str, tuple[float | None, ...]],
     ) -> DeviceCard:
-        card = DeviceCard(inventory.devices[index], index, label)
+        card = DeviceCard(device, color, label)
         card.useChanged.connect(self._take_use)
         card.foldChanged.connect(self._take_fold)
         card.policyChanged.connect(self._take_policy)

@@ -18,7 +18,7 @@ class CardHead(QWidget):
     """Colour, name, how busy while the card is folded, the fold, and the switch.
 
     Args:
-        index: Position of the device in the inventory: decides its colour.
+        color: Number of the device's colour.
         label: A short name that no other device of this machine has.
     """
 
@@ -28,11 +28,11 @@ class CardHead(QWidget):
     """A person opened the card, or folded it."""
 
     def __init__(
-        self, device: PhysicalDevice, index: int, label: str, parent: QWidget | None = None
+        self, device: PhysicalDevice, color: int, label: str, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._label, self._is_gpu = label, device.is_gpu
-        self._dot = ColorDot(index)
+        self._dot = ColorDot(color)
         self._name = ElidedLabel(label)
         self._name.setElideMode(Qt.TextElideMode.ElideMiddle)
         self._name.setProperty("role", "title")
