@@ -48,6 +48,7 @@ from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.widgets.reading_order import move_focus
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader
@@ -244,6 +245,10 @@ class MainWindow(QMainWindow):
         self._questions.show_problems("That could not be done.", problems)
 
     @override
+    def focusNextPrevChild(self, next: bool) -> bool:
+        return move_focus(self, forward=next)
+
+    @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
@@ -291,6 +296,8 @@ class MainTabs(QTabWidget):
     def __init__(self, session: QWidget, live: QWidget, runs: QWidget) -> None:
         super().__init__()
         self.setObjectName("main_tabs")
+        self.setAccessibleName("Pages")
+        self.tabBar().setAccessibleName("Pages")
         self.setDocumentMode(True)
         self._session, self._live, self._runs = session, live, runs
         for page, title, tip in (

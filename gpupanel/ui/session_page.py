@@ -79,9 +79,9 @@ class SessionPage(QWidget):
         self._column = column
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setChildrenCollapsible(False)
-        self._editors = _scrolling(editors)
+        self._editors = _scrolling(editors, "Settings of the session")
         splitter.addWidget(self._editors)
-        splitter.addWidget(_scrolling(self._plan_column()))
+        splitter.addWidget(_scrolling(self._plan_column(), "What will happen"))
         splitter.setStretchFactor(0, 4)
         splitter.setStretchFactor(1, 3)
         splitter.setSizes([540, 400])
@@ -312,8 +312,9 @@ def _layers(
     )
 
 
-def _scrolling(page: QWidget) -> QScrollArea:
+def _scrolling(page: QWidget, name: str) -> QScrollArea:
     area = QScrollArea()
+    area.setAccessibleName(name)
     area.setWidgetResizable(True)
     area.setWidget(page)
     return area

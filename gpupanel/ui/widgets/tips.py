@@ -17,7 +17,13 @@ def wrapped(tip: str) -> str:
 
 
 def teach(widget: QWidget, name: str, tip: str) -> None:
-    """Gives a control its tooltip, and the same words to assistive technology."""
+    """Gives a control its tooltip, and the same words to assistive technology.
+
+    Where a part of it has the focus in its place, such as the line of a field with a button, that
+    part is what a screen reader is asked about: it has the words, too.
+    """
     widget.setToolTip(wrapped(tip))
-    widget.setAccessibleName(name)
-    widget.setAccessibleDescription(tip)
+    for each in (widget, widget.focusProxy()):
+        if each is not None:
+            each.setAccessibleName(name)
+            each.setAccessibleDescription(tip)

@@ -113,6 +113,7 @@ class ComparisonPanel(QWidget):
 
     def _compose(self) -> None:
         scroll = QScrollArea()
+        scroll.setAccessibleName("Comparison")
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._grid.setProperty("page", "true")
