@@ -39,6 +39,9 @@ def remembered_columns(settings: QSettings) -> ColumnChoices:
         order=tuple(key for key in order if isinstance(key, str))
         if isinstance(order, list)
         else (),
+        grouped_by=_text(document, "grouped_by"),
+        figure=_text(document, "figure"),
+        baseline=_text(document, "baseline"),
     )
 
 
@@ -71,6 +74,11 @@ def _document(settings: QSettings, key: str) -> dict[str, object]:
     except ValueError:
         return {}
     return document if isinstance(document, dict) else {}
+
+
+def _text(document: dict[str, object], key: str) -> str:
+    found = document.get(key)
+    return found if isinstance(found, str) else ""
 
 
 def _truths(found: object) -> dict[str, bool]:

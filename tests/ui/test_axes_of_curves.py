@@ -104,7 +104,7 @@ def test_that_a_short_run_is_drawn_over_steps_at_once_and_its_devices_with_it(pa
     show(panel)
     assert isinstance(bottom(wall.loss_plot), StepAxis)
     assert button(panel, "live_step_axis").isChecked()
-    assert wall.loss_plot.canvas.time_range == (0.0, pytest.approx(40.4))
+    assert wall.loss_plot.canvas.time_range == (0.0, pytest.approx(40.8))
     assert drawn(wall.loss_plot)[0].tolist() == list(range(1, 41))
     places, values = drawn(wall.utilization_plot)
     # What the GPU did before the first step belongs to none.
@@ -120,7 +120,7 @@ def test_that_a_long_run_is_drawn_over_time_and_a_person_can_choose(panel):
     assert drawn(wall.loss_plot)[0][0] == 24.0
     button(panel, "live_epoch_axis").click()
     assert isinstance(bottom(wall.rate_plot), EpochAxis)
-    assert wall.rate_plot.canvas.time_range == (0.0, pytest.approx(6.06))
+    assert wall.rate_plot.canvas.time_range == (0.0, pytest.approx(6.12))
     assert drawn(wall.loss_plot)[0].tolist() == pytest.approx([n / 10 for n in range(1, 61)])
     button(panel, "live_time_axis").click()
     assert wall.loss_plot.canvas.time_range[1] >= 260.0

@@ -79,10 +79,7 @@ def hidden(plot) -> list[str]:
 
 
 def visible_lines(plot) -> int:
-    import pyqtgraph as pg
-
-    items = plot.canvas.getPlotItem().items
-    return sum(isinstance(item, pg.PlotCurveItem) and item.isVisible() for item in items)
+    return sum(drawn.items[0].isVisible() for drawn in plot.canvas._curves)
 
 
 def test_that_a_click_hides_a_curve_and_its_values_fit_what_is_left(panel):

@@ -348,7 +348,8 @@ def test_that_the_context_menu_offers_the_same(panel, table, monkeypatch):
     texts = [action.text() for action in menu.actions() if action.isVisible() and action.text()]
     menu.close()
 
-    assert texts == ["&Open run", "Re&name…", "Tags, no&tes…", "Move to &bin"]
+    labels = ["Re&name…", "Tags, no&tes…", "Pin as &baseline"]
+    assert texts == ["&Open run", *labels, "Move to &bin"]
 
 
 def test_that_the_chosen_runs_stay_chosen_when_the_list_changes(panel, table):
@@ -452,7 +453,14 @@ def test_that_columns_are_hidden_and_remembered(qtbot, panel, table, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"shown": 5, "widths": {"name": "x"}, "sorted_by": "gone"}']
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"shown": 5, "widths": {"name": "x"}, "sorted_by": "gone", "order": 5}',
+        '{"sorted_by": [], "order": [5], "figure": [], "grouped_by": "gone", "baseline": {}}',
+    ],
 )
 def test_that_columns_that_cannot_be_remembered_are_as_usual(panel, table, tmp_path, text):
     settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)

@@ -47,7 +47,7 @@ def time_range(elapsed_s: float, least: float = 10.0) -> tuple[float, float]:
     return 0.0, math.ceil(elapsed_s / step) * step
 
 
-_ROOM_AT_END = 1.01
+_ROOM_AT_END = 1.02
 
 
 class AxisKind(StrEnum):

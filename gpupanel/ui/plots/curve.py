@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import Enum
 from itertools import count
 from typing import TYPE_CHECKING, Protocol
 
@@ -83,6 +84,26 @@ class CurvePoints(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Marks:
+    """What happened to a run, and when.
+
+    Attributes:
+        checkpoints: Their values are the epochs that they are of.
+        resumptions: When training went on from a checkpoint.
+    """
+
+    checkpoints: CurvePoints
+    resumptions: CurvePoints
+
+
+class Best(Enum):
+    """Which point of a curve gets a ring."""
+
+    LEAST = "least"
+    GREATEST = "greatest"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Curve:
     """Where a curve's points are and how its legend reads.
 
@@ -93,6 +114,7 @@ class Curve:
         has_dots: A dot on each point, for the few values of epochs.
         dashes: Lengths of dashes and gaps by turns, in pixels; empty: one line without gaps.
         is_backdrop: Faint, behind the others, and in no legend: what another curve was made of.
+        best: Which of its points is marked as the best; ``None``: none.
     """
 
     buffer: CurvePoints
@@ -103,6 +125,7 @@ class Curve:
     has_dots: bool = False
     dashes: tuple[float, ...] = ()
     is_backdrop: bool = False
+    best: Best | None = None
 
     def smoothed(self, points: CurvePoints) -> tuple["Curve", "Curve"]:
         """What was measured, faint, and before it the curve of these points."""

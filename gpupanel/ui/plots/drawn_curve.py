@@ -4,10 +4,10 @@ import numpy as np
 import pyqtgraph as pg
 
 from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale
-from gpupanel.ui.plots.curve import Curve
+from gpupanel.ui.plots.curve import Best, Curve
 from gpupanel.ui.plots.sample_buffer import Floats
 
-_DOT_SIZE = 7.0
+_DOT_SIZE, _RING_SIZE = 7.0, 15.0
 _POINT_PIXELS = 6.0
 """How long a curve is that has a single point."""
 _CALM = 20.0
@@ -34,6 +34,8 @@ class DrawnCurve:
         self._bounds: tuple[float, float] | None = None
         self._line = pg.PlotCurveItem(antialias=True)
         self._dots = pg.ScatterPlotItem(size=_DOT_SIZE) if curve.has_dots else None
+        self._ring = pg.ScatterPlotItem(size=_RING_SIZE) if curve.best is not None else None
+        self._best: tuple[float, float] | None = None
         if curve.is_backdrop:
             self._line.setZValue(-1)
         self.recolor()
@@ -41,12 +43,17 @@ class DrawnCurve:
     @property
     def items(self) -> tuple[pg.GraphicsObject, ...]:
         """What has to be put into the plot."""
-        return (self._line,) if self._dots is None else (self._line, self._dots)
+        return tuple(item for item in (self._line, self._dots, self._ring) if item is not None)
 
     @property
     def label(self) -> str:
         """Of the curve."""
         return self._curve.label
+
+    @property
+    def best(self) -> tuple[float, float] | None:
+        """Place and value of the best point; ``None`` where none is marked."""
+        return self._best
 
     def setHidden(self, is_hidden: bool) -> None:
         """Whether it is not drawn."""
@@ -65,6 +72,9 @@ class DrawnCurve:
         if self._dots is not None:
             self._dots.setBrush(pg.mkBrush(color))
             self._dots.setPen(pg.mkPen(None))
+        if self._ring is not None:
+            self._ring.setBrush(pg.mkBrush(None))
+            self._ring.setPen(pg.mkPen(color, width=2))
 
     def redraw(
         self,
@@ -111,6 +121,26 @@ class DrawnCurve:
         )
         if self._dots is not None:
             self._dots.setData(times, self._values)
+        if self._ring is not None:
+            self._mark_best(self._ring, scale, is_log=is_log)
+
+    def _mark_best(self, ring: pg.ScatterPlotItem, scale: AxisScale, *, is_log: bool) -> None:
+        """Put the ring around the best point, of all that there are."""
+        times, values = self._curve.buffer.times, self._curve.buffer.values
+        known = np.isfinite(values)
+        hidden = scale.hidden(times)
+        if hidden is not None:
+            known &= ~hidden
+        self._best = None
+        if known.sum() > 1:
+            sign = 1.0 if self._curve.best is Best.LEAST else -1.0
+            place = int(np.where(known, sign * values, np.inf).argmin())
+            position = float(scale.positions(times[place : place + 1])[0])
+            self._best = position, float(values[place])
+        seen = [] if self._best is None else [self._best]
+        positions = np.array([position for position, _ in seen])
+        heights = np.array([value for _, value in seen])
+        ring.setData(positions, logarithms(heights) if is_log else heights)
 
     def bounds(self) -> tuple[float, float] | None:
         """The least and the greatest value between the edges; ``None`` where there is nothing."""

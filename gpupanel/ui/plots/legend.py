@@ -23,6 +23,7 @@ class LegendEntry:
         widest: The widest that value can become: keeps the others in their places.
         dashes: As the line of the curve has them.
         is_hidden: The curve is not drawn.
+        note: What else the tooltip says of it.
     """
 
     label: str
@@ -32,6 +33,13 @@ class LegendEntry:
     is_points: bool = False
     dashes: tuple[float, ...] = ()
     is_hidden: bool = False
+    note: str = ""
+
+    @property
+    def words(self) -> str:
+        """All of it as text."""
+        value = f"{self.value} ({self.note})" if self.note else self.value
+        return f"{self.label}: {value}"
 
 
 def draw_mark(painter: QPainter, entry: LegendEntry, start: QPointF, length: float) -> None:
@@ -82,7 +90,7 @@ class Legend(QWidget):
             return
         self._entries = entries
         can_be_clicked = any(entry.label for entry in entries)
-        text = "\n".join(f"{entry.label}: {entry.value}" for entry in entries)
+        text = "\n".join(entry.words for entry in entries)
         self.setToolTip(wrapped(f"{text}\n{_CLICK_TIP}" if can_be_clicked else text))
         self.setAccessibleDescription(text)
         policy = Qt.FocusPolicy.TabFocus if can_be_clicked else Qt.FocusPolicy.NoFocus

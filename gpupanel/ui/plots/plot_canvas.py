@@ -12,9 +12,10 @@ from gpupanel.ui import theme
 from gpupanel.ui.plots.axes import ValueAxis, ValueGrid, bottom_axis
 from gpupanel.ui.plots.axis_range import AxisKind, settled_range
 from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale
-from gpupanel.ui.plots.curve import Curve
+from gpupanel.ui.plots.curve import Curve, Marks
 from gpupanel.ui.plots.curve_box import CurveBox
 from gpupanel.ui.plots.drawn_curve import DrawnCurve
+from gpupanel.ui.plots.drawn_marks import DrawnMarks
 
 _LEFT_AXIS_WIDTH = 52
 _LEAST_RANGES = {AxisKind.TIME: 1.0, AxisKind.STEP: 2.0, AxisKind.EPOCH: 0.02}
@@ -64,6 +65,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self._level_y: float | None = None
         self._line_width = line_width
         self._curves: list[DrawnCurve] = []
+        self._marks: DrawnMarks | None = None
         self._times = (0.0, 10.0)
         self._pointer = pg.InfiniteLine(angle=90, movable=False)
         self._pointer.hide()
@@ -122,6 +124,22 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.setHiddenCurves(self._hidden)
         self._note.show()
 
+    def setMarks(self, marks: Marks | None) -> None:
+        """Mark these instead of what was marked."""
+        for item in () if self._marks is None else self._marks.items:
+            self.removeItem(item)
+        self._marks = None if marks is None else DrawnMarks(marks)
+        for item in () if self._marks is None else self._marks.items:
+            self.addItem(item, ignoreBounds=True)
+
+    def words_near(self, position: float) -> str:
+        """What is marked there, in words; empty: nothing."""
+        return "" if self._marks is None else self._marks.words_near(position)
+
+    def bests(self) -> dict[str, tuple[float, float]]:
+        """Place and value of the best point of the curves where it is marked, by their labels."""
+        return {drawn.label: drawn.best for drawn in self._curves if drawn.best is not None}
+
     def setHiddenCurves(self, labels: frozenset[str]) -> None:
         """Draw the curves that are called so no longer; all others are drawn."""
         self._hidden = labels
@@ -175,6 +193,9 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             elif self._times != self._fitted_times:
                 # A person looks closer: what fitted the part before is no measure for this one.
                 self._fit(None)
+        if self._marks is not None:
+            size = (self._box.width(), self._box.height())
+            self._marks.redraw(self._times, self.value_range, size, self._scale)
 
     @Slot()
     def recolor(self) -> None:
@@ -190,6 +211,8 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             line.setPen(pg.mkPen(colors.color("strong_border"), width=1))
         for drawn in self._curves:
             drawn.recolor()
+        if self._marks is not None:
+            self._marks.recolor()
 
     @override
     def mouseMoveEvent(self, ev: QMouseEvent) -> None:

@@ -12,7 +12,7 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale, StepScale
-from gpupanel.ui.plots.curve import Curve
+from gpupanel.ui.plots.curve import Best, Curve, Marks
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
 from gpupanel.ui.plots.smoothed_points import SmoothedPoints
@@ -69,7 +69,9 @@ class PlotWall(QWidget):
         self.loss_plot = TimePlot(
             "loss_plot",
             "Loss",
-            "Mean loss over the examples of each step; a dot for each validation.",
+            "Mean loss over the examples of each step; a dot for each validation, a ring around "
+            "the best one. Triangles at the bottom are checkpoints, a dashed line is where the run "
+            "was resumed: the time between is left out.",
             bounds=nothing_below,
             empty_note=_NO_STEP,
             can_be_log=True,
@@ -78,7 +80,8 @@ class PlotWall(QWidget):
         self.metric_plot = TimePlot(
             "metric_plot",
             "Accuracy, %",
-            "Fraction of examples classified correctly; a dot for each validation.",
+            "Fraction of examples classified correctly; a dot for each validation, a ring around "
+            "the best one.",
             empty_note=_NO_STEP,
             has_readout=True,
         )
@@ -190,9 +193,11 @@ class PlotWall(QWidget):
 
     def _show_curves(self) -> None:
         curves = self._curves
+        losses = (curves.loss, curves.validation_loss)
         self.loss_plot.setCurves(
-            self._pair(curves.loss, curves.validation_loss, formatting.number, can_smooth=True)
+            self._pair(*losses, formatting.number, can_smooth=True, best=Best.LEAST)
         )
+        self.loss_plot.setMarks(Marks(curves.checkpoints, curves.resumptions))
         self._show_metric(curves)
         self.learning_rate_plot.setCurves(
             (Curve(curves.learning_rate, "", _training_color, formatting.number, "0.0e-00"),)
@@ -356,7 +361,9 @@ class PlotWall(QWidget):
         self.metric_plot.setTitle(_METRIC_TITLES.get(self._metric_name or "accuracy", ""))
         self.metric_plot.setBounds(0.0, float("inf") if is_error else 100.0)
         # Errors come once an epoch.
-        pair = self._pair(curves.metric, curves.validation_metric, text, can_smooth=not is_error)
+        measured = (curves.metric, curves.validation_metric)
+        best = Best.LEAST if is_error else Best.GREATEST
+        pair = self._pair(*measured, text, can_smooth=not is_error, best=best)
         self.metric_plot.setCurves(pair)
 
     def showDevices(self) -> None:
@@ -392,11 +399,18 @@ class PlotWall(QWidget):
         text: Callable[[float | None], str],
         *,
         can_smooth: bool,
+        best: Best,
     ) -> tuple[Curve, ...]:
         """The curves of something that is measured in training and in validation."""
         trained = Curve(training, "training", _training_color, text, "0.0000")
         validated = Curve(
-            validation, "validation", _validation_color, text, "0.0000", has_dots=True
+            validation,
+            "validation",
+            _validation_color,
+            text,
+            "0.0000",
+            has_dots=True,
+            best=best,
         )
         return (*(self._smoothed(trained) if can_smooth else (trained,)), validated)
 

@@ -78,6 +78,7 @@ class RunCurves:
         waiting_for_data: In percent.
         device_rates: What each device does of the examples a second.
         checkpoints: When one was saved, each with the epoch it is of.
+        resumptions: When training went on from a checkpoint, each with the step of that.
     """
 
     def __init__(self) -> None:
@@ -90,6 +91,7 @@ class RunCurves:
         self.waiting_for_data = SampleBuffer(_CALM_CAPACITY)
         self.device_rates = DeviceRates()
         self.checkpoints = SampleBuffer(_CALM_CAPACITY)
+        self.resumptions = SampleBuffer(_CALM_CAPACITY)
         self.steps = StepTrack()
         self.steps_per_epoch: int | None = None
         self.metric_name: str | None = None
@@ -141,6 +143,7 @@ class RunCurves:
                 case TrainingResumed():
                     moment = self._moment(self._clock.see(part))
                     self.steps.cut(part.step + 1.0, moment)
+                    self.resumptions.append(moment, part.step)
                 case SharesChosen():
                     self._clock.see(part)
                     self.device_rates.set_shares(part.shares)

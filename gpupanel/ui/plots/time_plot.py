@@ -1,5 +1,6 @@
 """A plot on its card: title, legend and curves."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
@@ -10,10 +11,11 @@ from typing_extensions import override
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale
-from gpupanel.ui.plots.curve import Curve
+from gpupanel.ui.plots.curve import Curve, Marks
 from gpupanel.ui.plots.legend import Legend
 from gpupanel.ui.plots.readout import Readout
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.tips import wrapped
 
 if TYPE_CHECKING:
     from gpupanel.ui.plots.plot_canvas import PlotCanvas
@@ -60,6 +62,7 @@ class TimePlot(QFrame):
         self._value_range, self._bounds = value_range, bounds
         self._empty_note = empty_note
         self._curves: tuple[Curve, ...] = ()
+        self._marks: Marks | None = None
         self._times = (0.0, 10.0)
         self._axis = AxisKind.TIME
         self._scale: AxisScale = SAME_SCALE
@@ -70,7 +73,7 @@ class TimePlot(QFrame):
         self._is_pointed = False
         self._title = QLabel(title)
         self._title.setProperty("role", "title")
-        self._title.setToolTip(tip)
+        self._title.setToolTip(wrapped(tip))
         self._hidden: frozenset[str] = frozenset()
         self._legend = Legend()
         self._legend.setAccessibleName(f"Curves of {title}")
@@ -110,6 +113,12 @@ class TimePlot(QFrame):
         self._curves = curves
         if self._canvas is not None:
             self._canvas.setCurves(curves)
+
+    def setMarks(self, marks: Marks | None) -> None:
+        """Mark these instead of what was marked."""
+        self._marks = marks
+        if self._canvas is not None:
+            self._canvas.setMarks(marks)
 
     def setHiddenCurves(self, labels: frozenset[str]) -> None:
         """Draw the curves that are called so no longer; all others are drawn."""
@@ -163,8 +172,13 @@ class TimePlot(QFrame):
         """
         named = [curve for curve in self._curves if not curve.is_backdrop]
         time_s = None if pointer_s is None else self._scale.time_at(pointer_s)
+        bests = self.canvas.bests()
         entries = (
-            curve.legend_entry(time_s, is_hidden=curve.label in self._hidden) for curve in named
+            replace(
+                curve.legend_entry(time_s, is_hidden=curve.label in self._hidden),
+                note=self._best_words(curve, bests.get(curve.label)),
+            )
+            for curve in named
         )
         self._legend.setEntries(tuple(entries))
         self.canvas.setPointer(pointer_s)
@@ -172,12 +186,20 @@ class TimePlot(QFrame):
         if self._readout is None:
             return
         if pointer_s is not None and self._is_pointed:
-            heading = self._axis.position_words(pointer_s)
+            near = self.canvas.words_near(pointer_s)
+            words = (self._axis.position_words(pointer_s), near)
+            heading = " · ".join(word for word in words if word)
             place = self.canvas.place_of(pointer_s)
             shown = tuple(entry for entry in self._legend.entries() if not entry.is_hidden)
             self._readout.showAt(place, heading, shown)
         else:
             self._readout.hide()
+
+    def _best_words(self, curve: Curve, best: tuple[float, float] | None) -> str:
+        if best is None:
+            return ""
+        position, value = best
+        return f"best {curve.text(value)}, {self._axis.position_words(position)}"
 
     @property
     def is_prepared(self) -> bool:
@@ -197,6 +219,7 @@ class TimePlot(QFrame):
         canvas.setScale(self._scale)
         canvas.setLogarithmic(self._is_log)
         canvas.setCurves(self._curves)
+        canvas.setMarks(self._marks)
         canvas.setHiddenCurves(self._hidden)
         canvas.setTimeRange(*self._times)
         canvas.timeRangeChosen.connect(self._take_range)

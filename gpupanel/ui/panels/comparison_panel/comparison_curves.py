@@ -8,7 +8,7 @@ from gpupanel.runs.history.metrics import Metric
 from gpupanel.ui.panels.comparison_panel import run_styles
 from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
 from gpupanel.ui.plots.axis_range import AxisKind
-from gpupanel.ui.plots.curve import Curve, FixedPoints
+from gpupanel.ui.plots.curve import Best, Curve, FixedPoints
 from gpupanel.ui.plots.smoothing import smoothed
 from gpupanel.ui.workers.comparison_worker import ComparedRun
 
@@ -94,6 +94,7 @@ class ComparisonCurves:
             words.widest,
             has_dots=metric.is_of_epochs,
             dashes=run_styles.dashes(place),
+            best=_best(metric),
         )
         if not self.is_smoothed(metric):
             return (curve,)
@@ -111,6 +112,13 @@ class ComparisonCurves:
                 return points.steps / (run.steps_per_epoch or 1)
             case AxisKind.TIME:
                 return points.times_s
+
+
+def _best(metric: Metric) -> Best | None:
+    """Which point is marked: of the few of epochs, that of the best one."""
+    if not metric.is_of_epochs:
+        return None
+    return Best.GREATEST if metric.more_is_better else Best.LEAST
 
 
 def _is_same(before: tuple[object, ...], now: tuple[object, ...]) -> bool:

@@ -79,6 +79,7 @@ def _number(
         is_number=True,
         is_shown=is_shown,
         key=key,
+        number_text=words,
     )
 
 
