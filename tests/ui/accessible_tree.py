@@ -6,6 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QComboBox, QScrollArea, QWidget
 
+from gpupanel.ui.widgets.painted_widget import PaintedWidget
+
 _MOST_CHILDREN = 500
 """Of a table: its cells are alike."""
 
@@ -55,12 +57,14 @@ def unspoken(window: QWidget) -> list[str]:
     found = []
     for widget in reached(window):
         role = QAccessible.queryAccessibleInterface(widget).role()
-        is_scrolled = isinstance(widget, QScrollArea)  # Qt has no role for what only scrolls
+        # Qt has no role for what only scrolls, nor for what paints itself, which describes itself.
+        describes = isinstance(widget, PaintedWidget) and bool(widget.accessibleDescription())
+        has_no_role = describes or isinstance(widget, QScrollArea)
         where = " in ".join(
             each.objectName() or type(each).__name__ for each in (widget, widget.parentWidget())
         )
         if not spoken_name(widget).strip():
             found.append(f"{where}: no name ({role.name})")
-        elif role in NO_CONTROL and not is_scrolled:
+        elif role in NO_CONTROL and not has_no_role:
             found.append(f"{where}: {role.name}")
     return found

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSettings
 from PySide6.QtGui import QColor, QImage
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit, QWidget
 
 from gpupanel.domain.profile import Profile
 from gpupanel.ui import theme
@@ -19,6 +19,12 @@ pytestmark = pytest.mark.usefixtures("preview_without_process")
 
 LEAST = 4.5
 """Web Content Accessibility Guidelines 2.2, 1.4.3; what is off is exempt there, too."""
+
+
+def settled() -> None:
+    """Sections find their places in turns of the event loop."""
+    for _ in range(5):
+        QApplication.processEvents()
 
 
 def colors_of(image: QImage, place: QRect) -> dict[int, int]:
@@ -49,6 +55,7 @@ def shows_text(widget: QWidget) -> bool:
 
 
 def too_faint(window: QWidget) -> list[str]:
+    settled()
     image = window.grab().toImage()
     found = []
     for widget in window.findChildren(QWidget):

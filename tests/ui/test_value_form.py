@@ -166,11 +166,10 @@ def test_that_each_row_is_reached_by_a_letter_of_its_own(form):
     }
     letters = {name: title.partition("&")[2][:1].lower() for name, title in titles.items()}
     given = [letter for letter in letters.values() if letter]
-    assert len(set(given)) == len(given) > 9
-    for name, letter in letters.items():
-        if not letter:  # each of its letters is one of another row, of a menu, or of Copy
-            words = titles[name].lower()
-            assert {each for each in words if each.isalpha()} <= {*given, *MENU_LETTERS, "c"}
+    assert len(set(given)) == len(given) >= len(letters) - 3
+    for name in (name for name, letter in letters.items() if not letter):
+        # Each of its letters is one of another row, or of the menus.
+        assert set(titles[name].lower()) <= {*given, *MENU_LETTERS, "c"}
 
 
 def test_that_the_letters_of_something_else_stay_free(qtbot):
