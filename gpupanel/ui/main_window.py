@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QFileInfo, QSettings, Qt, Signal, Slot
+from PySide6.QtCore import QFileInfo, QSettings, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QTabWidget, QWidget
 from typing_extensions import override
@@ -41,7 +41,12 @@ from gpupanel.ui.panels.progress_panel import ProgressPanel
 from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
-from gpupanel.ui.remembered import remember_folds, remembered_folds
+from gpupanel.ui.remembered import (
+    remember_folds,
+    remember_sections,
+    remembered_folds,
+    remembered_sections,
+)
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session import Session
@@ -51,6 +56,9 @@ from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader
+
+_SIZE, _FRAME = QSize(1280, 800), QSize(8, 40)
+"""Pixels of a first window, and of what the desktop puts around it."""
 
 
 class MainWindow(QMainWindow):
@@ -83,6 +91,7 @@ class MainWindow(QMainWindow):
         self.devices = DevicePanel()
         self.devices.setFolds(remembered_folds(settings))
         self.session_page = SessionPage(self.session, self._preview_loader)
+        self.session_page.sections.set_folds(remembered_sections(settings))
         self.session_page.plan.setRunsFolder(str(runs_dir))
         self._scan = ScanBinding(self.session, self.session_page, self)
         self._layers = LayersBinding(self.session, self.session_page, self)
@@ -194,7 +203,7 @@ class MainWindow(QMainWindow):
         layout.addWidget(self.progress)
         self.setCentralWidget(central)
         central.setFocus()
-        self.resize(1280, 800)
+        self.resize(_SIZE.boundedTo(self.screen().availableSize() - _FRAME))
 
     def _connect(self) -> None:
         self._device_watch.inventoryChanged.connect(self.session.set_inventory)
@@ -274,6 +283,7 @@ class MainWindow(QMainWindow):
 
     def _remember_folds(self) -> None:
         remember_folds(self._settings, self.devices.folds())
+        remember_sections(self._settings, self.session_page.sections.folds())
 
 
 class MainTabs(QTabWidget):

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
+    QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -30,6 +31,7 @@ from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
 from gpupanel.ui.panels.runs_panel.table import ColumnChoices, RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
+from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -247,6 +249,7 @@ class RunsPanel(QWidget):
         head, foot = QHBoxLayout(), QHBoxLayout()
         for row in (head, foot):
             row.setSpacing(GRID)
+        buttons = FlowLayout()
         head.addWidget(self._search, 1)
         head.addWidget(self._count)
         head.addWidget(self._undo)
@@ -254,7 +257,10 @@ class RunsPanel(QWidget):
         head.addWidget(self._group)
         head.addWidget(self._columns)
         for each in self._actions.all:
-            foot.addWidget(ActionButton(each, self))
+            buttons.addWidget(ActionButton(each, self))
+        foot.addLayout(buttons)
+        # Where there is little room it is the buttons'.
+        self._where.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         foot.addWidget(self._where, 1)
         foot.addWidget(ActionButton(self._refresh, self))
         self._where.setAlignment(Qt.AlignmentFlag.AlignRight)
