@@ -20,6 +20,7 @@ from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.layers_binding import LayersBinding
 from gpupanel.ui.bindings.menu_binding import MenuBinding
 from gpupanel.ui.bindings.model_use import ModelUse
+from gpupanel.ui.bindings.note_binding import NoteBinding
 from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
@@ -127,6 +128,7 @@ class MainWindow(QMainWindow):
             settings, self.window_actions, self._device_watch, runs_dir, self
         )
         UndoBinding(self.session, self.window_actions, self)
+        self._notes = NoteBinding(self.session, self.control, self.settings, self)
         self._menus = MenuBinding(
             self.window_actions,
             self.session,
@@ -282,7 +284,7 @@ class MainWindow(QMainWindow):
         runs = (self._past_speed, self._history, self._queue, self._comparison, self._exports)
         others = (*children, *runs, self._tensorboard)
         ends = (*(each.stop for each in others), self.control.close)
-        stops = (self._remember_folds, *parts, *ends)
+        stops = (self._remember_folds, self._notes.stop, *parts, *ends)
         asking = (self.control, self.profiles, self._questions)
         return WindowClosing(self, self.session, *asking, self._settings, stops)
 
