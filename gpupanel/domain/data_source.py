@@ -194,11 +194,13 @@ class DataSource(KindValue):
         "Put the training examples into a new random order in each epoch, by the seed alone. "
         "Without it every epoch sees the same batches.",
         default=True,
+        advanced=True,
     )
     cache: DataCache = setting(
         "Cache",
         "Where decoded examples are kept between epochs.",
         default=DataCache.MEMORY,
+        advanced=True,
     )
 
     @property

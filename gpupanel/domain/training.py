@@ -53,6 +53,7 @@ class TrainingSettings(Value):
         "Each replica takes its share in this many smaller parts and applies the summed gradient "
         "once. It needs less memory; the result is mathematically the same.",
         default=1,
+        advanced=True,
     )
     optimizer: Optimizer = setting(
         "Optimizer",
@@ -77,6 +78,7 @@ class TrainingSettings(Value):
         "How much of the last step carries over to the next one, from 0 to below 1. SGD and "
         "RMSprop only: Adam and AdamW keep a momentum of their own.",
         default=0.0,
+        advanced=True,
         applies={"optimizer": optimizers_taking("momentum")},
     )
     nesterov: bool = setting(
@@ -92,6 +94,7 @@ class TrainingSettings(Value):
         "Shrink each weight at each update by this fraction of it times the learning rate. By "
         "default AdamW takes 0.004, and the other optimizers none.",
         default=None,
+        advanced=True,
         off="default",
         examples=[1e-4],
     )
@@ -193,6 +196,7 @@ class TrainingSettings(Value):
         "Checkpoint",
         "Save the weights and the optimizer's state every this many epochs; 0 saves none.",
         default=1,
+        advanced=True,
         prefix="every ",
         unit="epoch",
         off="never",

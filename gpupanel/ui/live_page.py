@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
@@ -84,7 +84,7 @@ class LivePage(QWidget):
         self._findings.addWidget(self.evaluation)
         self.log = LogPanel()
         splitter = QSplitter(Qt.Orientation.Vertical)
-        splitter.addWidget(self._findings)
+        splitter.addWidget(_scrolling(self._findings))
         splitter.addWidget(self.log)
         splitter.setStretchFactor(0, 5)
         splitter.setStretchFactor(1, 1)
@@ -353,3 +353,13 @@ def with_devices_of(plan: LaunchPlan | None, inventory: DeviceInventory) -> Devi
         if inventory.device(device.key) is None
     )
     return inventory.model_copy(update={"devices": (*inventory.devices, *gone)})
+
+
+def _scrolling(findings: QWidget) -> QScrollArea:
+    """On a small screen plots keep a height at which they can be read."""
+    area = QScrollArea()
+    area.setAccessibleName("Curves and findings")
+    area.setWidgetResizable(True)
+    area.setWidget(findings)
+    findings.setProperty("page", "true")
+    return area

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QFileInfo, QSettings, Qt, Signal, Slot
+from PySide6.QtCore import QFileInfo, QSettings, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QTabWidget, QWidget
 from typing_extensions import override
@@ -42,16 +42,25 @@ from gpupanel.ui.panels.progress_panel import ProgressPanel
 from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
-from gpupanel.ui.remembered import remember_folds, remembered_folds
+from gpupanel.ui.remembered import (
+    remember_folds,
+    remember_sections,
+    remembered_folds,
+    remembered_sections,
+)
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.widgets.reading_order import move_focus
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader
+
+_SIZE, _FRAME = QSize(1280, 800), QSize(8, 40)
+"""Pixels of a first window, and of what the desktop puts around it."""
 
 
 class MainWindow(QMainWindow):
@@ -84,6 +93,7 @@ class MainWindow(QMainWindow):
         self.devices = DevicePanel()
         self.devices.setFolds(remembered_folds(settings))
         self.session_page = SessionPage(self.session, self._preview_loader)
+        self.session_page.sections.set_folds(remembered_sections(settings))
         self.session_page.plan.setRunsFolder(str(runs_dir))
         self._scan = ScanBinding(self.session, self.session_page, self)
         self._layers = LayersBinding(self.session, self.session_page, self)
@@ -196,7 +206,7 @@ class MainWindow(QMainWindow):
         layout.addWidget(self.progress)
         self.setCentralWidget(central)
         central.setFocus()
-        self.resize(1280, 800)
+        self.resize(_SIZE.boundedTo(self.screen().availableSize() - _FRAME))
 
     def _connect(self) -> None:
         self._device_watch.inventoryChanged.connect(self.session.set_inventory)
@@ -246,6 +256,10 @@ class MainWindow(QMainWindow):
         self._questions.show_problems("That could not be done.", problems)
 
     @override
+    def focusNextPrevChild(self, next: bool) -> bool:
+        return move_focus(self, forward=next)
+
+    @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
@@ -276,6 +290,7 @@ class MainWindow(QMainWindow):
 
     def _remember_folds(self) -> None:
         remember_folds(self._settings, self.devices.folds())
+        remember_sections(self._settings, self.session_page.sections.folds())
 
 
 class MainTabs(QTabWidget):
@@ -293,6 +308,8 @@ class MainTabs(QTabWidget):
     def __init__(self, session: QWidget, live: QWidget, runs: QWidget) -> None:
         super().__init__()
         self.setObjectName("main_tabs")
+        self.setAccessibleName("Pages")
+        self.tabBar().setAccessibleName("Pages")
         self.setDocumentMode(True)
         self._session, self._live, self._runs = session, live, runs
         for page, title, tip in (

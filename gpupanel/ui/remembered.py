@@ -11,6 +11,7 @@ from gpupanel.ui.panels.runs_panel.table import ColumnChoices
 from gpupanel.ui.window_settings import WindowSettings
 
 _FOLDS = "devices/open"
+_SECTIONS = "session/open"
 _COLUMNS = "runs/columns"
 _SETTINGS = "window/settings"
 
@@ -23,6 +24,16 @@ def remembered_folds(settings: QSettings) -> dict[str, bool]:
 def remember_folds(settings: QSettings, folds: Mapping[str, bool]) -> None:
     """Keep which devices are opened or folded for the next window."""
     settings.setValue(_FOLDS, json.dumps(dict(folds)))
+
+
+def remembered_sections(settings: QSettings) -> dict[str, bool]:
+    """Which sections of the Session tab were opened or folded, by their titles."""
+    return _truths(_document(settings, _SECTIONS))
+
+
+def remember_sections(settings: QSettings, sections: Mapping[str, bool]) -> None:
+    """Keep which sections are opened or folded for the next window."""
+    settings.setValue(_SECTIONS, json.dumps(dict(sections)))
 
 
 def remembered_columns(settings: QSettings) -> ColumnChoices:
@@ -39,6 +50,9 @@ def remembered_columns(settings: QSettings) -> ColumnChoices:
         order=tuple(key for key in order if isinstance(key, str))
         if isinstance(order, list)
         else (),
+        grouped_by=_text(document, "grouped_by"),
+        figure=_text(document, "figure"),
+        baseline=_text(document, "baseline"),
     )
 
 
@@ -71,6 +85,11 @@ def _document(settings: QSettings, key: str) -> dict[str, object]:
     except ValueError:
         return {}
     return document if isinstance(document, dict) else {}
+
+
+def _text(document: dict[str, object], key: str) -> str:
+    found = document.get(key)
+    return found if isinstance(found, str) else ""
 
 
 def _truths(found: object) -> dict[str, bool]:

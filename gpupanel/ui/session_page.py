@@ -1,9 +1,7 @@
 """The Session tab: what is chosen, and beside it what will happen."""
 
-from functools import partial
-
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 
 from gpupanel.domain.model_summary import ModelSummary, SummaryRequest, summary_request
 from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
@@ -12,6 +10,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.planning.layers import ModelLayer, model_layers
 from gpupanel.planning.prepare import Preparation
 from gpupanel.planning.shares import proportional_shares
+from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.measured_shares import as_measured
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.model_panel import ModelPanel
@@ -20,9 +19,8 @@ from gpupanel.ui.panels.strategy_panel import StrategyPanel
 from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.panels.training_panel import TrainingPanel
 from gpupanel.ui.session import Session
+from gpupanel.ui.session_layout import SessionLayout
 from gpupanel.ui.task_choices import TaskChoices, TaskSwitch
-from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.layouts import follow_each_other
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 
 PREVIEW_DELAY_MS = 300
@@ -67,35 +65,12 @@ class SessionPage(QWidget):
         self._show_run()
 
     def _compose(self) -> None:
-        editors = QWidget()
-        editors.setProperty("page", "true")
-        column = QVBoxLayout(editors)
-        column.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
-        column.setSpacing(2 * GRID)
-        column.addWidget(self._note)
-        for panel in self._panels:
-            column.addWidget(panel)
-        column.addStretch(1)
-        self._column = column
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setChildrenCollapsible(False)
-        self._editors = _scrolling(editors)
-        splitter.addWidget(self._editors)
-        splitter.addWidget(_scrolling(self._plan_column()))
-        splitter.setStretchFactor(0, 4)
-        splitter.setStretchFactor(1, 3)
-        splitter.setSizes([540, 400])
+        beside = (self.training, self.plan)
+        self.sections = SessionLayout(self._note, _sections("train", self), beside)
+        """Where the panels stand."""
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(splitter)
-
-    def _plan_column(self) -> QWidget:
-        column = QWidget()
-        column.setProperty("page", "true")
-        layout = QVBoxLayout(column)
-        layout.setContentsMargins(0, 2 * GRID, 2 * GRID, 2 * GRID)
-        layout.addWidget(self.plan, 1)
-        return column
+        layout.addWidget(self.sections)
 
     def _connect(self) -> None:
         self.task.valueChanged.connect(self._choose_task)
@@ -173,9 +148,7 @@ class SessionPage(QWidget):
         """Show the editor of a dotted profile key."""
         panel = next((each for each in self._panels if each.edits(field)), None)
         if panel is not None:
-            editor = panel.focus_editor(field)
-            # What was unfolded for it has its place from the next turn on.
-            QTimer.singleShot(0, editor, partial(self._editors.ensureWidgetVisible, editor))
+            self.sections.show_widget(panel.focus_editor(field))
 
     @Slot(object)
     def _show_profile(self, profile: Profile) -> None:
@@ -229,16 +202,7 @@ class SessionPage(QWidget):
             self.plan.setTask(profile.task)
             self.model.setTrains(profile.task == "train")
             self.training.setVisible(profile.task == "train")
-            self._arrange(profile.task)
-
-    def _arrange(self, task: str) -> None:
-        """What the task is about comes first: the saved model, where there is one."""
-        saved_first = (self.task, self.model, self.data, self.strategy, self.training)
-        parts = self._panels if task == "train" else saved_first
-        for place, part in enumerate(parts, start=1):
-            self._column.removeWidget(part)
-            self._column.insertWidget(place, part)
-        follow_each_other(parts)
+            self.sections.set_order(_sections(profile.task, self))
 
     @Slot(object)
     def _show_preparation(self, preparation: Preparation) -> None:
@@ -312,8 +276,7 @@ def _layers(
     )
 
 
-def _scrolling(page: QWidget) -> QScrollArea:
-    area = QScrollArea()
-    area.setWidgetResizable(True)
-    area.setWidget(page)
-    return area
+def _sections(task: str, page: SessionPage) -> tuple[SettingsCard, ...]:
+    """What the task is about comes first: the saved model, where there is one."""
+    chosen = (page.data, page.model) if task == "train" else (page.model, page.data)
+    return (page.task, *chosen, page.strategy)

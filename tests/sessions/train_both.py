@@ -63,7 +63,7 @@ def carry_out_script(script: Path) -> None:
 
 def ended(work: Callable[[], None]) -> dict[str, object]:
     printed, error = io.StringIO(), None
-    # Each begins as a process of its own would.
+    # A script begins as a process of its own would.
     tf.config.optimizer.set_experimental_options({"arithmetic_optimization": True})
     try:
         with contextlib.redirect_stdout(printed):

@@ -43,6 +43,7 @@ from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
 from gpupanel.ui.panels.data_panel.text_lengths_view import TextLengthsView
+from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.table_view import TableView
@@ -132,6 +133,7 @@ def test_that_each_source_keeps_what_was_typed_for_it(panel, qtbot):
 
 
 def test_that_order_and_cache_carry_over_to_a_new_source(panel):
+    _named(panel, FoldButton, "More settings").click()
     _named(panel, QCheckBox, "Shuffle each epoch").click()
     _choose(panel, "npz")
     assert panel.value().shuffle is False

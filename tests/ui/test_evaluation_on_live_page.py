@@ -103,7 +103,7 @@ def test_that_the_folder_of_predictions_is_opened(qtbot, page, control, runs_dir
         folder = next(
             button
             for button in page.evaluation.findChildren(QPushButton)
-            if button.text() == "Open &folder"
+            if button.text() == "Open fol&der"
         )
         folder.click()
     assert [url.toLocalFile() for url in opened] == [str(run.layout.root)]

@@ -145,7 +145,7 @@ def test_that_predictions_are_found_and_their_folder_opened(panel, qtbot):
     path = panel.findChild(QLabel, "predictions_path")
     assert path.accessibleName() == "/runs/one/predictions.csv"
     buttons = {each.text(): each for each in panel.findChildren(QPushButton)}
-    folder, copy = buttons["Open &folder"], buttons["&Copy path"]
+    folder, copy = buttons["Open fol&der"], buttons["&Copy path"]
     with qtbot.waitSignal(panel.folderRequested):
         qtbot.mouseClick(folder, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)

@@ -35,13 +35,15 @@ def session() -> Iterator[Session]:
 
 
 @pytest.fixture
-def page(qtbot: QtBot, session: Session) -> SessionPage:
-    page = SessionPage(session, PreviewLoader())
+def page(qtbot: QtBot, session: Session) -> Iterator[SessionPage]:
+    loader = PreviewLoader()
+    page = SessionPage(session, loader)
     qtbot.addWidget(page)
     page.resize(1000, 900)
     with qtbot.waitExposed(page):
         page.show()
-    return page
+    yield page
+    loader.stop()
 
 
 def _problems(session: Session) -> list[tuple[str, str]]:

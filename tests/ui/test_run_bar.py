@@ -121,8 +121,8 @@ def test_that_keys_that_are_held_do_what_they_do_once(bar):
     bar.setButtons(GOING, 0)
     keys = {each.shortcut().toString(): each for each in bar.findChildren(QAction)}
 
-    assert {"Ctrl+Return", "Ctrl+Shift+Return", "Ctrl+.", "Ctrl+Shift+."} <= set(keys)
-    assert not any(each.autoRepeat() for each in keys.values())
+    for each in ("Ctrl+Return", "Ctrl+Shift+Return", "Ctrl+.", "Ctrl+Shift+."):
+        assert not keys[each].autoRepeat()
 
 
 def test_that_a_start_that_is_off_says_why(bar):

@@ -229,7 +229,7 @@ def _panels_by_keyboard(page: SessionPage) -> list[str]:
 def test_that_the_saved_model_comes_first_where_it_is_what_matters(page, qtbot):
     with qtbot.waitExposed(page):
         page.show()
-    trained = ["task_panel", "strategy_panel", "data_panel", "model_panel", "training_panel"]
+    trained = ["task_panel", "data_panel", "model_panel", "strategy_panel", "training_panel"]
     assert _panels_by_keyboard(page) == trained
     choose(page, "task_chooser", "evaluate")
     assert page.task.y() < page.model.y() < page.data.y() < page.strategy.y()

@@ -34,7 +34,8 @@ class Comparison(QObject):
             from gpupanel.ui.bindings.comparison_binding import ComparisonBinding
 
             self._binding = ComparisonBinding(self._page, self._questions, self)
-        self._binding.compare(runs)
+        baseline = self._page.panel.baseline()
+        self._binding.compare(runs, has_baseline=baseline is not None and baseline in runs[:1])
 
     def stop(self) -> None:
         """Read and write no more."""

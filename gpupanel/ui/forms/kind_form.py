@@ -1,6 +1,7 @@
 """A form for a table of the profile of one of several kinds: a chooser, and a form for each."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
@@ -67,6 +68,12 @@ class KindForm(QWidget):
         self._column.addWidget(self._head)
         self.chooser.valueChanged.connect(self._choose)
         self.setValue(value)
+
+    def summary(self) -> str:
+        """The kind, and the last part of its path where it has one."""
+        value = self.value()
+        path = PurePath(value.chosen_path).name
+        return " · ".join(filter(None, (self._kinds[value.source].name, path)))
 
     def value(self) -> Any:  # noqa: ANN401 - of one of the kinds
         """The value as shown."""

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_form import SettingsForm
+from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.widgets.section_head import SectionHead
 
 _ORDER = list(Severity)
 
@@ -17,9 +19,16 @@ class SettingsCard(QFrame):
 
     errorsChanged = Signal()
     """What is wrong with what was typed changed."""
+    foldChanged = Signal()
+    """It was folded or unfolded."""
 
     def __init__(
-        self, title: str, parent: QWidget | None = None, *, tables: Iterable[str] = ()
+        self,
+        title: str,
+        parent: QWidget | None = None,
+        *,
+        tables: Iterable[str] = (),
+        foldable: bool = True,
     ) -> None:
         """Makes an empty one.
 
@@ -27,17 +36,24 @@ class SettingsCard(QFrame):
             title: Shown at its top.
             parent: The owner in Qt's sense.
             tables: The first parts of the profile keys that it edits (``training``).
+            foldable: A click on the title folds what is below it away.
         """
         super().__init__(parent)
         self.setProperty("card", "true")
-        caption = QLabel(title.upper(), self)
-        caption.setProperty("role", "section")
-        caption.setAccessibleName(title)
-        self.body = QVBoxLayout(self)
+        self.section_title = title
+        """What stands at its top."""
+        self._error_count, self._in_short = 0, ""
+        self._head = SectionHead(title, foldable=foldable)
+        self._head.folded.connect(self._fold)
+        content = QWidget(self)
+        self.body = column_in(content)
         """What the card holds, from top to bottom."""
-        self.body.setContentsMargins(16, 12, 16, 16)
-        self.body.setSpacing(8)
-        self.body.addWidget(caption)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 12, 16, 16)
+        layout.setSpacing(8)
+        layout.addWidget(self._head)
+        layout.addWidget(content, 1)
+        self._content = content
         self._tables = tuple(tables)
         self._forms: list[tuple[str, SettingsForm | KindForm]] = []
 
@@ -54,6 +70,20 @@ class SettingsCard(QFrame):
         if self.focusProxy() is None:
             self.setFocusProxy(next(iter(form.editors().values())))
 
+    @property
+    def is_folded(self) -> bool:
+        """Whether only the title is seen, with what is set in short."""
+        return self._head.is_folded
+
+    def set_folded(self, *, folded: bool) -> None:
+        """Folds what is below the title away, or shows it."""
+        self._head.set_folded(folded=folded)
+
+    def set_summary(self, words: str) -> None:
+        """Says in short what is set, for the time when the card is folded."""
+        self._in_short = words
+        self._show_head()
+
     def edits(self, field: str) -> bool:
         """Whether a dotted profile key is changed here."""
         return field.partition(".")[0] in self._tables
@@ -65,6 +95,10 @@ class SettingsCard(QFrame):
             problems: Of the whole profile; those of other keys are left out.
         """
         gravest: dict[str, Problem] = {}
+        problems = tuple(problems)
+        here = [each for each in problems if self.edits(each.field)]
+        self._error_count = sum(each.is_error for each in here)
+        self._show_head()
         for problem in sorted(problems, key=lambda each: _ORDER.index(each.severity)):
             if self.edits(problem.field):
                 gravest.setdefault(_key(problem.field), problem)
@@ -91,6 +125,7 @@ class SettingsCard(QFrame):
         Returns:
             What has the focus now, so that a scroll area can bring it into view.
         """
+        self.set_folded(folded=False)
         key = _key(field)
         forms = [form for _, form in self._forms if key in form.editors()]
         for form in forms:
@@ -100,6 +135,16 @@ class SettingsCard(QFrame):
         target = next(shown, None) or self.focusProxy() or self
         target.setFocus(Qt.FocusReason.ShortcutFocusReason)
         return target
+
+    @Slot(bool)
+    def _fold(self, folded: bool) -> None:
+        self._content.setVisible(not folded)
+        self.foldChanged.emit()
+
+    def _show_head(self) -> None:
+        errors = self._error_count
+        counted = "1 problem to fix" if errors == 1 else f"{errors} problems to fix"
+        self._head.set_words(counted if errors else self._in_short, is_error=bool(errors))
 
 
 def _key(field: str) -> str:

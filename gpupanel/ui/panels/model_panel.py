@@ -139,6 +139,7 @@ class ModelPanel(SettingsCard):
 
     def _show(self) -> None:
         value = self.value()
+        self.set_summary(self._form.summary())
         self._form.set_chooser_visible(visible=self._trains or not value.is_saved)
         defaults = {each.name: each.default for each in settings_of(type(value))}
         is_set = any(

@@ -3,18 +3,23 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QWidget
+from typing_extensions import override
 
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.inputs.input import finish_editing
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.widgets.buttons import FollowingButton
+from gpupanel.ui.widgets.dropping_row import DroppingRow
 from gpupanel.ui.widgets.tips import wrapped
 
+_LEAST_NAME_WIDTH, _NAME_WIDTH = 120, 220
+"""Pixels."""
 
-class ProfileBar(QWidget):
+
+class ProfileBar(DroppingRow):
     """Shows the profile's name and file; passes on what a person wants with them.
 
     Args:
@@ -39,8 +44,7 @@ class ProfileBar(QWidget):
         self._name = QLineEdit(self)
         self._name.setObjectName("profile_name")
         self._name.setMaxLength(200)
-        self._name.setMinimumWidth(220)
-        self._name.setMaximumWidth(360)
+        self._name.setMinimumWidth(_LEAST_NAME_WIDTH)
         self._name.setAccessibleName("Profile name")
         self._name.setToolTip(
             "The profile's name; its runs have it, too.\n"
@@ -62,6 +66,11 @@ class ProfileBar(QWidget):
         self._compose()
         self._connect()
 
+    @override
+    def sizeHint(self) -> QSize:
+        wanted = super().sizeHint()
+        return wanted + QSize(_NAME_WIDTH - self._name.sizeHint().width(), 0)
+
     def setDocument(self, name: str, *, is_dirty: bool, path: Path | None) -> None:
         """Show the profile's name, its file and whether there is something to save."""
         if self._name.text() != name:
@@ -79,11 +88,12 @@ class ProfileBar(QWidget):
         self._fill(self.examples_menu, examples)
 
     def _compose(self) -> None:
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
+        self.row.setContentsMargins(0, 0, 0, 0)
+        self.row.setSpacing(8)
         for widget in (self._name, self._dirty, self._open, self._save):
-            layout.addWidget(widget)
+            self.row.addWidget(widget)
+        # Both are in the menu, too, and have keys.
+        self.setDroppable((self._open, self._save))
 
     def _connect(self) -> None:
         self._name.editingFinished.connect(self._on_name_edited)

@@ -1,11 +1,12 @@
 """The row below everything: how far the run is, and how fast."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QWidget
 
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.run_state import is_passing
+from gpupanel.ui.widgets.dropping_row import DroppingRow
 from gpupanel.ui.widgets.labels import SettledLabel
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -14,8 +15,11 @@ _EPOCH_TIP = "The current epoch: one pass over all training examples."
 _LOSS_TIP = "Mean loss over the examples of the last steps; lower is better."
 
 
-class ProgressPanel(QWidget):
-    """Epoch, step or examples, loss, speed and time left; every number keeps its place."""
+class ProgressPanel(DroppingRow):
+    """Epoch, step or examples, loss, speed and time left; every number keeps its place.
+
+    Where the window is narrow the most important ones stay.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,9 +55,8 @@ class ProgressPanel(QWidget):
         self._bar.setAccessibleName("Progress of the run")
         self._bar.setToolTip("Progress of the run. Stopping a training early saves the model.")
         self._bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(16, 8, 16, 8)
-        layout.setSpacing(16)
+        self.row.setContentsMargins(16, 8, 16, 8)
+        self.row.setSpacing(16)
         for label in (
             self._phase,
             self._epoch,
@@ -63,8 +66,9 @@ class ProgressPanel(QWidget):
             self._waiting,
             self._left,
         ):
-            layout.addWidget(label)
-        layout.addWidget(self._bar, 1)
+            self.row.addWidget(label)
+        self.row.addWidget(self._bar, 1)
+        self.setDroppable((self._waiting, self._step, self._rate, self._loss))
         self.setStatus(None, "")
 
     def setStatus(self, status: RunStatus | None, words: str) -> None:

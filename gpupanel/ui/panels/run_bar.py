@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QTimer, Signal, SignalInstance, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from gpupanel.ui.inputs.input import finish_editing
 from gpupanel.ui.menus.window_actions import WindowActions
@@ -16,6 +16,9 @@ from gpupanel.ui.widgets.tips import wrapped
 NOTICE_MS = 6_000
 _BUTTON_WIDTH = 96
 """Pixels: as wide as the widest text that a button has, so that none moves another."""
+
+_LEAST_STATE_WIDTH = 112
+"""Pixels of the state where there is no room for all of its words."""
 
 
 class RunBar(QWidget):
@@ -44,13 +47,15 @@ class RunBar(QWidget):
         self._actions = actions or WindowActions(self)
         self._resumes = self._ends = False
         self._progress = ""
-        self._state = QLabel(self)
+        self._state = ElidedLabel(parent=self)
         self._state.setObjectName("run_state")
         self._state.setProperty("role", "title")
         self._detail = ElidedLabel(parent=self)
         self._detail.setObjectName("run_detail")
         self._detail.setProperty("tone", "muted")
-        self._detail.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        for label in (self._state, self._detail):
+            # As wide as its words where there is room, and beside the buttons.
+            label.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._notice = QTimer(self, singleShot=True, interval=NOTICE_MS)
         self._notice.timeout.connect(self._show_progress)
         self._start = FollowingButton(self._actions.start, "start_button", self)
@@ -75,6 +80,8 @@ class RunBar(QWidget):
             progress: How far it is, where it goes on.
         """
         self._state.setText(f"● {words}")
+        self._state.setToolTip(wrapped(words))
+        self._state.setMinimumWidth(min(_LEAST_STATE_WIDTH, self._state.sizeHint().width()))
         set_tone(self._state, tone)
         self._progress = progress
         if not self._notice.isActive():

@@ -15,6 +15,7 @@ from gpupanel.ui.widgets.labels import Note
 
 _TASK = setting_of(Profile, "task")
 _SENTENCES = {choice.value: choice.description for choice in _TASK.choices}
+_TITLES = {choice.value: choice.label for choice in _TASK.choices}
 
 
 class TaskPanel(SettingsCard):
@@ -51,6 +52,7 @@ class TaskPanel(SettingsCard):
         self._value = value
         self._task.setValue(value.task)
         self._sentence.setText(_SENTENCES[value.task])
+        self.set_summary(_TITLES[value.task])
         self._inference.setValue(value.inference)
         self._inference.setVisible(value.task != "train")
         self._inference.set_shown("output", shown=value.task == "predict")

@@ -54,6 +54,7 @@ class TrainingPanel(SettingsCard):
         """Shows other settings silently."""
         self._form.setValue(value)
         self._show_curve(value)
+        self.set_summary(_summary(value))
 
     def setFineTuning(self, fine_tuning: FineTuning | None) -> None:
         """The model's layers that begin to learn later: the curve has their learning rate, too."""
@@ -63,6 +64,7 @@ class TrainingPanel(SettingsCard):
     @Slot(object)
     def _take(self, value: TrainingSettings) -> None:
         self._show_curve(value)
+        self.set_summary(_summary(value))
         self.valueChanged.emit(value)
 
     def _make_schedule_form(self, schedule: Value) -> ScheduleForm:
@@ -74,3 +76,9 @@ class TrainingPanel(SettingsCard):
         """The curve of the learning rate has that rate and these epochs, too."""
         if self._schedule_form is not None:
             self._schedule_form.setTraining(value, self._fine_tuning)
+
+
+def _summary(value: TrainingSettings) -> str:
+    epochs = "1 epoch" if value.epochs == 1 else f"{value.epochs:,} epochs"
+    rate = f"learning rate {value.learning_rate:g}"
+    return f"{epochs} · batch {value.global_batch_size:,} · {rate}"

@@ -89,7 +89,7 @@ class TimePlot(QFrame):
         self._layout.setSpacing(0)
         self._layout.addLayout(head)
         head.setContentsMargins(0, 0, GRID, 0)
-        self.setMinimumSize(240, 72)
+        self.setMinimumSize(216, 72)
 
     @property
     def legend(self) -> Legend:

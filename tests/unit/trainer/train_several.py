@@ -25,7 +25,7 @@ from gpupanel.trainer import training
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import Split, split
-from gpupanel.trainer.device_configuration import configure_devices
+from gpupanel.trainer.device_configuration import configure_devices, configure_graph_optimizer
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruptions
 from gpupanel.trainer.loop import consensus
@@ -41,6 +41,7 @@ STRATEGIES: dict[str, tf.distribute.Strategy] = {}
 
 
 def shared_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
+    configure_graph_optimizer(plan)  # as each run's own process does
     devices = [replica.logical_device for replica in plan.replicas]
     name = f"{plan.strategy} {plan.all_reduce} {devices}"
     return STRATEGIES.get(name) or STRATEGIES.setdefault(name, make_strategy(plan))

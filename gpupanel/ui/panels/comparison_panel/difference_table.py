@@ -25,6 +25,8 @@ from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 
 _ABSENT = "This run's profile has no such key, or cannot be read any more."
+_SAME = "="
+_SAME_TIP = f"“{_SAME}”: as the baseline has it"
 _ROW_HEIGHT = 28
 _WIDEST_COLUMN = 320
 _KEY: Column[Difference] = Column("Key", "", lambda each: each.key, cell_tip=lambda each: each.key)
@@ -68,9 +70,21 @@ class DifferenceTable(QWidget):
         self._stack.addWidget(filled)
         theme.changes.changed.connect(self._content.refresh)
 
-    def setDifferences(self, titles: Sequence[str], found: Sequence[Difference]) -> None:
-        """Show what differs between the runs of these names."""
-        runs = (self._run_column(place, title) for place, title in enumerate(titles))
+    def setDifferences(
+        self, titles: Sequence[str], found: Sequence[Difference], *, has_baseline: bool = False
+    ) -> None:
+        """Show what differs between the runs of these names.
+
+        Args:
+            titles: Of the runs.
+            found: What differs.
+            has_baseline: The first run is what the others are compared with: of these only what
+                differs from it is written out.
+        """
+        runs = (
+            self._run_column(place, title, has_baseline=has_baseline)
+            for place, title in enumerate(titles)
+        )
         self._content.set_columns((_KEY, *runs), found)
         self._fit_columns()
         self._stack.setCurrentIndex(1 if found else 0)
@@ -95,11 +109,12 @@ class DifferenceTable(QWidget):
         lines += [[visible_line(column.text(row)) for column in columns] for row in rows]
         return "\n".join("\t".join(line) for line in lines)
 
-    def _run_column(self, place: int, title: str) -> Column[Difference]:
+    def _run_column(self, place: int, title: str, *, has_baseline: bool) -> Column[Difference]:
+        is_baseline = has_baseline and place == 0
         return Column(
-            title,
-            "",
-            partial(_value, place),
+            f"{title} (baseline)" if is_baseline else title,
+            _SAME_TIP if has_baseline and place else "",
+            partial(_value_to_baseline if has_baseline and place else _value, place),
             cell_tip=partial(_value_tip, place),
             icon=partial(self._mark, place),
         )
@@ -117,6 +132,11 @@ class DifferenceTable(QWidget):
 def _value(place: int, difference: Difference) -> str:
     value = difference.values[place]
     return formatting.DASH if value is None else value
+
+
+def _value_to_baseline(place: int, difference: Difference) -> str:
+    is_same = difference.values[place] == difference.values[0]
+    return _SAME if is_same else _value(place, difference)
 
 
 def _value_tip(place: int, difference: Difference) -> str:

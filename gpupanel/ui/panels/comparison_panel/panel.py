@@ -44,6 +44,7 @@ class ComparisonPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("comparison_panel")
         self._runs: tuple[ComparedRun, ...] = ()
+        self._has_baseline = False
         self._curves = ComparisonCurves()
         self._legend = LegendModel(self)
         self._grid = CurveGrid(self._curves)
@@ -64,8 +65,14 @@ class ComparisonPanel(QWidget):
         """What is compared, as far as it was read."""
         return self._runs
 
-    def setSummaries(self, runs: Sequence[RunSummary]) -> None:
-        """Compare these runs, of which nothing was read yet."""
+    def setSummaries(self, runs: Sequence[RunSummary], *, has_baseline: bool = False) -> None:
+        """Compare these runs, of which nothing was read yet.
+
+        Args:
+            runs: Which.
+            has_baseline: The first one is what the others are compared with.
+        """
+        self._has_baseline = has_baseline
         self._runs = tuple(ComparedRun(run) for run in runs)
         self._curves.hidden = frozenset()
         self._legend.set_runs((), ())
@@ -82,7 +89,7 @@ class ComparisonPanel(QWidget):
     def setDifferences(self, found: tuple[Difference, ...]) -> None:
         """Show in what the runs differ."""
         titles = [run.summary.title for run in distinct_titles(self._runs)]
-        self._differences.setDifferences(titles, found)
+        self._differences.setDifferences(titles, found, has_baseline=self._has_baseline)
 
     def setWord(self, word: str) -> None:
         """Say what became of a file."""
@@ -113,6 +120,7 @@ class ComparisonPanel(QWidget):
 
     def _compose(self) -> None:
         scroll = QScrollArea()
+        scroll.setAccessibleName("Comparison")
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._grid.setProperty("page", "true")

@@ -131,6 +131,7 @@ class DataPanel(SettingsCard):
 
     def _show_whether_chosen(self) -> None:
         data = self.value()
+        self.set_summary(self._form.summary())
         self._preview.setScannable(not data.lacks_path)
         self._preview.download.set_size(sum(file.size_bytes for file in data.downloads))
 

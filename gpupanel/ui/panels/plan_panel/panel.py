@@ -57,7 +57,7 @@ class PlanPanel(SettingsCard):
     """The largest global batch that fits is to be used."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("What will happen", parent)
+        super().__init__("What will happen", parent, foldable=False)
         self.setObjectName("plan_panel")
         self._preparation = Preparation()
         self._device_labels = DeviceLabels()

@@ -1,12 +1,9 @@
 """What is to be said about the shown run: which one it is, how it ended, and why."""
 
-from PySide6.QtCore import Signal, SignalInstance
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QSize, Signal, SignalInstance
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QWidget
+from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.ui.checkpoint_offer import CheckpointOffer
@@ -17,6 +14,7 @@ from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.run_links import RunLinks
 from gpupanel.ui.widgets.buttons import FocusKeepingButton
 from gpupanel.ui.widgets.export_menu import EXPORT_TIP, ExportMenu
+from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
@@ -30,6 +28,8 @@ _MEMORY_TIP = (
 
 _LONGEST_TITLE = 60
 """Letters; a longer one would make the window wider than a screen."""
+_LEAST_STATE_WIDTH = 48
+"""Pixels."""
 
 
 class RunBanner(QFrame):
@@ -69,6 +69,7 @@ class RunBanner(QFrame):
         super().__init__(parent)
         self.setObjectName("run_banner")
         self._run_name = self._label = ""
+        self._is_beside: bool | None = None
         self._make_words()
         self._make_buttons()
         self._problem = ProblemCard(self)
@@ -176,6 +177,36 @@ class RunBanner(QFrame):
         """
         self._problem.setFixes(problem, can_try=can_try)
 
+    @override
+    def minimumSizeHint(self) -> QSize:
+        least = super().minimumSizeHint()
+        return QSize(self._title.sizeHint().width() + _LEAST_STATE_WIDTH, least.height())
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange_buttons()
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._arrange_buttons()  # a button came or went, or the name is another one
+        return handled
+
+    def _arrange_buttons(self) -> None:
+        """Beside the words, or below them where there is no room beside them."""
+        needed = self.minimumSizeHint().width() + self._buttons.sizeHint().width()
+        is_beside = self.width() >= needed + _LEAST_STATE_WIDTH
+        if is_beside is self._is_beside:
+            return
+        self._is_beside = is_beside
+        self._head.removeWidget(self._buttons)
+        if is_beside:
+            self._head.addWidget(self._buttons, 0, 2)
+        else:
+            self._head.addWidget(self._buttons, 1, 0, 1, 3)
+
     def _make_words(self) -> None:
         self._title = selectable(self, "shown_run", "title")
         # A run's name and what it reached may be longer than a small window is wide.
@@ -231,15 +262,23 @@ class RunBanner(QFrame):
         return button
 
     def _compose(self) -> None:
-        head = QHBoxLayout()
+        head = QGridLayout()
         head.setSpacing(8)
-        head.addWidget(self._title)
-        head.addWidget(self._state, 1)
-        head.addWidget(self._return)
-        head.addWidget(self._checkpoint)
-        head.addWidget(self._settings)
-        head.addWidget(self._export)
-        head.addWidget(self._folder)
+        head.addWidget(self._title, 0, 0)
+        head.addWidget(self._state, 0, 1)
+        head.setColumnStretch(1, 1)
+        self._buttons = QWidget(self)
+        row = FlowLayout(self._buttons)
+        for button in (
+            self._return,
+            self._checkpoint,
+            self._settings,
+            self._export,
+            self._folder,
+        ):
+            row.addWidget(button)
+        self._head = head
+        self._arrange_buttons()
         layout = column_in(self)
         layout.addLayout(head)
         layout.addWidget(self._card)

@@ -39,6 +39,7 @@ class RunListActions:
         self.rename.setToolTip("Gives the run a name of its own (F2)")
         self.notes = action(parent, "Tags, no&tes…", "runs_notes")
         self.notes.setToolTip("Adds tags to the run, and notes about it")
+        self.baseline = action(parent, "Pin as &baseline", "runs_baseline")
         self.delete = action(parent, "Move to &bin", "runs_delete", "Del")
         for each in (self.rename, self.delete):
             # Not in the search field, where Del means a letter.
@@ -47,14 +48,25 @@ class RunListActions:
         self.all = (*what, self.rename, self.notes, self.delete)
         """In the order of the buttons."""
 
-    def show_for(self, chosen: Sequence[RunSummary]) -> None:
-        """Enable what can be done with these runs."""
-        for each in (self.open, self.use, self.export, self.rename, self.notes):
+    def show_for(self, chosen: Sequence[RunSummary], baseline: RunSummary | None = None) -> None:
+        """Enable what can be done with these runs.
+
+        Args:
+            chosen: The runs.
+            baseline: The one that is pinned.
+        """
+        for each in (self.open, self.use, self.export, self.rename, self.notes, self.baseline):
             each.setEnabled(len(chosen) == 1)
-        can_compare = _FEWEST_COMPARED <= len(chosen) <= _MOST_COMPARED
+        is_pinned = len(chosen) == 1 and chosen[0] == baseline
+        self.baseline.setText("Unpin &baseline" if is_pinned else "Pin as &baseline")
+        self.baseline.setToolTip("Keeps the run above all others, and compares others with it")
+        compared = with_baseline(chosen, baseline)
+        can_compare = _FEWEST_COMPARED <= len(compared) <= _MOST_COMPARED
         self.compare.setEnabled(can_compare)
         self.compare.setToolTip(
             "Compares the curves of the chosen runs"
+            if can_compare and len(compared) == len(chosen)
+            else "Compares the curves with those of the baseline"
             if can_compare
             else f"Choose {_FEWEST_COMPARED} to {_MOST_COMPARED} runs (Ctrl+click) to compare them."
         )
@@ -76,10 +88,21 @@ class RunListActions:
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addActions([self.open, self.use, self.compare, self.export])
         menu.addSeparator()
-        menu.addActions([self.rename, self.notes])
+        menu.addActions([self.rename, self.notes, self.baseline])
         menu.addSeparator()
         menu.addAction(self.delete)
         return menu
+
+
+def with_baseline(
+    chosen: Sequence[RunSummary], baseline: RunSummary | None
+) -> tuple[RunSummary, ...]:
+    """The runs that are compared: the baseline first, also where one other is chosen alone."""
+    if baseline is None:
+        return tuple(chosen)
+    others = tuple(run for run in chosen if run != baseline)
+    is_compared = len(others) < len(chosen) or len(others) == 1
+    return (baseline, *others) if is_compared else others
 
 
 def action(parent: QObject, text: str, name: str, key: str = "") -> QAction:

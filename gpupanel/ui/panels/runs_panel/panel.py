@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
+    QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -25,11 +26,12 @@ from gpupanel.runs.history.finding import needs_settings, run_finder
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
-from gpupanel.ui.panels.runs_panel.actions import RunListActions, action
+from gpupanel.ui.panels.runs_panel.actions import RunListActions, action, with_baseline
 from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
 from gpupanel.ui.panels.runs_panel.table import ColumnChoices, RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
+from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -96,6 +98,7 @@ class RunsPanel(QWidget):
         self._notice.setObjectName("runs_notice")
         self._undo = QPushButton("&Undo move to bin", self)
         self._undo.setObjectName("runs_undo")
+        self._undo.setToolTip("Takes runs out of the bin again (Ctrl+Z)")
         self._undo.clicked.connect(self.undoRequested)
         self._undo.hide()
         self._where = ElidedLabel(str(runs_dir), self)
@@ -186,9 +189,13 @@ class RunsPanel(QWidget):
         """Have the columns as they were remembered."""
         self._table.set_choices(choices)
 
+    def baseline(self) -> RunSummary | None:
+        """The run that others are compared with; ``None``: none is pinned."""
+        return self._table.baseline()
+
     def chosen_runs(self) -> tuple[RunSummary, ...]:
         """The chosen runs, as they stand in the table."""
-        return self._table.chosen_rows()
+        return self._table.chosen_runs()
 
     def _make_search(self) -> QLineEdit:
         search = QLineEdit(self)
@@ -209,6 +216,7 @@ class RunsPanel(QWidget):
         actions.exports.chosen.connect(self._export_chosen)
         actions.rename.triggered.connect(self._rename_chosen)
         actions.notes.triggered.connect(self._note_chosen)
+        actions.baseline.triggered.connect(self._pin_chosen)
         actions.delete.triggered.connect(self._delete_chosen)
         self._table.addActions([actions.rename, actions.delete])
         self._refresh = action(self, "Refre&sh", "runs_refresh", "F5")
@@ -230,6 +238,10 @@ class RunsPanel(QWidget):
         self._stack = QStackedWidget(self)
         for page in (self._table, self._empty, self._make_nothing_found()):
             self._stack.addWidget(page)
+        self._group = QPushButton("Group", self)
+        self._group.setObjectName("runs_group")
+        self._group.setToolTip("Groups the runs by what a column says of them")
+        self._group.clicked.connect(self._open_groups)
         self._columns = QPushButton("Columns…", self)
         self._columns.setObjectName("runs_columns")
         self._columns.setToolTip("Chooses the columns, of every setting and metric")
@@ -237,13 +249,18 @@ class RunsPanel(QWidget):
         head, foot = QHBoxLayout(), QHBoxLayout()
         for row in (head, foot):
             row.setSpacing(GRID)
+        buttons = FlowLayout()
         head.addWidget(self._search, 1)
         head.addWidget(self._count)
         head.addWidget(self._undo)
         head.addWidget(self._notice, 1)
+        head.addWidget(self._group)
         head.addWidget(self._columns)
         for each in self._actions.all:
-            foot.addWidget(ActionButton(each, self))
+            buttons.addWidget(ActionButton(each, self))
+        foot.addLayout(buttons)
+        # Where there is little room it is the buttons'.
+        self._where.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         foot.addWidget(self._where, 1)
         foot.addWidget(ActionButton(self._refresh, self))
         self._where.setAlignment(Qt.AlignmentFlag.AlignRight)
@@ -272,7 +289,8 @@ class RunsPanel(QWidget):
 
     def _show_found(self) -> None:
         """How many runs there are, or what to do where there are none."""
-        count, found = len(self._table.content.all_rows), self._table.content.rowCount()
+        content = self._table.content
+        count, found = len(content.all_rows), len(content.found_rows)
         place = 0 if found or not self._is_listed else 2 if count else 1
         self._stack.setCurrentIndex(place)
         self._not_found.setTexts(
@@ -289,7 +307,7 @@ class RunsPanel(QWidget):
 
     @Slot()
     def _show_choices(self) -> None:
-        self._actions.show_for(self.chosen_runs())
+        self._actions.show_for(self.chosen_runs(), self._table.baseline())
 
     @Slot(str)
     def _on_search(self, _text: str) -> None:
@@ -306,8 +324,7 @@ class RunsPanel(QWidget):
                 self._note_search("Reading the settings of the runs…", Tone.MUTED)
                 self.settingsWanted.emit()
                 return
-            runs = self._table.content.all_rows
-            is_found = run_finder(wanted, runs, self._table.settings)
+            is_found = run_finder(wanted, self._table.runs, self._table.settings)
         except ProblemError as error:
             self._note_search(problem_sentences(error.problems[0]), Tone.ERROR)
             if not self._table.content.found_rows:
@@ -330,12 +347,21 @@ class RunsPanel(QWidget):
 
     @Slot(QModelIndex)
     def _on_activated(self, index: QModelIndex) -> None:
-        self.runOpened.emit(self._table.content.row(index.row()).path)
+        row = self._table.content.row(index.row())
+        if isinstance(row, RunSummary):
+            self.runOpened.emit(row.path)
 
     @Slot(QPoint)
     def _open_menu(self, place: QPoint) -> None:
         menu = self._actions.menu(self)
         menu.popup(self._table.viewport().mapToGlobal(place))
+
+    @Slot()
+    def _open_groups(self) -> None:
+        self.settingsWanted.emit()
+        menu = self._table.group_menu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self._group.mapToGlobal(QPoint(0, self._group.height())))
 
     @Slot()
     def _open_chooser(self) -> None:
@@ -366,7 +392,9 @@ class RunsPanel(QWidget):
 
     @Slot()
     def _compare_chosen(self) -> None:
-        self.compareRequested.emit(self.chosen_runs())
+        baseline = self._table.baseline()
+        runs = with_baseline(self.chosen_runs(), baseline)
+        self.compareRequested.emit(runs)
 
     @Slot(object)
     def _export_chosen(self, wanted: ExportFormat | ModelExportFormat) -> None:
@@ -381,6 +409,13 @@ class RunsPanel(QWidget):
     @Slot()
     def _note_chosen(self) -> None:
         self.notesRequested.emit(self.chosen_runs()[0])
+
+    @Slot()
+    def _pin_chosen(self) -> None:
+        (run,) = self.chosen_runs()
+        is_pinned = run == self._table.baseline()
+        self._table.set_baseline("" if is_pinned else run.name)
+        self._show_choices()
 
     @Slot()
     def _delete_chosen(self) -> None:

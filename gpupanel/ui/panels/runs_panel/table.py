@@ -1,16 +1,29 @@
 """The table of runs: its columns, what is chosen in it, and that nothing in it jumps."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
+from typing_extensions import override
 
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.ui.panels.runs_panel.columns import COLUMNS, STARTED, run_tip
+from gpupanel.ui.panels.runs_panel.columns import COLUMNS, SHOWN_WHERE_ANY, STARTED
+from gpupanel.ui.panels.runs_panel.run_rows import (
+    Arrangement,
+    Figure,
+    RunGroup,
+    RunRow,
+    RunRowsModel,
+    row_column,
+    row_key,
+    row_tip,
+    title_font,
+    toggled,
+)
 from gpupanel.ui.panels.runs_panel.setting_columns import (
     DIFFERS,
     ColumnOffer,
@@ -20,7 +33,6 @@ from gpupanel.ui.panels.runs_panel.setting_columns import (
     is_single,
 )
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.table_model import TableModel
 from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -29,17 +41,30 @@ _WIDEST = 34 * GRID
 """Of a column that fits its texts; a person may draw it wider."""
 _CELL_MARGINS = 3 * GRID
 _NAME = 0
+_MOST_OFFERED = 12
+"""Settings that a menu lists; all others are grouped by the menu of their column's title."""
+_FOLDING: dict[int, bool | None] = {
+    Qt.Key.Key_Left: True,
+    Qt.Key.Key_Right: False,
+    Qt.Key.Key_Return: None,
+    Qt.Key.Key_Enter: None,
+    Qt.Key.Key_Space: None,
+}
+"""What keys make of the title of a group: folded, unfolded, or what it is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnChoices:
-    """How a person wants the columns.
+    """How a person wants the table.
 
     Attributes:
         shown: Which are shown against what is usual, or hidden, by their keys.
         widths: In pixels, of those that were drawn wider or narrower by hand.
         sorted_by: The key of the column that the rows are sorted by.
         order: The keys of the columns from left to right, hidden ones too; empty: as usual.
+        grouped_by: The key of the column that the runs are grouped by; empty: none.
+        figure: What the titles of groups show of numbers: a :class:`Figure`.
+        baseline: The name of the run that stands first; empty: none.
     """
 
     shown: dict[str, bool]
@@ -47,25 +72,33 @@ class ColumnChoices:
     sorted_by: str = "started"
     descending: bool = True
     order: tuple[str, ...] = ()
+    grouped_by: str = ""
+    figure: str = Figure.MEAN.value
+    baseline: str = ""
 
 
-class RunsTable(TableView[RunSummary]):
+class RunsTable(TableView[RunRow]):
     """Several rows can be chosen; columns are as wide as their texts unless drawn by hand."""
 
     columnsChanged = Signal()
-    """A person hid, showed, moved, widened or sorted by a column."""
+    """A person hid, showed, moved, widened, sorted or grouped by a column, or pinned a run."""
     settingsWanted = Signal()
     """A column shows a setting: what the runs were started with is to be read."""
     chooserRequested = Signal()
     """All columns that there are are to be offered."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        content = TableModel(
-            COLUMNS,
-            lambda run: run.name,
-            run_tip,
+        content = RunRowsModel(
+            [row_column(column, self.baseline) for column in COLUMNS],
+            row_key,
+            row_tip,
             sorted_by=(STARTED, Qt.SortOrder.DescendingOrder),
         )
+        self._runs: tuple[RunSummary, ...] = ()
+        self._baseline: RunSummary | None = None
+        self._filled: set[str] = set()
+        self._grouped_by = ""
+        self._arrangement = Arrangement()
         super().__init__(content, "runs_table", "Runs", _ROW_HEIGHT, parent)
         self._single = SettingColumns()
         self._drawn: dict[str, int] = {}
@@ -81,7 +114,11 @@ class RunsTable(TableView[RunSummary]):
         """Show these runs; choice, current row and the visible rows stay."""
         bar = self.verticalScrollBar()
         content = self.content
-        top = content.row(bar.value()).name if 0 < bar.value() < content.rowCount() else None
+        at = bar.value()
+        top = row_key(content.row(at)) if 0 < at < content.rowCount() else None
+        self._runs = runs
+        self._find_baseline()
+        self._find_filled()
         content.set_rows(runs, keep_order=True)
         place = None if top is None else content.place_of(top)
         if place is not None:
@@ -95,13 +132,123 @@ class RunsTable(TableView[RunSummary]):
         self._rebuild()
 
     @property
+    def runs(self) -> tuple[RunSummary, ...]:
+        """All that there are."""
+        return self._runs
+
+    @property
     def settings(self) -> Mapping[str, RunSettings]:
         """What the runs were started with, as far as it was read."""
         return self._single.settings
 
     def set_search(self, is_found: Callable[[RunSummary], bool] | None) -> None:
         """Show only runs of which that is true; of these, chosen ones stay chosen."""
-        self.content.set_search(is_found)
+        if is_found is None:
+            self.content.set_search(None)
+        else:
+            self.content.set_search(lambda row: isinstance(row, RunSummary) and is_found(row))
+
+    def chosen_runs(self) -> tuple[RunSummary, ...]:
+        """The chosen runs, as they stand in the table."""
+        return tuple(row for row in self.chosen_rows() if isinstance(row, RunSummary))
+
+    def baseline(self) -> RunSummary | None:
+        """The run that is pinned, if it is among those that there are."""
+        return self._baseline
+
+    def set_baseline(self, name: str) -> None:
+        """Pin the run of that name above all others; empty: none any more."""
+        self._arrangement = replace(self._arrangement, baseline=name)
+        self._find_baseline()
+        self._measured = {}
+        self._arrange()
+        self.columnsChanged.emit()
+
+    def _find_baseline(self) -> None:
+        name = self._arrangement.baseline
+        self._baseline = next((run for run in self._runs if run.name == name), None)
+
+    def group_by(self, key: str) -> None:
+        """Group the runs by what a column says of them; empty: not any more."""
+        self._grouped_by = key
+        self._arrangement = replace(self._arrangement, folded=frozenset())
+        if is_setting(key):
+            self.settingsWanted.emit()
+        self._arrange()
+        self.columnsChanged.emit()
+
+    def show_figure(self, figure: Figure) -> None:
+        """Have the titles of groups show that of each column of numbers."""
+        self._arrangement = replace(self._arrangement, figure=figure)
+        self._arrange()
+        self.columnsChanged.emit()
+
+    def group_menu(self, parent: QWidget) -> QMenu:
+        """What runs can be grouped by, and what titles of groups show."""
+        menu = QMenu(parent)
+        menu.setObjectName("group_menu")
+        by, figures = QActionGroup(menu), QActionGroup(menu)
+        shown, hidden = self.offers()
+        differing = [offer for offer in hidden if offer.what == DIFFERS][:_MOST_OFFERED]
+        for key, title in (("", "No groups"), *((each.key, each.title) for each in shown[1:])):
+            self._add_choice(menu, by, key, title, is_chosen=key == self._grouped_by)
+        if differing:
+            menu.addSection("Settings that differ")
+        for offer in differing:
+            is_chosen = offer.key == self._grouped_by
+            self._add_choice(menu, by, offer.key, offer.title, is_chosen=is_chosen)
+        menu.addSection("Groups show")
+        for figure in Figure:
+            is_chosen = figure is self._arrangement.figure
+            title = f"The {figure.value} of each column"
+            self._add_choice(menu, figures, figure.value, title, is_chosen=is_chosen)
+        by.triggered.connect(self._on_group_chosen)
+        figures.triggered.connect(self._on_figure_chosen)
+        return menu
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        index = self.currentIndex()
+        row = self.content.row(index.row()) if index.isValid() else None
+        if isinstance(row, RunGroup) and event.key() in _FOLDING:
+            is_folded = _FOLDING[event.key()]
+            if is_folded is None or is_folded is not row.is_folded:
+                self._toggle_group(index)
+            return
+        super().keyPressEvent(event)
+
+    def _add_choice(
+        self, menu: QMenu, group: QActionGroup, data: str, title: str, *, is_chosen: bool
+    ) -> None:
+        action = menu.addAction(visible_line(title))
+        action.setActionGroup(group)
+        action.setCheckable(True)
+        action.setChecked(is_chosen)
+        action.setData(data)
+
+    @Slot(QAction)
+    def _on_group_chosen(self, action: QAction) -> None:
+        self.group_by(str(action.data()))
+
+    @Slot(QAction)
+    def _on_figure_chosen(self, action: QAction) -> None:
+        self.show_figure(Figure(action.data()))
+
+    @Slot(QModelIndex)
+    def _toggle_group(self, index: QModelIndex) -> None:
+        row = self.content.row(index.row())
+        if isinstance(row, RunGroup):
+            self._arrangement = toggled(self._arrangement, row.value)
+            self._arrange()
+
+    def _arrange(self) -> None:
+        fixed = {column.key: column for column in COLUMNS}
+        key = self._grouped_by
+        column = fixed.get(key) or self._single.column(key)
+        self._arrangement = replace(self._arrangement, group_of=column)
+        is_plain = column is None and not self._arrangement.baseline
+        self.content.set_arrangement(None if is_plain else self._arrangement.arranged)
+        self._fit_columns()
 
     def choices(self) -> ColumnChoices:
         """How the columns are, to be remembered."""
@@ -112,6 +259,9 @@ class RunsTable(TableView[RunSummary]):
             self.content.columns[header.sortIndicatorSection()].key,
             header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder,
             self._order,
+            self._grouped_by,
+            self._arrangement.figure.value,
+            self._arrangement.baseline,
         )
 
     def set_choices(self, choices: ColumnChoices) -> None:
@@ -124,14 +274,16 @@ class RunsTable(TableView[RunSummary]):
         self._shown = {key: shown for key, shown in choices.shown.items() if is_known(key)}
         self._drawn = {key: width for key, width in choices.widths.items() if is_known(key)}
         self._order = tuple(dict.fromkeys(key for key in choices.order if is_known(key)))
+        self._grouped_by = choices.grouped_by if is_known(choices.grouped_by) else ""
+        figures = {figure.value: figure for figure in Figure}
+        figure = figures.get(choices.figure, Figure.MEAN)
+        self._arrangement = Arrangement(figure=figure, baseline=choices.baseline)
+        self._find_baseline()
         self._rebuild(choices.sorted_by, is_descending=choices.descending)
 
     def offers(self) -> tuple[tuple[ColumnOffer, ...], tuple[ColumnOffer, ...]]:
         """The columns that are shown, from left to right, and those that could be."""
-        offered = {
-            each.key: each
-            for each in (*fixed_offers(), *self._single.offers(self.content.all_rows))
-        }
+        offered = {each.key: each for each in (*fixed_offers(), *self._single.offers(self._runs))}
         shown = self._shown_keys()
         for column in self.content.columns:
             offered.setdefault(column.key, ColumnOffer(column.key, column.title, column.tip))
@@ -141,7 +293,7 @@ class RunsTable(TableView[RunSummary]):
 
     def show_columns(self, keys: Sequence[str]) -> None:
         """Show these columns, from left to right, and hide all others."""
-        usual = {column.key: column.is_shown for column in COLUMNS}
+        usual = {column.key: self._is_usual(column.key, column.is_shown) for column in COLUMNS}
         shown = {key: key in keys for key in usual if (key in keys) is not usual[key]}
         self._shown = shown | {key: True for key in keys if is_single(key)}
         hidden = [key for key in self._all_keys() if key not in keys and not is_single(key)]
@@ -163,6 +315,9 @@ class RunsTable(TableView[RunSummary]):
             hide = menu.addAction(f"&Hide {visible_line(column.title)}")
             hide.setObjectName("column_hide")
             hide.setData(column.key)
+            group = menu.addAction(f"&Group by {visible_line(column.title)}")
+            group.setObjectName("column_group")
+            group.triggered.connect(lambda: self.group_by(column.key))
         more = menu.addAction("&All settings and metrics…")
         more.setObjectName("column_more")
         more.triggered.connect(self.chooserRequested)
@@ -193,6 +348,7 @@ class RunsTable(TableView[RunSummary]):
         self.setSortingEnabled(True)
         self._show_columns()
         self._fit_columns()
+        self.clicked.connect(self._toggle_group)
         header.customContextMenuRequested.connect(self._open_column_menu)
         header.sectionResized.connect(self._on_resized)
         header.sectionMoved.connect(self._on_moved)
@@ -202,11 +358,11 @@ class RunsTable(TableView[RunSummary]):
         """Have the columns that are chosen; what is chosen, sorting and visible rows stay."""
         header, content, bar = self.horizontalHeader(), self.content, self.verticalScrollBar()
         before = self.choices()
-        chosen, top = [run.name for run in self.chosen_rows()], bar.value()
+        chosen, top = [run.name for run in self.chosen_runs()], bar.value()
         single = (self._single.column(key) for key, shown in self._shown.items() if shown)
         self._is_fitting = True
         columns = (*COLUMNS, *(column for column in single if column is not None))
-        content.set_columns(columns, content.all_rows)
+        content.set_columns([row_column(each, self.baseline) for each in columns], self._runs)
         self._show_columns()
         keys = [column.key for column in content.columns]
         by = before.sorted_by if sorted_by is None else sorted_by
@@ -218,12 +374,12 @@ class RunsTable(TableView[RunSummary]):
         self._is_fitting = False
         self._choose(chosen)
         bar.setValue(top)
-        self._fit_columns()
-        if any(is_setting(key) for key in keys):
+        self._arrange()
+        if any(is_setting(key) for key in (*keys, self._grouped_by)):
             self.settingsWanted.emit()
 
     def _choose(self, names: Sequence[str]) -> None:
-        if [run.name for run in self.chosen_rows()] == list(names):
+        if [run.name for run in self.chosen_runs()] == list(names):
             return
         flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
         for name in names:
@@ -256,13 +412,26 @@ class RunsTable(TableView[RunSummary]):
         for visual, key in enumerate(self._all_keys()):
             header.moveSection(header.visualIndex(places[key]), visual)
         for place, column in enumerate(self.content.columns):
-            shown = self._shown.get(column.key, column.is_shown)
+            usual = self._is_usual(column.key, column.is_shown)
+            shown = self._shown.get(column.key, usual)
             self.setColumnHidden(place, not shown and place != _NAME)
         self._is_fitting = was_fitting
 
+    def _is_usual(self, key: str, is_shown: bool) -> bool:
+        """Whether a column is shown that nobody chose or hid."""
+        return is_shown and (key not in SHOWN_WHERE_ANY or key in self._filled)
+
+    def _find_filled(self) -> None:
+        """Show columns that have something now, and hide those that have not any more."""
+        filled = {key for key, said in SHOWN_WHERE_ANY.items() if any(map(said, self._runs))}
+        if filled != self._filled:
+            self._filled = filled
+            self._show_columns()
+
     def _fit_columns(self) -> None:
         """Each column as wide as its widest text ever was, unless it was drawn by hand."""
-        runs = self.content.all_rows
+        runs = self._runs
+        titles = [row.title for row in self.content.rows if isinstance(row, RunGroup)]
         new = [run for run in runs if self._measured.get(run.name) is not run]
         self._measured = {run.name: run for run in runs}
         header = self.horizontalHeader()
@@ -274,6 +443,9 @@ class RunsTable(TableView[RunSummary]):
             # Of letters of several widths the longest text is hardly ever narrower than another.
             longest = sorted({column.text(run) for run in new}, key=len, reverse=True)[:3]
             width = max((self.fontMetrics().horizontalAdvance(text) for text in longest), default=0)
+            if place == _NAME and titles:
+                bold = QFontMetrics(title_font())
+                width = max(width, *(bold.horizontalAdvance(title) for title in titles))
             title = header.fontMetrics().horizontalAdvance(column.title) + 2 * GRID
             fitting = max(min(width, _WIDEST), title, self._fitting.get(column.key, 0))
             self._fitting[column.key] = fitting

@@ -79,6 +79,7 @@ class StrategyPanel(SettingsCard):
         self._keys.remember(value)
         self._kind.setValue(value.kind, unoffered=choices.LABELS[value.kind])
         self._sentence.setText(value.kind.description)
+        self.set_summary(value.kind.label)
         shares = value.shares if isinstance(value.shares, tuple) else None
         self._shares.setValue(
             value.shares if isinstance(value.shares, str) else BY_HAND,

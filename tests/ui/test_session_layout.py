@@ -1,0 +1,151 @@
+"""Sections of the Session tab on screens of every width."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtWidgets import QApplication, QScrollArea, QToolButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpupanel.domain.data import NpzData
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.ui.inputs.counter import Counter
+from gpupanel.ui.main_window import MainWindow
+from tests.fakes.person import Person
+from tests.ui.new_window import new_window
+
+pytestmark = pytest.mark.usefixtures("preview_without_process")
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> QSettings:
+    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+
+
+@pytest.fixture
+def window(qtbot: QtBot, settings: QSettings, runs_dir: Path) -> Iterator[MainWindow]:
+    window = new_window(settings, runs_dir, Person())
+    window.resize(1280, 800)
+    with qtbot.waitExposed(window):
+        window.show()
+    with qtbot.waitSignal(window.session.preparationChanged, timeout=10_000):
+        window.begin()
+    yield window
+    window.close()
+    window.deleteLater()
+
+
+def place(window: MainWindow, part: QWidget) -> QPoint:
+    return part.mapTo(window, QPoint(0, 0))
+
+
+def is_seen(window: MainWindow, part: QWidget) -> bool:
+    """Whether all of it is within every area around it, without scrolling."""
+    rect = part.rect().translated(part.mapTo(window, QPoint(0, 0)))
+    is_whole = part.visibleRegion().boundingRect() == part.rect()
+    return part.isVisible() and is_whole and window.rect().contains(rect)
+
+
+@pytest.mark.parametrize("size", [(853, 493), (1100, 660), (1280, 800), (1920, 1080), (2560, 1440)])
+def test_that_nothing_is_cut_at_the_side_and_no_bar_is_off_the_screen(
+    qtbot: QtBot, window: MainWindow, size: tuple[int, int]
+) -> None:
+    for page in (window.session_page, window.live_page, window.runs):
+        window.tabs.setCurrentWidget(page)
+        window.resize(*size)
+        QApplication.processEvents()
+        assert (window.width(), window.height()) == size
+        for bar in (window.profile_bar, window.run_bar, window.progress):
+            assert window.rect().contains(bar.rect().translated(place(window, bar)))
+        wide = [
+            area
+            for area in window.session_page.findChildren(QScrollArea)
+            if area.isVisible() and area.horizontalScrollBar().maximum() > 0
+        ]
+        assert wide == []
+
+
+def test_that_the_first_view_has_epochs_batch_and_learning_rate_and_what_will_happen(
+    window: MainWindow,
+) -> None:
+    panel = window.session_page.training
+    for name in ("Epochs", "Global batch size", "Learning rate"):
+        (editor,) = (each for each in panel.findChildren(QWidget) if _is_named(each, name))
+        assert is_seen(window, editor)
+    assert place(window, window.session_page.plan).y() < 600
+
+
+def _is_named(widget: QWidget, name: str) -> bool:
+    is_input = widget.focusPolicy() != Qt.FocusPolicy.NoFocus and widget.focusProxy() is None
+    return widget.accessibleName() == name and is_input
+
+
+def test_that_sections_stand_in_as_many_columns_as_there_is_room_for(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    page = window.session_page
+
+    def columns() -> int:
+        QApplication.processEvents()
+        parts = (page.task, page.data, page.model, page.strategy, page.training, page.plan)
+        return len({place(window, part).x() for part in parts})
+
+    assert columns() == 2
+    page.data.setFocus()
+    focused = QApplication.focusWidget()
+    for width, expected in ((2560, 3), (853, 1), (1280, 2)):
+        window.resize(width, 800)
+        assert columns() == expected
+        qtbot.waitUntil(lambda: page.data.height() >= page.data.minimumSizeHint().height())
+        assert QApplication.focusWidget() is focused
+
+
+def test_that_nothing_scrolls_on_a_large_screen(window: MainWindow) -> None:
+    window.resize(2560, 1440)
+    QApplication.processEvents()
+    areas = [each for each in window.session_page.findChildren(QScrollArea) if each.isVisible()]
+    assert max(each.verticalScrollBar().maximum() for each in areas) == 0
+
+
+def test_that_a_folded_section_says_what_is_set_and_what_is_wrong(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    panel = window.session_page.training
+    training = TrainingSettings(epochs=7, global_batch_size=32, learning_rate=0.01)
+    window.session.edit(Profile(training=training))
+    (head,) = (each for each in panel.findChildren(QToolButton) if each.text() == "TRAINING")
+    editor = panel.findChild(Counter)
+    qtbot.mouseClick(head, Qt.MouseButton.LeftButton)
+    assert not editor.isVisible()
+    assert panel._head._words.text() == "7 epochs · batch 32 · learning rate 0.01"
+    window.session_page.go_to_field("training.epochs")
+    assert editor.isVisible()
+    window.session_page.data.set_folded(folded=True)
+    window.session.edit(Profile(data=NpzData(path="/none.npz")))
+    data = window.session_page.data
+    qtbot.waitUntil(lambda: data._head._words.text() == "1 problem to fix", timeout=10_000)
+
+
+def test_that_folds_come_back_in_the_next_window(
+    qtbot: QtBot, settings: QSettings, runs_dir
+) -> None:
+    for folded in (False, True):
+        window = new_window(settings, runs_dir, Person())
+        assert window.session_page.data.is_folded is folded
+        window.session_page.data.set_folded(folded=True)
+        window.close()
+        window.deleteLater()
+
+
+def test_that_a_link_leads_to_its_section(qtbot: QtBot, window: MainWindow) -> None:
+    page = window.session_page
+    page.strategy.set_folded(folded=True)
+    (link,) = (
+        each for each in page.findChildren(QToolButton) if each.accessibleName() == "Go to Strategy"
+    )
+    qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: is_seen(window, page.strategy._head), timeout=5_000)
+    assert not page.strategy.is_folded
+    assert page.strategy.isAncestorOf(QApplication.focusWidget())
