@@ -18,6 +18,7 @@ from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.layers_binding import LayersBinding
+from gpupanel.ui.bindings.live_curve_files import LiveCurveFiles
 from gpupanel.ui.bindings.menu_binding import MenuBinding
 from gpupanel.ui.bindings.model_use import ModelUse
 from gpupanel.ui.bindings.note_binding import NoteBinding
@@ -108,6 +109,7 @@ class MainWindow(QMainWindow):
             self.session, self.session_page.plan, self._history.worker, self
         )
         self._comparison = Comparison(self.runs, self._questions, self)
+        self._live_curves = LiveCurveFiles(self.live_page.live, self.control, self._questions, self)
         self._exports = ExportBinding(self.live_page, self.runs, self._questions, self)
         self._tensorboard = TensorBoardBinding(self.live_page, self._questions, self)
         self._queue = QueueBinding(
@@ -282,7 +284,7 @@ class MainWindow(QMainWindow):
         readers = (self._scan, self._layers, *searches, self._download, self._examples)
         children = (self._doctor_binding, self._preview_loader, *readers)
         runs = (self._past_speed, self._history, self._queue, self._comparison, self._exports)
-        others = (*children, *runs, self._tensorboard)
+        others = (*children, *runs, self._live_curves, self._tensorboard)
         ends = (*(each.stop for each in others), self.control.close)
         stops = (self._remember_folds, self._notes.stop, *parts, *ends)
         asking = (self.control, self.profiles, self._questions)
