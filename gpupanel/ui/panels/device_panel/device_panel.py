@@ -169,9 +169,12 @@ class DevicePanel(QWidget):
         labels = panel_text.labels(inventory)
         numbers = device_colors.known.numbers(device.key for device in inventory.devices)
         self._cards = [
-            kept.pop((device, numbers[device.key]), None)
-            or self._new_card(device, numbers[device.key], label, histories)
-            for device, label in zip(inventory.devices, labels, strict=True)
+            kept.pop((device, color))
+            if (device, color) in kept
+            else self._new_card(device, color, label, histories)
+            for device, color, label in zip(
+                inventory.devices, numbers.values(), labels, strict=True
+            )
         ]
         for card in kept.values():
             self._drop(card)
