@@ -1,6 +1,7 @@
 """What the axis at the bottom of plots counts, and ranges that stand still while values change."""
 
 import math
+import time
 from enum import StrEnum
 
 from gpupanel.ui import formatting
@@ -51,11 +52,13 @@ _ROOM_AT_END = 1.02
 
 
 class AxisKind(StrEnum):
-    """Seconds, steps or epochs, each from the start of a run."""
+    """Seconds, steps or epochs, each from the start of a run; or the time of day."""
 
     TIME = "time"
     STEP = "step"
     EPOCH = "epoch"
+    CLOCK = "clock"
+    """Seconds since the epoch (UTC), read as the local time of day."""
 
     def position_words(self, position: float) -> str:
         """A place on the axis: "step 1,204", "epoch 2.5", "at 0:30"."""
@@ -66,6 +69,8 @@ class AxisKind(StrEnum):
                 return f"epoch {position:,.4g}"
             case AxisKind.TIME:
                 return f"at {formatting.duration(position)}"
+            case AxisKind.CLOCK:
+                return f"at {time.strftime('%H:%M:%S', time.localtime(position))}"
 
     def whole(self, end: float) -> tuple[float, float]:
         """From the start of the run to a round place after its end, which grows in jumps."""

@@ -20,7 +20,12 @@ from gpupanel.ui.plots.drawn_marks import DrawnMarks
 from gpupanel.ui.plots.sample_buffer import Floats
 
 _LEFT_AXIS_WIDTH = 52
-_LEAST_RANGES = {AxisKind.TIME: 1.0, AxisKind.STEP: 2.0, AxisKind.EPOCH: 0.02}
+_LEAST_RANGES = {
+    AxisKind.TIME: 1.0,
+    AxisKind.STEP: 2.0,
+    AxisKind.EPOCH: 0.02,
+    AxisKind.CLOCK: 30.0,
+}
 """Of what is at the bottom: as close as one can zoom."""
 _MARGIN = 0.08
 """Of the range of values, above and below it: labels at its ends need the room."""
