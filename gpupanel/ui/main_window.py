@@ -12,6 +12,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.ui.bindings.batch_fit_binding import BatchFitBinding
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
+from gpupanel.ui.bindings.device_colors_binding import DeviceColorsBinding
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.bindings.examples_binding import ExamplesBinding
@@ -21,6 +22,7 @@ from gpupanel.ui.bindings.layers_binding import LayersBinding
 from gpupanel.ui.bindings.live_curve_files import LiveCurveFiles
 from gpupanel.ui.bindings.menu_binding import MenuBinding
 from gpupanel.ui.bindings.model_use import ModelUse
+from gpupanel.ui.bindings.note_binding import NoteBinding
 from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
@@ -81,6 +83,7 @@ class MainWindow(QMainWindow):
         self._settings = settings
         self._questions = questions or Questions(self)
         self.session = Session(parent=self)
+        DeviceColorsBinding(self.session, settings, self)
         self.control = RunControl(self.session, Launcher(self), runs_dir, self)
         self.profiles = ProfileActions(self.session, settings, self._questions, self)
         self._process_actions = ProcessActions(self.session, self._questions, self)
@@ -129,6 +132,7 @@ class MainWindow(QMainWindow):
             settings, self.window_actions, self._device_watch, runs_dir, self
         )
         UndoBinding(self.session, self.window_actions, self)
+        self._notes = NoteBinding(self.session, self.control, self.settings, self)
         self._menus = MenuBinding(
             self.window_actions,
             self.session,
@@ -284,7 +288,7 @@ class MainWindow(QMainWindow):
         runs = (self._past_speed, self._history, self._queue, self._comparison, self._exports)
         others = (*children, *runs, self._live_curves, self._tensorboard)
         ends = (*(each.stop for each in others), self.control.close)
-        stops = (self._remember_folds, *parts, *ends)
+        stops = (self._remember_folds, self._notes.stop, *parts, *ends)
         asking = (self.control, self.profiles, self._questions)
         return WindowClosing(self, self.session, *asking, self._settings, stops)
 
