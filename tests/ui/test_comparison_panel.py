@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QSlider, QTableView
 
@@ -18,6 +18,8 @@ from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.comparison_panel import ComparisonPanel, run_styles
+from gpupanel.ui.plots.curve import Best
+from gpupanel.ui.plots.picture import PictureFormat
 from gpupanel.ui.plots.readout import Readout
 from gpupanel.ui.workers.comparison_worker import ComparedRun
 
@@ -179,6 +181,47 @@ def test_that_smoothing_leaves_what_was_measured_faint_behind(panel):
     assert plot(panel, Metric.LOSS).title() == "Loss"
 
 
+def test_that_learning_rates_are_compared_but_have_no_best_one(panel):
+    rates = run(0, {Metric.LOSS: [2.0, 1.0], Metric.LEARNING_RATE: [0.1, 0.01]})
+    show(panel, rates, SECOND)
+    panel.findChild(QSlider, "smoothing_slider").setValue(3)
+    [curve] = plot(panel, Metric.LEARNING_RATE)._curves
+    assert curve.buffer.values.tolist() == [0.1, 0.01]
+    assert not any("earning" in title for title in rows(panel)[0])
+    button(panel, "log_values").click()
+    assert plot(panel, Metric.LEARNING_RATE)._is_log
+    assert not plot(panel, Metric.ACCURACY)._is_log
+
+
+def test_that_runs_of_other_batches_stand_over_each_other_by_epochs(panel):
+    first, second = replace(FIRST, steps_per_epoch=1), replace(SECOND, steps_per_epoch=2)
+    show(panel, first, second, run(2, {Metric.LOSS: [1.0, 2.0]}))
+    button(panel, "epoch_axis").click()
+    assert [(label, places) for label, places, _ in drawn(panel, Metric.LOSS)] == [
+        ("run 0", [1.0, 2.0, 3.0]),
+        ("run 1", [0.5, 1.0, 1.5, 2.0]),
+    ]
+    show(panel, run(0, {Metric.LOSS: [1.0]}), run(1, {Metric.LOSS: [1.0]}))
+    assert not button(panel, "epoch_axis").isEnabled()
+    assert button(panel, "step_axis").isChecked()
+    assert drawn(panel, Metric.LOSS)[0][1] == [1.0]
+
+
+def test_that_the_best_validation_of_each_run_is_marked(panel):
+    show(panel, run(0, {Metric.VAL_LOSS: [3.0, 1.0, 2.0], Metric.VAL_ACCURACY: [0.1, 0.9, 0.5]}))
+    assert plot(panel, Metric.VAL_LOSS)._curves[0].best is Best.LEAST
+    assert plot(panel, Metric.VAL_ACCURACY)._curves[0].best is Best.GREATEST
+
+
+def test_that_a_click_in_a_plots_legend_hides_the_run(panel):
+    show(panel, FIRST, SECOND)
+    plot(panel, Metric.LOSS).legend.toggled.emit("run 0")
+    assert [label for label, *_ in drawn(panel, Metric.LOSS)] == ["run 1"]
+    table = panel.findChild(QTableView, "comparison_legend").model()
+    state = table.index(0, 0).data(Qt.ItemDataRole.CheckStateRole)
+    assert Qt.CheckState(state) is Qt.CheckState.Unchecked
+
+
 def test_that_the_values_at_the_pointer_stand_beside_it(qtbot, panel):
     show(panel, FIRST, SECOND)
     loss = plot(panel, Metric.LOSS)
@@ -263,6 +306,10 @@ def test_that_the_chosen_rows_of_differences_are_copied(qtbot, panel):
     )
 
 
+def picture(panel, *, is_on_white: bool = True) -> QImage:
+    return QImage.fromData(panel.picture(PictureFormat.PNG, is_on_white=is_on_white))
+
+
 def colors_in(image):
     small = image.scaled(image.width() // 2, image.height() // 2)
     return {
@@ -276,7 +323,7 @@ def colors_in(image):
 def test_that_a_picture_is_on_white_or_as_it_is_shown(qapp, panel):
     theme.show(qapp, theme.DARK)
     show(panel, FIRST, SECOND)
-    white, dark = panel.picture(is_on_white=True), panel.picture(is_on_white=False)
+    white, dark = picture(panel, is_on_white=True), picture(panel, is_on_white=False)
     assert white.size() == dark.size()
     assert white.width() == 2560
     assert white.pixelColor(2, 2).name() == "#ffffff"
@@ -289,9 +336,9 @@ def test_that_a_picture_is_on_white_or_as_it_is_shown(qapp, panel):
 
 def test_that_a_hidden_run_is_in_no_picture(qtbot, panel):
     show(panel, FIRST, SECOND)
-    with_both = panel.picture(is_on_white=True)
+    with_both = picture(panel)
     click_check_mark(qtbot, panel, 1)
-    without = panel.picture(is_on_white=True)
+    without = picture(panel)
     assert theme.LIGHT.devices[1] in colors_in(with_both)
     assert theme.LIGHT.devices[1] not in colors_in(without)
     assert without.height() < with_both.height()

@@ -11,7 +11,7 @@ from typing_extensions import override
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.ui.panels.runs_panel.columns import COLUMNS, STARTED
+from gpupanel.ui.panels.runs_panel.columns import COLUMNS, SHOWN_WHERE_ANY, STARTED
 from gpupanel.ui.panels.runs_panel.run_rows import (
     Arrangement,
     Figure,
@@ -33,6 +33,7 @@ from gpupanel.ui.panels.runs_panel.setting_columns import (
     is_single,
 )
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.table_model import Column
 from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -43,6 +44,8 @@ _CELL_MARGINS = 3 * GRID
 _NAME = 0
 _MOST_OFFERED = 12
 """Settings that a menu lists; all others are grouped by the menu of their column's title."""
+_AXES_OF_WORDS = ("strategy", "devices", "outcome", "tags")
+"""Columns of words that a few values are enough for."""
 _FOLDING: dict[int, bool | None] = {
     Qt.Key.Key_Left: True,
     Qt.Key.Key_Right: False,
@@ -96,6 +99,7 @@ class RunsTable(TableView[RunRow]):
         )
         self._runs: tuple[RunSummary, ...] = ()
         self._baseline: RunSummary | None = None
+        self._filled: set[str] = set()
         self._grouped_by = ""
         self._arrangement = Arrangement()
         super().__init__(content, "runs_table", "Runs", _ROW_HEIGHT, parent)
@@ -117,6 +121,7 @@ class RunsTable(TableView[RunRow]):
         top = row_key(content.row(at)) if 0 < at < content.rowCount() else None
         self._runs = runs
         self._find_baseline()
+        self._find_filled()
         content.set_rows(runs, keep_order=True)
         place = None if top is None else content.place_of(top)
         if place is not None:
@@ -289,9 +294,27 @@ class RunsTable(TableView[RunRow]):
         hidden.sort(key=lambda offer: offer.what != DIFFERS)
         return tuple(offered[key] for key in shown), tuple(hidden)
 
+    def axis_columns(
+        self,
+    ) -> tuple[tuple[Column[RunSummary], ...], tuple[Column[RunSummary], ...]]:
+        """What runs can be drawn by: across, settings that differ first, and up, only numbers."""
+        offers = self._single.offers(self._runs)
+        single = [(offer, self._single.column(offer.key)) for offer in offers]
+        differing = [each for offer, each in single if each and offer.what == DIFFERS]
+        differing.sort(key=lambda column: column.number_text is None)
+        metrics = [each for offer, each in single if each and not is_setting(offer.key)]
+        numbers = [*(each for each in COLUMNS if each.number_text), *metrics]
+        reached = tuple(each for each in numbers if self._has_any(each))
+        words = (each for each in COLUMNS if each.key in _AXES_OF_WORDS and self._has_any(each))
+        return (*differing, *words, *reached), reached
+
+    def _has_any(self, column: Column[RunSummary]) -> bool:
+        order = column.order
+        return order is not None and any(order(run) is not None for run in self._runs)
+
     def show_columns(self, keys: Sequence[str]) -> None:
         """Show these columns, from left to right, and hide all others."""
-        usual = {column.key: column.is_shown for column in COLUMNS}
+        usual = {column.key: self._is_usual(column.key, column.is_shown) for column in COLUMNS}
         shown = {key: key in keys for key in usual if (key in keys) is not usual[key]}
         self._shown = shown | {key: True for key in keys if is_single(key)}
         hidden = [key for key in self._all_keys() if key not in keys and not is_single(key)]
@@ -376,6 +399,13 @@ class RunsTable(TableView[RunRow]):
         if any(is_setting(key) for key in (*keys, self._grouped_by)):
             self.settingsWanted.emit()
 
+    def choose(self, name: str) -> None:
+        """Choose the run of that name alone, and show its row."""
+        place = self.content.place_of(name)
+        if place is not None:
+            self.selectRow(place)
+            self.scrollTo(self.content.index(place, 0))
+
     def _choose(self, names: Sequence[str]) -> None:
         if [run.name for run in self.chosen_runs()] == list(names):
             return
@@ -410,9 +440,21 @@ class RunsTable(TableView[RunRow]):
         for visual, key in enumerate(self._all_keys()):
             header.moveSection(header.visualIndex(places[key]), visual)
         for place, column in enumerate(self.content.columns):
-            shown = self._shown.get(column.key, column.is_shown)
+            usual = self._is_usual(column.key, column.is_shown)
+            shown = self._shown.get(column.key, usual)
             self.setColumnHidden(place, not shown and place != _NAME)
         self._is_fitting = was_fitting
+
+    def _is_usual(self, key: str, is_shown: bool) -> bool:
+        """Whether a column is shown that nobody chose or hid."""
+        return is_shown and (key not in SHOWN_WHERE_ANY or key in self._filled)
+
+    def _find_filled(self) -> None:
+        """Show columns that have something now, and hide those that have not any more."""
+        filled = {key for key, said in SHOWN_WHERE_ANY.items() if any(map(said, self._runs))}
+        if filled != self._filled:
+            self._filled = filled
+            self._show_columns()
 
     def _fit_columns(self) -> None:
         """Each column as wide as its widest text ever was, unless it was drawn by hand."""
