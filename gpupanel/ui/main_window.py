@@ -288,7 +288,7 @@ class MainWindow(QMainWindow):
         runs = (self._past_speed, self._history, self._queue, self._comparison, self._exports)
         others = (*children, *runs, self._live_curves, self._tensorboard)
         ends = (*(each.stop for each in others), self.control.close)
-        stops = (self._remember_folds, self._notes.stop, *parts, *ends)
+        stops = (self._remember_folds, self._notes.stop, self._menus.stop, *parts, *ends)
         asking = (self.control, self.profiles, self._questions)
         return WindowClosing(self, self.session, *asking, self._settings, stops)
 
