@@ -70,7 +70,7 @@ class AxisKind(StrEnum):
     @property
     def least_span(self) -> float:
         """Of what is at the bottom: as close as one can zoom."""
-        return {AxisKind.TIME: 1.0, AxisKind.STEP: 2.0, AxisKind.EPOCH: 0.02}[self]
+        return {AxisKind.TIME: 1.0, AxisKind.STEP: 1.0, AxisKind.EPOCH: 0.02}[self]
 
     def at_least(self, start: float, end: float) -> tuple[float, float]:
         """That part of the axis, as wide as the least one can zoom to."""
