@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -158,6 +158,12 @@ class RunsPanel(QWidget):
         self._undo.setVisible(bool(names))
         if had_focus and not names:
             self._table.setFocus()
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        # Groups, axes and searches then know them when they are asked for.
+        self.settingsWanted.emit()
 
     @override
     def event(self, event: QEvent) -> bool:
