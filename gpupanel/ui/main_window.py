@@ -131,7 +131,8 @@ class MainWindow(QMainWindow):
         self.settings = WindowSettingsBinding(
             settings, self.window_actions, self._device_watch, runs_dir, self
         )
-        UndoBinding(self.session, self.window_actions, self)
+        undoing = UndoBinding(self.session, self.window_actions, self)
+        undoing.settingsChanged.connect(self.tabs.show_session)
         self._notes = NoteBinding(self.session, self.control, self.settings, self)
         self._menus = MenuBinding(
             self.window_actions,
