@@ -67,6 +67,15 @@ class AxisKind(StrEnum):
             case AxisKind.TIME:
                 return f"at {formatting.duration(position)}"
 
+    @property
+    def least_span(self) -> float:
+        """Of what is at the bottom: as close as one can zoom."""
+        return {AxisKind.TIME: 1.0, AxisKind.STEP: 1.0, AxisKind.EPOCH: 0.02}[self]
+
+    def at_least(self, start: float, end: float) -> tuple[float, float]:
+        """That part of the axis, as wide as the least one can zoom to."""
+        return start, max(end, start + self.least_span)
+
     def whole(self, end: float) -> tuple[float, float]:
         """From the start of the run to a round place after its end, which grows in jumps."""
         start, last = time_range(end, least=1.0 if self is AxisKind.EPOCH else 10.0)

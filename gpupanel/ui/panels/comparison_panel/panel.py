@@ -23,6 +23,7 @@ from gpupanel.ui.panels.comparison_panel.picture import ComparisonPicture
 from gpupanel.ui.panels.comparison_panel.tools import ExportTools, ViewTools
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.picture import PictureFormat
+from gpupanel.ui.plots.zoom_keys import ZoomKeys
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
 from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.tips import wrapped
@@ -58,6 +59,7 @@ class ComparisonPanel(QWidget):
         self._word.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.head = self._make_head()
         self._pages = QStackedWidget()
+        ZoomKeys(self, self._grid.span, self._grid.show_span, self._grid.show_whole)
         self._compose()
         self._connect()
 
