@@ -132,7 +132,8 @@ class MainWindow(QMainWindow):
         self.settings = WindowSettingsBinding(
             settings, self.window_actions, self._device_watch, runs_dir, self
         )
-        UndoBinding(self.session, self.window_actions, self)
+        undoing = UndoBinding(self.session, self.window_actions, self)
+        undoing.settingsChanged.connect(self.tabs.show_session)
         self._notes = NoteBinding(self.session, self.control, self.settings, self)
         self._menus = MenuBinding(
             self.window_actions,
@@ -290,7 +291,7 @@ class MainWindow(QMainWindow):
         runs = (self._past_speed, self._history, self._queue, self._comparison, self._exports)
         others = (*children, *runs, self._live_curves, self._tensorboard)
         ends = (*(each.stop for each in others), self.control.close)
-        stops = (self._remember_folds, self._notes.stop, *parts, *ends)
+        stops = (self._remember_folds, self._notes.stop, self._menus.stop, *parts, *ends)
         asking = (self.control, self.profiles, self._questions)
         return WindowClosing(self, self.session, *asking, self._settings, stops)
 

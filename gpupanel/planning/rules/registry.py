@@ -23,6 +23,7 @@ from gpupanel.planning.rules import (
     process_rules,
     share_rules,
     strategy_rules,
+    sweep_rules,
     training_rules,
     worker_rules,
 )
@@ -110,4 +111,5 @@ RULES: Final[tuple[Rule, ...]] = (
     model_size_rules.step_above_memory,
     memory_estimate_rules.estimate_above_memory,
     model_size_rules.data_above_memory,
+    sweep_rules.sweep_cannot_start,
 )

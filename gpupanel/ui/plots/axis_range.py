@@ -72,6 +72,16 @@ class AxisKind(StrEnum):
             case AxisKind.CLOCK:
                 return f"at {time.strftime('%H:%M:%S', time.localtime(position))}"
 
+    @property
+    def least_span(self) -> float:
+        """Of what is at the bottom: as close as one can zoom."""
+        least = {AxisKind.STEP: 1.0, AxisKind.EPOCH: 0.02, AxisKind.CLOCK: 30.0}
+        return least.get(self, 1.0)
+
+    def at_least(self, start: float, end: float) -> tuple[float, float]:
+        """That part of the axis, as wide as the least one can zoom to."""
+        return start, max(end, start + self.least_span)
+
     def whole(self, end: float) -> tuple[float, float]:
         """From the start of the run to a round place after its end, which grows in jumps."""
         start, last = time_range(end, least=1.0 if self is AxisKind.EPOCH else 10.0)

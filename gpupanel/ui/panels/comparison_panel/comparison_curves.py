@@ -12,6 +12,9 @@ from gpupanel.ui.plots.curve import Best, Curve, FixedPoints
 from gpupanel.ui.plots.smoothing import smoothed
 from gpupanel.ui.workers.comparison_worker import ComparedRun
 
+_EVEN = (Metric.LEARNING_RATE, Metric.WAITING_FOR_DATA)
+"""What is known exactly, or is a mean over seconds already."""
+
 
 class ComparisonCurves:
     """The curves of all metrics, made anew only where something changed.
@@ -51,8 +54,8 @@ class ComparisonCurves:
         return tuple(sorted(drawn, key=lambda curve: not curve.is_backdrop))
 
     def is_smoothed(self, metric: Metric) -> bool:
-        """Whether its curves are smoothed: those of epochs have few points, and never are."""
-        return self.span > 0.0 and not metric.is_of_epochs
+        """Whether its curves are smoothed: not the few points of epochs, nor what is no sample."""
+        return self.span > 0.0 and not metric.is_of_epochs and metric not in _EVEN
 
     @property
     def knows_epochs(self) -> bool:
@@ -76,7 +79,7 @@ class ComparisonCurves:
         points = run.points.get(metric)
         if points is None or not self._has_place(run):
             return ()
-        made_of = (points, run.summary.title, self.axis, self.span, run.steps_per_epoch)
+        made_of = (points, run.summary.title, self.axis, self.span, run.steps_per_epoch, run.style)
         key = (metric, place)
         if key not in self._made or not _is_same(self._made[key][0], made_of):
             self._made[key] = (made_of, self._make(metric, place, points))
@@ -84,16 +87,17 @@ class ComparisonCurves:
 
     def _make(self, metric: Metric, place: int, points: MetricPoints) -> tuple[Curve, ...]:
         words, positions = WORDS[metric], self._positions(self._runs[place], points)
+        style = self._runs[place].style
         values = points.values * words.scale
         measured = FixedPoints(positions, values)
         curve = Curve(
             measured,
             self._runs[place].summary.title,
-            partial(run_styles.color, place),
+            partial(run_styles.color, style),
             words.text,
             words.widest,
             has_dots=metric.is_of_epochs,
-            dashes=run_styles.dashes(place),
+            dashes=run_styles.dashes(style),
             best=_best(metric),
         )
         if not self.is_smoothed(metric):

@@ -24,7 +24,8 @@ _ROWS = (
     (Metric.LOSS, Metric.VAL_LOSS),
     (Metric.ACCURACY, Metric.VAL_ACCURACY),
     (Metric.MEAN_ABSOLUTE_ERROR, Metric.VAL_MEAN_ABSOLUTE_ERROR),
-    (Metric.EXAMPLES_PER_SECOND,),
+    (Metric.EXAMPLES_PER_SECOND, Metric.WAITING_FOR_DATA),
+    (Metric.LEARNING_RATE,),
 )
 
 
@@ -59,7 +60,7 @@ class CurveGrid(QWidget):
         for plot in self.plots.values():
             plot.setParent(self)
             plot.hide()
-            plot.timeRangeChosen.connect(self._take_range)
+            plot.timeRangeChosen.connect(self.show_span)
             plot.timeRangeReset.connect(self.show_whole)
             plot.pointed.connect(self._take_pointer)
             plot.curveToggled.connect(self.runToggled)
@@ -150,9 +151,10 @@ class CurveGrid(QWidget):
             self._grid.setRowStretch(row, 1 if there else 0)
 
     @Slot(float, float)
-    def _take_range(self, start: float, end: float) -> None:
+    def show_span(self, start: float, end: float) -> None:
+        """Show that part of the axis until the whole is asked for."""
         self._set_whole(is_whole=False)
-        self._set_range(start, end)
+        self._set_range(*self._curves.axis.at_least(start, end))
         self._draw_soon()
 
     @Slot(object)

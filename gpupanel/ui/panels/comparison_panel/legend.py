@@ -103,7 +103,7 @@ def legend_columns(
     metrics: Sequence[Metric], runs: Sequence[ComparedRun] = ()
 ) -> tuple[Column[ComparedRun], ...]:
     """The columns where some run has these metrics, or one of a test set."""
-    measured = [metric for metric in metrics if metric is not Metric.EXAMPLES_PER_SECOND]
+    measured = [metric for metric in metrics if metric.is_of_model]
     tested = [
         column for column in _TESTED if any(column.text(run) != formatting.DASH for run in runs)
     ]
@@ -161,7 +161,8 @@ class LegendModel(TableModel[ComparedRun]):
                 return Qt.CheckState.Unchecked if is_hidden else Qt.CheckState.Checked
             case Qt.ItemDataRole.DecorationRole if index.column() == 0:
                 ratio = QGuiApplication.primaryScreen().devicePixelRatio()
-                return run_styles.mark(index.row(), is_hidden=is_hidden, ratio=ratio)
+                style = self.row(index.row()).style
+                return run_styles.mark(style, is_hidden=is_hidden, ratio=ratio)
         return super().data(index, role)
 
     @override
