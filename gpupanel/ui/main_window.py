@@ -13,6 +13,7 @@ from gpupanel.ui.bindings.batch_fit_binding import BatchFitBinding
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
 from gpupanel.ui.bindings.device_colors_binding import DeviceColorsBinding
+from gpupanel.ui.bindings.device_history_binding import DeviceHistoryBinding
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.bindings.examples_binding import ExamplesBinding
@@ -131,7 +132,8 @@ class MainWindow(QMainWindow):
         self.settings = WindowSettingsBinding(
             settings, self.window_actions, self._device_watch, runs_dir, self
         )
-        UndoBinding(self.session, self.window_actions, self)
+        undoing = UndoBinding(self.session, self.window_actions, self)
+        undoing.settingsChanged.connect(self.tabs.show_session)
         self._notes = NoteBinding(self.session, self.control, self.settings, self)
         self._menus = MenuBinding(
             self.window_actions,
@@ -157,6 +159,7 @@ class MainWindow(QMainWindow):
         model_use = ModelUse(self.session, self.profiles, self.live_page, self)
         model_use.used.connect(self.tabs.show_session)
         self.closing = self._make_closing()
+        DeviceHistoryBinding(self.session, self._device_watch, self.devices, self)
         self._connect()
 
     def begin(self) -> None:
