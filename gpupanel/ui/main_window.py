@@ -13,6 +13,7 @@ from gpupanel.ui.bindings.batch_fit_binding import BatchFitBinding
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
 from gpupanel.ui.bindings.device_colors_binding import DeviceColorsBinding
+from gpupanel.ui.bindings.device_history_binding import DeviceHistoryBinding
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.bindings.examples_binding import ExamplesBinding
@@ -158,6 +159,7 @@ class MainWindow(QMainWindow):
         model_use = ModelUse(self.session, self.profiles, self.live_page, self)
         model_use.used.connect(self.tabs.show_session)
         self.closing = self._make_closing()
+        DeviceHistoryBinding(self.session, self._device_watch, self.devices, self)
         self._connect()
 
     def begin(self) -> None:

@@ -114,7 +114,7 @@ class ComparisonCurves:
                 return points.steps
             case AxisKind.EPOCH:
                 return points.steps / (run.steps_per_epoch or 1)
-            case AxisKind.TIME:
+            case AxisKind.TIME | AxisKind.CLOCK:
                 return points.times_s
 
 
