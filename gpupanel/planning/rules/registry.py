@@ -23,6 +23,7 @@ from gpupanel.planning.rules import (
     process_rules,
     share_rules,
     strategy_rules,
+    suggestion_rules,
     training_rules,
     worker_rules,
 )
@@ -48,6 +49,7 @@ RULES: Final[tuple[Rule, ...]] = (
     data_rules.source_does_not_fit,
     data_rules.examples_do_not_fit,
     data_rules.batch_above_examples,
+    suggestion_rules.better_model,
     data_rules.last_classes_held_out,
     data_rules.stratify_unused,
     data_rules.class_weights_unused,
