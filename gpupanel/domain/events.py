@@ -427,6 +427,10 @@ class RunEnded(_Event):
         log_tail: Last lines of ``trainer.log`` when the run did not end well.
         saved: What of a training is saved; ``None``: it trained nothing, or an older version
             wrote this.
+        restarts: How often its processes were started again, automatically and by a person;
+            ``None``: an older version wrote this.
+        lasted_s: How long all legs of the run lasted, without the time between them; ``None``
+            likewise.
     """
 
     kind: Literal["run_ended"] = "run_ended"
@@ -438,6 +442,8 @@ class RunEnded(_Event):
     exit_code: int | None = None
     log_tail: tuple[str, ...] = ()
     saved: SavedWork | None = None
+    restarts: Annotated[int, Field(ge=0)] | None = None
+    lasted_s: Annotated[float, Field(ge=0.0)] | None = None
 
 
 class UnknownEvent(_Event):

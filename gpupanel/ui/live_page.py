@@ -358,6 +358,7 @@ def with_devices_of(plan: LaunchPlan | None, inventory: DeviceInventory) -> Devi
 def _scrolling(findings: QWidget) -> QScrollArea:
     """On a small screen plots keep a height at which they can be read."""
     area = QScrollArea()
+    area.setAccessibleName("Curves and findings")
     area.setWidgetResizable(True)
     area.setWidget(findings)
     findings.setProperty("page", "true")

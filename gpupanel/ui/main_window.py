@@ -18,8 +18,10 @@ from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.layers_binding import LayersBinding
+from gpupanel.ui.bindings.live_curve_files import LiveCurveFiles
 from gpupanel.ui.bindings.menu_binding import MenuBinding
 from gpupanel.ui.bindings.model_use import ModelUse
+from gpupanel.ui.bindings.note_binding import NoteBinding
 from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
@@ -53,6 +55,7 @@ from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.widgets.reading_order import move_focus
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader
@@ -106,6 +109,7 @@ class MainWindow(QMainWindow):
             self.session, self.session_page.plan, self._history.worker, self
         )
         self._comparison = Comparison(self.runs, self._questions, self)
+        self._live_curves = LiveCurveFiles(self.live_page.live, self.control, self._questions, self)
         self._exports = ExportBinding(self.live_page, self.runs, self._questions, self)
         self._tensorboard = TensorBoardBinding(self.live_page, self._questions, self)
         self._queue = QueueBinding(
@@ -126,6 +130,7 @@ class MainWindow(QMainWindow):
             settings, self.window_actions, self._device_watch, runs_dir, self
         )
         UndoBinding(self.session, self.window_actions, self)
+        self._notes = NoteBinding(self.session, self.control, self.settings, self)
         self._menus = MenuBinding(
             self.window_actions,
             self.session,
@@ -253,6 +258,10 @@ class MainWindow(QMainWindow):
         self._questions.show_problems("That could not be done.", problems)
 
     @override
+    def focusNextPrevChild(self, next: bool) -> bool:
+        return move_focus(self, forward=next)
+
+    @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
@@ -275,9 +284,9 @@ class MainWindow(QMainWindow):
         readers = (self._scan, self._layers, *searches, self._download, self._examples)
         children = (self._doctor_binding, self._preview_loader, *readers)
         runs = (self._past_speed, self._history, self._queue, self._comparison, self._exports)
-        others = (*children, *runs, self._tensorboard)
+        others = (*children, *runs, self._live_curves, self._tensorboard)
         ends = (*(each.stop for each in others), self.control.close)
-        stops = (self._remember_folds, *parts, *ends)
+        stops = (self._remember_folds, self._notes.stop, *parts, *ends)
         asking = (self.control, self.profiles, self._questions)
         return WindowClosing(self, self.session, *asking, self._settings, stops)
 
@@ -301,6 +310,8 @@ class MainTabs(QTabWidget):
     def __init__(self, session: QWidget, live: QWidget, runs: QWidget) -> None:
         super().__init__()
         self.setObjectName("main_tabs")
+        self.setAccessibleName("Pages")
+        self.tabBar().setAccessibleName("Pages")
         self.setDocumentMode(True)
         self._session, self._live, self._runs = session, live, runs
         for page, title, tip in (

@@ -60,6 +60,8 @@ class SessionLayout(QWidget):
             VerticalScrollArea(editors),
             VerticalScrollArea(self._right),
         )
+        self._left_area.setAccessibleName("Sections of the session")
+        self._right_area.setAccessibleName("Training, and what will happen")
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setChildrenCollapsible(False)
         self._splitter.addWidget(self._left_area)

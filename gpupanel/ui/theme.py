@@ -253,7 +253,7 @@ def _palette(theme: Theme) -> QPalette:
         (role.AlternateBase, "raised"),
         (role.ToolTipBase, "raised"),
         (role.ToolTipText, "text"),
-        (role.PlaceholderText, "faint"),
+        (role.PlaceholderText, "muted"),
         (role.Text, "text"),
         (role.Button, "raised"),
         (role.ButtonText, "text"),

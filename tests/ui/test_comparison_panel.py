@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QSlider, QTableView
 
@@ -18,6 +18,7 @@ from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.comparison_panel import ComparisonPanel, run_styles
+from gpupanel.ui.plots.picture import PictureFormat
 from gpupanel.ui.plots.readout import Readout
 from gpupanel.ui.workers.comparison_worker import ComparedRun
 
@@ -263,6 +264,10 @@ def test_that_the_chosen_rows_of_differences_are_copied(qtbot, panel):
     )
 
 
+def picture(panel, *, is_on_white: bool = True) -> QImage:
+    return QImage.fromData(panel.picture(PictureFormat.PNG, is_on_white=is_on_white))
+
+
 def colors_in(image):
     small = image.scaled(image.width() // 2, image.height() // 2)
     return {
@@ -276,7 +281,7 @@ def colors_in(image):
 def test_that_a_picture_is_on_white_or_as_it_is_shown(qapp, panel):
     theme.show(qapp, theme.DARK)
     show(panel, FIRST, SECOND)
-    white, dark = panel.picture(is_on_white=True), panel.picture(is_on_white=False)
+    white, dark = picture(panel, is_on_white=True), picture(panel, is_on_white=False)
     assert white.size() == dark.size()
     assert white.width() == 2560
     assert white.pixelColor(2, 2).name() == "#ffffff"
@@ -289,9 +294,9 @@ def test_that_a_picture_is_on_white_or_as_it_is_shown(qapp, panel):
 
 def test_that_a_hidden_run_is_in_no_picture(qtbot, panel):
     show(panel, FIRST, SECOND)
-    with_both = panel.picture(is_on_white=True)
+    with_both = picture(panel)
     click_check_mark(qtbot, panel, 1)
-    without = panel.picture(is_on_white=True)
+    without = picture(panel)
     assert theme.LIGHT.devices[1] in colors_in(with_both)
     assert theme.LIGHT.devices[1] not in colors_in(without)
     assert without.height() < with_both.height()

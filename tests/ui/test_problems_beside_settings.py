@@ -130,9 +130,11 @@ def test_that_what_has_the_focus_describes_its_problem_to_assistive_technology(t
     data = DataPanel()
     qtbot.addWidget(data)
     data.setValue(NpzData(path=""))
-    data.setProblems((_problem("data.path", message="No file."),))
     field = data.findChild(PathEdit).findChild(QLineEdit)
-    assert field.accessibleDescription() == "No file."
+    before = field.accessibleDescription()
+    assert before
+    data.setProblems((_problem("data.path", message="No file."),))
+    assert field.accessibleDescription() == f"No file. {before}"
 
 
 def test_that_a_problem_unfolds_its_setting_once(training):

@@ -107,7 +107,7 @@ def test_that_runs_are_shown_newest_first(table):
 
     assert _names(table) == ["going", "best", "lost"]
     assert [row[2] for row in rows] == ["Running, 45 %", "Completed", "Lost"]
-    assert rows[1][3:] == ["0:41", "97.5 %", "0.1000", "118,000 ex/s", "RTX 4090", "", ""]
+    assert rows[1][3:] == ["0:41", "97.5 %", "0.1000", "118,000 ex/s", "RTX 4090", ""]
 
 
 def test_that_a_name_of_its_own_takes_the_place_of_the_profiles(panel, table):
@@ -117,6 +117,17 @@ def test_that_a_name_of_its_own_takes_the_place_of_the_profiles(panel, table):
     assert _rows(table)[1][0] == "mine"
     assert _rows(table)[1][-1] == "first line"
     assert "second" in table.model().index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_that_restarts_have_a_column_where_there_were_any(panel, table):
+    place = [column.key for column in COLUMNS].index("restarts")
+    assert table.isColumnHidden(place)
+    again = BEST.model_copy(update={"restarts": 2, "active_s": 20.0})
+    panel.setRuns((GOING, again, LOST))
+    assert _rows(table)[1][3:5] == ["0:20", "2"]
+    assert _rows(table)[0][4] == formatting.DASH
+    panel.setRuns((GOING, BEST, LOST))
+    assert table.isColumnHidden(place)
 
 
 def test_that_an_evaluation_reports_what_it_found(panel, table):

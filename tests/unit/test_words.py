@@ -26,7 +26,12 @@ SHOWN_AVOIDED = re.compile(
 )
 """In words that people see."""
 IMAGE = re.compile(r"\bpictures?\b", re.IGNORECASE)
-SAVED_IMAGES = ("ui/bindings/comparison_binding.py", "ui/panels/comparison_panel/")
+SAVED_IMAGES = (
+    "ui/bindings/curve_files.py",
+    "ui/panels/comparison_panel/",
+    "ui/panels/live_panel.py",
+    "ui/plots/picture.py",
+)
 """Of curves; what data holds are images."""
 SCRIPTS = "planning/script/"
 

@@ -39,6 +39,7 @@ _MORE = {
 }
 _NUMBERS = (
     "took",
+    "restarts",
     "accuracy",
     "loss",
     "mean error",
@@ -106,6 +107,7 @@ def _table(found: tuple[RunSummary, ...]) -> Table:
         "started": lambda run: _moment(run.started_s),
         "outcome": run_outcome_words,
         "took": lambda run: _span(run.lasted_s),
+        "restarts": lambda run: str(run.restarts) if run.restarts else "",
         "accuracy": lambda run: _number(run.quality.accuracy),
         "loss": lambda run: _number(run.quality.loss),
         "mean error": lambda run: _number(run.quality.mean_absolute_error),

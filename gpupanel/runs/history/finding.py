@@ -159,6 +159,7 @@ _FIELDS: Final[Mapping[str, _ValueOf]] = {
     "started": _started,
     "outcome": _outcome,
     "duration": lambda run: run.lasted_s,
+    "restarts": lambda run: run.restarts,
     "speed": lambda run: run.examples_per_second,
     "examples_per_second": lambda run: run.examples_per_second,
     "data_wait": lambda run: run.waiting_for_data,

@@ -1,12 +1,9 @@
 """What the files of a run say of it; whether it goes on, its lock shows."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
-
-from pydantic_core import from_json
 
 from gpupanel.domain.events import (
     DataReady,
@@ -27,6 +24,7 @@ from gpupanel.domain.profile import SCHEMA_VERSION
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
 from gpupanel.files.plan_file import PlanHead, read_plan_head
+from gpupanel.runs.directory.event_times import time_of_line
 from gpupanel.runs.directory.profile_file import ProfileHead, read_profile_head, read_run_profile
 from gpupanel.runs.directory.unsafe_entries import first_unsafe_entry
 from gpupanel.runs.history import flaws
@@ -150,7 +148,7 @@ def _without_events(layout: RunLayout, summary: RunSummary) -> RunRecord:
 def _with_events(layout: RunLayout, summary: RunSummary, ends: EventEnds) -> RunRecord:
     first_line, last_line = ends.first_line(), ends.last_line()
     first = decode_event(first_line) if first_line else None
-    begun_s = _time_s(first_line) or ends.changed_s
+    begun_s = time_of_line(first_line) or ends.changed_s
     changes: dict[str, Any] = {"started_s": begun_s}
     end, trainer_word, restarted = _last_words(ends)
     if first is not None and summary.flaw is None:
@@ -165,6 +163,8 @@ def _with_events(layout: RunLayout, summary: RunSummary, ends: EventEnds) -> Run
             "waiting_for_data": word.waiting_for_data,
             "problem": word.problem,
             "saved": word.saved,
+            "restarts": word.restarts,
+            "active_s": word.lasted_s,
         }
         if not is_known:
             changes["flaw"] = summary.flaw or flaws.newer(layout.name)
@@ -174,7 +174,7 @@ def _with_events(layout: RunLayout, summary: RunSummary, ends: EventEnds) -> Run
         summary.model_copy(update=changes),
         trainer_word=trainer_word,
         begun_s=restarted.time_s if restarted is not None else None if first_line else begun_s,
-        last_s=_time_s(last_line),
+        last_s=time_of_line(last_line),
     )
 
 
@@ -221,22 +221,6 @@ def _last_metrics(ends: EventEnds) -> Metrics:
         if not ends.lengthen():
             return Metrics()
     return found[1].metrics
-
-
-def _time_s(line: bytes) -> float | None:
-    """When an event happened that this version may not know otherwise."""
-    try:
-        document = from_json(line)
-    except ValueError:
-        return None
-    time_s = document.get("time_s") if isinstance(document, dict) else None
-    if not isinstance(time_s, int | float):
-        return None
-    try:
-        moment = float(time_s)
-    except OverflowError:
-        return None  # a number of hundreds of digits
-    return moment if math.isfinite(moment) and moment > 0 else None
 
 
 def read_progress(layout: RunLayout, task: str) -> tuple[RunProgress | None, float | None]:

@@ -56,6 +56,9 @@ class RunSummary(Value):
         problem: What ended it, where it did not end well; while it runs, what keeps it from
             going on.
         saved: What of a training is saved, once it ended; ``None`` where nobody reported it.
+        restarts: How often its processes were started again; ``None``: it goes on, was lost, or an
+            older version ran it.
+        active_s: How long all of its legs lasted, without the time between them; ``None`` likewise.
         flaw: Why not all of it can be shown: its directory is of a newer version, incomplete,
             damaged or unreadable.
     """
@@ -81,6 +84,8 @@ class RunSummary(Value):
     device_keys: tuple[str, ...] = ()
     problem: Problem | None = None
     saved: SavedWork | None = None
+    restarts: int | None = None
+    active_s: float | None = None
     flaw: Problem | None = None
 
     @property
@@ -90,7 +95,12 @@ class RunSummary(Value):
 
     @property
     def lasted_s(self) -> float | None:
-        """From start to end; ``None`` while it runs, or where the clock went back meanwhile."""
+        """How long it was there; ``None`` while it runs, or where the clock went back meanwhile.
+
+        From start to end where nobody counted its legs.
+        """
+        if self.active_s is not None:
+            return self.active_s
         if self.started_s is None or self.ended_s is None or self.ended_s < self.started_s:
             return None
         return self.ended_s - self.started_s

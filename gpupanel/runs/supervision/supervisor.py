@@ -33,6 +33,7 @@ from gpupanel.runs.queue.waking import wake_scheduler
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.memory_watch import MemoryWatch
+from gpupanel.runs.supervision.run_legs import RunLegs
 from gpupanel.runs.supervision.run_processes import end_processes_of
 from gpupanel.runs.supervision.shortage_care import ShortageCare
 from gpupanel.runs.supervision.start_claim import AlreadyClaimedError, claim_start
@@ -65,6 +66,7 @@ class Supervisor:
         self._log = ReservedLog(layout.events, layout.reserve)
         self._news = LineTail(layout.events)
         self._stop_requests = StopRequests(layout)
+        self._legs = RunLegs()
 
     def signal_stop(self) -> None:
         """Let the run save and end, as if a person had asked; a signal's handler may call it."""
@@ -89,9 +91,9 @@ class Supervisor:
 
     def _skip_what_was(self) -> None:
         """Events of a run that is resumed: they are over."""
-        self._news.read()
+        self._legs.see_lines(self._news.read())
         while self._news.has_more:
-            self._news.read()
+            self._legs.see_lines(self._news.read())
 
     def _supervise(self) -> Outcome:
         try:
@@ -171,9 +173,10 @@ class Supervisor:
     def _end(self, ending: Ending, attempt: Attempt | None = None) -> Outcome:
         said = attempt.said if attempt is not None else None
         log = last_lines(self._layout.process_log(ending.place))
+        now_s = time.time()
         self._append(
             RunEnded(
-                time_s=time.time(),
+                time_s=now_s,
                 outcome=ending.outcome,
                 metrics=attempt.metrics if attempt is not None else Metrics(),
                 examples_per_second=said.examples_per_second if said is not None else None,
@@ -182,11 +185,14 @@ class Supervisor:
                 exit_code=attempt.exit_code if attempt is not None else None,
                 log_tail=() if ending.outcome.was_successful else log,
                 saved=attempt.saved_work if attempt is not None else None,
+                restarts=self._legs.restarts,
+                lasted_s=self._legs.lasted_s(now_s),
             )
         )
         return ending.outcome
 
     def _append(self, event: Event) -> None:
+        self._legs.see(event)
         try:
             self._log.append(encode_event(event))
         except OSError as error:

@@ -55,6 +55,7 @@ class ReportDialog(QDialog):
             policy.setRetainSizeWhenHidden(True)
             passing.setSizePolicy(policy)
         self._scroll = QScrollArea()
+        self._scroll.setAccessibleName("Report")
         self._scroll.setWidgetResizable(True)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -37,6 +37,7 @@ class FilesEdit(QWidget):
         self._names: tuple[str, ...] = _ALL
         self._field = QLineEdit(self)
         self._field.setReadOnly(True)
+        self._field.setAccessibleName("Chosen files")
         self._field.setPlaceholderText(off[:1].upper() + off[1:])
         self._field.setAcceptDrops(False)  # as PathEdit
         self._browse = QPushButton("Browse…")

@@ -46,8 +46,9 @@ class NumberListEdit(QWidget):
         self._field.setPlaceholderText(placeholder)
         self._error = ""
         column_in(self).addWidget(self._field)
+        # A label's letter reaches it; Tab goes to the field alone, and leaves it again.
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setFocusProxy(self._field)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._field.textEdited.connect(self._take_text)
         self._field.editingFinished.connect(self._tidy)
 

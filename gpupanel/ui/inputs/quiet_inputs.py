@@ -4,12 +4,13 @@ Scrolling through a page of settings must never change one of them by the way.
 """
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QComboBox, QSlider, QSpinBox, QWidget
+from PySide6.QtGui import QShowEvent, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QLabel, QSlider, QSpinBox, QWidget
 from typing_extensions import override
 
 TEXT_MARGIN = 6
 """Pixels before a number; a style sheet cannot set it."""
+_FOR_READER = "label_for_reader"
 
 
 class ComboBox(QComboBox):
@@ -22,6 +23,31 @@ class ComboBox(QComboBox):
     @override
     def wheelEvent(self, e: QWheelEvent) -> None:
         super().wheelEvent(e) if self.hasFocus() else e.ignore()
+
+    @override
+    def showEvent(self, e: QShowEvent) -> None:
+        super().showEvent(e)
+        self._be_labelled()
+
+    def _be_labelled(self) -> None:
+        """Have a screen reader say its name, and not its value alone.
+
+        On Linux Qt reports the value of a combo box as its name, whatever its accessible name is
+        (``QAccessibleComboBox::text``): the name is that of a label with the same parent that
+        belongs to it. Where the label that is seen stands elsewhere, one that nobody sees does it.
+        """
+        beside, name = self.parentWidget(), self.accessibleName()
+        if beside is None or not name:
+            return
+        labels = beside.findChildren(QLabel, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        own = next((each for each in labels if each.buddy() is self), None)
+        if own is None:
+            own = QLabel(beside)
+            own.setObjectName(_FOR_READER)
+            own.hide()
+            own.setBuddy(self)
+        if own.objectName() == _FOR_READER:
+            own.setText(name)
 
 
 class SpinBox(QSpinBox):

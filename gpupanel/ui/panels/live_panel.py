@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QMenu, QPushButton, QStackedLayout, QToolButton, QWidget
 
 from gpupanel.domain.device import DeviceInventory
@@ -10,7 +10,10 @@ from gpupanel.domain.events import RunEnded
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.runs.following.event_tail import Part
 from gpupanel.runs.following.readings import SampleBatch
+from gpupanel.ui import theme
 from gpupanel.ui.plots.axis_tools import SHORT_ZOOM_HINT, ZOOM_HINT, AxisTools
+from gpupanel.ui.plots.picture import PictureFormat
+from gpupanel.ui.plots.picture_menu import PictureMenu
 from gpupanel.ui.plots.plot_library import PlotLibrary
 from gpupanel.ui.plots.plot_wall import PlotWall
 from gpupanel.ui.plots.run_curves import RunCurves
@@ -41,6 +44,11 @@ _ENDED = (
 class LivePanel(QWidget):
     """Takes events and samples in at any rate; plots draw them on a timer of their own."""
 
+    tableRequested = Signal()
+    """All values of the run are wanted as a file."""
+    pictureRequested = Signal(object, bool)
+    """The plots are wanted as a file: a :class:`PictureFormat`, and whether on white."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._curves = RunCurves()
@@ -60,7 +68,7 @@ class LivePanel(QWidget):
         self._hint.setToolTip(wrapped(ZOOM_HINT))
         self._hint.setProperty("tone", "muted")
         self._hint.setProperty("textSize", "small")
-        self._plots = self._make_plots_button()
+        self._more = self._make_more_button()
         self._follow = QPushButton("Reset zoom")
         self._follow.setObjectName("live_whole_run")
         self._follow.setProperty("role", "quiet")
@@ -88,6 +96,7 @@ class LivePanel(QWidget):
     def clear(self) -> None:
         """Forget the run that is shown: another one is opened."""
         self._show_run(RunCurves())
+        self.setWord("")
         self._has_ended = False
         self._empty.setTexts(*_OPENING)
         self._stack.setCurrentIndex(0)
@@ -123,7 +132,7 @@ class LivePanel(QWidget):
         tools = QWidget()
         row = row_in(tools)
         row.addWidget(self._axes)
-        row.addWidget(self._plots)
+        row.addWidget(self._more)
         row.addWidget(self._hint, 1)
         row.addWidget(self._follow)
         column = column_in(plots, spacing=GRID // 2)
@@ -133,24 +142,51 @@ class LivePanel(QWidget):
         self._stack.addWidget(plots)
         self.setLayout(self._stack)
 
-    def _make_plots_button(self) -> QToolButton:
+    def picture(self, title: str, wanted: PictureFormat, *, is_on_white: bool) -> bytes:
+        """What the plots show, as the content of a file.
+
+        Args:
+            title: Above them.
+            wanted: Of which kind.
+            is_on_white: In light colours, whatever the window looks like.
+        """
+        with theme.painted_in(theme.LIGHT if is_on_white else theme.current()):
+            return self._wall.picture(title).content(wanted)
+
+    def setWord(self, word: str) -> None:
+        """Say what became of a file; empty: how to zoom."""
+        self._hint.setText(word or SHORT_ZOOM_HINT)
+        self._hint.setToolTip(wrapped(word or ZOOM_HINT))
+
+    def setTableBusy(self, is_busy: bool) -> None:
+        """Whether a table is being written."""
+        self._table.setEnabled(not is_busy)
+
+    def _make_more_button(self) -> QToolButton:
         button = QToolButton()
-        button.setObjectName("live_plots")
-        button.setText("Plots ▾")
-        button.setToolTip("Shows or hides further plots")
+        button.setObjectName("live_more")
+        button.setText("More ▾")
+        button.setToolTip("Further plots, and the curves as files")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
-        for plot in self._wall.further_plots:
-            entry = menu.addAction(plot.title())
+        self._further = [menu.addAction(plot.title()) for plot in self._wall.further_plots]
+        for entry in self._further:
             entry.setCheckable(True)
             entry.toggled.connect(self._show_further_plots)
+        menu.addSeparator()
+        self._table = menu.addAction("Export CSV…")
+        self._table.setObjectName("live_save_curves")
+        self._table.triggered.connect(self.tableRequested)
+        pictures = PictureMenu(menu)
+        pictures.setTitle("Save picture")
+        pictures.chosen.connect(self.pictureRequested)
+        menu.addMenu(pictures)
         button.setMenu(menu)
         return button
 
     @Slot()
     def _show_further_plots(self) -> None:
-        entries = self._plots.menu().actions()
-        shown = zip(self._wall.further_plots, entries, strict=True)
+        shown = zip(self._wall.further_plots, self._further, strict=True)
         self._wall.setFurtherPlots(tuple(plot for plot, entry in shown if entry.isChecked()))
 
     def _show_run(self, curves: RunCurves) -> None:

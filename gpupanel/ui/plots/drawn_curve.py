@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyqtgraph as pg
+from PySide6.QtGui import QColor
 
 from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale
 from gpupanel.ui.plots.curve import Best, Curve
@@ -51,6 +52,45 @@ class DrawnCurve:
         return self._curve.label
 
     @property
+    def is_hidden(self) -> bool:
+        """Whether it is not drawn."""
+        return self._is_hidden
+
+    @property
+    def is_backdrop(self) -> bool:
+        """Whether it is behind the others."""
+        return self._curve.is_backdrop
+
+    @property
+    def has_dots(self) -> bool:
+        """Whether there is a dot on each point."""
+        return self._dots is not None
+
+    @property
+    def dashes(self) -> tuple[float, ...]:
+        """Lengths of dashes and gaps, in pixels."""
+        return self._curve.dashes
+
+    def color(self) -> QColor:
+        """In the theme that is shown now."""
+        color = self._curve.color()
+        if self._curve.is_backdrop:
+            color.setAlphaF(_FAINT)
+        return color
+
+    def points(self) -> tuple[Floats, Floats]:
+        """Places and values of the line as it is drawn."""
+        places, values = self._line.getData()
+        return (np.empty(0), np.empty(0)) if places is None else (places, values)
+
+    def ring_points(self) -> tuple[Floats, Floats]:
+        """Place and height of the ring, if there is one."""
+        if self._ring is None:
+            return np.empty(0), np.empty(0)
+        places, heights = self._ring.getData()
+        return places, heights
+
+    @property
     def best(self) -> tuple[float, float] | None:
         """Place and value of the best point; ``None`` where none is marked."""
         return self._best
@@ -63,9 +103,7 @@ class DrawnCurve:
 
     def recolor(self) -> None:
         """Take the colours of the theme that is shown now."""
-        color = self._curve.color()
-        if self._curve.is_backdrop:
-            color.setAlphaF(_FAINT)
+        color = self.color()
         # A line of one pixel has a fast path in Qt's painter; a wider one costs a hundredfold.
         width = 1.0 if self._is_restless else self._wide
         self._line.setPen(pg.mkPen(color, width=width, dash=self._curve.dashes or None))

@@ -56,6 +56,10 @@ class DrawnMarks:
         """What has to be put into the plot."""
         return (self._triangles, self._lines)
 
+    def places(self) -> tuple["Floats", "Floats"]:
+        """Where on the axis checkpoints are drawn, and where resumptions."""
+        return self._checkpoints, self._resumptions
+
     def recolor(self) -> None:
         """Take the colours of the theme that is shown now."""
         colors = theme.current()

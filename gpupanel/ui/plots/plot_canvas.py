@@ -2,8 +2,9 @@
 
 import math
 
+import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -16,6 +17,7 @@ from gpupanel.ui.plots.curve import Curve, Marks
 from gpupanel.ui.plots.curve_box import CurveBox
 from gpupanel.ui.plots.drawn_curve import DrawnCurve
 from gpupanel.ui.plots.drawn_marks import DrawnMarks
+from gpupanel.ui.plots.sample_buffer import Floats
 
 _LEFT_AXIS_WIDTH = 52
 _LEAST_RANGES = {AxisKind.TIME: 1.0, AxisKind.STEP: 2.0, AxisKind.EPOCH: 0.02}
@@ -91,6 +93,16 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         """The range of values that is shown."""
         low, high = self._box.viewRange()[1]
         return float(low), float(high)
+
+    @property
+    def chosen_values(self) -> tuple[float, float] | None:
+        """The range of values that a box chose; ``None``: it is fitted to what is shown."""
+        return self.value_range if self._has_chosen_values else None
+
+    def chooseValues(self, values: tuple[float, float]) -> None:
+        """Show that range of values, whatever the curves do."""
+        self._has_chosen_values = True
+        self._box.setYRange(*values, padding=0)
 
     def setAxis(self, kind: AxisKind) -> None:
         """Label what is at the bottom so: as time as long as nobody asked for something else."""
@@ -197,6 +209,31 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             size = (self._box.width(), self._box.height())
             self._marks.redraw(self._times, self.value_range, size, self._scale)
 
+    def curves_place(self) -> QRectF:
+        """Where in this widget the curves are, without the axes."""
+        place = self._box.sceneBoundingRect()
+        return QRectF(self.mapFromScene(place.topLeft()), place.size())
+
+    def drawn_curves(self) -> tuple[DrawnCurve, ...]:
+        """Those that are not hidden, from behind."""
+        shown = (drawn for drawn in self._curves if not drawn.is_hidden)
+        return tuple(sorted(shown, key=lambda drawn: not drawn.is_backdrop))
+
+    def marked(self) -> tuple[Floats, Floats]:
+        """Where checkpoints are marked, and where resumptions."""
+        return (np.empty(0), np.empty(0)) if self._marks is None else self._marks.places()
+
+    def ticks(self, side: str) -> list[tuple[float, str]]:
+        """What is labelled at the ``left`` or the ``bottom``: places and texts."""
+        axis = self.getPlotItem().getAxis(side)
+        low, high = self._box.viewRange()[1 if side == "left" else 0]
+        size = self._box.height() if side == "left" else self._box.width()
+        found: list[tuple[float, str]] = []
+        for spacing, places in axis.tickValues(low, high, size):
+            texts = axis.tickStrings(list(places), 1.0, spacing)
+            found += zip(map(float, places), texts, strict=True)
+        return found
+
     @Slot()
     def recolor(self) -> None:
         """Take the colours of the theme that is shown now."""
@@ -273,8 +310,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     @Slot(object, object)
     def _take_box(self, times: tuple[float, float], values: tuple[float, float] | None) -> None:
         if values is not None:
-            self._has_chosen_values = True
-            self._box.setYRange(*values, padding=0)
+            self.chooseValues(values)
         self.setTimeRange(*times)
         self._take_range_shown()
 

@@ -13,6 +13,7 @@ from gpupanel.ui import formatting, theme
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale, StepScale
 from gpupanel.ui.plots.curve import Best, Curve, Marks
+from gpupanel.ui.plots.picture import CurvePicture
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
 from gpupanel.ui.plots.smoothed_points import SmoothedPoints
@@ -28,6 +29,11 @@ _WIDEST_MEMORY = "1,023.9 GiB"
 _METRIC_TITLES = {"accuracy": "Accuracy, %", "mean_absolute_error": "Mean absolute error"}
 
 _NO_STEP = "No steps recorded"
+_FEET = {
+    AxisKind.STEP: "Over steps.",
+    AxisKind.EPOCH: "Over epochs.",
+    AxisKind.TIME: "Over the time of the run, without pauses.",
+}
 _USUAL_ROWS, _USUAL_HEIGHT, _LEAST_HEIGHT = 3, 96, 72
 """Rows of plots, and how high each is at least, in pixels: in more rows the least of all."""
 _SHORT_RUN_S = 120.0
@@ -153,6 +159,15 @@ class PlotWall(QWidget):
         self._arrange()
         self._set_times(*self._shown_range())
         self.redraw()
+
+    def picture(self, title: str) -> CurvePicture:
+        """What is shown, as a picture in the theme that is current."""
+        span = self._shown_range()
+        plots = [plot.picture_plot(span, has_legend=True) for plot in self.plots]
+        foot = _FEET[self._axis]
+        if self._span > 0.0:
+            foot += f" Curves of steps are smoothed over {self._span:,.0f} steps."
+        return CurvePicture(title, plots, foot)
 
     @property
     def axis(self) -> AxisKind:

@@ -1,9 +1,10 @@
 """A plot on its card: title, legend and curves."""
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -13,6 +14,7 @@ from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale
 from gpupanel.ui.plots.curve import Curve, Marks
 from gpupanel.ui.plots.legend import Legend
+from gpupanel.ui.plots.picture import PicturePlot
 from gpupanel.ui.plots.readout import Readout
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.tips import wrapped
@@ -212,15 +214,7 @@ class TimePlot(QFrame):
             self._make_canvas()
 
     def _make_canvas(self) -> "PlotCanvas":
-        from gpupanel.ui.plots.plot_canvas import PlotCanvas
-
-        canvas = PlotCanvas(self._value_range, self._bounds, self._empty_note, self)
-        canvas.setAxis(self._axis)
-        canvas.setScale(self._scale)
-        canvas.setLogarithmic(self._is_log)
-        canvas.setCurves(self._curves)
-        canvas.setMarks(self._marks)
-        canvas.setHiddenCurves(self._hidden)
+        canvas = self._dressed_canvas(self._empty_note, self)
         canvas.setTimeRange(*self._times)
         canvas.timeRangeChosen.connect(self._take_range)
         canvas.timeRangeReset.connect(self.timeRangeReset)
@@ -228,6 +222,51 @@ class TimePlot(QFrame):
         self._readout = Readout(canvas) if self._has_readout else None
         self._layout.addWidget(canvas, 1)
         self._canvas = canvas
+        return canvas
+
+    def _dressed_canvas(
+        self, empty_note: str, parent: QWidget | None, line_width: float = 1.0
+    ) -> "PlotCanvas":
+        """A canvas of all that this plot shows."""
+        from gpupanel.ui.plots.plot_canvas import PlotCanvas
+
+        canvas = PlotCanvas(
+            self._value_range, self._bounds, empty_note, parent, line_width=line_width
+        )
+        canvas.setAxis(self._axis)
+        canvas.setScale(self._scale)
+        canvas.setLogarithmic(self._is_log)
+        canvas.setCurves(self._curves)
+        canvas.setMarks(self._marks)
+        canvas.setHiddenCurves(self._hidden)
+        return canvas
+
+    def picture_plot(self, span: tuple[float, float], *, has_legend: bool) -> PicturePlot:
+        """The same for a picture.
+
+        Args:
+            span: The part of the axis at the bottom.
+            has_legend: Whether its legend stands beside its title.
+        """
+        entries = tuple(
+            curve.legend_entry(None)
+            for curve in self._curves
+            if not curve.is_backdrop and curve.label not in self._hidden
+        )
+        make = partial(self._picture_canvas, span)
+        return PicturePlot(self.title(), make, entries if has_legend else ())
+
+    def _picture_canvas(
+        self, span: tuple[float, float], size: QSize, line_width: float
+    ) -> "PlotCanvas":
+        canvas = self._dressed_canvas("", None, line_width)
+        canvas.resize(size)
+        # A widget that is not shown learns its size when it is painted: what is drawn follows it.
+        canvas.grab()
+        canvas.setTimeRange(*span)
+        if self._canvas is not None and self._canvas.chosen_values is not None:
+            canvas.chooseValues(self._canvas.chosen_values)
+        canvas.redraw(keep_axes=False)
         return canvas
 
     @override

@@ -17,7 +17,15 @@ def wrapped(tip: str) -> str:
 
 
 def teach(widget: QWidget, name: str, tip: str) -> None:
-    """Gives a control its tooltip, and the same words to assistive technology."""
+    """Gives a control its tooltip, and the same words to assistive technology.
+
+    Where a part of it has the focus in its place, such as the line of a field with a button, that
+    part is what a screen reader is asked about: it has the words, too, unless it has its own.
+    """
     widget.setToolTip(wrapped(tip))
     widget.setAccessibleName(name)
     widget.setAccessibleDescription(tip)
+    part = widget.focusProxy()
+    if part is not None and not part.accessibleName():
+        part.setAccessibleName(name)
+        part.setAccessibleDescription(tip)

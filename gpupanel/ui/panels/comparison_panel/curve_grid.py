@@ -10,6 +10,7 @@ from typing_extensions import override
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.ui.panels.comparison_panel.comparison_curves import ComparisonCurves
 from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
+from gpupanel.ui.plots.picture import PicturePlot
 from gpupanel.ui.plots.time_plot import TimePlot
 from gpupanel.ui.theme import GRID
 
@@ -71,6 +72,12 @@ class CurveGrid(QWidget):
     def span(self) -> tuple[float, float]:
         """The part of the axis that is shown."""
         return self._curves.axis.whole(self._curves.end()) if self._is_whole else self._range
+
+    def picture_plots(self) -> tuple[PicturePlot, ...]:
+        """Those that have a curve, for a picture."""
+        drawn = (metric for metric in self._curves.metrics() if self._curves.curves(metric))
+        span = self.span()
+        return tuple(self.plots[metric].picture_plot(span, has_legend=False) for metric in drawn)
 
     @Slot()
     def refresh(self) -> None:

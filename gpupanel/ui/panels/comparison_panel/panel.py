@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QImage
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -23,6 +22,7 @@ from gpupanel.ui.panels.comparison_panel.legend import LegendModel, LegendView
 from gpupanel.ui.panels.comparison_panel.picture import ComparisonPicture
 from gpupanel.ui.panels.comparison_panel.tools import ExportTools, ViewTools
 from gpupanel.ui.plots.axis_range import AxisKind
+from gpupanel.ui.plots.picture import PictureFormat
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
 from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.tips import wrapped
@@ -37,8 +37,8 @@ class ComparisonPanel(QWidget):
 
     tableRequested = Signal()
     """All values of the compared runs are wanted as a file."""
-    pictureRequested = Signal(bool)
-    """The picture is wanted as a file; whether on white."""
+    pictureRequested = Signal(object, bool)
+    """The picture is wanted as a file: its :class:`PictureFormat`, and whether on white."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -100,16 +100,16 @@ class ComparisonPanel(QWidget):
         """Whether a table is being written."""
         self._exports.setTableBusy(is_busy)
 
-    def picture(self, *, is_on_white: bool) -> QImage:
-        """What is shown of the curves, with the legend.
+    def picture(self, wanted: PictureFormat, *, is_on_white: bool) -> bytes:
+        """What is shown of the curves, with the legend, as the content of a file.
 
         Args:
+            wanted: Of which kind.
             is_on_white: In light colours, whatever the window looks like.
         """
-        shown = theme.LIGHT if is_on_white else theme.current()
-        with theme.painted_in(shown):
-            span = self._grid.span()
-            return ComparisonPicture(self._curves, self._legend.texts(), span).image()
+        with theme.painted_in(theme.LIGHT if is_on_white else theme.current()):
+            plots = self._grid.picture_plots()
+            return ComparisonPicture(self._curves, self._legend.texts(), plots).content(wanted)
 
     def _make_head(self) -> QWidget:
         head = QWidget()
@@ -120,6 +120,7 @@ class ComparisonPanel(QWidget):
 
     def _compose(self) -> None:
         scroll = QScrollArea()
+        scroll.setAccessibleName("Comparison")
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._grid.setProperty("page", "true")

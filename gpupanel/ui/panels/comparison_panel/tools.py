@@ -1,9 +1,10 @@
 """What can be done with a comparison: how it is drawn, and what can be taken along."""
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QButtonGroup, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QPushButton, QToolButton, QWidget
 
 from gpupanel.ui.plots.axis_tools import ZOOM_HINT, AxisTools, switch
+from gpupanel.ui.plots.picture_menu import TABLE_TIP, PictureMenu
 from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import wrapped
@@ -69,30 +70,31 @@ class ExportTools(QWidget):
     """Saves what is compared into files; says what became of it."""
 
     tableRequested = Signal()
-    pictureRequested = Signal(bool)
-    """Whether it is to be on white, whatever the window looks like."""
+    pictureRequested = Signal(object, bool)
+    """Which :class:`PictureFormat`, and whether it is to be on white, whatever the window is."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._table = QPushButton("E&xport CSV…")
         self._table.setObjectName("save_curves")
-        self._table.setToolTip(
-            "Writes every value of these runs into a CSV file: run, step, time_s, metric, value"
-        )
+        self._table.setToolTip(TABLE_TIP)
         self._picture = QToolButton()
         self._picture.setObjectName("save_picture")
         self._picture.setText("Save &picture…")
-        self._picture.setToolTip("Saves the plots with their legend as a PNG picture, on white")
+        self._picture.setToolTip(
+            wrapped(
+                "Saves the plots with their legend: as a PNG picture on white, or as the menu says"
+            )
+        )
         self._picture.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
-        menu = QMenu(self._picture)
-        menu.addAction("White background…", self._ask_for_white)
-        menu.addAction("Current theme…", self._ask_as_shown)
+        menu = PictureMenu(self._picture)
         self._picture.setMenu(menu)
         layout = row_in(self)
         layout.addWidget(self._table)
         layout.addWidget(self._picture)
         self._table.clicked.connect(self.tableRequested)
-        self._picture.clicked.connect(self._ask_for_white)
+        self._picture.clicked.connect(menu.choose_first)
+        menu.chosen.connect(self.pictureRequested)
 
     def setTableBusy(self, is_busy: bool) -> None:
         """Whether a table is being written: one at a time."""
@@ -101,11 +103,3 @@ class ExportTools(QWidget):
     def setPictureEnabled(self, is_enabled: bool) -> None:
         """Whether there is anything to draw."""
         self._picture.setEnabled(is_enabled)
-
-    @Slot()
-    def _ask_for_white(self) -> None:
-        self.pictureRequested.emit(True)
-
-    @Slot()
-    def _ask_as_shown(self) -> None:
-        self.pictureRequested.emit(False)

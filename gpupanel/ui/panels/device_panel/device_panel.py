@@ -54,6 +54,7 @@ class DevicePanel(QWidget):
         self._general = ProblemNotes(most=1, margin=12)
         self._general.setProperty("card", True)
         self._scroll = QScrollArea()
+        self._scroll.setAccessibleName("Devices")
         self._column = QVBoxLayout()
         self._arrange()
         self._head.doctorRequested.connect(self.doctorRequested)

@@ -176,6 +176,7 @@ class EvaluationPanel(QWidget):
 
     def _evaluation_page(self) -> QWidget:
         scroll = QScrollArea()
+        scroll.setAccessibleName("Findings")
         scroll.setWidgetResizable(True)
         scroll.setWidget(self._map)
         self._map.setProperty("page", "true")

@@ -1,7 +1,7 @@
 """What the table of runs shows of each run, a column for each thing."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -39,6 +39,10 @@ def _lasted(run: RunSummary) -> float | None:
 
 def _devices(run: RunSummary) -> str:
     return ", ".join(formatting.device_labels(run.devices)) or formatting.DASH
+
+
+def _whole(number: float | None) -> str:
+    return formatting.DASH if number is None else formatting.count(round(number))
 
 
 def _tags(run: RunSummary) -> str:
@@ -110,10 +114,19 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
     ),
     _number(
         "Duration",
-        "From start to end, with start-up and pauses; until now for a run in progress.",
+        "How long its processes were there, with start-up, without the time until it was resumed; "
+        "from the start until now for a run in progress.",
         "took",
         _lasted,
         formatting.duration,
+    ),
+    _number(
+        "Restarts",
+        "How often the run was started again: resumed by you, or restarted automatically. A dash: "
+        "nobody counted.",
+        "restarts",
+        lambda run: run.restarts,
+        _whole,
     ),
     _number(
         "Accuracy",
@@ -255,6 +268,11 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
     ),
 )
 """In the order of the table."""
+SHOWN_WHERE_ANY: Mapping[str, Callable[[RunSummary], object]] = {
+    "restarts": lambda run: run.restarts,
+    "tags": lambda run: run.tags,
+}
+"""Columns that are usually only there where some run has something in them."""
 STARTED = next(place for place, column in enumerate(COLUMNS) if column.key == "started")
 
 

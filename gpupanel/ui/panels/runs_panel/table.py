@@ -11,7 +11,7 @@ from typing_extensions import override
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.ui.panels.runs_panel.columns import COLUMNS, STARTED
+from gpupanel.ui.panels.runs_panel.columns import COLUMNS, SHOWN_WHERE_ANY, STARTED
 from gpupanel.ui.panels.runs_panel.run_rows import (
     Arrangement,
     Figure,
@@ -96,6 +96,7 @@ class RunsTable(TableView[RunRow]):
         )
         self._runs: tuple[RunSummary, ...] = ()
         self._baseline: RunSummary | None = None
+        self._filled: set[str] = set()
         self._grouped_by = ""
         self._arrangement = Arrangement()
         super().__init__(content, "runs_table", "Runs", _ROW_HEIGHT, parent)
@@ -117,6 +118,7 @@ class RunsTable(TableView[RunRow]):
         top = row_key(content.row(at)) if 0 < at < content.rowCount() else None
         self._runs = runs
         self._find_baseline()
+        self._find_filled()
         content.set_rows(runs, keep_order=True)
         place = None if top is None else content.place_of(top)
         if place is not None:
@@ -291,7 +293,7 @@ class RunsTable(TableView[RunRow]):
 
     def show_columns(self, keys: Sequence[str]) -> None:
         """Show these columns, from left to right, and hide all others."""
-        usual = {column.key: column.is_shown for column in COLUMNS}
+        usual = {column.key: self._is_usual(column.key, column.is_shown) for column in COLUMNS}
         shown = {key: key in keys for key in usual if (key in keys) is not usual[key]}
         self._shown = shown | {key: True for key in keys if is_single(key)}
         hidden = [key for key in self._all_keys() if key not in keys and not is_single(key)]
@@ -410,9 +412,21 @@ class RunsTable(TableView[RunRow]):
         for visual, key in enumerate(self._all_keys()):
             header.moveSection(header.visualIndex(places[key]), visual)
         for place, column in enumerate(self.content.columns):
-            shown = self._shown.get(column.key, column.is_shown)
+            usual = self._is_usual(column.key, column.is_shown)
+            shown = self._shown.get(column.key, usual)
             self.setColumnHidden(place, not shown and place != _NAME)
         self._is_fitting = was_fitting
+
+    def _is_usual(self, key: str, is_shown: bool) -> bool:
+        """Whether a column is shown that nobody chose or hid."""
+        return is_shown and (key not in SHOWN_WHERE_ANY or key in self._filled)
+
+    def _find_filled(self) -> None:
+        """Show columns that have something now, and hide those that have not any more."""
+        filled = {key for key, said in SHOWN_WHERE_ANY.items() if any(map(said, self._runs))}
+        if filled != self._filled:
+            self._filled = filled
+            self._show_columns()
 
     def _fit_columns(self) -> None:
         """Each column as wide as its widest text ever was, unless it was drawn by hand."""

@@ -206,6 +206,19 @@ def test_that_only_the_last_word_counts_where_a_run_was_resumed(runs_dir: Path) 
     assert only(runs_dir).is_running
 
 
+def test_that_restarts_and_legs_are_those_of_the_last_word(runs_dir: Path) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        word = events.RunEnded(time_s=STARTED_S + 9_000, outcome=Outcome.COMPLETED)
+        run.write(word.model_copy(update={"restarts": 3, "lasted_s": 40.0}))
+    assert (only(runs_dir).restarts, only(runs_dir).lasted_s) == (3, 40.0)
+    # As an older version wrote it.
+    with run:
+        run.write(word)
+    summary = only(runs_dir)
+    assert (summary.restarts, summary.active_s, summary.lasted_s) == (None, None, 9_000.0)
+
+
 def test_that_a_word_within_a_log_is_no_last_word(runs_dir: Path) -> None:
     with WrittenRun(runs_dir) as run:
         run.begin()

@@ -10,7 +10,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gpupanel.domain.events import Event, RunEnded, RunRestarted, TrainerStarted
+from gpupanel.domain.events import (
+    Event,
+    RunEnded,
+    RunRestarted,
+    TrainerStarted,
+    encode_event,
+)
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess, ProcessRole
 from gpupanel.domain.problem import Problem
@@ -189,6 +195,19 @@ def test_that_a_gang_is_started_again_until_it_completes(runs_dir: Path) -> None
     assert restart.problem is not None
     assert "Worker 1 was killed by SIGKILL" in restart.problem.message
     assert [one.process for one in gang.started()] == [0, 1, 0, 1]
+    begun = gang.events()[0].time_s
+    assert end.restarts == 1
+    assert end.lasted_s == pytest.approx(end.time_s - begun)
+
+    # Resumed by a person: what was between its legs is not counted, the restart is.
+    by_hand = encode_event(RunRestarted(time_s=time.time(), attempt=0))
+    with gang.layout.events.open("a") as file:
+        file.write(f"{by_hand}\n")
+    time.sleep(0.3)
+    again = gang.run("complete_at_the_second_attempt", "wait")
+    assert again.restarts == 2
+    assert again.lasted_s is not None
+    assert end.lasted_s < again.lasted_s < again.time_s - begun - 0.25
 
 
 def test_that_it_is_started_again_so_often_and_no_more(runs_dir: Path) -> None:

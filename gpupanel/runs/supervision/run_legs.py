@@ -1,0 +1,58 @@
+"""How often a run was started again, and how long all of its legs lasted together.
+
+A leg lasts from a supervisor's beginning to its last word, or to what was heard last of a run whose
+supervisor was killed.
+"""
+
+from collections.abc import Iterable
+
+from gpupanel.domain.events import Event, RunRestarted, RunStarted, decode_event
+from gpupanel.runs.directory.event_times import time_of_line
+
+_STARTED, _RESTARTED = b'"run_started"', b'"run_restarted"'
+
+
+class RunLegs:
+    """Counts as events come, first those of the legs before.
+
+    Attributes:
+        restarts: By a person and automatically.
+    """
+
+    def __init__(self) -> None:
+        self.restarts = 0
+        self._before_s = 0.0
+        self._began_s: float | None = None
+        self._last_line = b""
+
+    def see_lines(self, lines: Iterable[bytes]) -> None:
+        """Take in lines of the legs before, of which only a few are decoded."""
+        for line in lines:
+            # The word alone: whether it is the line's kind, decoding shows.
+            is_near = _STARTED in line or _RESTARTED in line
+            event = decode_event(line) if is_near else None
+            if isinstance(event, RunStarted):
+                self._end_leg(time_of_line(self._last_line))
+            if isinstance(event, RunStarted | RunRestarted):
+                self.see(event)
+            # A restart by hand is reported before its supervisor is there.
+            if not isinstance(event, RunRestarted):
+                self._last_line = line
+
+    def see(self, event: Event) -> None:
+        """Take in what the supervisor reports."""
+        if isinstance(event, RunRestarted):
+            self.restarts += 1
+        elif isinstance(event, RunStarted):
+            self._end_leg(time_of_line(self._last_line))
+            self._began_s = event.time_s
+
+    def lasted_s(self, now_s: float) -> float:
+        """All legs together, up to that moment; a clock that was set back counts as nothing."""
+        leg_s = 0.0 if self._began_s is None else max(0.0, now_s - self._began_s)
+        return self._before_s + leg_s
+
+    def _end_leg(self, last_s: float | None) -> None:
+        if self._began_s is not None and last_s is not None:
+            self._before_s += max(0.0, last_s - self._began_s)
+        self._began_s = None

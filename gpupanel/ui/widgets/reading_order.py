@@ -1,0 +1,84 @@
+"""The Tab key goes through a window as one reads it, whenever its parts were made.
+
+Qt goes in the order in which widgets were made: what appears late, such as the cards of devices,
+would come after everything else.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
+
+
+def move_focus(window: QWidget, *, forward: bool) -> bool:
+    """Give the focus to what comes next or before; from the last one on to the first.
+
+    Args:
+        window: What is gone through.
+        forward: As Tab does; else as Shift+Tab.
+
+    Returns:
+        Whether anything could take it.
+    """
+    stops = list(tab_stops(window))
+    if not stops:
+        return False
+    now = QApplication.focusWidget()
+    if now in stops:
+        place = stops.index(now) + (1 if forward else -1)
+    else:
+        place = _place_of(now, stops, forward=forward)
+    after = stops[place % len(stops)]
+    reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
+    after.setFocus(reason)
+    around = after.parentWidget()
+    while around is not None:
+        if isinstance(around, QScrollArea):
+            around.ensureWidgetVisible(after)
+        around = around.parentWidget()
+    return True
+
+
+def tab_stops(part: QWidget) -> Iterator[QWidget]:
+    """What is seen in there and takes the focus by Tab, as one reads.
+
+    By rows, and in a row from left to right; what stands beside something higher comes before or
+    after all of it.
+    """
+    for each in _as_read(part):
+        takes_focus = each.focusPolicy() & Qt.FocusPolicy.TabFocus
+        # What hands the focus on is reached by what it hands it to.
+        if takes_focus and each.isEnabled() and each.focusProxy() is None:
+            yield each
+        yield from tab_stops(each)
+
+
+def _as_read(part: QWidget) -> list[QWidget]:
+    children = [
+        each
+        for each in part.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        if each.isVisible() and not each.isWindow()
+    ]
+    children.sort(key=lambda each: (each.y(), each.x()))
+    read: list[QWidget] = []
+    while children:
+        first = children[0]
+        row = [each for each in children if _is_beside(first, each)]
+        children = [each for each in children if each not in row]
+        read += sorted(row, key=lambda each: each.x())
+    return read
+
+
+def _is_beside(first: QWidget, other: QWidget) -> bool:
+    """Whether two widgets stand in one row: at least half of the lower one is beside the other."""
+    one, another = first.geometry(), other.geometry()
+    shared = min(one.bottom(), another.bottom()) - max(one.top(), another.top()) + 1
+    return first is other or 2 * shared >= min(one.height(), another.height()) > 0
+
+
+def _place_of(now: QWidget | None, stops: Sequence[QWidget], *, forward: bool) -> int:
+    """Where to go from what is no stop itself, such as the widget around a button that was off."""
+    inside = [n for n, each in enumerate(stops) if now is not None and now.isAncestorOf(each)]
+    if not inside:
+        return 0 if forward else -1
+    return inside[0] if forward else inside[-1]

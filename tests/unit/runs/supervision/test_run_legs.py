@@ -1,0 +1,68 @@
+"""Restarts and legs of a run, counted from its events."""
+
+from gpupanel.domain.events import RunEnded, RunRestarted, RunStarted, StepsDone, encode_event
+from gpupanel.domain.outcome import Outcome
+from gpupanel.runs.supervision.run_legs import RunLegs
+
+
+def step(time_s: float) -> StepsDone:
+    return StepsDone(
+        time_s=time_s,
+        step=1,
+        steps=1,
+        epoch=1,
+        step_in_epoch=1,
+        examples=1,
+        loss=1.0,
+        examples_per_second=1.0,
+    )
+
+
+def lines(*written: object) -> list[bytes]:
+    return [encode_event(event).encode() for event in written]  # type: ignore[arg-type]
+
+
+def test_that_a_first_leg_lasts_from_its_beginning() -> None:
+    legs = RunLegs()
+    assert legs.lasted_s(5.0) == 0.0
+    legs.see(RunStarted(time_s=100.0, supervisor_pid=1))
+    assert (legs.restarts, legs.lasted_s(130.0)) == (0, 30.0)
+    assert legs.lasted_s(50.0) == 0.0
+
+
+def test_that_legs_are_added_and_what_is_between_them_is_not() -> None:
+    legs = RunLegs()
+    legs.see_lines(
+        lines(
+            RunStarted(time_s=100.0, supervisor_pid=1),
+            RunRestarted(time_s=105.0, attempt=1),
+            RunEnded(time_s=110.0, outcome=Outcome.SUSPENDED),
+            RunRestarted(time_s=5_000.0, attempt=0),
+            RunStarted(time_s=5_001.0, supervisor_pid=2),
+            # Killed: nobody said how it ended.
+            step(5_021.0),
+            RunRestarted(time_s=9_000.0, attempt=0),
+        )
+    )
+    legs.see(RunStarted(time_s=9_001.0, supervisor_pid=3))
+    legs.see(RunRestarted(time_s=9_003.0, attempt=1))
+    legs.see(step(9_004.0))
+    assert legs.restarts == 4
+    assert legs.lasted_s(9_006.0) == 10.0 + 20.0 + 5.0
+
+
+def test_that_damaged_lines_do_no_harm() -> None:
+    legs = RunLegs()
+    words = b'{"kind": "log", "text": "\\"run_restarted\\" and \\"run_started\\""}'
+    legs.see_lines(
+        [
+            *lines(RunStarted(time_s=100.0, supervisor_pid=1)),
+            words,
+            b'{"kind": "run_started", "time_s": "never"}',
+            b'{"kind": "run_restarted"',
+            b"[1]",
+            b'{"time_s": 1%s}' % (b"0" * 400),
+            *lines(RunStarted(time_s=200.0, supervisor_pid=1)),
+        ]
+    )
+    assert (legs.restarts, legs.lasted_s(210.0)) == (0, 10.0)  # the first leg's end is not known
