@@ -12,6 +12,7 @@ from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, Allocator, GrowingMemory,
 from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings
 from gpupanel.domain.setting import setting
 from gpupanel.domain.strategy import StrategySettings
+from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import Mib, PlaceCount, Value
 
@@ -107,6 +108,16 @@ class Profile(Value):
     model: ModelSettings = DEFAULT_MODEL
     training: TrainingSettings = TrainingSettings()
     inference: InferenceSettings = InferenceSettings()
+    sweep: SweepSettings | None = Field(
+        default=None,
+        description="What `gpupanel sweep PROFILE` tries: settings with values or ranges, each "
+        "trial a run of its own. A run of the profile alone does without it.",
+    )
+
+    @property
+    def for_one_run(self) -> "Profile":
+        """The profile without what is for sweeps only."""
+        return self if self.sweep is None else self.model_copy(update={"sweep": None})
 
     @property
     def normalises_batches(self) -> bool:

@@ -147,6 +147,8 @@ def _located(annotation: object, path: Sequence[int | str]) -> tuple[list[str], 
 def _origin(annotation: object) -> object:
     if get_origin(annotation) is Annotated:
         return _origin(get_args(annotation)[0])
+    if isinstance(annotation, type) and issubclass(annotation, Value):
+        return dict
     return get_origin(annotation)
 
 

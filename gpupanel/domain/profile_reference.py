@@ -149,6 +149,7 @@ def _table(info: FieldInfo, path: tuple[str, ...]) -> _Table | None:
         annotation, *beside = get_args(annotation)
         tag = next((each.discriminator for each in beside if isinstance(each, FieldInfo)), None)
     members = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else [annotation]
+    members = [each for each in members if each is not NoneType]
     kinds = tuple(each for each in members if isinstance(each, type) and issubclass(each, Value))
     if len(kinds) < len(members) or (len(kinds) > 1) is not isinstance(tag, str):
         return None

@@ -15,7 +15,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, SHARING_KINDS, AllReduce, StrategyKind
 
 
-def on_the_cpu(profile: Profile, gpus: tuple[str, ...], label: str = "Use the CPU") -> Fix:
+def on_the_cpu(profile: Profile, gpus: tuple[str, ...]) -> Fix:
     """Let the CPU stand in for all chosen GPUs, with a logical device for each that they made.
 
     So replicas and shares stay as they are. What only GPUs have is taken out: memory policies,
@@ -24,7 +24,6 @@ def on_the_cpu(profile: Profile, gpus: tuple[str, ...], label: str = "Use the CP
     Args:
         profile: What the person chose.
         gpus: The keys of the chosen GPUs.
-        label: What the button says.
     """
     logical = sum(logical_device_count(profile.memory_policy(key)) for key in gpus)
     kind = profile.strategy.kind
@@ -41,6 +40,7 @@ def on_the_cpu(profile: Profile, gpus: tuple[str, ...], label: str = "Use the CP
     if profile.strategy.all_reduce is AllReduce.NCCL:
         auto = AllReduce.AUTO.value
         changes.append(Change(path=("strategy", "all_reduce"), value=auto))
+    label = "Train on the CPU" if profile.task == "train" else "Use the CPU"
     return Fix(label=label, changes=tuple(changes))
 
 

@@ -15,6 +15,8 @@ _MAY_DIFFER: tuple[_Path, ...] = (
     ("strategy",),
     # A training does not depend on it.
     ("inference",),
+    # Nor on what was to be tried.
+    ("sweep",),
     # Where decoded examples are kept: they are the same.
     ("data", "cache"),
     *(

@@ -256,7 +256,7 @@ def fill_run(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
         touch(layout.trainer_log)
         keep_code(layout, code)
         keep_start_model(layout, profile)
-        text = dump_profile(anchored(profile, Path.cwd()))
+        text = dump_profile(anchored(profile.for_one_run, Path.cwd()))
         write_whole(layout.profile, text, private=True)
     except OSError as error:
         raise ProblemError(disk_problem(error, layout.root)) from error

@@ -54,17 +54,48 @@ class DeviceChoices(Value):
         return self.model_copy(update={"devices": devices})
 
     def with_use_switched(
-        self, key: str, inventory: DeviceInventory, lost: frozenset[str] = frozenset()
+        self,
+        key: str,
+        inventory: DeviceInventory,
+        lost: frozenset[str] = frozenset(),
+        before: tuple[str, ...] = (),
     ) -> "DeviceChoices":
         """The same with one device of this machine in use if it was not, and the reverse.
 
         Which devices are used is spelled out by that, in the inventory's order; devices of another
-        machine stay behind them.
+        machine stay behind them. Where the last device is switched off, another kind takes its
+        place: the CPU for the last GPU, GPUs for the CPU.
+
+        Args:
+            key: Of the device.
+            inventory: The devices of this machine.
+            lost: Those that do not answer.
+            before: What ``visible`` was when GPUs were used last: they take the CPU's place.
         """
         in_use = set(self.keys_in_use(inventory, lost)) ^ {key}
+        if not in_use and key == CPU_KEY:
+            return self.with_visible(_answering(before, inventory, lost))
+        if in_use == {CPU_KEY, key}:
+            # Replicas must be of one kind: a GPU takes the place of the CPU that was alone.
+            in_use = {key}
+        elif not in_use:
+            in_use = {CPU_KEY}
         present = tuple(each.key for each in inventory.devices if each.key in in_use)
         absent = tuple(each for each in self.devices.visible if inventory.device(each) is None)
         return self.with_visible((*present, *absent))
+
+    def may_be_switched_off(
+        self, key: str, inventory: DeviceInventory, lost: frozenset[str] = frozenset()
+    ) -> bool:
+        """Whether anything could take the device's place; nothing can take that of the CPU alone.
+
+        Args:
+            key: Of a device of this machine.
+            inventory: The devices of this machine.
+            lost: Those that do not answer.
+        """
+        is_alone = self.keys_in_use(inventory, lost) == (key,)
+        return not is_alone or key != CPU_KEY or bool(_answering((), inventory, lost))
 
     def with_cpu_replicas(self, replicas: int) -> "DeviceChoices":
         """The same with so many logical devices made of the CPU."""
@@ -108,6 +139,16 @@ class DeviceChoices(Value):
         described = {each: it for each, it in self.devices.described.items() if each != key}
         devices = self.devices.model_copy(update={"visible": visible, "described": described})
         return self.model_copy(update={"devices": devices, "memory": memory})
+
+
+def _answering(
+    wanted: tuple[str, ...], inventory: DeviceInventory, lost: frozenset[str]
+) -> tuple[str, ...]:
+    """The GPUs among these that answer; all that do where none is named, or none is left."""
+    gpus = tuple(
+        gpu.key for gpu in inventory.gpus if gpu.key not in lost and not gpu.is_partitioned
+    )
+    return tuple(key for key in gpus if key in wanted) or gpus
 
 
 def _fits(policy: MemoryPolicy, gpu: PhysicalDevice) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from PySide6.QtGui import QColor
 
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.ui import formatting, theme
+from gpupanel.ui import device_colors, formatting, theme
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,23 +18,23 @@ class DeviceLabels:
 
     inventory: DeviceInventory | None = None
 
-    def index(self, key: str) -> int | None:
-        """The device's position in the inventory; ``None`` when it is not in this machine."""
+    def color_number(self, key: str) -> int | None:
+        """Of the device's colour; ``None`` when it is not in this machine."""
         devices = self.inventory.devices if self.inventory else ()
-        return next((index for index, device in enumerate(devices) if device.key == key), None)
+        return device_colors.known.numbers(device.key for device in devices).get(key)
 
     def color(self, key: str) -> QColor:
         """The one colour of the device in the theme that is shown now."""
-        index = self.index(key)
-        return theme.current().color("others") if index is None else theme.device_color(index)
+        number = self.color_number(key)
+        return theme.current().color("others") if number is None else theme.device_color(number)
 
     def label(self, key: str, name: str = "") -> str:
         """A short name that distinguishes the device; from ``name`` when it is unknown."""
-        index = self.index(key)
-        if self.inventory is None or index is None:
+        devices = self.inventory.devices if self.inventory else ()
+        place = next((at for at, device in enumerate(devices) if device.key == key), None)
+        if place is None:
             return formatting.short_device_name(name or key)
-        names = tuple(device.name for device in self.inventory.devices)
-        return formatting.device_labels(names)[index]
+        return formatting.device_labels(tuple(device.name for device in devices))[place]
 
     def names(self) -> dict[str, str]:
         """The short name of each device of this machine, by key."""

@@ -12,6 +12,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.ui.bindings.batch_fit_binding import BatchFitBinding
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
+from gpupanel.ui.bindings.device_colors_binding import DeviceColorsBinding
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.bindings.examples_binding import ExamplesBinding
@@ -82,6 +83,7 @@ class MainWindow(QMainWindow):
         self._settings = settings
         self._questions = questions or Questions(self)
         self.session = Session(parent=self)
+        DeviceColorsBinding(self.session, settings, self)
         self.control = RunControl(self.session, Launcher(self), runs_dir, self)
         self.profiles = ProfileActions(self.session, settings, self._questions, self)
         self._process_actions = ProcessActions(self.session, self._questions, self)
@@ -286,7 +288,7 @@ class MainWindow(QMainWindow):
         runs = (self._past_speed, self._history, self._queue, self._comparison, self._exports)
         others = (*children, *runs, self._live_curves, self._tensorboard)
         ends = (*(each.stop for each in others), self.control.close)
-        stops = (self._remember_folds, self._notes.stop, *parts, *ends)
+        stops = (self._remember_folds, self._notes.stop, self._menus.stop, *parts, *ends)
         asking = (self.control, self.profiles, self._questions)
         return WindowClosing(self, self.session, *asking, self._settings, stops)
 

@@ -11,6 +11,7 @@ from gpupanel.ui.panels.runs_panel.table import ColumnChoices
 from gpupanel.ui.window_settings import WindowSettings
 
 _FOLDS = "devices/open"
+_COLORS = "devices/colors"
 _SECTIONS = "session/open"
 _COLUMNS = "runs/columns"
 _SETTINGS = "window/settings"
@@ -24,6 +25,17 @@ def remembered_folds(settings: QSettings) -> dict[str, bool]:
 def remember_folds(settings: QSettings, folds: Mapping[str, bool]) -> None:
     """Keep which devices are opened or folded for the next window."""
     settings.setValue(_FOLDS, json.dumps(dict(folds)))
+
+
+def remembered_device_colors(settings: QSettings) -> dict[str, int]:
+    """The numbers of the devices' colours, by their keys."""
+    found = _document(settings, _COLORS)
+    return {key: number for key, number in found.items() if type(number) is int and number >= 0}
+
+
+def remember_device_colors(settings: QSettings, numbers: Mapping[str, int]) -> None:
+    """Keep the numbers of the devices' colours for the next window."""
+    settings.setValue(_COLORS, json.dumps(dict(numbers)))
 
 
 def remembered_sections(settings: QSettings) -> dict[str, bool]:

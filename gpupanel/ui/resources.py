@@ -22,6 +22,19 @@ def folder() -> Path:
     raise FileNotFoundError(message)
 
 
+def document(name: str) -> Path | None:
+    """The path of a page of the documentation; ``None``: this installation has none of that name.
+
+    Args:
+        name: Of a file; a path is none.
+    """
+    if Path(name).name != name:
+        return None
+    # Inside the package when installed from a wheel; in a source checkout beside the resources.
+    places = (folder() / "docs", folder().parent / "docs")
+    return next((place / name for place in places if (place / name).is_file()), None)
+
+
 def path(*parts: str) -> Path:
     """The path of one shipped file: ``path("styles", "panel.qss")``."""
     return folder().joinpath(*parts)

@@ -163,10 +163,13 @@ def current() -> Theme:
     return changes.theme
 
 
-def device_color(index: int) -> QColor:
-    """The colour of a device everywhere, by its position in the inventory's ``devices``."""
-    colors = current().devices
-    return QColor(colors[index % len(colors)])
+DEVICE_COLORS = len(LIGHT.devices)
+"""How many devices can be distinguished by colour."""
+
+
+def device_color(number: int) -> QColor:
+    """The colour of a device everywhere, by its number among the ``DeviceColors``."""
+    return QColor(current().devices[number % DEVICE_COLORS])
 
 
 def prepare(application: QApplication) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface
-from PySide6.QtWidgets import QComboBox, QScrollArea, QWidget
+from PySide6.QtWidgets import QComboBox, QScrollArea, QTextBrowser, QWidget
 
 from gpupanel.ui.widgets.painted_widget import PaintedWidget
 
@@ -57,9 +57,10 @@ def unspoken(window: QWidget) -> list[str]:
     found = []
     for widget in reached(window):
         role = QAccessible.queryAccessibleInterface(widget).role()
-        # Qt has no role for what only scrolls, nor for what paints itself, which describes itself.
+        # Qt has no role for what only scrolls, that of text for a page that is read, and none for
+        # what paints itself, which describes itself.
         describes = isinstance(widget, PaintedWidget) and bool(widget.accessibleDescription())
-        has_no_role = describes or isinstance(widget, QScrollArea)
+        has_no_role = describes or isinstance(widget, QScrollArea | QTextBrowser)
         where = " in ".join(
             each.objectName() or type(each).__name__ for each in (widget, widget.parentWidget())
         )

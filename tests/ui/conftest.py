@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from gpupanel.trainer.preview import preview
-from gpupanel.ui import theme
+from gpupanel.ui import device_colors, theme
 from gpupanel.ui.garbage_collection import GarbageCollection
 from gpupanel.ui.workers import preview_worker
 from gpupanel.ui.workers.worker_thread import wait_for_ending
@@ -42,6 +42,12 @@ def _garbage_collection(_dressed_application: None) -> Iterator[GarbageCollectio
 def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientBot:
     """pytest-qt's, with the patience that a busy machine needs."""
     return PatientBot(request)
+
+
+@pytest.fixture(autouse=True)
+def _new_device_colors() -> None:
+    """Devices have the colours of a first window."""
+    device_colors.known.restore({})
 
 
 @pytest.fixture

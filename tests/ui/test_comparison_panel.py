@@ -18,6 +18,7 @@ from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.comparison_panel import ComparisonPanel, run_styles
+from gpupanel.ui.plots.curve import Best
 from gpupanel.ui.plots.picture import PictureFormat
 from gpupanel.ui.plots.readout import Readout
 from gpupanel.ui.workers.comparison_worker import ComparedRun
@@ -178,6 +179,47 @@ def test_that_smoothing_leaves_what_was_measured_faint_behind(panel):
     panel.findChild(QSlider, "smoothing_slider").setValue(0)
     assert len(plot(panel, Metric.LOSS)._curves) == 2
     assert plot(panel, Metric.LOSS).title() == "Loss"
+
+
+def test_that_learning_rates_are_compared_but_have_no_best_one(panel):
+    rates = run(0, {Metric.LOSS: [2.0, 1.0], Metric.LEARNING_RATE: [0.1, 0.01]})
+    show(panel, rates, SECOND)
+    panel.findChild(QSlider, "smoothing_slider").setValue(3)
+    [curve] = plot(panel, Metric.LEARNING_RATE)._curves
+    assert curve.buffer.values.tolist() == [0.1, 0.01]
+    assert not any("earning" in title for title in rows(panel)[0])
+    button(panel, "log_values").click()
+    assert plot(panel, Metric.LEARNING_RATE)._is_log
+    assert not plot(panel, Metric.ACCURACY)._is_log
+
+
+def test_that_runs_of_other_batches_stand_over_each_other_by_epochs(panel):
+    first, second = replace(FIRST, steps_per_epoch=1), replace(SECOND, steps_per_epoch=2)
+    show(panel, first, second, run(2, {Metric.LOSS: [1.0, 2.0]}))
+    button(panel, "epoch_axis").click()
+    assert [(label, places) for label, places, _ in drawn(panel, Metric.LOSS)] == [
+        ("run 0", [1.0, 2.0, 3.0]),
+        ("run 1", [0.5, 1.0, 1.5, 2.0]),
+    ]
+    show(panel, run(0, {Metric.LOSS: [1.0]}), run(1, {Metric.LOSS: [1.0]}))
+    assert not button(panel, "epoch_axis").isEnabled()
+    assert button(panel, "step_axis").isChecked()
+    assert drawn(panel, Metric.LOSS)[0][1] == [1.0]
+
+
+def test_that_the_best_validation_of_each_run_is_marked(panel):
+    show(panel, run(0, {Metric.VAL_LOSS: [3.0, 1.0, 2.0], Metric.VAL_ACCURACY: [0.1, 0.9, 0.5]}))
+    assert plot(panel, Metric.VAL_LOSS)._curves[0].best is Best.LEAST
+    assert plot(panel, Metric.VAL_ACCURACY)._curves[0].best is Best.GREATEST
+
+
+def test_that_a_click_in_a_plots_legend_hides_the_run(panel):
+    show(panel, FIRST, SECOND)
+    plot(panel, Metric.LOSS).legend.toggled.emit("run 0")
+    assert [label for label, *_ in drawn(panel, Metric.LOSS)] == ["run 1"]
+    table = panel.findChild(QTableView, "comparison_legend").model()
+    state = table.index(0, 0).data(Qt.ItemDataRole.CheckStateRole)
+    assert Qt.CheckState(state) is Qt.CheckState.Unchecked
 
 
 def test_that_the_values_at_the_pointer_stand_beside_it(qtbot, panel):

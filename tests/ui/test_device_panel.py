@@ -74,12 +74,33 @@ def test_that_a_switch_writes_the_devices_in_use_by_their_keys(panel, qtbot):
     assert panel.value().devices.visible == ("GPU-4090", "GPU-3060", CPU_KEY)
 
 
-def test_that_the_only_device_in_use_cannot_be_switched_off(panel):
+def test_that_the_cpu_takes_the_place_of_the_last_gpu_and_a_gpu_that_of_the_cpu(panel):
     panel.setInventory(TWO_UNEQUAL)
     click(switch(panel, "GPU-3060"))
+    assert "use the CPU instead" in switch(panel, "GPU-4090").toolTip()
     click(switch(panel, "GPU-4090"))
+    assert panel.value().devices.visible == (CPU_KEY,)
+    click(switch(panel, "GPU-3060"))
+    assert panel.value().devices.visible == ("GPU-3060",)
+
+
+def test_that_switching_the_cpu_off_brings_back_the_gpus_that_were_used_before(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    click(switch(panel, "GPU-4090"))
+    click(switch(panel, "GPU-3060"))
+    click(switch(panel, CPU_KEY))
+    assert panel.value().devices.visible == ("GPU-3060",)
+    panel.setValue(DeviceChoices(devices=DeviceSettings(visible=(CPU_KEY,))))
+    panel.setSample(with_lost(busy_sample(TWO_UNEQUAL, 0.0), "GPU-3060"))
+    click(switch(panel, CPU_KEY))
     assert panel.value().devices.visible == ("GPU-4090",)
-    assert "only device in use" in switch(panel, "GPU-4090").toolTip()
+
+
+def test_that_the_cpu_stays_on_where_no_gpu_answers(panel):
+    panel.setInventory(CPU_ONLY)
+    click(switch(panel, CPU_KEY))
+    assert panel.value() == DeviceChoices()
+    assert "no GPU answers" in switch(panel, CPU_KEY).toolTip()
 
 
 def test_that_showing_a_value_is_silent(panel, qtbot):

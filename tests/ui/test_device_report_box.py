@@ -97,7 +97,7 @@ def test_that_each_device_has_its_colour_name_limit_memory_and_place(box, qtbot)
         "No limit, takes up to 9.9 GiB; as planned, by its PCI bus 0000:02:00.0.",
     ]
     dots = [dot for dot in box.findChildren(ColorDot) if dot.isVisibleTo(box)]
-    assert [dot._index for dot in dots] == [0, 1]
+    assert [dot._number for dot in dots] == [0, 1]
     assert severities(box) == [None, None, None]
 
 

@@ -3,9 +3,11 @@
 import pytest
 from PySide6.QtCore import QSettings
 
+from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.memory import GrowingMemory, LimitedMemory
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from tests.fakes.devices import RTX_3060, RTX_4090, TWO_UNEQUAL
 from tests.fakes.person import Person
@@ -70,3 +72,21 @@ def test_that_a_click_on_a_problem_leads_to_the_device_that_it_is_about(window):
     click(row)
     assert card(window.devices, RTX_3060.key).is_open
     assert window.focusWidget() is policy_box(window.devices, RTX_3060.key)
+
+
+def test_that_a_session_whose_gpus_are_all_switched_off_can_be_started_on_the_cpu(window):
+    for gpu in (RTX_4090, RTX_3060):
+        click(card(window.devices, gpu.key).findChild(Switch))
+    assert window.session.prepare_now().is_startable
+    assert [device.key for device in window.session.preparation.plan.devices] == [CPU_KEY]
+    click(card(window.devices, CPU_KEY).findChild(Switch))
+    window.session.prepare_now()
+    assert [device.key for device in window.session.preparation.plan.devices] == [RTX_3060.key]
+
+
+def test_that_cpu_and_gpus_together_are_mended_by_one_click_to_either(window):
+    click(card(window.devices, CPU_KEY).findChild(Switch))
+    window.session.prepare_now()
+    click(button(window.devices, "Train on the CPU"))
+    assert window.session.prepare_now().is_startable
+    assert [device.key for device in window.session.preparation.plan.devices] == [CPU_KEY]

@@ -34,7 +34,8 @@ def _files_in_wheel() -> dict[str, Path]:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wheel = settings["tool"]["hatch"]["build"]["targets"]["wheel"]
     places = {package: package for package in wheel["packages"]} | wheel["force-include"]
-    return {
+    files = {place: ROOT / source for source, place in places.items() if (ROOT / source).is_file()}
+    return files | {
         f"{place}/{path.relative_to(ROOT / source).as_posix()}": path
         for source, place in places.items()
         for path in (ROOT / source).rglob("*")
@@ -55,6 +56,8 @@ def test_that_the_wheel_carries_what_the_program_reads_and_no_images_of_the_read
     for folder in folders:
         for path in (ROOT / "resources" / folder).rglob("*.*"):
             assert carried[f"gpupanel/{path.relative_to(ROOT).as_posix()}"] == path
+    for path in (ROOT / "docs").glob("*.md"):
+        assert carried[f"gpupanel/resources/docs/{path.name}"] == path
     assert "gpupanel/__main__.py" in carried
     assert [name for name in carried if name.endswith((".png", ".jpg", ".gif"))] == []
     assert max(path.stat().st_size for path in carried.values()) < 100_000

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.chosen_devices import is_lost
@@ -37,6 +38,7 @@ def lost_devices(context: PlanningContext) -> Iterator[Problem]:
     if not lost:
         return
     answering = [key for key in profile.devices.visible if key not in lost]
+    gpus = tuple(key for key in profile.devices.visible if key != CPU_KEY)
     names = ", ".join(device.name for key in lost if (device := inventory.device(key)) is not None)
     yield Problem(
         code="device_lost",
@@ -47,6 +49,7 @@ def lost_devices(context: PlanningContext) -> Iterator[Problem]:
         fix=Fix.of("Use the others", "devices.visible", answering)
         if answering
         else on_the_cpu(profile, tuple(lost)),
+        alternatives=() if set(answering) <= {CPU_KEY} else (on_the_cpu(profile, gpus),),
     )
 
 
@@ -79,7 +82,7 @@ def _listed(profile: Profile, keys: tuple[str, ...]) -> str:
 
 def mixed_kinds(context: PlanningContext) -> Iterator[Problem]:
     """CPU and GPUs chosen together: a step would wait for the CPU."""
-    gpus = [gpu.key for gpu in context.gpus]
+    profile, gpus = context.profile, [gpu.key for gpu in context.gpus]
     if gpus and len(gpus) < len(context.devices):
         yield Problem(
             code="devices_mixed",
@@ -87,4 +90,5 @@ def mixed_kinds(context: PlanningContext) -> Iterator[Problem]:
             message="The CPU and GPUs are chosen together, but replicas must be of one kind.",
             hint="Switch the CPU off; it feeds the GPUs in any case.",
             fix=Fix.of("Use the GPUs only", "devices.visible", gpus),
+            alternatives=(on_the_cpu(profile, tuple(gpus)),),
         )

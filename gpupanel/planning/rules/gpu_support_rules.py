@@ -71,8 +71,7 @@ def _not_usable(
 def _without(context: PlanningContext, unusable: list[PhysicalDevice]) -> tuple[Fix, ...]:
     """What can be done about chosen GPUs that cannot be used: the others, or the CPU."""
     usable = [gpu.key for gpu in context.gpus if gpu not in unusable]
-    label = "Train on the CPU" if context.trains else "Use the CPU"
-    cpu = on_the_cpu(context.profile, tuple(gpu.key for gpu in context.gpus), label)
+    cpu = _use_cpu(context)
     if not usable:
         return (cpu,)
     who = unusable[0].name if len(unusable) == 1 else "them"

@@ -24,6 +24,7 @@ from gpupanel.planning.rules import (
     share_rules,
     strategy_rules,
     suggestion_rules,
+    sweep_rules,
     training_rules,
     worker_rules,
 )
@@ -112,4 +113,5 @@ RULES: Final[tuple[Rule, ...]] = (
     model_size_rules.step_above_memory,
     memory_estimate_rules.estimate_above_memory,
     model_size_rules.data_above_memory,
+    sweep_rules.sweep_cannot_start,
 )

@@ -122,6 +122,8 @@ class CurveRecorder:
                 np.asarray(batch.loss),
                 np.asarray(batch.accuracy),
                 np.asarray(batch.examples_per_second),
+                np.asarray(batch.learning_rate),
+                np.asarray(batch.waiting_for_data),
             )
         )
         # An epoch that ended with the first of these steps stands until it is reported anew.

@@ -9,7 +9,8 @@ class Metric(StrEnum):
     """One measured quantity of a run, in the order in which people are shown them.
 
     Those without ``val_`` but the mean absolute error come with steps: means over the examples
-    of the steps that one event reports. The others come once an epoch, of the whole set.
+    of the steps that one event reports; the learning rate is that of the last of them, the waiting
+    that of the last seconds. The others come once an epoch, of the whole set.
     """
 
     LOSS = "loss"
@@ -24,11 +25,18 @@ class Metric(StrEnum):
     VAL_ROOT_MEAN_SQUARED_ERROR = "val_root_mean_squared_error"
     VAL_R2 = "val_r2"
     EXAMPLES_PER_SECOND = "examples_per_second"
+    LEARNING_RATE = "learning_rate"
+    WAITING_FOR_DATA = "waiting_for_data"
 
     @property
     def is_of_epochs(self) -> bool:
         """Whether there is one value an epoch; else one for each report of steps."""
         return self not in STEP_METRICS
+
+    @property
+    def is_of_model(self) -> bool:
+        """Whether it says how good the model is; else how it was trained."""
+        return self not in TRAINING_METRICS
 
     @property
     def more_is_better(self) -> bool:
@@ -43,7 +51,9 @@ class Metric(StrEnum):
         return next((each for each in Measure if each.value == key), None)
 
 
-STEP_METRICS = (Metric.LOSS, Metric.ACCURACY, Metric.EXAMPLES_PER_SECOND)
+TRAINING_METRICS = (Metric.EXAMPLES_PER_SECOND, Metric.LEARNING_RATE, Metric.WAITING_FOR_DATA)
+"""Those that say how a model was trained."""
+STEP_METRICS = (Metric.LOSS, Metric.ACCURACY, *TRAINING_METRICS)
 """Those that steps report."""
 EPOCH_METRICS = tuple(metric for metric in Metric if metric not in STEP_METRICS)
 """Those that epochs report."""

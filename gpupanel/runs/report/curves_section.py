@@ -19,8 +19,12 @@ def curves_section(material: ReportMaterial) -> Html:
     of_epoch = 0 if events.data is None else events.data.steps_per_epoch
     # By epochs, where their length is known: that is what a person chose.
     unit, below = (of_epoch, "epoch") if of_epoch > 0 else (1, "step")
-    names = dict.fromkeys(metric.value.removeprefix(_VALIDATION) for metric in events.curves)
     last = Metric.EXAMPLES_PER_SECOND.value
+    names = dict.fromkeys(
+        metric.value.removeprefix(_VALIDATION)
+        for metric in events.curves
+        if metric.is_of_model or metric.value == last
+    )
     pictures = [
         _picture(events.curves, name, unit, below)
         for name in sorted(names, key=lambda name: name == last)

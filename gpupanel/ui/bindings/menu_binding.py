@@ -19,6 +19,11 @@ from gpupanel.ui.session import Session
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog
 
+    from gpupanel.ui.dialogs.guide_dialog import GuideDialog
+
+_SECTIONS = ("Preparing a session", "Watching a run", "Past runs")
+"""Of the guide, for each page of the window."""
+
 
 class MenuBinding(QObject):
     """Gives the window its menus; what the bar's buttons do, too, is bound with these.
@@ -51,6 +56,7 @@ class MenuBinding(QObject):
         inner = {menu.objectName(): menu for menu in (bar.recent_menu, bar.examples_menu)}
         self.menu_bar = MenuBar(actions, inner)
         window.setMenuBar(self.menu_bar)
+        self._guide: GuideDialog | None = None
         self._connect(doctor)
         self._show_run()
         self._show_page()
@@ -70,6 +76,7 @@ class MenuBinding(QObject):
         actions.reset_zoom.triggered.connect(self._live.live.plot_wall.follow)
         actions.reset_zoom.setEnabled(False)
         self._live.live.plot_wall.followingChanged.connect(actions.reset_zoom.setDisabled)
+        actions.guide.triggered.connect(self._show_guide)
         actions.shortcuts.triggered.connect(self._show_shortcuts)
         actions.doctor.triggered.connect(doctor.open_doctor)
         actions.about.triggered.connect(self._show_about)
@@ -121,7 +128,23 @@ class MenuBinding(QObject):
         if self._control.shown is not None:
             self._live.tensorboardRequested.emit(self._control.shown)
 
+    def stop(self) -> None:
+        """Close the guide, which stands beside the window."""
+        if self._guide is not None:
+            self._guide.close()
+
     # Dialogs are imported when they are asked for: most windows never need them.
+
+    @Slot()
+    def _show_guide(self) -> None:
+        from gpupanel.ui.dialogs.guide_dialog import GuideDialog
+
+        if self._guide is None:
+            self._guide = GuideDialog(self._window)
+        if not self._guide.isVisible():
+            self._guide.show_section(_SECTIONS[self._tabs.currentIndex()])
+        self._guide.show()
+        self._guide.activateWindow()
 
     @Slot()
     def _show_shortcuts(self) -> None:

@@ -104,6 +104,7 @@ class WindowActions(QObject):
 
     def _make_help(self) -> None:
         make = self._make
+        self.guide = make("help_guide", "&Guide", "How to work with this window", "F1")
         self.shortcuts = make(
             "help_shortcuts", "&Keyboard shortcuts", "Lists all keys of the window", "Ctrl+?"
         )
@@ -172,7 +173,7 @@ def menus_of(actions: WindowActions) -> Sequence[tuple[str, Sequence[Entry]]]:
     run = (a.start, a.queue, a.resume, None, a.checkpoint, a.suspend, a.stop, a.end)
     rest = (None, a.tensorboard)
     pages = (a.show_session, a.show_live, a.show_runs, None, a.next_page, a.previous_page)
-    helps = (a.shortcuts, a.doctor, None, a.about)
+    helps = (a.guide, a.shortcuts, a.doctor, None, a.about)
     return (
         ("&File", file),
         ("&Edit", (a.undo, a.redo)),

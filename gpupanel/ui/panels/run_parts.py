@@ -135,7 +135,7 @@ class LayersStrip(QWidget):
         )
         listed.setToolTip(wrapped(f"{lines}."))
         self.setAccessibleDescription(f"{self.accessibleDescription()} {where.text()}: {names}.")
-        return ColorDot(device_labels.index(first.device_key)), where, size, listed
+        return ColorDot(device_labels.color_number(first.device_key)), where, size, listed
 
 
 _KEEP_TIP = "Saves these shares in the profile: the next run starts with them."

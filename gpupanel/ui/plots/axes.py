@@ -11,7 +11,7 @@ from typing_extensions import override
 from gpupanel.ui import formatting
 from gpupanel.ui.plots.axis_range import AxisKind, nice_step
 
-_PIXELS_A_VALUE = 28.0
+_PIXELS_A_VALUE = 24.0
 _LEAST_OF_THREE = 44.0
 """Pixels on which three labels have room."""
 _LARGEST = 307.0
@@ -57,7 +57,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
 
 def _parts(pixels: float) -> int:
     """So many parts of the axis of values have labels."""
-    return max(3 if pixels >= _LEAST_OF_THREE else 1, int(pixels / _PIXELS_A_VALUE))
+    return max(3 if pixels >= _LEAST_OF_THREE else 1, math.ceil(pixels / _PIXELS_A_VALUE))
 
 
 def log_ticks(low: float, high: float, most: int) -> list[float]:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.ui import formatting, theme
+from gpupanel.ui import device_colors, formatting, theme
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale, StepScale
 from gpupanel.ui.plots.curve import Best, Curve, Marks
@@ -392,8 +392,9 @@ class PlotWall(QWidget):
             curves.examples_per_second, title, _training_color, formatting.rate, _WIDEST_RATE
         )
         speeds = [speed]
-        for index, (device, label) in enumerate(zip(devices, labels, strict=True)):
-            color = partial(theme.device_color, index)
+        numbers = device_colors.known.numbers(device.key for device in devices)
+        for device, label in zip(devices, labels, strict=True):
+            color = partial(theme.device_color, numbers[device.key])
             if device.key in rates:
                 rate = rates[device.key]
                 speeds.append(Curve(rate, label, color, formatting.rate, _WIDEST_RATE))

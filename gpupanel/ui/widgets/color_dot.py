@@ -12,12 +12,12 @@ class ColorDot(QWidget):
     """Stands before a device's name; hollow while the device is not in use.
 
     Args:
-        index: Position of the device in the inventory; ``None`` for none of this machine.
+        number: Of the device's colour; ``None`` for one that is not in this machine.
     """
 
-    def __init__(self, index: int | None, parent: QWidget | None = None) -> None:
+    def __init__(self, number: int | None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._index = index
+        self._number = number
         self._is_filled = True
         self.setFixedSize(self.sizeHint())
 
@@ -32,10 +32,10 @@ class ColorDot(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self._index is None:
+        if self._number is None:
             color = theme.current().color("others")
         else:
-            color = theme.device_color(self._index)
+            color = theme.device_color(self._number)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         pen = painter.pen()

@@ -20,12 +20,12 @@ class CoreBars(QWidget):
     A shared bar is as high as their mean, and pale up to the busiest of them.
 
     Args:
-        index: Position of the CPU in the inventory, for its colour.
+        color: Number of the CPU's colour.
     """
 
-    def __init__(self, index: int, parent: QWidget | None = None) -> None:
+    def __init__(self, color: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._index = index
+        self._color = color
         self._values: tuple[float, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Logical processors")
@@ -64,8 +64,8 @@ class CoreBars(QWidget):
         if not bars:
             return
         painter = QPainter(self)
-        color = theme.device_color(self._index)
-        pale = theme.device_color(self._index)
+        color = theme.device_color(self._color)
+        pale = theme.device_color(self._color)
         pale.setAlphaF(_PALE)
         pitch = min(_WIDEST, self.width() / len(bars))
         width = pitch - (2.0 if pitch >= 2 * _NARROWEST else 1.0)

@@ -209,7 +209,7 @@ class DeviceReportRows(QWidget):
             icon = SeverityIcon(severity(answer))
             icon.setToolTip(wrapped(_UNKNOWN_TIP if answer.pci_bus_id is None else words.text()))
             self._add(icon, 0)
-        self._add(ColorDot(device_labels.index(answer.device_key)), 1)
+        self._add(ColorDot(device_labels.color_number(answer.device_key)), 1)
         self._add(name, _NAME_COLUMN)
         self._add(logical, _LOGICAL_COLUMN)
         if self._wide:

@@ -29,15 +29,15 @@ class MemoryBar(PaintedWidget):
     context takes besides. The parts of a split are distinguished by lines.
 
     Args:
-        index: Position of the device in the inventory.
+        color: Number of the device's colour.
     """
 
     limitsMoved = Signal(object)
     """A person moved a border, also while dragging: the limits in MiB, a tuple of int."""
 
-    def __init__(self, index: int, parent: QWidget | None = None) -> None:
+    def __init__(self, color: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._index = index
+        self._color = color
         self._use = MemoryUse()
         self._latest = self._use
         self._is_movable = False
@@ -152,7 +152,7 @@ class MemoryBar(PaintedWidget):
         self._painter_of_bar().paint(painter, has_grips=self._has_borders(), chosen=chosen)
 
     def _painter_of_bar(self) -> BarPainter:
-        return BarPainter(self._use, self._index, self.width())
+        return BarPainter(self._use, self._color, self.width())
 
     def _has_borders(self) -> bool:
         return self._is_movable and self.isEnabled() and bool(self._use.borders_mib)

@@ -20,13 +20,13 @@ class BarPainter:
 
     Args:
         use: What to show.
-        index: Position of the device in the inventory.
+        color: Number of the device's colour.
         width: Of the whole bar in pixels.
     """
 
-    def __init__(self, use: MemoryUse, index: int, width: int) -> None:
+    def __init__(self, use: MemoryUse, color: int, width: int) -> None:
         self._use = use
-        self._color = theme.device_color(index)
+        self._color = theme.device_color(color)
         # Half a grip at either end, so that one at the end can be seen and grabbed whole.
         margin = _GRIP_WIDTH / 2.0
         self._bar = QRectF(margin, OVERHANG, max(1.0, width - 2 * margin), BAR_HEIGHT)

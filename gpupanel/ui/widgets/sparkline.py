@@ -14,13 +14,13 @@ class Sparkline(QWidget):
     """A curve from 0 to 100 that moves left with each reading; ``None`` leaves a gap.
 
     Args:
-        index: Position of the device in the inventory, for its colour.
+        color: Number of the device's colour.
         length: Readings that are kept.
     """
 
-    def __init__(self, index: int, length: int = 120, parent: QWidget | None = None) -> None:
+    def __init__(self, color: int, length: int = 120, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._index = index
+        self._color = color
         self._values: deque[float | None] = deque(maxlen=length)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -48,7 +48,7 @@ class Sparkline(QWidget):
         area = QRectF(self.rect()).adjusted(0.5, 1.0, -0.5, -1.5)
         painter.setPen(QPen(theme.current().color("track"), 1.0))
         painter.drawLine(area.bottomLeft(), area.bottomRight())
-        color = theme.device_color(self._index)
+        color = theme.device_color(self._color)
         for piece in self._pieces(area):
             self._draw(painter, area, piece, color)
 

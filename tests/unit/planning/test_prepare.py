@@ -334,7 +334,23 @@ def test_that_nccl_on_the_cpu_is_refused() -> None:
 
 def test_that_cpu_and_gpu_together_are_refused() -> None:
     profile = profile_with(devices=DeviceSettings(visible=("cpu", "GPU-4090")))
-    assert found(profile, "devices_mixed").is_error
+    problem = found(profile, "devices_mixed")
+    assert problem.is_error
+    assert problem.fix is not None
+    assert apply_fix(profile, problem.fix).devices.visible == ("GPU-4090",)
+    (cpu,) = problem.alternatives
+    assert cpu.label == "Train on the CPU"
+    assert apply_fix(profile, cpu).devices.visible == ("cpu",)
+
+
+def test_that_a_lost_gpu_beside_others_can_be_left_for_them_or_for_the_cpu() -> None:
+    profile = profile_with(devices=DeviceSettings(visible=("GPU-4090", "GPU-3060")))
+    problem = found(profile, "device_lost", sample=lost("GPU-4090"))
+    assert problem.fix is not None
+    assert problem.fix.label == "Use the others"
+    assert [fix.label for fix in problem.alternatives] == ["Train on the CPU"]
+    beside = profile_with(devices=DeviceSettings(visible=("GPU-4090", "cpu")))
+    assert found(beside, "device_lost", sample=lost("GPU-4090")).alternatives == ()
 
 
 def test_that_idle_devices_of_a_one_device_run_are_reported() -> None:

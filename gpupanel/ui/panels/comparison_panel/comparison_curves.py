@@ -12,6 +12,9 @@ from gpupanel.ui.plots.curve import Best, Curve, FixedPoints
 from gpupanel.ui.plots.smoothing import smoothed
 from gpupanel.ui.workers.comparison_worker import ComparedRun
 
+_EVEN = (Metric.LEARNING_RATE, Metric.WAITING_FOR_DATA)
+"""What is known exactly, or is a mean over seconds already."""
+
 
 class ComparisonCurves:
     """The curves of all metrics, made anew only where something changed.
@@ -51,8 +54,8 @@ class ComparisonCurves:
         return tuple(sorted(drawn, key=lambda curve: not curve.is_backdrop))
 
     def is_smoothed(self, metric: Metric) -> bool:
-        """Whether its curves are smoothed: those of epochs have few points, and never are."""
-        return self.span > 0.0 and not metric.is_of_epochs
+        """Whether its curves are smoothed: not the few points of epochs, nor what is no sample."""
+        return self.span > 0.0 and not metric.is_of_epochs and metric not in _EVEN
 
     @property
     def knows_epochs(self) -> bool:

@@ -24,7 +24,8 @@ _ROWS = (
     (Metric.LOSS, Metric.VAL_LOSS),
     (Metric.ACCURACY, Metric.VAL_ACCURACY),
     (Metric.MEAN_ABSOLUTE_ERROR, Metric.VAL_MEAN_ABSOLUTE_ERROR),
-    (Metric.EXAMPLES_PER_SECOND,),
+    (Metric.EXAMPLES_PER_SECOND, Metric.WAITING_FOR_DATA),
+    (Metric.LEARNING_RATE,),
 )
 
 

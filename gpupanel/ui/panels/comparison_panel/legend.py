@@ -103,7 +103,7 @@ def legend_columns(
     metrics: Sequence[Metric], runs: Sequence[ComparedRun] = ()
 ) -> tuple[Column[ComparedRun], ...]:
     """The columns where some run has these metrics, or one of a test set."""
-    measured = [metric for metric in metrics if metric is not Metric.EXAMPLES_PER_SECOND]
+    measured = [metric for metric in metrics if metric.is_of_model]
     tested = [
         column for column in _TESTED if any(column.text(run) != formatting.DASH for run in runs)
     ]

@@ -98,4 +98,14 @@ WORDS = {
         formatting.rate,
         "9,999,999 ex/s",
     ),
+    Metric.LEARNING_RATE: _number(
+        "Learning rate",
+        "Learning rate",
+        "Of the last update of each report, as the schedule has it.",
+    ),
+    Metric.WAITING_FOR_DATA: _share(
+        "Waiting for data",
+        "Waiting",
+        "Percent of the last ten seconds of training in which steps waited for examples.",
+    ),
 }

@@ -150,9 +150,18 @@ class ComparisonPanel(QWidget):
         self._curves.set_runs(shown)
         self._legend.set_runs(shown, self._curves.metrics())
         self._tools.axes.setEpochsKnown(self._curves.knows_epochs)
+        self._leave_unknown_epochs()
         self._grid.refresh()
         self._exports.setPictureEnabled(bool(self._curves.metrics()))
         self._show_page()
+
+    def _leave_unknown_epochs(self) -> None:
+        """Count steps where it turns out that no run has reported how long its epochs are."""
+        is_read = all(run.is_read for run in self._runs)
+        if self._curves.axis is AxisKind.EPOCH and is_read and not self._curves.knows_epochs:
+            self._curves.axis = AxisKind.STEP
+            self._tools.axes.setAxis(AxisKind.STEP)
+            self._grid.show_whole()
 
     @Slot(bool)
     def _choose_page(self, _are_differences: bool) -> None:

@@ -28,7 +28,7 @@ class DeviceCard(QFrame):
     """Name, use, readings and, where the device is in use, how much of it to use.
 
     Args:
-        index: Position of the device in the inventory: decides its colour.
+        color: Number of the device's colour.
         label: A short name that no other device of this machine has.
     """
 
@@ -49,19 +49,19 @@ class DeviceCard(QFrame):
     """The button of a problem's fix was pressed: the :class:`Fix`."""
 
     def __init__(
-        self, device: PhysicalDevice, index: int, label: str, parent: QWidget | None = None
+        self, device: PhysicalDevice, color: int, label: str, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setProperty("card", True)
         self.setProperty("nested", device.is_mig_instance)
-        self._device = device
+        self._device, self._color = device, color
         self._reading: DeviceReading | None = None
         self._own_processes: frozenset[int] = frozenset()
         self._is_open, self._is_in_use = True, False
-        self._head = CardHead(device, index, label)
+        self._head = CardHead(device, color, label)
         self._state = QLabel()
         self._state.setWordWrap(True)
-        self.readings = ReadingsView(device, index)
+        self.readings = ReadingsView(device, color)
         """What the device does."""
         self._memory = MemoryEditor()
         self._memory.setRoom(device.memory_total_mib, None)
@@ -72,10 +72,10 @@ class DeviceCard(QFrame):
         self.problems = ProblemNotes()
         """What is wrong with the settings of this device."""
         self.details = DetailsFold(device)
-        self._host = HostView(index)
+        self._host = HostView(color)
         self._arrange()
         self._connect()
-        self.setUse(in_use=False, is_only_one=False)
+        self.setUse(in_use=False)
         self.setOpen(is_open=True)
         self._show_state()
 
@@ -83,6 +83,11 @@ class DeviceCard(QFrame):
     def device(self) -> PhysicalDevice:
         """The device that the card is about."""
         return self._device
+
+    @property
+    def color(self) -> int:
+        """The number of the device's colour."""
+        return self._color
 
     @property
     def is_open(self) -> bool:
@@ -100,10 +105,10 @@ class DeviceCard(QFrame):
         self._show_parts()
         self._show_reading()
 
-    def setUse(self, *, in_use: bool, is_only_one: bool) -> None:
-        """Show whether the device is in use; the only one that is cannot be switched off."""
+    def setUse(self, *, in_use: bool, is_only_one: bool = False, can_switch: bool = True) -> None:
+        """Show whether the device is in use, alone, and whether another could take its place."""
         self._is_in_use = in_use
-        self._head.setUse(in_use=in_use, is_only_one=is_only_one)
+        self._head.setUse(in_use=in_use, is_only_one=is_only_one, can_switch=can_switch)
         self._show_parts()
 
     def setPolicy(self, policy: MemoryPolicy, allocator: Allocator, others_in_use: int) -> None:

@@ -7,10 +7,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.memory import Allocator, MemoryPolicy
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
+from gpupanel.ui import device_colors
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.panels.device_panel import panel_text
 from gpupanel.ui.panels.device_panel.absent_card import AbsentCard
@@ -44,6 +45,7 @@ class DevicePanel(QWidget):
         self._sample: TelemetrySample | None = None
         self._lost: frozenset[str] = frozenset()
         self._choices = DeviceChoices()
+        self._gpus_before: tuple[str, ...] = ()
         self._problems: tuple[Problem, ...] = ()
         self._own_processes: frozenset[int] = frozenset()
         self._cards: list[DeviceCard] = []
@@ -162,14 +164,17 @@ class DevicePanel(QWidget):
         self.setMinimumWidth(304)
 
     def _make_cards(self, inventory: DeviceInventory) -> None:
-        kept = {(card.device, index): card for index, card in enumerate(self._cards)}
+        kept = {(card.device, card.color): card for card in self._cards}
         histories = {card.device.key: card.readings.history() for card in self._cards}
         labels = panel_text.labels(inventory)
+        numbers = device_colors.known.numbers(device.key for device in inventory.devices)
         self._cards = [
-            kept.pop((device, index))
-            if (device, index) in kept
-            else self._new_card(inventory, index, labels[index], histories)
-            for index, device in enumerate(inventory.devices)
+            kept.pop((device, color))
+            if (device, color) in kept
+            else self._new_card(device, color, label, histories)
+            for device, color, label in zip(
+                inventory.devices, numbers.values(), labels, strict=True
+            )
         ]
         for card in kept.values():
             self._drop(card)
@@ -198,12 +203,12 @@ class DevicePanel(QWidget):
 
     def _new_card(
         self,
-        inventory: DeviceInventory,
-        index: int,
+        device: PhysicalDevice,
+        color: int,
         label: str,
         histories: dict[str, tuple[float | None, ...]],
     ) -> DeviceCard:
-        card = DeviceCard(inventory.devices[index], index, label)
+        card = DeviceCard(device, color, label)
         card.useChanged.connect(self._take_use)
         card.foldChanged.connect(self._take_fold)
         card.policyChanged.connect(self._take_policy)
@@ -222,10 +227,16 @@ class DevicePanel(QWidget):
         if self._inventory is None:
             return
         in_use = self._choices.keys_in_use(self._inventory, self._lost)
+        if CPU_KEY not in in_use:
+            self._gpus_before = in_use
         gpus = {gpu.key for gpu in self._choices.gpus_in_use(self._inventory, self._lost)}
         for card in self._cards:
             key = card.device.key
-            card.setUse(in_use=key in in_use, is_only_one=in_use == (key,))
+            card.setUse(
+                in_use=key in in_use,
+                is_only_one=in_use == (key,),
+                can_switch=self._choices.may_be_switched_off(key, self._inventory, self._lost),
+            )
             policy = self._choices.memory_policy(key)
             card.setPolicy(policy, self._choices.devices.allocator, len(gpus - {key}))
             card.setReplicas(self._choices.devices.cpu_replicas)
@@ -261,7 +272,8 @@ class DevicePanel(QWidget):
     @Slot(str, bool)
     def _take_use(self, key: str, on: bool) -> None:
         if self._inventory is not None:
-            self._take(self._choices.with_use_switched(key, self._inventory, self._lost))
+            choices, before = self._choices, self._gpus_before
+            self._take(choices.with_use_switched(key, self._inventory, self._lost, before))
 
     @Slot(str, bool)
     def _take_fold(self, key: str, is_open: bool) -> None:

@@ -18,7 +18,7 @@ class CardHead(QWidget):
     """Colour, name, how busy while the card is folded, the fold, and the switch.
 
     Args:
-        index: Position of the device in the inventory: decides its colour.
+        color: Number of the device's colour.
         label: A short name that no other device of this machine has.
     """
 
@@ -28,11 +28,11 @@ class CardHead(QWidget):
     """A person opened the card, or folded it."""
 
     def __init__(
-        self, device: PhysicalDevice, index: int, label: str, parent: QWidget | None = None
+        self, device: PhysicalDevice, color: int, label: str, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self._label = label
-        self._dot = ColorDot(index)
+        self._label, self._is_gpu = label, device.is_gpu
+        self._dot = ColorDot(color)
         self._name = ElidedLabel(label)
         self._name.setElideMode(Qt.TextElideMode.ElideMiddle)
         self._name.setProperty("role", "title")
@@ -58,13 +58,16 @@ class CardHead(QWidget):
             self._switch.hide()
         self.setOpen(is_open=True)
 
-    def setUse(self, *, in_use: bool, is_only_one: bool) -> None:
-        """Show whether the device is in use; the only one that is cannot be switched off."""
+    def setUse(self, *, in_use: bool, is_only_one: bool, can_switch: bool) -> None:
+        """Show whether the device is in use, alone, and whether another could take its place."""
         self._switch.setChecked(in_use)
-        self._switch.setEnabled(not is_only_one)
+        self._switch.setEnabled(can_switch)
         self._dot.setFilled(in_use)
-        if is_only_one:
-            tip = "The only device in use: switch on another device first."
+        if not can_switch:
+            tip = "The only device that could be used: no GPU answers."
+        elif is_only_one:
+            instead = "the CPU" if self._is_gpu else "the GPUs"
+            tip = f"The only device in use. Switch it off to use {instead} instead."
         elif in_use:
             tip = "In use: the run trains on this device. Switch it off to exclude it."
         else:

@@ -20,9 +20,9 @@ _LITTLE_MIB = 5 * 1024
 class HostView(QWidget):
     """A bar per logical processor, and how full the disk of the runs is."""
 
-    def __init__(self, index: int, parent: QWidget | None = None) -> None:
+    def __init__(self, color: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._cores = CoreBars(index)
+        self._cores = CoreBars(color)
         self._disk = QWidget()
         self._disk_bar = _DiskBar()
         self._free = QLabel()

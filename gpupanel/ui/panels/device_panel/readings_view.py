@@ -22,7 +22,7 @@ class ReadingsView(QWidget):
 
     Args:
         device: The device that reports.
-        index: Position of the device in the inventory, for its colour.
+        color: Number of the device's colour.
     """
 
     utilizationChanged = Signal(str)
@@ -30,15 +30,15 @@ class ReadingsView(QWidget):
     limitsMoved = Signal(object)
     """A person moved a border of the bar: the limits in MiB, a tuple of int."""
 
-    def __init__(self, device: PhysicalDevice, index: int, parent: QWidget | None = None) -> None:
+    def __init__(self, device: PhysicalDevice, color: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._device = device
         self._is_open = True
-        self._sparkline = Sparkline(index)
+        self._sparkline = Sparkline(color)
         self._utilization = self._number(formatting.percent(100.0))
         self._tag, self._folded_tag = NoticeTag(), NoticeTag(is_short=True)
         self._busy = QWidget()
-        self.bar = MemoryBar(index)
+        self.bar = MemoryBar(color)
         """All of the device's memory."""
         self._memory = self._number("")
         self._temperature = self._number(formatting.celsius(100.0))

@@ -83,7 +83,7 @@ class OtherProcessesList(QWidget):
         self._cells, self._numbers, self._rows = [], {}, 0
         for held in others:
             label = self._device_labels.label(held.device_key, held.device_name)
-            dot = ColorDot(self._device_labels.index(held.device_key))
+            dot = ColorDot(self._device_labels.color_number(held.device_key))
             self._add_row(held.device_key, ElidedLabel(label), dot)
             known = {_identity(held, process): process for process in held.processes}
             order = self._order[held.device_key]

@@ -51,7 +51,7 @@ class ReplicaTable(CellGrid):
         self._shares.setVisible(not plan.places)
         self.set_cells(
             (
-                ColorDot(device_labels.index(key)),
+                ColorDot(device_labels.color_number(key)),
                 QLabel(str(number)),
                 ElidedLabel(device_labels.label(key)),
                 _copyable(logical),
@@ -136,7 +136,7 @@ def _devices(process: PlannedProcess, device_labels: DeviceLabels) -> QWidget:
     cell = QWidget()
     layout = row_in(cell)
     for device in process.devices:
-        layout.addWidget(ColorDot(device_labels.index(device.key)))
+        layout.addWidget(ColorDot(device_labels.color_number(device.key)))
         layout.addWidget(QLabel(device_labels.label(device.key, device.name)))
     if not process.devices:
         none = QLabel("no device")
@@ -166,7 +166,7 @@ class MemoryList(CellGrid):
         self._shown = (plan, device_labels)
         self.set_cells(
             (
-                ColorDot(device_labels.index(device.key)),
+                ColorDot(device_labels.color_number(device.key)),
                 _device_name(device_labels.label(device.key, device.name)),
                 _memory(device, plan, device_labels),
             )

@@ -25,9 +25,10 @@ from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
 from gpupanel.runs.history.finding import needs_settings, run_finder
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.ui import formatting
+from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.runs_panel.actions import RunListActions, action, with_baseline
 from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
+from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
 from gpupanel.ui.panels.runs_panel.table import ColumnChoices, RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
@@ -84,6 +85,8 @@ class RunsPanel(QWidget):
         self.setObjectName("runs_panel")
         self._is_listed = self._has_settings = False
         self._filter = RunFilter()
+        self._chooser: ColumnChooser | None = None
+        self._scatter: ScatterDialog | None = None
         self._table = RunsTable(self)
         self._search = self._make_search()
         self._count = QLabel(self)
@@ -114,7 +117,6 @@ class RunsPanel(QWidget):
         self._table.columnsChanged.connect(self.columnsChanged)
         self._table.settingsWanted.connect(self.settingsWanted)
         self._table.chooserRequested.connect(self._open_chooser)
-        self._chooser: ColumnChooser | None = None
         self._show_choices()
 
     def setRuns(self, runs: tuple[RunSummary, ...]) -> None:
@@ -133,6 +135,7 @@ class RunsPanel(QWidget):
         self._table.set_settings(settings)
         if not self._filter.is_plain:
             self._search_anew()
+        self._draw_scatter()
         if self._chooser is not None and self._chooser.isVisible():
             self._chooser.setOffers(*self._table.offers())
 
@@ -238,6 +241,10 @@ class RunsPanel(QWidget):
         self._stack = QStackedWidget(self)
         for page in (self._table, self._empty, self._make_nothing_found()):
             self._stack.addWidget(page)
+        self._scatter_button = QPushButton("Scatter…", self)
+        self._scatter_button.setObjectName("runs_scatter")
+        self._scatter_button.setToolTip("Draws a setting against what the runs reached")
+        self._scatter_button.clicked.connect(self._open_scatter)
         self._group = QPushButton("Group", self)
         self._group.setObjectName("runs_group")
         self._group.setToolTip("Groups the runs by what a column says of them")
@@ -255,6 +262,7 @@ class RunsPanel(QWidget):
         head.addWidget(self._count)
         head.addWidget(self._undo)
         head.addWidget(self._notice, 1)
+        head.addWidget(self._scatter_button)
         head.addWidget(self._group)
         head.addWidget(self._columns)
         for each in self._actions.all:
@@ -308,6 +316,7 @@ class RunsPanel(QWidget):
 
     @Slot()
     def _show_choices(self) -> None:
+        self._draw_scatter()
         self._actions.show_for(self.chosen_runs(), self._table.baseline())
 
     @Slot(str)
@@ -356,6 +365,33 @@ class RunsPanel(QWidget):
     def _open_menu(self, place: QPoint) -> None:
         menu = self._actions.menu(self)
         menu.popup(self._table.viewport().mapToGlobal(place))
+
+    @Slot()
+    def _open_scatter(self) -> None:
+        self.settingsWanted.emit()
+        if self._scatter is None:
+            self._scatter = ScatterDialog(self)
+            self._scatter.runChosen.connect(self._table.choose)
+            self._scatter.runOpened.connect(self._open_named)
+        self._scatter.show()
+        self._scatter.activateWindow()
+        self._draw_scatter()
+
+    def _draw_scatter(self) -> None:
+        """What is shown and chosen in the table, with the colours that a comparison gives it."""
+        if self._scatter is None or not self._scatter.isVisible():
+            return
+        rows = self._table.content.found_rows
+        compared = with_baseline(self.chosen_runs(), self._table.baseline())
+        colors = {run.name: theme.device_color(place) for place, run in enumerate(compared)}
+        runs = [row for row in rows if isinstance(row, RunSummary)]
+        self._scatter.setRuns(runs, colors, *self._table.axis_columns())
+
+    @Slot(str)
+    def _open_named(self, name: str) -> None:
+        run = next((each for each in self._table.runs if each.name == name), None)
+        if run is not None:
+            self.runOpened.emit(run.path)
 
     @Slot()
     def _open_groups(self) -> None:

@@ -33,6 +33,7 @@ from gpupanel.ui.panels.runs_panel.setting_columns import (
     is_single,
 )
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.table_model import Column
 from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -43,6 +44,8 @@ _CELL_MARGINS = 3 * GRID
 _NAME = 0
 _MOST_OFFERED = 12
 """Settings that a menu lists; all others are grouped by the menu of their column's title."""
+_AXES_OF_WORDS = ("strategy", "devices", "outcome", "tags")
+"""Columns of words that a few values are enough for."""
 _FOLDING: dict[int, bool | None] = {
     Qt.Key.Key_Left: True,
     Qt.Key.Key_Right: False,
@@ -291,6 +294,24 @@ class RunsTable(TableView[RunRow]):
         hidden.sort(key=lambda offer: offer.what != DIFFERS)
         return tuple(offered[key] for key in shown), tuple(hidden)
 
+    def axis_columns(
+        self,
+    ) -> tuple[tuple[Column[RunSummary], ...], tuple[Column[RunSummary], ...]]:
+        """What runs can be drawn by: across, settings that differ first, and up, only numbers."""
+        offers = self._single.offers(self._runs)
+        single = [(offer, self._single.column(offer.key)) for offer in offers]
+        differing = [each for offer, each in single if each and offer.what == DIFFERS]
+        differing.sort(key=lambda column: column.number_text is None)
+        metrics = [each for offer, each in single if each and not is_setting(offer.key)]
+        numbers = [*(each for each in COLUMNS if each.number_text), *metrics]
+        reached = tuple(each for each in numbers if self._has_any(each))
+        words = (each for each in COLUMNS if each.key in _AXES_OF_WORDS and self._has_any(each))
+        return (*differing, *words, *reached), reached
+
+    def _has_any(self, column: Column[RunSummary]) -> bool:
+        order = column.order
+        return order is not None and any(order(run) is not None for run in self._runs)
+
     def show_columns(self, keys: Sequence[str]) -> None:
         """Show these columns, from left to right, and hide all others."""
         usual = {column.key: self._is_usual(column.key, column.is_shown) for column in COLUMNS}
@@ -377,6 +398,13 @@ class RunsTable(TableView[RunRow]):
         self._arrange()
         if any(is_setting(key) for key in (*keys, self._grouped_by)):
             self.settingsWanted.emit()
+
+    def choose(self, name: str) -> None:
+        """Choose the run of that name alone, and show its row."""
+        place = self.content.place_of(name)
+        if place is not None:
+            self.selectRow(place)
+            self.scrollTo(self.content.index(place, 0))
 
     def _choose(self, names: Sequence[str]) -> None:
         if [run.name for run in self.chosen_runs()] == list(names):

@@ -55,7 +55,8 @@ class ShareFields(QWidget):
         replicas = plan.replicas if plan and len(plan.replicas) == len(self._rows) else ()
         for row, replica in zip(self._rows, replicas, strict=False):
             row.show_device(
-                device_labels.index(replica.device_key), device_labels.label(replica.device_key)
+                device_labels.color_number(replica.device_key),
+                device_labels.label(replica.device_key),
             )
 
     def _take(self, _replica: int, _share: int) -> None:
@@ -69,7 +70,7 @@ class _ShareRow(QWidget):
         super().__init__(parent)
         self._replica = replica
         self._dot: ColorDot | None = None
-        self._index: int | None = None
+        self._number: int | None = None
         self._name = QLabel(f"Replica {replica}")
         self.field = Counter(unit="example")
         teach(self.field, f"Share of replica {replica}", _TIP)
@@ -78,12 +79,12 @@ class _ShareRow(QWidget):
         self._layout.addWidget(self._name, 1)
         self._layout.addWidget(self.field, 2)
 
-    def show_device(self, index: int | None, label: str) -> None:
+    def show_device(self, number: int | None, label: str) -> None:
         """The device that the replica runs on."""
-        if self._dot is None or index != self._index:
+        if self._dot is None or number != self._number:
             if self._dot is not None:
                 self._layout.removeWidget(self._dot)
                 self._dot.deleteLater()
-            self._dot, self._index = ColorDot(index), index
+            self._dot, self._number = ColorDot(number), number
             self._layout.insertWidget(0, self._dot)
         self._name.setToolTip(wrapped(f"Replica {self._replica} runs on {label}. {_TIP}"))

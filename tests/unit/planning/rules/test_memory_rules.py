@@ -372,7 +372,7 @@ def test_that_the_cpu_is_offered_where_every_gpu_is_too_old() -> None:
     problem = found(Profile(), "gpu_not_in_tensorflow_build", inventory, build=build)
     assert "the build needs 9.0 at least" in problem.message
     assert problem.fix is not None
-    assert problem.fix.label == "Use the CPU"
+    assert problem.fix.label == "Train on the CPU"
 
 
 def test_that_a_build_whose_targets_cannot_be_read_is_said_to_need_others() -> None:

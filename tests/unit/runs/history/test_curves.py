@@ -43,7 +43,13 @@ def test_that_only_what_was_measured_has_a_curve():
         step(1001.0, 1, 2.0), step(1002.0, 2, 1.0), epoch(1003.0, 2, val_loss=1.5, loss=1.6)
     )
     curves = recorder.points()
-    assert set(curves) == {Metric.LOSS, Metric.VAL_LOSS, Metric.EXAMPLES_PER_SECOND}
+    # Steps of which nobody reported a learning rate have none; waiting is 0 where there is none.
+    assert set(curves) == {
+        Metric.LOSS,
+        Metric.VAL_LOSS,
+        Metric.EXAMPLES_PER_SECOND,
+        Metric.WAITING_FOR_DATA,
+    }
     assert curves[Metric.LOSS].steps.tolist() == [1, 2]
     assert curves[Metric.LOSS].times_s.tolist() == [1.0, 2.0]
     assert curves[Metric.LOSS].values.tolist() == [2.0, 1.0]

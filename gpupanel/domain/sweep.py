@@ -1,0 +1,151 @@
+"""What a sweep tries: which settings, which values, how many trainings, and what is best."""
+
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag
+
+from gpupanel.domain.choice import ChoiceEnum
+from gpupanel.domain.measure import Measure
+from gpupanel.domain.setting import setting
+from gpupanel.domain.value import Count, PositiveInt, Value
+
+MOST_TRIALS: Final = 1_000
+"""Trainings of one sweep."""
+MOST_SWEPT: Final = 32
+"""Settings of one sweep."""
+
+
+class SweepMethod(ChoiceEnum):
+    """How the values of the trials are chosen."""
+
+    GRID = "grid", "Grid", "Every combination of the values, once."
+    RANDOM = "random", "Random", "Values at random, by the seed; none twice."
+    BAYESIAN = (
+        "bayesian",
+        "Bayesian",
+        "Values where trials so far were good, by Optuna's TPE: pip install 'gpupanel[sweep]'.",
+    )
+
+
+class SweepDirection(ChoiceEnum):
+    """Which values of the metric are better."""
+
+    AUTO = "auto", "By the metric", "Losses and errors: smaller; accuracy and the like: greater."
+    MINIMIZE = "minimize", "Minimize", "Smaller is better."
+    MAXIMIZE = "maximize", "Maximize", "Greater is better."
+
+
+def _plain(value: object) -> object:
+    """The value, if it is none that only a table or a calendar has."""
+    items = value if isinstance(value, list | tuple) else [value]
+    if not all(isinstance(each, bool | int | float | str) for each in items):
+        raise ValueError("it should be a number, text, true or false, or a list of numbers or text")
+    return value
+
+
+SweptValue = Annotated[
+    bool | int | float | str | tuple[int | float | str, ...], BeforeValidator(_plain)
+]
+"""One value of a setting, as TOML holds it."""
+
+
+class SweptRange(Value):
+    """Numbers from ``low`` to ``high``, both included; whole ones where the setting is a count."""
+
+    low: float = setting("Low", "The least value.")
+    high: float = setting("High", "The greatest value.")
+    log: bool = setting(
+        "Logarithmic",
+        "Factors are equal, and not differences: for values over several powers of ten.",
+        default=False,
+    )
+    steps: Annotated[int, Field(ge=2, le=MOST_TRIALS)] | None = setting(
+        "Steps",
+        "How many values of the range a grid has, evenly spaced; other methods take any.",
+        default=None,
+        off="none",
+    )
+
+
+def _kind(value: object) -> str:
+    return "range" if isinstance(value, dict | SweptRange) else "list"
+
+
+Swept = Annotated[
+    Annotated[tuple[SweptValue, ...], Tag("list")] | Annotated[SweptRange, Tag("range")],
+    Discriminator(_kind),
+]
+"""What is tried of one setting."""
+
+_BY_CHANCE: Final = (SweepMethod.RANDOM.value, SweepMethod.BAYESIAN.value)
+
+
+class SweepSettings(Value):
+    """The ``[sweep]`` table of a profile; a run of the profile alone does without it."""
+
+    method: SweepMethod = setting(
+        "Method",
+        "How the values of the trials are chosen.",
+        default=SweepMethod.RANDOM,
+    )
+    trials: Annotated[int, Field(ge=1, le=MOST_TRIALS)] = setting(
+        "Trials",
+        "How many trainings there are at most; a grid has one for each combination.",
+        default=20,
+        applies={"method": _BY_CHANCE},
+    )
+    seed: Count = setting(
+        "Seed",
+        "The same seed gives the same trials.",
+        default=7,
+        applies={"method": _BY_CHANCE},
+        advanced=True,
+    )
+    metric: str = setting(
+        "Metric",
+        "By what trials are compared: loss, val_loss, val_accuracy and the like.",
+        default="val_loss",
+        examples=["val_loss", "val_accuracy"],
+    )
+    direction: SweepDirection = setting(
+        "Direction",
+        "Which values of the metric are better.",
+        default=SweepDirection.AUTO,
+        advanced=True,
+    )
+    prune: bool = setting(
+        "Stop poor trials early",
+        "A trial is stopped when its best value so far is worse than the median of the other "
+        "trials at the same epoch.",
+        default=True,
+    )
+    prune_after_epochs: PositiveInt = setting(
+        "Not before",
+        "No trial is stopped before the end of this epoch.",
+        default=1,
+        unit="epoch",
+        applies={"prune": (True,)},
+        advanced=True,
+    )
+    prune_after_trials: PositiveInt = setting(
+        "Compared with",
+        "How many other trials must have reached the epoch.",
+        default=4,
+        applies={"prune": (True,)},
+        advanced=True,
+    )
+    values: dict[str, Swept] = setting(
+        "Settings and values",
+        "What is tried of each setting, by its key from the top, in quotes: a list of values, or "
+        "a range such as { low = 1e-4, high = 1e-1, log = true }; of a grid also with steps = 4.",
+        default_factory=dict,
+        examples=[{"training.learning_rate": {"low": 1e-4, "high": 1e-1, "log": True}}],
+    )
+
+    @property
+    def more_is_better(self) -> bool:
+        """Whether a greater value of the metric is better."""
+        if self.direction is not SweepDirection.AUTO:
+            return self.direction is SweepDirection.MAXIMIZE
+        name = self.metric.removeprefix("val_")
+        return next((each.more_is_better for each in Measure if each.value == name), False)

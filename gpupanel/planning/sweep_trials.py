@@ -1,0 +1,217 @@
+"""The trials of a sweep: which values each has, the same ones whenever they are asked for."""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import LONGEST_NAME, Profile
+from gpupanel.domain.setting import SettingType
+from gpupanel.domain.sweep import (
+    MOST_TRIALS,
+    SweepMethod,
+    SweepSettings,
+    Swept,
+    SweptRange,
+    SweptValue,
+)
+from gpupanel.domain.sweep_mistakes import sweep_mistakes, swept_setting, with_values
+from gpupanel.domain.toml_text import toml_value
+
+_DIGITS = 6
+"""Of a number of a range: as many as a person would write at most."""
+_MOST_DRAWS = 100
+"""For each trial: ranges of a few numbers give the same ones again and again."""
+_ENUMERATED = 4
+"""Where there are at most so many combinations for each trial, these are shuffled."""
+
+Values = Mapping[str, SweptValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What one setting can be in a sweep.
+
+    Attributes:
+        key: Of the setting, from the top.
+        values: All of them; empty where a range has more than are worth counting.
+        low: Of a range.
+        high: Of a range.
+        log: Whether its factors are equal.
+        is_whole: Whether its numbers are whole ones.
+    """
+
+    key: str
+    values: tuple[SweptValue, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    log: bool = False
+    is_whole: bool = False
+
+    def at(self, fraction: float) -> SweptValue:
+        """The value at a fraction of the axis, from 0 to 1 (1 itself excluded for lists)."""
+        if self.values:
+            return self.values[min(int(fraction * len(self.values)), len(self.values) - 1)]
+        return self._number(fraction)
+
+    def evenly(self, count: int) -> tuple[SweptValue, ...]:
+        """So many values of its range, evenly spaced, each once."""
+        found = (self._number(place / (count - 1)) for place in range(count))
+        return tuple(dict.fromkeys(found))
+
+    def _number(self, fraction: float) -> SweptValue:
+        if self.log:
+            low, high = math.log(self.low), math.log(self.high)
+            number = math.exp(low + fraction * (high - low))
+        else:
+            number = self.low + fraction * (self.high - self.low)
+        number = min(max(number, self.low), self.high)
+        return round(number) if self.is_whole else float(f"{number:.{_DIGITS}g}")
+
+
+def sweep_of(profile: Profile) -> SweepSettings:
+    """The sweep of a profile that has one that can be started.
+
+    Raises:
+        ProblemError: The sweep cannot be started; one problem for each mistake.
+    """
+    problems = sweep_mistakes(profile)
+    if problems or profile.sweep is None:
+        raise ProblemError(*problems)
+    return profile.sweep
+
+
+def axes_of(profile: Profile) -> tuple[Axis, ...]:
+    """What each setting of the profile's sweep can be.
+
+    Raises:
+        ProblemError: The sweep cannot be started; one problem for each mistake.
+    """
+    sweep = sweep_of(profile)
+    return tuple(_axis(profile, sweep, key, swept) for key, swept in sweep.values.items())
+
+
+def trial_count(profile: Profile) -> int:
+    """How many trials the sweep has at most; known before the first one starts.
+
+    Raises:
+        ProblemError: The sweep cannot be started.
+    """
+    sweep, axes = sweep_of(profile), axes_of(profile)
+    if sweep.method is SweepMethod.BAYESIAN:
+        return min(sweep.trials, _size(axes) or sweep.trials)
+    return len(trials_of(profile))
+
+
+def trials_of(profile: Profile) -> tuple[Values, ...]:
+    """The values of each trial of a grid or of a random sweep, in order; no two are equal.
+
+    They follow from the profile alone: a sweep that is interrupted goes on with the same ones.
+
+    Raises:
+        ProblemError: The sweep cannot be started, or a grid has too many combinations.
+    """
+    sweep, axes = sweep_of(profile), axes_of(profile)
+    if sweep.method is SweepMethod.GRID:
+        size = _size(axes) or 0
+        if size > MOST_TRIALS:
+            raise ProblemError(_grid_too_large(axes, size))
+        return tuple(_all(axes))
+    return tuple(itertools.islice(_at_random(axes, sweep), sweep.trials))
+
+
+def trial_profile(profile: Profile, number: int, values: Values) -> Profile:
+    """The profile of one trial; its name says what differs.
+
+    Args:
+        profile: With the sweep.
+        number: Of the trial, counted from 1.
+        values: By their keys from the top.
+
+    Raises:
+        ProblemError: These values do not go together.
+    """
+    name = f"{profile.name} {number}: {values_text(values)}"
+    if len(name) > LONGEST_NAME:
+        name = f"{name[: LONGEST_NAME - 1]}…"
+    return with_values(profile, dict(values)).model_copy(update={"name": name})
+
+
+def values_text(values: Values) -> str:
+    """The values of a trial in one line: "learning_rate 0.01, hidden [64]".
+
+    A key's tables are left out where its name says enough.
+    """
+    names = [key.rpartition(".")[2] for key in values]
+    return ", ".join(
+        f"{name if names.count(name) == 1 else key} {_value_text(value)}"
+        for (key, value), name in zip(values.items(), names, strict=True)
+    )
+
+
+def _value_text(value: SweptValue) -> str:
+    return value if isinstance(value, str) else toml_value(value)
+
+
+def _axis(profile: Profile, sweep: SweepSettings, key: str, swept: Swept) -> Axis:
+    if not isinstance(swept, SweptRange):
+        return Axis(key, _distinct(swept))
+    setting = swept_setting(profile, key)
+    is_whole = setting is not None and setting.type is not SettingType.NUMBER
+    low, high = swept.low, swept.high
+    if is_whole:
+        low, high = float(math.ceil(low)), float(math.floor(high))
+    axis = Axis(key, (), low, high, swept.log, is_whole)
+    if sweep.method is SweepMethod.GRID and swept.steps is not None:
+        return Axis(key, axis.evenly(swept.steps))
+    return axis
+
+
+def _distinct(values: Sequence[SweptValue]) -> tuple[SweptValue, ...]:
+    """Each value once; 1, 1.0 and true are three."""
+    return tuple({(type(each), each): each for each in values}.values())
+
+
+def _size(axes: Sequence[Axis]) -> int | None:
+    """How many combinations there are; ``None``: more than can be counted."""
+    sizes = [
+        len(axis.values) or (int(axis.high - axis.low) + 1 if axis.is_whole else 0) for axis in axes
+    ]
+    return math.prod(sizes) if all(sizes) else None
+
+
+def _all(axes: Sequence[Axis]) -> Iterator[Values]:
+    """Every combination, the last axis fastest."""
+    keys = [axis.key for axis in axes]
+    values = [axis.values or range(int(axis.low), int(axis.high) + 1) for axis in axes]
+    for combination in itertools.product(*values):
+        yield dict(zip(keys, combination, strict=True))
+
+
+def _at_random(axes: Sequence[Axis], sweep: SweepSettings) -> Iterator[Values]:
+    # Only random() itself gives the same numbers in every version of Python.
+    random = Random(sweep.seed)  # noqa: S311 - no secret
+    size = _size(axes)
+    if size is not None and size <= _ENUMERATED * sweep.trials:
+        yield from sorted(_all(axes), key=lambda _: random.random())
+        return
+    seen = set[str]()
+    for _ in range(_MOST_DRAWS * sweep.trials):
+        values = {axis.key: axis.at(random.random()) for axis in axes}
+        text = toml_value(values)
+        if text not in seen:
+            seen.add(text)
+            yield values
+
+
+def _grid_too_large(axes: Sequence[Axis], size: int) -> Problem:
+    each = " x ".join(str(len(axis.values)) for axis in axes)
+    return Problem(
+        code="sweep_too_large",
+        field="sweep.values",
+        message=f"The grid has {size:,} combinations ({each}); a sweep has at most "
+        f"{MOST_TRIALS:,} trials.",
+        hint='Leave values out, or use method = "random" with a number of trials.',
+    )

@@ -1,0 +1,64 @@
+"""Which colour each device has, for as long as anybody remembers the device."""
+
+from collections.abc import Iterable, Mapping
+
+from gpupanel.ui.theme import DEVICE_COLORS
+
+_MOST = 64
+"""Devices that are remembered: MIG instances come and go."""
+
+
+class DeviceColors:
+    """Numbers of colours by device key: a device keeps its own whoever comes, goes or returns.
+
+    The numbers are those of :func:`gpupanel.ui.theme.device_color`.
+    """
+
+    def __init__(self) -> None:
+        self._remembered: dict[str, int] = {}
+
+    def remembered(self) -> dict[str, int]:
+        """The numbers by device key; those seen last come last."""
+        return dict(self._remembered)
+
+    def restore(self, remembered: Mapping[str, int]) -> None:
+        """Go on with these numbers, and no others."""
+        self._remembered = dict(list(remembered.items())[-_MOST:])
+
+    def see(self, keys: Iterable[str]) -> None:
+        """Remember the devices of this machine; each that is new gets a number."""
+        for key, number in self.numbers(keys).items():
+            self._remembered.pop(key, None)
+            self._remembered[key] = number
+        self.restore(self._remembered)
+
+    def numbers(self, keys: Iterable[str]) -> dict[str, int]:
+        """A number for each of the devices that are shown together, in their order.
+
+        One that is not remembered, such as of another machine, gets the first that is free: of
+        colours that no other device has, even one that is absent, as long as there are any.
+        """
+        shown = tuple(dict.fromkeys(keys))
+        found: dict[str, int] = {}
+        for key in shown:
+            number = self._remembered.get(key)
+            # Of two that were never seen together one may have the other's.
+            if number is not None and number not in found.values():
+                found[key] = number
+        for key in shown:
+            if key not in found:
+                found[key] = _first_free(set(found.values()), set(self._remembered.values()))
+        return {key: found[key] for key in shown}
+
+
+def _first_free(shown: set[int], remembered: set[int]) -> int:
+    free = [number for number in range(DEVICE_COLORS) if number not in shown]
+    unused = [number for number in free if number not in remembered]
+    if free:
+        return (unused or free)[0]
+    # More devices than colours: they begin anew.
+    return next(number for number in range(len(shown) + DEVICE_COLORS + 1) if number not in shown)
+
+
+known = DeviceColors()
+"""Of the devices that this process shows, as :data:`gpupanel.ui.theme.changes` is its theme."""

@@ -1,0 +1,104 @@
+"""One axis of a scatter plot: where values stand on it, and what is written beside it."""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+_TICKS = 5
+_FEW_DECADES = 2.0
+_MARGIN = 0.05
+_MOST_POWER = 300
+"""Of ten, that a number has room for, five times over."""
+
+
+class ScatterAxis(Protocol):
+    """Places values from 0 (left or below) to 1."""
+
+    def place(self, value: str | float) -> float | None:
+        """Where a value stands; ``None``: nowhere on this axis."""
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Places that are marked, and their texts."""
+
+
+class NumberAxis:
+    """Numbers, by their value or by powers of ten.
+
+    Args:
+        values: What is to be seen, at least one.
+        words: What a number is called.
+        is_log: By powers of ten; only where all values are above 0 (:func:`can_be_log`).
+    """
+
+    def __init__(
+        self, values: Iterable[float], words: Callable[[float], str], *, is_log: bool
+    ) -> None:
+        self._is_log = is_log
+        self._words = words
+        scaled = [math.log10(value) if is_log else value for value in values]
+        low, high = min(scaled), max(scaled)
+        span = high - low or abs(high) * 0.1 or 1.0
+        self._low, self._high = low - _MARGIN * span, high + _MARGIN * span
+
+    def place(self, value: str | float) -> float | None:
+        """Where a number stands; ``None``: it is a text, or has no power of ten."""
+        if isinstance(value, str) or (self._is_log and value <= 0.0):
+            return None
+        scaled = math.log10(value) if self._is_log else value
+        return (scaled - self._low) / (self._high - self._low)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Round numbers, of powers of ten where these are several."""
+        if self._is_log:
+            values = self._log_ticks()
+        else:
+            step = _round_step((self._high - self._low) / _TICKS)
+            first = math.ceil(self._low / step)
+            count = min(2 * _TICKS, math.floor(self._high / step) - first + 1)
+            values = [(first + number) * step for number in range(count)]
+        placed = ((self.place(value), self._words(value)) for value in values)
+        return [(place, text) for place, text in placed if place is not None and 0 <= place <= 1]
+
+    def _log_ticks(self) -> list[float]:
+        low = max(-_MOST_POWER, math.floor(self._low))
+        high = min(_MOST_POWER, math.ceil(self._high))
+        few = self._high - self._low < _FEW_DECADES
+        steps = (1.0, 2.0, 5.0) if few else (1.0,)
+        every = max(1, (high - low) // (2 * _TICKS))
+        return [step * 10.0**power for power in range(low, high + 1, every) for step in steps]
+
+
+class CategoryAxis:
+    """Texts, each in a lane of its own, in their order.
+
+    Args:
+        values: What is to be seen.
+    """
+
+    def __init__(self, values: Iterable[str]) -> None:
+        self._lanes = {value: lane for lane, value in enumerate(sorted(set(values)))}
+
+    @property
+    def lane(self) -> float:
+        """How wide a lane is."""
+        return 1.0 / max(1, len(self._lanes))
+
+    def place(self, value: str | float) -> float | None:
+        """The middle of a text's lane."""
+        lane = self._lanes.get(str(value))
+        return None if lane is None else (lane + 0.5) * self.lane
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """The middle of each lane, and its text."""
+        return [((lane + 0.5) * self.lane, value) for value, lane in self._lanes.items()]
+
+
+def can_be_log(values: Iterable[float]) -> bool:
+    """Whether each of these numbers has a power of ten."""
+    return all(value > 0.0 for value in values)
+
+
+def _round_step(step: float) -> float:
+    """The next of 1, 2, 5, 10 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(each * power for each in (1.0, 2.0, 5.0, 10.0) if step <= each * power * 1.0001)
