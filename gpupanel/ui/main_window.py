@@ -13,6 +13,7 @@ from gpupanel.ui.bindings.batch_fit_binding import BatchFitBinding
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
 from gpupanel.ui.bindings.device_colors_binding import DeviceColorsBinding
+from gpupanel.ui.bindings.device_history_binding import DeviceHistoryBinding
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.bindings.drops import Drops
@@ -135,7 +136,8 @@ class MainWindow(QMainWindow):
         self.settings = WindowSettingsBinding(
             settings, self.window_actions, self._device_watch, runs_dir, self
         )
-        UndoBinding(self.session, self.window_actions, self)
+        undoing = UndoBinding(self.session, self.window_actions, self)
+        undoing.settingsChanged.connect(self.tabs.show_session)
         self._notes = NoteBinding(self.session, self.control, self.settings, self)
         self._menus = MenuBinding(
             self.window_actions,
@@ -171,6 +173,7 @@ class MainWindow(QMainWindow):
         self._drops.refused.connect(self._show_refusal)
         self._last_session = LastSession(self.session, self.profiles, settings, self)
         self.closing = self._make_closing()
+        DeviceHistoryBinding(self.session, self._device_watch, self.devices, self)
         self._connect()
 
     def begin(self) -> None:

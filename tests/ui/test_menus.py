@@ -24,6 +24,7 @@ from gpupanel.domain.request import Request
 from gpupanel.runs.directory.profile_file import write_profile
 from gpupanel.ui.menus.window_actions import MENU_LETTERS
 from gpupanel.ui.run_state import RunState
+from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.ui.new_window import new_window
@@ -109,6 +110,24 @@ def test_that_nothing_on_the_pages_has_the_letter_of_a_menu(window):
     ]
     taken = [text for text in texts if set(re.findall("&([a-z])", text.lower())) & set("efrvh")]
     assert taken == []
+
+
+def test_that_no_button_of_the_session_shares_its_letter(window):
+    window.session.set_inventory(TWO_UNEQUAL)
+    window.session.prepare_now()
+    shown = [each for each in window.findChildren(QWidget) if each.isVisible()]
+    letters = Counter(
+        re.findall("&(.)", each.text().lower())[0]
+        for each in shown
+        if (isinstance(each, QAbstractButton) or (isinstance(each, QLabel) and each.buddy()))
+        and "&" in each.text()
+    )
+    buttons = [
+        each.text() for each in shown if isinstance(each, QPushButton) and "&" in each.text()
+    ]
+    assert len(buttons) > 4
+    shared = [text for text in buttons if letters[re.findall("&(.)", text.lower())[0]] > 1]
+    assert shared == []
 
 
 def test_that_ctrl_and_a_number_go_to_a_page_and_ctrl_tab_to_the_next(qtbot, window):

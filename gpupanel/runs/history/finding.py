@@ -137,8 +137,7 @@ def _outcome(run: RunSummary) -> str | None:
 
 
 def _quality(name: str, run: RunSummary) -> float | None:
-    value: float | None = getattr(run.quality, name)
-    return value
+    return run.quality_of(name)
 
 
 def _trained(name: str, run: RunSummary) -> float | None:

@@ -62,7 +62,7 @@ class ModelPanel(SettingsCard):
         self.body.addWidget(self._note)
         self.body.addSpacing(8)
         self.body.addWidget(self._sketch)
-        self._layers = QPushButton("La&yers…")
+        self._layers = QPushButton("Sho&w layers…")
         self._layers.setObjectName("layers_button")
         self._layers.setToolTip(
             "Builds the model without training it, and lists its layers with their shapes and "

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -33,6 +33,7 @@ from gpupanel.ui.panels.runs_panel.table import ColumnChoices, RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
 from gpupanel.ui.widgets.flow_layout import FlowLayout
+from gpupanel.ui.widgets.kept_styles import KeptStyles
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -85,6 +86,7 @@ class RunsPanel(QWidget):
         self.setObjectName("runs_panel")
         self._is_listed = self._has_settings = False
         self._filter = RunFilter()
+        self._styles = KeptStyles()
         self._chooser: ColumnChooser | None = None
         self._scatter: ScatterDialog | None = None
         self._table = RunsTable(self)
@@ -160,6 +162,12 @@ class RunsPanel(QWidget):
             self._table.setFocus()
 
     @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        # Groups, axes and searches then know them when they are asked for.
+        self.settingsWanted.emit()
+
+    @override
     def event(self, event: QEvent) -> bool:
         # Before a key of the whole window: on this page it is the bin that is undone.
         is_undo = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo)
@@ -195,6 +203,10 @@ class RunsPanel(QWidget):
     def baseline(self) -> RunSummary | None:
         """The run that others are compared with; ``None``: none is pinned."""
         return self._table.baseline()
+
+    def keep_styles(self, runs: Sequence[RunSummary]) -> tuple[int, ...]:
+        """The styles of runs that are compared now, to be theirs from now on."""
+        return self._styles.keep([run.name for run in runs])
 
     def chosen_runs(self) -> tuple[RunSummary, ...]:
         """The chosen runs, as they stand in the table."""
@@ -383,7 +395,9 @@ class RunsPanel(QWidget):
             return
         rows = self._table.content.found_rows
         compared = with_baseline(self.chosen_runs(), self._table.baseline())
-        colors = {run.name: theme.device_color(place) for place, run in enumerate(compared)}
+        names = [run.name for run in compared]
+        styles = zip(names, self._styles.of(names), strict=True)
+        colors = {name: theme.device_color(style) for name, style in styles}
         runs = [row for row in rows if isinstance(row, RunSummary)]
         self._scatter.setRuns(runs, colors, *self._table.axis_columns())
 
