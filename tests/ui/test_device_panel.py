@@ -10,6 +10,7 @@ from gpupanel.domain.memory import (
     LimitedMemory,
     SplitMemory,
 )
+from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.inputs.quiet_inputs import ComboBox, Slider, SpinBox
@@ -349,3 +350,22 @@ def test_that_a_gpu_that_was_lost_before_the_start_has_a_card_until_it_answers(p
     panel.setInventory(alone)
     assert "A GPU" in seen_texts(panel)
     assert "No GPU answers: training runs on the CPU." in seen_texts(panel)
+
+
+def test_that_a_problem_of_the_installation_has_the_way_to_the_doctor_beside_its_fix(panel, qtbot):
+    panel.setInventory(TWO_UNEQUAL)
+    cpu = Fix.of("Train on the CPU", "devices.visible", [CPU_KEY])
+    refused = Problem(
+        code="gpu_not_usable",
+        field="devices.visible",
+        message="TensorFlow cannot use RTX 4090.",
+        fix=cpu,
+    )
+    panel.setProblems((refused,))
+    with qtbot.waitSignal(panel.doctorRequested):
+        click(button(panel, "Open Doctor"))
+    with qtbot.waitSignal(panel.fixRequested) as asked:
+        click(button(panel, "Train on the CPU"))
+    assert asked.args == [cpu]
+    panel.setProblems((refused.model_copy(update={"code": "devices_mixed"}),))
+    assert "Open Doctor" not in [each.text() for each in seen(panel, QPushButton)]

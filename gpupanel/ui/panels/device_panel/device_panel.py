@@ -66,6 +66,7 @@ class DevicePanel(QWidget):
         self._head.doctorRequested.connect(self.doctorRequested)
         self._head.historyRequested.connect(self.historyRequested)
         self._general.fixRequested.connect(self.fixRequested)
+        self._general.doctorRequested.connect(self.doctorRequested)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -236,6 +237,7 @@ class DevicePanel(QWidget):
         card.replicasChanged.connect(self._take_replicas)
         card.endRequested.connect(self.endRequested)
         card.fixRequested.connect(self.fixRequested)
+        card.problems.doctorRequested.connect(self.doctorRequested)
         card.setOwnProcesses(self._own_processes)
         card.readings.setHistory(histories.get(card.device.key, ()))
         if self._sample is not None and card.device.key not in histories:
