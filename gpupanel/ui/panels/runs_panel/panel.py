@@ -269,7 +269,8 @@ class RunsPanel(QWidget):
         head, foot = QHBoxLayout(), QHBoxLayout()
         for row in (head, foot):
             row.setSpacing(GRID)
-        buttons = FlowLayout()
+        buttons = QWidget(self)
+        flow = FlowLayout(buttons)
         head.addWidget(self._search, 1)
         head.addWidget(self._count)
         head.addWidget(self._undo)
@@ -278,8 +279,8 @@ class RunsPanel(QWidget):
         head.addWidget(self._group)
         head.addWidget(self._columns)
         for each in self._actions.all:
-            buttons.addWidget(ActionButton(each, self))
-        foot.addLayout(buttons)
+            flow.addWidget(ActionButton(each, self))
+        foot.addWidget(buttons)
         # Where there is little room it is the buttons'.
         self._where.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         foot.addWidget(self._where, 1)
