@@ -33,6 +33,7 @@ from gpupanel.ui.panels.runs_panel.table import ColumnChoices, RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
 from gpupanel.ui.widgets.flow_layout import FlowLayout
+from gpupanel.ui.widgets.kept_styles import KeptStyles
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -85,6 +86,7 @@ class RunsPanel(QWidget):
         self.setObjectName("runs_panel")
         self._is_listed = self._has_settings = False
         self._filter = RunFilter()
+        self._styles = KeptStyles()
         self._chooser: ColumnChooser | None = None
         self._scatter: ScatterDialog | None = None
         self._table = RunsTable(self)
@@ -202,6 +204,10 @@ class RunsPanel(QWidget):
         """The run that others are compared with; ``None``: none is pinned."""
         return self._table.baseline()
 
+    def keep_styles(self, runs: Sequence[RunSummary]) -> tuple[int, ...]:
+        """The styles of runs that are compared now, to be theirs from now on."""
+        return self._styles.keep([run.name for run in runs])
+
     def chosen_runs(self) -> tuple[RunSummary, ...]:
         """The chosen runs, as they stand in the table."""
         return self._table.chosen_runs()
@@ -262,7 +268,8 @@ class RunsPanel(QWidget):
         head, foot = QHBoxLayout(), QHBoxLayout()
         for row in (head, foot):
             row.setSpacing(GRID)
-        buttons = FlowLayout()
+        buttons = QWidget(self)
+        flow = FlowLayout(buttons)
         head.addWidget(self._search, 1)
         head.addWidget(self._count)
         head.addWidget(self._undo)
@@ -271,8 +278,8 @@ class RunsPanel(QWidget):
         head.addWidget(self._group)
         head.addWidget(self._columns)
         for each in self._actions.all:
-            buttons.addWidget(ActionButton(each, self))
-        foot.addLayout(buttons)
+            flow.addWidget(ActionButton(each, self))
+        foot.addWidget(buttons)
         # Where there is little room it is the buttons'.
         self._where.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         foot.addWidget(self._where, 1)
@@ -388,7 +395,9 @@ class RunsPanel(QWidget):
             return
         rows = self._table.content.found_rows
         compared = with_baseline(self.chosen_runs(), self._table.baseline())
-        colors = {run.name: theme.device_color(place) for place, run in enumerate(compared)}
+        names = [run.name for run in compared]
+        styles = zip(names, self._styles.of(names), strict=True)
+        colors = {name: theme.device_color(style) for name, style in styles}
         runs = [row for row in rows if isinstance(row, RunSummary)]
         self._scatter.setRuns(runs, colors, *self._table.axis_columns())
 
