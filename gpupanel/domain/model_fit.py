@@ -1,9 +1,10 @@
 """Whether examples are what a model takes: known from their shape, before anything is built."""
 
 from gpupanel.domain.data import DataSettings
+from gpupanel.domain.kind import SOURCE, Kind, kinds_of
 from gpupanel.domain.model import ModelSettings
-from gpupanel.domain.model_kind import ExampleKind
-from gpupanel.domain.problem import Fix, Problem
+from gpupanel.domain.model_kind import ExampleKind, Model
+from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.setting import settings_of
 
 _NAMES = {
@@ -20,6 +21,29 @@ _HINTS = {
 _USE_MLP = Fix.of("Use an MLP", "model", {"source": "mlp"})
 
 
+def example_kind(data: DataSettings, feature_shape: tuple[int, ...] = ()) -> ExampleKind:
+    """What the examples of a source are.
+
+    Args:
+        data: The source.
+        feature_shape: Of one example; empty: not known.
+    """
+    if data.token_count:
+        return ExampleKind.WORDS
+    if data.has_images or (data.has_images is None and len(feature_shape) in (2, 3)):
+        return ExampleKind.IMAGES
+    return ExampleKind.COLUMNS if data.has_images is False else ExampleKind.ANY
+
+
+def suggested_model(examples: ExampleKind) -> Kind | None:
+    """The model that is proposed first for such examples; ``None``: one that takes any will do."""
+    for kind in kinds_of(ModelSettings):
+        model = kind.values
+        if issubclass(model, Model) and model.is_suggested and model.takes is examples:
+            return kind
+    return None
+
+
 def kind_misfit(model: ModelSettings, data: DataSettings) -> Problem | None:
     """Why a model cannot take the examples of a source, as far as its settings say it."""
     is_text = data.token_count > 0
@@ -31,7 +55,7 @@ def kind_misfit(model: ModelSettings, data: DataSettings) -> Problem | None:
     }
     if known[model.takes]:
         return None
-    return _misfit(model, f"{data.source} has none")
+    return _misfit(model, f"{data.source} has none", example_kind(data))
 
 
 def shape_misfit(
@@ -46,8 +70,10 @@ def shape_misfit(
     """
     if (problem := kind_misfit(model, data)) is not None:
         return problem
+    words = f"an example of {data.source} has the shape {feature_shape}"
+    of_shape = words, example_kind(data, feature_shape)
     if model.takes is ExampleKind.COLUMNS and len(feature_shape) != 1:
-        return _misfit(model, f"an example of {data.source} has the shape {feature_shape}")
+        return _misfit(model, *of_shape)
     if model.takes is not ExampleKind.IMAGES:
         return None
     is_image = len(feature_shape) in (2, 3)
@@ -55,7 +81,7 @@ def shape_misfit(
         is_image = is_image and feature_shape[2:] in ((), (1,), (3,))
     smallest = min(feature_shape[:2]) if is_image else 0
     if not is_image or (smallest < 2 and model.least_side > 1):
-        return _misfit(model, f"an example of {data.source} has the shape {feature_shape}")
+        return _misfit(model, *of_shape)
     if smallest >= model.least_side:
         return None
     if model.stack is None:
@@ -72,14 +98,28 @@ def shape_misfit(
     )
 
 
-def _misfit(model: ModelSettings, why: str) -> Problem:
+def _misfit(model: ModelSettings, why: str, examples: ExampleKind) -> Problem:
+    suggested = None if examples is model.takes else suggested_model(examples)
+    fixes = (_USE_MLP,) if suggested is None else (use_model(suggested), _USE_MLP)
     return Problem(
         code=f"model_needs_{model.takes}",
         field="model.source",
         message=f"The model {model.source} takes {_NAMES[model.takes]}, and {why}.",
         hint=_HINTS[model.takes],
-        fix=_USE_MLP,
+        fix=fixes[0],
+        alternatives=fixes[1:],
     )
+
+
+def use_model(kind: Kind, *more: Change) -> Fix:
+    """A fix that takes a model with its default settings.
+
+    Args:
+        kind: Which.
+        more: Changed with it.
+    """
+    change = Change(path=("model",), value={SOURCE: kind.source})
+    return Fix(label=f"Use the model “{kind.name}”", changes=(change, *more))
 
 
 def _image_below(

@@ -143,6 +143,8 @@ class Model(KindValue):
 
     takes: ClassVar[ExampleKind] = ExampleKind.ANY
     """What its examples have to be."""
+    is_suggested: ClassVar[bool] = False
+    """Whether it is what is proposed first for examples of that kind."""
     takes_any_channels: ClassVar[bool] = True
     """Whether an image may have any number of channels; else one or three."""
 

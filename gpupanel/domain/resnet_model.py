@@ -54,6 +54,7 @@ class ResNetModel(Model):
     module: ClassVar[str] = "resnet"
     is_divided: ClassVar[bool] = True
     takes: ClassVar[ExampleKind] = ExampleKind.IMAGES
+    is_suggested: ClassVar[bool] = True
 
     @property
     @override

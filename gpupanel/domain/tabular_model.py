@@ -53,6 +53,7 @@ class TabularModel(Model):
     module: ClassVar[str] = "table"
     is_divided: ClassVar[bool] = True
     takes: ClassVar[ExampleKind] = ExampleKind.COLUMNS
+    is_suggested: ClassVar[bool] = True
 
     def units_of(self, categories: int) -> int:
         """Numbers that stand for a category of a column with so many."""

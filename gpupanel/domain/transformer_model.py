@@ -59,6 +59,7 @@ class TransformerModel(Model):
     module: ClassVar[str] = "transformer"
     is_divided: ClassVar[bool] = True
     takes: ClassVar[ExampleKind] = ExampleKind.WORDS
+    is_suggested: ClassVar[bool] = True
 
     @property
     @override

@@ -65,6 +65,14 @@ class PlanningContext:
     plan: LaunchPlan | None
 
     @property
+    def known_data(self) -> DataPreview | None:
+        """The preview that read examples of the data and found nothing wrong; else ``None``."""
+        preview = self.preview
+        if preview is None or preview.is_refused or self.profile.data.lacks_path:
+            return None
+        return preview if preview.feature_shape else None
+
+    @property
     def trains(self) -> bool:
         """Whether the task is to train."""
         return self.profile.task == "train"

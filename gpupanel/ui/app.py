@@ -44,7 +44,7 @@ def open_window(target: Path | None) -> int:
     signals = EndingSignals(window.close, closing.close_unasked, lambda: closing.is_closed, window)
     window.show()
     if target is None:
-        window.begin_with_example()
+        window.begin_unasked()
     window.begin()
     if target is not None:
         window.open_target(target)

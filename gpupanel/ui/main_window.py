@@ -13,11 +13,14 @@ from gpupanel.ui.bindings.batch_fit_binding import BatchFitBinding
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
 from gpupanel.ui.bindings.device_colors_binding import DeviceColorsBinding
+from gpupanel.ui.bindings.device_history_binding import DeviceHistoryBinding
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.bindings.download_binding import DownloadBinding
+from gpupanel.ui.bindings.drops import Drops
 from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
+from gpupanel.ui.bindings.last_session import LastSession, is_first_start
 from gpupanel.ui.bindings.layers_binding import LayersBinding
 from gpupanel.ui.bindings.live_curve_files import LiveCurveFiles
 from gpupanel.ui.bindings.menu_binding import MenuBinding
@@ -34,8 +37,10 @@ from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, Se
 from gpupanel.ui.bindings.starting_session import StartingSession
 from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
 from gpupanel.ui.bindings.undo_binding import UndoBinding
+from gpupanel.ui.bindings.welcome import Welcome
 from gpupanel.ui.bindings.window_closing import WindowClosing
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
+from gpupanel.ui.dropped_files import local_paths
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.panels.device_panel import DevicePanel
@@ -131,7 +136,8 @@ class MainWindow(QMainWindow):
         self.settings = WindowSettingsBinding(
             settings, self.window_actions, self._device_watch, runs_dir, self
         )
-        UndoBinding(self.session, self.window_actions, self)
+        undoing = UndoBinding(self.session, self.window_actions, self)
+        undoing.settingsChanged.connect(self.tabs.show_session)
         self._notes = NoteBinding(self.session, self.control, self.settings, self)
         self._menus = MenuBinding(
             self.window_actions,
@@ -156,7 +162,18 @@ class MainWindow(QMainWindow):
         reuse.used.connect(self.tabs.show_session)
         model_use = ModelUse(self.session, self.profiles, self.live_page, self)
         model_use.used.connect(self.tabs.show_session)
+        self._drops = Drops(
+            self.session_page.data,
+            self.session_page.model,
+            self.profiles.open_file,
+            self._open_run,
+            self,
+        )
+        self._drops.chosen.connect(self.tabs.show_session)
+        self._drops.refused.connect(self._show_refusal)
+        self._last_session = LastSession(self.session, self.profiles, settings, self)
         self.closing = self._make_closing()
+        DeviceHistoryBinding(self.session, self._device_watch, self.devices, self)
         self._connect()
 
     def begin(self) -> None:
@@ -165,9 +182,11 @@ class MainWindow(QMainWindow):
         self._history.refresh()
         self._queue.begin()
 
-    def begin_with_example(self) -> None:
-        """Show an example that suits this machine, once its devices are known."""
-        StartingSession(self.session, self)
+    def begin_unasked(self) -> None:
+        """Show the last session; at the first start an example, and what else there is to begin."""
+        if is_first_start(self._settings):
+            Welcome(self.session, self.control, self.profiles, self.session_page, self)
+        StartingSession(self.session, self.control, self._settings, self)
 
     def open_target(self, target: Path) -> None:
         """Open a profile, or show the run in that directory."""
@@ -265,15 +284,15 @@ class MainWindow(QMainWindow):
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if any(url.isLocalFile() for url in event.mimeData().urls()):
+        if local_paths(event.mimeData()):
             event.acceptProposedAction()
 
     @override
     def dropEvent(self, event: QDropEvent) -> None:
-        files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
-        if files:
+        paths = local_paths(event.mimeData())
+        if paths:
             event.acceptProposedAction()
-            self.open_target(Path(files[0]))
+            self._drops.take(paths)
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -288,7 +307,8 @@ class MainWindow(QMainWindow):
         runs = (self._past_speed, self._history, self._queue, self._comparison, self._exports)
         others = (*children, *runs, self._live_curves, self._tensorboard)
         ends = (*(each.stop for each in others), self.control.close)
-        stops = (self._remember_folds, self._notes.stop, self._menus.stop, *parts, *ends)
+        keeping = (self._remember_folds, self._last_session.stop, self._notes.stop)
+        stops = (*keeping, self._menus.stop, *parts, *ends)
         asking = (self.control, self.profiles, self._questions)
         return WindowClosing(self, self.session, *asking, self._settings, stops)
 

@@ -42,6 +42,8 @@ class ProfileActions(QObject):
 
     recentChanged = Signal(object)
     """The recent profiles, the latest first: a tuple of paths."""
+    changesGivenUp = Signal()
+    """The person does not want to keep what was changed."""
 
     def __init__(
         self,
@@ -125,6 +127,7 @@ class ProfileActions(QObject):
             case SaveChoice.SAVE:
                 return self.save()
             case SaveChoice.DISCARD:
+                self.changesGivenUp.emit()
                 return True
             case SaveChoice.CANCEL:
                 return False

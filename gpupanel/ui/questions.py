@@ -284,6 +284,7 @@ class ProblemDialog(QDialog):
         heading.setWordWrap(True)
         self._text = QPlainTextEdit(self)
         self._text.setReadOnly(True)
+        self._text.setAccessibleName("Problems")
         self._text.setPlainText(problems_text(problems))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         copy = QPushButton("&Copy", self)

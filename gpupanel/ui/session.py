@@ -90,6 +90,11 @@ class Session(QObject):
         return self._profile
 
     @property
+    def saved_profile(self) -> Profile:
+        """The profile without the changes that no file holds."""
+        return self._saved
+
+    @property
     def path(self) -> Path | None:
         """The file that it was read from or saved to last; ``None`` for a new one."""
         return self._path
@@ -165,10 +170,18 @@ class Session(QObject):
             return Tone.MUTED
         return state_tone(self._run_state, self._run_status, self._preparation)
 
-    def open_profile(self, profile: Profile, path: Path | None) -> None:
-        """Go on with another profile, which the file at ``path`` holds."""
+    def open_profile(
+        self, profile: Profile, path: Path | None, *, saved: Profile | None = None
+    ) -> None:
+        """Go on with another profile.
+
+        Args:
+            profile: As it is edited from now on.
+            path: Of its file; ``None``: it has none yet.
+            saved: As that file holds it; ``None``: just so.
+        """
         self._path = path
-        self._saved = profile
+        self._saved = profile if saved is None else saved
         self._profile = profile
         self.history.clear()
         self.opened.emit()

@@ -1,7 +1,7 @@
 """The Session tab: what is chosen, and beside it what will happen."""
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QStackedLayout, QWidget
 
 from gpupanel.domain.model_summary import ModelSummary, SummaryRequest, summary_request
 from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
@@ -68,9 +68,17 @@ class SessionPage(QWidget):
         beside = (self.training, self.plan)
         self.sections = SessionLayout(self._note, _sections("train", self), beside)
         """Where the panels stand."""
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.sections)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self.sections)
+
+    def show_instead(self, page: QWidget) -> None:
+        """Show something else in place of the sections, until :meth:`show_sections`."""
+        self._stack.addWidget(page)
+        self._stack.setCurrentWidget(page)
+
+    def show_sections(self) -> None:
+        """Show the sections again."""
+        self._stack.setCurrentWidget(self.sections)
 
     def _connect(self) -> None:
         self.task.valueChanged.connect(self._choose_task)

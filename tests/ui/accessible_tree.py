@@ -6,8 +6,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QComboBox, QScrollArea, QTextBrowser, QWidget
 
-from gpupanel.ui.widgets.painted_widget import PaintedWidget
-
 _MOST_CHILDREN = 500
 """Of a table: its cells are alike."""
 
@@ -52,6 +50,12 @@ def spoken_name(widget: QWidget) -> str:
     return "" if isinstance(widget, QComboBox) else interface.text(QAccessible.Text.Name)
 
 
+def paints_itself(widget: QWidget) -> bool:
+    """Whether it is one of ours that no kind of Qt's stands behind."""
+    ours = (each for each in type(widget).__mro__ if each.__module__.startswith("gpupanel."))
+    return any("paintEvent" in vars(each) for each in ours)
+
+
 def unspoken(window: QWidget) -> list[str]:
     """What takes the focus without a name, or with a role that says nothing."""
     found = []
@@ -59,7 +63,7 @@ def unspoken(window: QWidget) -> list[str]:
         role = QAccessible.queryAccessibleInterface(widget).role()
         # Qt has no role for what only scrolls, that of text for a page that is read, and none for
         # what paints itself, which describes itself.
-        describes = isinstance(widget, PaintedWidget) and bool(widget.accessibleDescription())
+        describes = paints_itself(widget) and bool(widget.accessibleDescription())
         has_no_role = describes or isinstance(widget, QScrollArea | QTextBrowser)
         where = " in ".join(
             each.objectName() or type(each).__name__ for each in (widget, widget.parentWidget())

@@ -1,5 +1,7 @@
 """All of the window by keyboard and by ear: names, roles, the order of Tab."""
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtGui import QAccessible
@@ -11,12 +13,28 @@ from PySide6.QtWidgets import (
     QDialog,
     QLineEdit,
     QPlainTextEdit,
+    QPushButton,
     QScrollArea,
     QWidget,
 )
 
 from gpupanel.domain.events import ModelSaved
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.runs.history.summaries import list_runs
+from gpupanel.runs.trust.user_code import UserCode
+from gpupanel.ui.dialogs.batch_fit_dialog import BatchFitDialog
+from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
+from gpupanel.ui.dialogs.examples_dialog import ExamplesDialog
+from gpupanel.ui.dialogs.label_dialog import LabelDialog
+from gpupanel.ui.dialogs.layers_dialog import LayersDialog
+from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
+from gpupanel.ui.dialogs.rate_range_dialog import RateRangeDialog
+from gpupanel.ui.dialogs.scan_dialog import ScanDialog
+from gpupanel.ui.dialogs.trust_dialog import TrustDialog
+from gpupanel.ui.questions import ProblemDialog
 from gpupanel.ui.widgets.buttons import FoldButton
+from gpupanel.ui.widgets.reading_order import tab_stops
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.fakes.run_directory import STARTED_S, WrittenRun
@@ -79,9 +97,8 @@ def test_that_every_control_of_every_kind_has_a_name_and_a_role(window, name):
         unfold(window)
         if wrong := unspoken(window.session_page):
             found[box.currentText()] = wrong
-        window.session.prepare_now()  # no problem comes or goes while Tab goes around
-        visited = tabbed(window)
-        missed = [each for each in reached(window) if each not in visited]
+        stops = list(tab_stops(window))
+        missed = [each for each in reached(window) if each not in stops]
         assert not missed, f"Tab does not reach {missed} of {box.currentText()}"
     assert found == {}
 
@@ -110,6 +127,26 @@ def test_that_every_control_of_a_run_that_ended_has_a_name(qtbot, window, runs_d
     qtbot.waitUntil(lambda: window.findChild(QAbstractItemView, "runs_table").model().rowCount())
     window.findChild(QAbstractItemView, "runs_table").selectRow(0)
     assert unspoken(window) == []
+
+
+def test_that_every_control_of_a_comparison_has_a_name(qtbot, window, runs_dir):
+    for name in ("one", "two"):
+        with WrittenRun(runs_dir, Profile(name=name)) as run:
+            run.begin()
+            run.step(12)
+            run.end()
+    window.tabs.setCurrentWidget(window.runs)
+    window.begin()
+    table = window.findChild(QAbstractItemView, "runs_table")
+    qtbot.waitUntil(lambda: table.model().rowCount() == 2, timeout=10_000)
+    table.selectAll()
+    window.findChild(QPushButton, "runs_compare_button").click()
+    assert window.runs.shows_comparison
+    qtbot.wait(200)
+    unfold(window)
+    assert unspoken(window) == []
+    visited = tabbed(window)
+    assert [each for each in reached(window) if each not in visited] == []
 
 
 @pytest.mark.parametrize("name", ["settings", "shortcuts", "about"])
@@ -195,9 +232,71 @@ def test_that_tab_goes_as_one_reads(window):
             assert is_next, f"{widget} {spoken_name(widget)} comes after what is below it"
 
 
+def test_that_tab_goes_on_from_what_was_clicked_or_went_off(window):
+    page = window.session_page
+    window.session.set_inventory(CPU_ONLY)
+    window.session.prepare_now()
+    window.tabs.setCurrentIndex(0)
+    QApplication.processEvents()
+    stops = list(tab_stops(window))
+    # Around a button that had the focus and was disabled: its bar has it meanwhile.
+    window.run_bar.setFocus()
+    assert QApplication.focusWidget() is window.run_bar
+    QTest.keyClick(window.run_bar, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is next(s for s in stops if window.run_bar.isAncestorOf(s))
+    # A card of the page, which a link goes to.
+    page.training.setFocus()
+    if QApplication.focusWidget() is page.training:
+        QTest.keyClick(page.training, Qt.Key.Key_Tab)
+        assert page.training.isAncestorOf(QApplication.focusWidget())
+
+
 def test_that_a_log_is_left_by_tab(qtbot, window):
     window.tabs.setCurrentIndex(1)
     log = window.findChild(QPlainTextEdit, "trainer_log")
     log.setFocus()
     QTest.keyClick(log, Qt.Key.Key_Tab)
     assert QApplication.focusWidget() is not log
+
+
+def _labelled(runs_dir: Path) -> LabelDialog:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.end()
+    return LabelDialog(list_runs(runs_dir)[0], None, at_notes=False)
+
+
+DIALOGS = {
+    "batch_fit": lambda _: BatchFitDialog(),
+    "doctor": lambda _: DoctorDialog(),
+    "examples": lambda _: ExamplesDialog(),
+    "label": _labelled,
+    "layers": lambda _: LayersDialog(),
+    "model_export": lambda _: ModelExportDialog(),
+    "problems": lambda _: ProblemDialog("It failed.", (Problem(code="x", message="So."),), None),
+    "rate_range": lambda _: RateRangeDialog(),
+    "scan": lambda _: ScanDialog(),
+    "trust": lambda _: TrustDialog([UserCode("model.path", Path("/x/model.py"), b"pass")]),
+}
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+def test_that_every_control_of_a_question_or_report_has_a_name_and_is_left_by_tab(
+    qtbot, runs_dir, name
+):
+    QAccessible.setActive(True)
+    dialog = DIALOGS[name](runs_dir)
+    qtbot.addWidget(dialog)
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    dialog.activateWindow()
+    assert unspoken(dialog) == []
+    stops = reached(dialog)
+    assert stops
+    if len(stops) > 1:
+        for each in stops:
+            each.setFocus()
+            QTest.keyClick(each, Qt.Key.Key_Tab)
+            assert QApplication.focusWidget() is not each, f"{each} keeps the focus"
+    dialog.close()
+    QAccessible.setActive(False)

@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from gpupanel.domain.events import RunStarted, StepsDone
 from gpupanel.ui.panels.live_panel import LivePanel
@@ -146,3 +146,28 @@ def test_that_only_what_is_between_the_edges_counts():
     assert shown_bounds(times[:0], values[:0], 0.0, 1.0) is None
     with_gap = np.array([1.0, np.nan, 3.0])
     assert shown_bounds(times, with_gap, 5.0, 15.0) is None
+
+
+def test_that_keys_alone_zoom_move_and_show_the_whole_again(panel, wall):
+    button = panel.findChild(QPushButton, "live_step_axis")
+    button.setFocus()
+    start, end = wall.loss_plot.canvas.time_range
+    QTest.keyClick(button, Qt.Key.Key_Plus)
+    shown = wall.rate_plot.canvas.time_range
+    assert shown == pytest.approx((end / 4, 3 * end / 4))
+    QTest.keyClick(button, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert wall.rate_plot.canvas.time_range[0] == pytest.approx(end / 4 + end / 8)
+    for _ in range(9):
+        QTest.keyClick(button, Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier)
+    assert wall.rate_plot.canvas.time_range == pytest.approx((0.0, end / 2))
+    QTest.keyClick(button, Qt.Key.Key_Minus)
+    assert wall.rate_plot.canvas.time_range == pytest.approx((0.0, end))
+    assert not wall.is_following
+    for _ in range(30):
+        QTest.keyClick(button, Qt.Key.Key_Plus)
+    shown = wall.rate_plot.canvas
+    # As close as one can come, not closer than what is drawn.
+    assert shown.time_range == pytest.approx(shown.getPlotItem().getViewBox().viewRange()[0])
+    QTest.keyClick(button, Qt.Key.Key_0)
+    assert wall.is_following
+    assert wall.loss_plot.canvas.time_range == (start, end)

@@ -24,6 +24,7 @@ from gpupanel.domain.request import Request
 from gpupanel.runs.directory.profile_file import write_profile
 from gpupanel.ui.menus.window_actions import MENU_LETTERS
 from gpupanel.ui.run_state import RunState
+from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.ui.new_window import new_window
@@ -111,6 +112,24 @@ def test_that_nothing_on_the_pages_has_the_letter_of_a_menu(window):
     assert taken == []
 
 
+def test_that_no_button_of_the_session_shares_its_letter(window):
+    window.session.set_inventory(TWO_UNEQUAL)
+    window.session.prepare_now()
+    shown = [each for each in window.findChildren(QWidget) if each.isVisible()]
+    letters = Counter(
+        re.findall("&(.)", each.text().lower())[0]
+        for each in shown
+        if (isinstance(each, QAbstractButton) or (isinstance(each, QLabel) and each.buddy()))
+        and "&" in each.text()
+    )
+    buttons = [
+        each.text() for each in shown if isinstance(each, QPushButton) and "&" in each.text()
+    ]
+    assert len(buttons) > 4
+    shared = [text for text in buttons if letters[re.findall("&(.)", text.lower())[0]] > 1]
+    assert shared == []
+
+
 def test_that_ctrl_and_a_number_go_to_a_page_and_ctrl_tab_to_the_next(qtbot, window):
     tabs: QTabWidget = window.tabs
     for key, place in ((Qt.Key.Key_3, 2), (Qt.Key.Key_2, 1), (Qt.Key.Key_1, 0)):
@@ -183,6 +202,23 @@ def test_that_a_checkpoint_is_asked_for_by_keys_while_a_run_trains(qtbot, window
         qtbot.keyClick(window, Qt.Key.Key_B, CTRL)
         assert asked == [Request.CHECKPOINT]
         assert not action.isEnabled()
+
+
+def test_that_ctrl_0_shows_the_whole_run_again(qtbot, window, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(30)
+        run.end()
+    window.session.set_inventory(TWO_UNEQUAL)
+    window.open_target(run.layout.root)
+    wall, reset = window.live_page.live.plot_wall, window.window_actions.reset_zoom
+    qtbot.waitUntil(wall.isVisible, timeout=10_000)
+    assert not reset.isEnabled()
+    wall._set_following(following=False)
+    assert reset.isEnabled()
+    qtbot.keyClick(window, Qt.Key.Key_0, CTRL)
+    assert wall.is_following
+    assert not reset.isEnabled()
 
 
 def test_that_shortcuts_are_listed_from_the_actions_themselves(qtbot, window):

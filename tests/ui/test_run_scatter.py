@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton, QTableView
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTableView,
+)
 
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.runs.history.run_settings import RunSettings
@@ -17,6 +26,7 @@ from gpupanel.ui.panels.runs_panel import RunsPanel
 from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
 from gpupanel.ui.widgets.scatter_axis import CategoryAxis, NumberAxis, can_be_log
 from gpupanel.ui.widgets.scatter_plot import ScatterPlot
+from tests.ui.accessible_tree import unspoken
 
 _RATES = (0.0001, 0.001, 0.01, 0.1, 0.01)
 _ACCURACIES = (0.9, 0.95, 0.8, 0.5, None)
@@ -138,6 +148,18 @@ def test_that_keys_go_from_point_to_point(qtbot, panel, plot):
     with qtbot.waitSignal(panel.runOpened) as opened:
         qtbot.keyClick(plot, Qt.Key.Key_Return)
     assert opened.args == [RUNS[3].path]
+
+
+def test_that_scatter_plot_and_column_chooser_are_spoken(qtbot, panel, dialog, plot):
+    qtbot.keyClick(plot, Qt.Key.Key_Right)
+    assert "4 runs: Accuracy over Learning rate. run 0" in plot.accessibleDescription()
+    qtbot.mouseClick(panel.findChild(QPushButton, "runs_columns"), Qt.MouseButton.LeftButton)
+    chooser = panel.findChild(QDialog, "column_chooser")
+    QAccessible.setActive(True)
+    try:
+        assert unspoken(dialog) == unspoken(chooser) == []
+    finally:
+        QAccessible.setActive(False)
 
 
 def test_that_chosen_runs_have_the_colours_of_a_comparison(panel, dialog, plot):

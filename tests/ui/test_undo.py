@@ -159,6 +159,18 @@ def test_that_a_number_that_was_entered_is_undone_with_the_focus_in_its_field(qt
     assert epochs.value() == Profile().training.epochs
 
 
+def test_that_what_is_undone_is_shown(qtbot, window):
+    window.session.edit(trained(9))
+    window.tabs.setCurrentIndex(2)
+    qtbot.keyClick(window, Qt.Key.Key_Z, CTRL)
+    assert window.session.profile == Profile()
+    assert window.tabs.currentWidget() is window.session_page
+    window.session.edit(Profile(name="cats"))
+    window.tabs.setCurrentIndex(1)
+    qtbot.keyClick(window, Qt.Key.Key_Z, CTRL)
+    assert window.tabs.currentWidget() is window.live_page
+
+
 def test_that_a_rate_is_undone_too(qtbot, window):
     rate: RealSpinBox = named(window, RealSpinBox, "Learning rate")
     rate.setFocus()

@@ -7,11 +7,11 @@ from gpupanel.domain.data import ClassWeights, Holdout, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
 from gpupanel.domain.files_below import MOST_FILES, are_too_many
 from gpupanel.domain.model_fit import kind_misfit, shape_misfit
-from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.setting import settings_of
 from gpupanel.planning.context import PlanningContext
+from gpupanel.planning.rules.suggestion_rules import batch_for, use_batch
 
 
 def path_missing(context: PlanningContext) -> Iterator[Problem]:
@@ -94,7 +94,7 @@ def matters_to_task(profile: Profile, problem: Problem) -> bool:
 def source_does_not_fit(context: PlanningContext) -> Iterator[Problem]:
     """Data known to hold what the model does not take, while no example was read."""
     profile = context.profile
-    if not profile.model.is_saved and _read(context) is None:
+    if not profile.model.is_saved and context.known_data is None:
         problem = kind_misfit(profile.model, profile.data)
         if problem is not None:
             yield problem
@@ -102,7 +102,7 @@ def source_does_not_fit(context: PlanningContext) -> Iterator[Problem]:
 
 def examples_do_not_fit(context: PlanningContext) -> Iterator[Problem]:
     """A model that does not take examples of this kind, or of this size."""
-    preview, profile = _read(context), context.profile
+    preview, profile = context.known_data, context.profile
     if preview is None or not context.trains:
         return
     problem = shape_misfit(profile.model, profile.data, preview.feature_shape)
@@ -112,7 +112,7 @@ def examples_do_not_fit(context: PlanningContext) -> Iterator[Problem]:
 
 def batch_above_examples(context: PlanningContext) -> Iterator[Problem]:
     """A global batch of more examples than are trained on."""
-    preview, profile = _read(context), context.profile
+    preview, profile = context.known_data, context.profile
     if preview is None or not context.trains:
         return
     fraction = 0.0 if context.has_validation_set else profile.data.held_out_fraction
@@ -127,6 +127,7 @@ def batch_above_examples(context: PlanningContext) -> Iterator[Problem]:
             message=f"The global batch size is {batch:,}, but only {trained_on:,} examples are "
             "trained on: each epoch is one smaller step.",
             hint="Use a smaller global batch.",
+            fix=use_batch(batch_for(trained_on)) if trained_on else None,
         )
 
 
@@ -188,7 +189,7 @@ def loss_of_values_changed(context: PlanningContext) -> Iterator[Problem]:
 
 def unknown_classes_weighted(context: PlanningContext) -> Iterator[Problem]:
     """Weights of classes that the data does not have."""
-    weights, preview = context.profile.data.class_weights, _read(context)
+    weights, preview = context.profile.data.class_weights, context.known_data
     if not isinstance(weights, dict) or preview is None or not context.trains:
         return
     names = {name for name, _ in preview.class_counts}
@@ -291,13 +292,5 @@ def sets_of_same_examples(context: PlanningContext) -> Iterator[Problem]:
 
 def _target(context: PlanningContext) -> Target | None:
     """As it was found in the data; as the profile says while that was not read, if it does."""
-    preview = _read(context)
+    preview = context.known_data
     return context.profile.data.target_kind if preview is None else preview.target
-
-
-def _read(context: PlanningContext) -> DataPreview | None:
-    """The preview that read examples of the data and found nothing wrong; else ``None``."""
-    preview = context.preview
-    if preview is None or preview.is_refused or context.profile.data.lacks_path:
-        return None
-    return preview if preview.feature_shape else None

@@ -113,6 +113,11 @@ class RunSummary(Value):
         """
         return self.metrics if self.task != "train" else self.metrics.of_part("val")
 
+    def quality_of(self, name: str) -> float | None:
+        """One figure of :attr:`quality`, for tables of thousands of runs."""
+        value: float | None = getattr(self.metrics, name if self.task != "train" else f"val_{name}")
+        return value
+
     @property
     def tested(self) -> Metrics:
         """What the test set showed that did not validate; named as those of :attr:`quality`."""

@@ -35,7 +35,9 @@ class Comparison(QObject):
 
             self._binding = ComparisonBinding(self._page, self._questions, self)
         baseline = self._page.panel.baseline()
-        self._binding.compare(runs, has_baseline=baseline is not None and baseline in runs[:1])
+        styles = self._page.panel.keep_styles(runs)
+        has_baseline = baseline is not None and baseline in runs[:1]
+        self._binding.compare(runs, styles, has_baseline=has_baseline)
 
     def stop(self) -> None:
         """Read and write no more."""

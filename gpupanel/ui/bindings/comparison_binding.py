@@ -39,14 +39,21 @@ class ComparisonBinding(QObject):
         self._files.tableBusy.connect(self.panel.setTableBusy)
         self._reader.refused.connect(self._show_refusal)
 
-    def compare(self, runs: tuple[RunSummary, ...], *, has_baseline: bool = False) -> None:
+    def compare(
+        self,
+        runs: tuple[RunSummary, ...],
+        styles: tuple[int, ...] | None = None,
+        *,
+        has_baseline: bool = False,
+    ) -> None:
         """Show these runs instead of those before.
 
         Args:
             runs: Which.
+            styles: Numbers of their colours and kinds of line; left out: by their places.
             has_baseline: The first one is what the others are compared with.
         """
-        self.panel.setSummaries(runs, has_baseline=has_baseline)
+        self.panel.setSummaries(runs, styles, has_baseline=has_baseline)
         self._reader.begin(runs)
         self._page.show_comparison()
 

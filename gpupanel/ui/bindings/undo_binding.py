@@ -1,6 +1,6 @@
 """Undo and redo of settings, which leave a field alone that is being typed in."""
 
-from PySide6.QtCore import QEvent, QObject, Slot
+from PySide6.QtCore import QEvent, QObject, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QSpinBox, QWidget
 from typing_extensions import override
@@ -9,6 +9,8 @@ from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.session import Session
 
+_ON_EVERY_PAGE = ("name", "devices", "memory")
+"""Tables of a profile that are shown around the pages."""
 _Key = QKeySequence.StandardKey
 
 
@@ -24,17 +26,36 @@ class UndoBinding(QObject):
         window: Owns it.
     """
 
+    settingsChanged = Signal()
+    """Settings were undone, or made again, that stand in the Session page."""
+
     def __init__(self, session: Session, actions: WindowActions, window: QWidget) -> None:
         super().__init__(window)
         self._session, self._actions = session, actions
         self._watched: QWidget | None = None
-        actions.undo.triggered.connect(session.undo)
-        actions.redo.triggered.connect(session.redo)
+        actions.undo.triggered.connect(self._undo)
+        actions.redo.triggered.connect(self._redo)
         session.documentChanged.connect(self._show)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._watch)
         self._show()
+
+    @Slot()
+    def _undo(self) -> None:
+        keys = self._session.history.undoes
+        self._session.undo()
+        self._report(keys)
+
+    @Slot()
+    def _redo(self) -> None:
+        keys = self._session.history.redoes
+        self._session.redo()
+        self._report(keys)
+
+    def _report(self, keys: frozenset[str]) -> None:
+        if any(key.partition(".")[0] not in _ON_EVERY_PAGE for key in keys):
+            self.settingsChanged.emit()
 
     @Slot()
     def _show(self) -> None:

@@ -186,10 +186,17 @@ class KindForm(QWidget):
         for name in self._left_out.intersection(form.editors()):
             form.set_shown(name, shown=False)
 
-    def _choose(self, source: str) -> None:
+    def choose_kind(self, source: str) -> None:
+        """Takes another kind, and asks for its file or folder where it has one and needs it."""
         self.change(self.draft(source))
-        if self.chooser.is_from_list and self._value.lacks_path:
+        if self._value.lacks_path:
             path = self.editors()[self._value.path_setting.name]
             if isinstance(path, PathEdit):
                 # When the list is gone.
                 QTimer.singleShot(0, path, path.choose)
+
+    def _choose(self, source: str) -> None:
+        if self.chooser.is_from_list:
+            self.choose_kind(source)
+        else:
+            self.change(self.draft(source))

@@ -17,6 +17,7 @@ from gpupanel.ui.plots.picture_menu import PictureMenu
 from gpupanel.ui.plots.plot_library import PlotLibrary
 from gpupanel.ui.plots.plot_wall import PlotWall
 from gpupanel.ui.plots.run_curves import RunCurves
+from gpupanel.ui.plots.zoom_keys import ZoomKeys
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
 from gpupanel.ui.widgets.layouts import column_in, row_in
@@ -81,6 +82,7 @@ class LivePanel(QWidget):
         self._axes.axisChosen.connect(self._wall.setAxis)
         self._axes.spanChanged.connect(self._wall.setSmoothing)
         self._axes.logarithmicChosen.connect(self._wall.setLogarithmic)
+        ZoomKeys(self, self._wall.span, self._wall.showSpan, self._wall.follow)
         self._stack = QStackedLayout()
         self._arrange()
         self._library = PlotLibrary()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from typing_extensions import override
@@ -11,6 +11,7 @@ from gpupanel.domain.kind import kinds_of
 from gpupanel.domain.layers import Stack
 from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings
 from gpupanel.domain.setting import settings_of
+from gpupanel.ui.dropped_files import local_paths
 from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.widgets.labels import Note
@@ -61,7 +62,7 @@ class ModelPanel(SettingsCard):
         self.body.addWidget(self._note)
         self.body.addSpacing(8)
         self.body.addWidget(self._sketch)
-        self._layers = QPushButton("La&yers…")
+        self._layers = QPushButton("Sho&w layers…")
         self._layers.setObjectName("layers_button")
         self._layers.setToolTip(
             "Builds the model without training it, and lists its layers with their shapes and "
@@ -106,31 +107,40 @@ class ModelPanel(SettingsCard):
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if self._dropped(event.mimeData()) is None:
-            event.ignore()
-        else:
+        if self.can_take(local_paths(event.mimeData())):
             event.acceptProposedAction()
+        else:
+            event.ignore()
 
     @override
     def dropEvent(self, event: QDropEvent) -> None:
-        dropped = self._dropped(event.mimeData())
-        if dropped is None:
+        paths = local_paths(event.mimeData())
+        if self.can_take(paths):
+            self.take(paths)
+            event.acceptProposedAction()
+        else:
             event.ignore()
-            return
-        self._form.change(dropped)
-        event.acceptProposedAction()
 
-    def _dropped(self, dropped: QMimeData) -> ModelSettings | None:
+    def can_take(self, paths: tuple[str, ...]) -> bool:
+        """Whether this is one file that holds a model, or its weights, that the task asks for."""
+        return self._meant(paths) is not None
+
+    def take(self, paths: tuple[str, ...]) -> None:
+        """Choose the file as model, or as its weights; nothing where it is neither."""
+        meant = self._meant(paths)
+        if meant is not None:
+            self._form.change(meant)
+
+    def _meant(self, paths: tuple[str, ...]) -> ModelSettings | None:
         """The model that a drop means: one file, of the kind that the task asks for."""
-        paths = [Path(url.toLocalFile()) for url in dropped.urls() if url.isLocalFile()]
-        suffix = paths[0].suffix.lower() if len(paths) == 1 else ""
+        suffix = Path(paths[0]).suffix.lower() if len(paths) == 1 else ""
         weights = _weights_key(self.value(), suffix)
         if weights is not None:
-            return self.value().model_copy(update={weights: str(paths[0])})
+            return self.value().model_copy(update={weights: paths[0]})
         kind = _BY_SUFFIX.get(suffix)
         if kind is None:
             return None
-        model: ModelSettings = kind.new(path=str(paths[0]))
+        model: ModelSettings = kind.new(path=paths[0])
         return model if self._trains or model.is_saved else None
 
     def _take(self, value: ModelSettings) -> None:

@@ -30,7 +30,7 @@ class TrainingPanel(SettingsCard):
         schedule = TableInput(setting_of(TrainingSettings, "schedule"), self._make_schedule_form)
         self._form = ValueForm(TrainingSettings(), inputs={"schedule": schedule})
         self.add_form(self._form)
-        find = QPushButton("Find learnin&g rate…")
+        find = QPushButton("F&ind learning rate…")
         find.setObjectName("find_learning_rate")
         find.setToolTip(
             wrapped(

@@ -1,6 +1,7 @@
 """The axes of plots: what they label, and the level lines behind curves."""
 
 import math
+import time
 
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF
@@ -151,6 +152,7 @@ class EpochAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
 
 _STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
 _PIXELS_A_TIME = 64.0
+_MINUTE_S = 60
 
 
 class TimeAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
@@ -172,7 +174,22 @@ class TimeAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
         return [formatting.duration(value * scale) for value in values]
 
 
+class ClockAxis(TimeAxis):
+    """Labels at the local time of day: "14:30"; what it counts is seconds since the epoch."""
+
+    @override
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        """The times of day; seconds where they are not all the same."""
+        pattern = "%H:%M" if spacing >= _MINUTE_S else "%H:%M:%S"
+        return [time.strftime(pattern, time.localtime(value * scale)) for value in values]
+
+
 def bottom_axis(kind: AxisKind) -> pg.AxisItem:
     """The axis that labels what is counted so."""
-    classes = {AxisKind.TIME: TimeAxis, AxisKind.STEP: StepAxis, AxisKind.EPOCH: EpochAxis}
+    classes = {
+        AxisKind.TIME: TimeAxis,
+        AxisKind.STEP: StepAxis,
+        AxisKind.EPOCH: EpochAxis,
+        AxisKind.CLOCK: ClockAxis,
+    }
     return classes[kind]("bottom")

@@ -1,6 +1,7 @@
 """What the axis at the bottom of plots counts, and ranges that stand still while values change."""
 
 import math
+import time
 from enum import StrEnum
 
 from gpupanel.ui import formatting
@@ -51,11 +52,13 @@ _ROOM_AT_END = 1.02
 
 
 class AxisKind(StrEnum):
-    """Seconds, steps or epochs, each from the start of a run."""
+    """Seconds, steps or epochs, each from the start of a run; or the time of day."""
 
     TIME = "time"
     STEP = "step"
     EPOCH = "epoch"
+    CLOCK = "clock"
+    """Seconds since the epoch (UTC), read as the local time of day."""
 
     def position_words(self, position: float) -> str:
         """A place on the axis: "step 1,204", "epoch 2.5", "at 0:30"."""
@@ -66,6 +69,18 @@ class AxisKind(StrEnum):
                 return f"epoch {position:,.4g}"
             case AxisKind.TIME:
                 return f"at {formatting.duration(position)}"
+            case AxisKind.CLOCK:
+                return f"at {time.strftime('%H:%M:%S', time.localtime(position))}"
+
+    @property
+    def least_span(self) -> float:
+        """Of what is at the bottom: as close as one can zoom."""
+        least = {AxisKind.STEP: 1.0, AxisKind.EPOCH: 0.02, AxisKind.CLOCK: 30.0}
+        return least.get(self, 1.0)
+
+    def at_least(self, start: float, end: float) -> tuple[float, float]:
+        """That part of the axis, as wide as the least one can zoom to."""
+        return start, max(end, start + self.least_span)
 
     def whole(self, end: float) -> tuple[float, float]:
         """From the start of the run to a round place after its end, which grows in jumps."""

@@ -18,7 +18,10 @@ _SMOOTHING_TIP = (
 )
 _LOG_TIP = "Logarithmic vertical axis of losses, errors and learning rates."
 SHORT_ZOOM_HINT = "Drag to zoom, Shift and drag to pan"
-ZOOM_HINT = "Drag a box or turn the wheel to zoom, Shift and drag to pan, double-click to reset."
+ZOOM_HINT = (
+    "Drag a box or turn the wheel to zoom, Shift and drag to pan, double-click to reset. "
+    "Keys: + and -, Shift and the arrows, 0."
+)
 
 
 class AxisTools(QWidget):

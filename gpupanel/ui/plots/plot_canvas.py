@@ -20,8 +20,6 @@ from gpupanel.ui.plots.drawn_marks import DrawnMarks
 from gpupanel.ui.plots.sample_buffer import Floats
 
 _LEFT_AXIS_WIDTH = 52
-_LEAST_RANGES = {AxisKind.TIME: 1.0, AxisKind.STEP: 2.0, AxisKind.EPOCH: 0.02}
-"""Of what is at the bottom: as close as one can zoom."""
 _MARGIN = 0.08
 """Of the range of values, above and below it: labels at its ends need the room."""
 
@@ -107,7 +105,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     def setAxis(self, kind: AxisKind) -> None:
         """Label what is at the bottom so: as time as long as nobody asked for something else."""
         self.getPlotItem().setAxisItems({"bottom": bottom_axis(kind)})
-        self._box.setLimits(minXRange=_LEAST_RANGES[kind])
+        self._box.setLimits(minXRange=kind.least_span)
         self._dress_axis("bottom")
         self.recolor()
 
@@ -276,7 +274,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         item.setContentsMargins(0, 8, 12, 0)
         self._box.disableAutoRange()
         self._box.setDefaultPadding(0.0)
-        self._box.setLimits(xMin=0.0, minXRange=_LEAST_RANGES[AxisKind.TIME])
+        self._box.setLimits(xMin=0.0, minXRange=AxisKind.TIME.least_span)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._note.setProperty("tone", "muted")
         self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -157,12 +157,12 @@ class PlotWall(QWidget):
         """Show these of the further plots, and no others."""
         self._further = shown
         self._arrange()
-        self._set_times(*self._shown_range())
+        self._set_times(*self.span())
         self.redraw()
 
     def picture(self, title: str) -> CurvePicture:
         """What is shown, as a picture in the theme that is current."""
-        span = self._shown_range()
+        span = self.span()
         plots = [plot.picture_plot(span, has_legend=True) for plot in self.plots]
         foot = _FEET[self._axis]
         if self._span > 0.0:
@@ -231,7 +231,7 @@ class PlotWall(QWidget):
     def follow(self) -> None:
         """Show the whole run again, and go on doing so."""
         self._set_following(following=True)
-        self._set_times(*self._shown_range())
+        self._set_times(*self.span())
         for plot in self.plots:
             plot.fitValues()
         self.redraw()
@@ -245,7 +245,7 @@ class PlotWall(QWidget):
             self._show_metric(self._curves)
         self._find_axis()
         if self._is_following and self._pointer_s is None:
-            self._set_times(*self._shown_range())
+            self._set_times(*self.span())
         for plot in self.plots:
             plot.redraw(self._pointer_s)
 
@@ -291,16 +291,17 @@ class PlotWall(QWidget):
 
     def _connect(self) -> None:
         for plot in (*self.plots, *self.further_plots):
-            plot.timeRangeChosen.connect(self._take_times)
+            plot.timeRangeChosen.connect(self.showSpan)
             plot.timeRangeReset.connect(self.follow)
             plot.pointed.connect(self._take_pointer)
             plot.curveToggled.connect(self._toggle_curve)
 
     @Slot(float, float)
-    def _take_times(self, start_s: float, end_s: float) -> None:
+    def showSpan(self, start_s: float, end_s: float) -> None:
+        """Show that part of the axis until the whole run is asked for."""
         self._set_following(following=False)
-        self._chosen_range = (start_s, end_s)
-        self._set_times(start_s, end_s)
+        self._chosen_range = self._axis.at_least(start_s, end_s)
+        self._set_times(*self._chosen_range)
 
     @Slot(object)
     def _take_pointer(self, time_s: float | None) -> None:
@@ -326,8 +327,8 @@ class PlotWall(QWidget):
         for plot in self.plots:
             plot.setTimeRange(start_s, end_s)
 
-    def _shown_range(self) -> tuple[float, float]:
-        """The whole run, or what a person chose of it."""
+    def span(self) -> tuple[float, float]:
+        """The part of the axis that is shown: the whole run, or what a person chose of it."""
         if not self._is_following:
             return self._chosen_range
         curves = self._curves

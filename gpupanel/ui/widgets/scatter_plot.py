@@ -5,14 +5,15 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import theme
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.painted_widget import PaintedWidget
 from gpupanel.ui.widgets.scatter_axis import CategoryAxis, NumberAxis, ScatterAxis
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -43,7 +44,7 @@ class ScatterPoint:
     color: QColor | None = None
 
 
-class ScatterPlot(QWidget):
+class ScatterPlot(PaintedWidget):
     """Shows which point is under the pointer; a click chooses it, a double click opens it.
 
     By keys: Left and Right go from point to point, Return opens.
@@ -84,9 +85,7 @@ class ScatterPlot(QWidget):
         """
         self._axes = None if x_axis is None or y_axis is None else (x_axis, y_axis)
         self._points, self._titles = tuple(points), titles
-        self.setAccessibleDescription(
-            f"{len(points)} runs: {titles[1]} over {titles[0]}. {self._words()}".rstrip()
-        )
+        self._describe()
         self.update()
 
     def place_of(self, key: str) -> QPointF | None:
@@ -147,15 +146,9 @@ class ScatterPlot(QWidget):
             super().keyPressEvent(event)
 
     @override
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            point = self.point_at(QPointF(event.pos()))
-            if point is None:
-                QToolTip.hideText()
-            else:
-                QToolTip.showText(event.globalPos(), wrapped(point.tip), self)
-            return True
-        return super().event(event)
+    def tip_at(self, position: QPointF) -> str:
+        point = self.point_at(position)
+        return "" if point is None else wrapped(point.tip)
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -233,9 +226,12 @@ class ScatterPlot(QWidget):
 
     def _choose(self, point: ScatterPoint) -> None:
         self._current = point.key
+        self._describe()
         self.update()
         self.chosen.emit(point.key)
 
-    def _words(self) -> str:
-        current = (each for each in self._points if each.key == self._current)
-        return next((each.tip for each in current), "")
+    def _describe(self) -> None:
+        current = (each.tip for each in self._points if each.key == self._current)
+        across, up = self._titles
+        words = f"{len(self._points)} runs: {up} over {across}. {next(current, '')}".rstrip()
+        self.setAccessibleDescription(visible_line(words))

@@ -44,6 +44,7 @@ class ComparedRun:
         is_read: All that was there when it was last checked has been read.
         problem: Why no more can be read of it: it was deleted, or its disk is gone.
         steps_per_epoch: How long an epoch is; ``None``: not known.
+        style: Number of its colour and kind of line; whoever reads the run does not know it.
     """
 
     summary: RunSummary
@@ -52,6 +53,7 @@ class ComparedRun:
     is_read: bool = False
     problem: Problem | None = None
     steps_per_epoch: int | None = None
+    style: int = 0
 
 
 class _Reading:

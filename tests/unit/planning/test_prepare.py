@@ -521,7 +521,7 @@ def test_that_a_fraction_beside_a_validation_set_is_reported_to_be_unused() -> N
     problem = found(cpu_profile(data=data), "validation_fraction_unused")
     assert problem.severity is Severity.HINT
     assert codes(cpu_profile(data=data), None) == ["stratify_unused", "validation_fraction_unused"]
-    assert codes(cpu_profile(data=data), seen(64, 64, 3, examples=64)) == [
+    assert codes(cpu_profile(data=data), seen(32, 32, 3, examples=64)) == [
         "stratify_unused",
         "validation_fraction_unused",
     ]
@@ -529,7 +529,7 @@ def test_that_a_fraction_beside_a_validation_set_is_reported_to_be_unused() -> N
 
 def test_that_a_validation_set_that_was_found_validates_as_a_chosen_one() -> None:
     data = ImagesData(path="/i", validation_fraction=0.9, stratify=True, holdout="last")
-    preview = seen(64, 64, 3, examples=64).model_copy(update={"validation_example_count": 3})
+    preview = seen(32, 32, 3, examples=64).model_copy(update={"validation_example_count": 3})
     assert (
         "found in data.path validates"
         in found(cpu_profile(data=data), "validation_fraction_unused", preview=preview).message
@@ -542,12 +542,12 @@ def test_that_a_validation_set_that_was_found_validates_as_a_chosen_one() -> Non
         data=ImagesData(path="/i"), training=TrainingSettings(early_stopping_patience=2)
     )
     assert codes(patient, preview) == []
-    assert codes(patient, seen(64, 64, 3, examples=64)) != []
+    assert codes(patient, seen(32, 32, 3, examples=64)) != []
 
 
 def test_that_what_is_odd_about_data_does_not_make_it_unknown() -> None:
     note = Problem(code="odd", severity=Severity.HINT, message="Odd.")
-    preview = seen(64, 64, 3, examples=5).model_copy(update={"problems": (note,)})
+    preview = seen(32, 32, 3, examples=5).model_copy(update={"problems": (note,)})
     profile = cpu_profile(data=ImagesData(path="/i"))
     assert codes(profile, preview) == ["batch_above_examples", "odd"]
 

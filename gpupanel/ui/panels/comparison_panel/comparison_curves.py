@@ -79,7 +79,7 @@ class ComparisonCurves:
         points = run.points.get(metric)
         if points is None or not self._has_place(run):
             return ()
-        made_of = (points, run.summary.title, self.axis, self.span, run.steps_per_epoch)
+        made_of = (points, run.summary.title, self.axis, self.span, run.steps_per_epoch, run.style)
         key = (metric, place)
         if key not in self._made or not _is_same(self._made[key][0], made_of):
             self._made[key] = (made_of, self._make(metric, place, points))
@@ -87,16 +87,17 @@ class ComparisonCurves:
 
     def _make(self, metric: Metric, place: int, points: MetricPoints) -> tuple[Curve, ...]:
         words, positions = WORDS[metric], self._positions(self._runs[place], points)
+        style = self._runs[place].style
         values = points.values * words.scale
         measured = FixedPoints(positions, values)
         curve = Curve(
             measured,
             self._runs[place].summary.title,
-            partial(run_styles.color, place),
+            partial(run_styles.color, style),
             words.text,
             words.widest,
             has_dots=metric.is_of_epochs,
-            dashes=run_styles.dashes(place),
+            dashes=run_styles.dashes(style),
             best=_best(metric),
         )
         if not self.is_smoothed(metric):
@@ -113,7 +114,7 @@ class ComparisonCurves:
                 return points.steps
             case AxisKind.EPOCH:
                 return points.steps / (run.steps_per_epoch or 1)
-            case AxisKind.TIME:
+            case AxisKind.TIME | AxisKind.CLOCK:
                 return points.times_s
 
 

@@ -60,7 +60,7 @@ class CurveGrid(QWidget):
         for plot in self.plots.values():
             plot.setParent(self)
             plot.hide()
-            plot.timeRangeChosen.connect(self._take_range)
+            plot.timeRangeChosen.connect(self.show_span)
             plot.timeRangeReset.connect(self.show_whole)
             plot.pointed.connect(self._take_pointer)
             plot.curveToggled.connect(self.runToggled)
@@ -151,9 +151,10 @@ class CurveGrid(QWidget):
             self._grid.setRowStretch(row, 1 if there else 0)
 
     @Slot(float, float)
-    def _take_range(self, start: float, end: float) -> None:
+    def show_span(self, start: float, end: float) -> None:
+        """Show that part of the axis until the whole is asked for."""
         self._set_whole(is_whole=False)
-        self._set_range(start, end)
+        self._set_range(*self._curves.axis.at_least(start, end))
         self._draw_soon()
 
     @Slot(object)

@@ -37,6 +37,7 @@ class DifferenceTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._styles: tuple[int, ...] = ()
         self._content = TableModel((_KEY,), lambda each: each.key)
         self._table = TableView(
             self._content,
@@ -71,16 +72,23 @@ class DifferenceTable(QWidget):
         theme.changes.changed.connect(self._content.refresh)
 
     def setDifferences(
-        self, titles: Sequence[str], found: Sequence[Difference], *, has_baseline: bool = False
+        self,
+        titles: Sequence[str],
+        found: Sequence[Difference],
+        styles: Sequence[int] = (),
+        *,
+        has_baseline: bool = False,
     ) -> None:
         """Show what differs between the runs of these names.
 
         Args:
             titles: Of the runs.
             found: What differs.
+            styles: Numbers of the runs' colours and kinds of line; left out: by their places.
             has_baseline: The first run is what the others are compared with: of these only what
                 differs from it is written out.
         """
+        self._styles = tuple(styles) or tuple(range(len(titles)))
         runs = (
             self._run_column(place, title, has_baseline=has_baseline)
             for place, title in enumerate(titles)
@@ -120,7 +128,8 @@ class DifferenceTable(QWidget):
         )
 
     def _mark(self, place: int) -> QIcon:
-        return QIcon(run_styles.mark(place, is_hidden=False, ratio=self.devicePixelRatioF()))
+        ratio = self.devicePixelRatioF()
+        return QIcon(run_styles.mark(self._styles[place], is_hidden=False, ratio=ratio))
 
     def _fit_columns(self) -> None:
         self._table.resizeColumnsToContents()

@@ -161,7 +161,8 @@ class LegendModel(TableModel[ComparedRun]):
                 return Qt.CheckState.Unchecked if is_hidden else Qt.CheckState.Checked
             case Qt.ItemDataRole.DecorationRole if index.column() == 0:
                 ratio = QGuiApplication.primaryScreen().devicePixelRatio()
-                return run_styles.mark(index.row(), is_hidden=is_hidden, ratio=ratio)
+                style = self.row(index.row()).style
+                return run_styles.mark(style, is_hidden=is_hidden, ratio=ratio)
         return super().data(index, role)
 
     @override

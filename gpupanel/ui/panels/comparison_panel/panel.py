@@ -23,6 +23,7 @@ from gpupanel.ui.panels.comparison_panel.picture import ComparisonPicture
 from gpupanel.ui.panels.comparison_panel.tools import ExportTools, ViewTools
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.picture import PictureFormat
+from gpupanel.ui.plots.zoom_keys import ZoomKeys
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
 from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.tips import wrapped
@@ -44,6 +45,7 @@ class ComparisonPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("comparison_panel")
         self._runs: tuple[ComparedRun, ...] = ()
+        self._styles: tuple[int, ...] = ()
         self._has_baseline = False
         self._curves = ComparisonCurves()
         self._legend = LegendModel(self)
@@ -57,6 +59,7 @@ class ComparisonPanel(QWidget):
         self._word.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.head = self._make_head()
         self._pages = QStackedWidget()
+        ZoomKeys(self, self._grid.span, self._grid.show_span, self._grid.show_whole)
         self._compose()
         self._connect()
 
@@ -65,15 +68,25 @@ class ComparisonPanel(QWidget):
         """What is compared, as far as it was read."""
         return self._runs
 
-    def setSummaries(self, runs: Sequence[RunSummary], *, has_baseline: bool = False) -> None:
+    def setSummaries(
+        self,
+        runs: Sequence[RunSummary],
+        styles: Sequence[int] | None = None,
+        *,
+        has_baseline: bool = False,
+    ) -> None:
         """Compare these runs, of which nothing was read yet.
 
         Args:
             runs: Which.
+            styles: Numbers of their colours and kinds of line; left out: by their places.
             has_baseline: The first one is what the others are compared with.
         """
         self._has_baseline = has_baseline
-        self._runs = tuple(ComparedRun(run) for run in runs)
+        self._styles = tuple(range(len(runs)) if styles is None else styles)
+        self._runs = tuple(
+            ComparedRun(run, style=style) for run, style in zip(runs, self._styles, strict=True)
+        )
         self._curves.hidden = frozenset()
         self._legend.set_runs((), ())
         self._grid.show_whole()
@@ -83,13 +96,16 @@ class ComparisonPanel(QWidget):
 
     def setRun(self, place: int, run: ComparedRun) -> None:
         """Show what a run has come to."""
-        self._runs = (*self._runs[:place], run, *self._runs[place + 1 :])
+        styled = replace(run, style=self._styles[place])
+        self._runs = (*self._runs[:place], styled, *self._runs[place + 1 :])
         self._show()
 
     def setDifferences(self, found: tuple[Difference, ...]) -> None:
         """Show in what the runs differ."""
         titles = [run.summary.title for run in distinct_titles(self._runs)]
-        self._differences.setDifferences(titles, found, has_baseline=self._has_baseline)
+        self._differences.setDifferences(
+            titles, found, self._styles, has_baseline=self._has_baseline
+        )
 
     def setWord(self, word: str) -> None:
         """Say what became of a file."""

@@ -43,7 +43,7 @@ class ComparisonPicture(CurvePicture):
         super().__init__("Curves of several runs", plots, foot)
         self._titles = legend[0]
         self._rows = [
-            (place, [visible_line(text) for text in row])
+            (curves.runs[place].style, [visible_line(text) for text in row])
             for place, row in enumerate(legend[1:])
             if place not in curves.hidden
         ]
@@ -67,10 +67,10 @@ class ComparisonPicture(CurvePicture):
         painter.setPen(colors.color("muted"))
         self._draw_row(painter, MARGIN, self._titles, widths)
         painter.setFont(self.font)
-        for number, (place, row) in enumerate(self._rows, start=1):
+        for number, (style, row) in enumerate(self._rows, start=1):
             top = MARGIN + number * ROW
             entry = LegendEntry(
-                "", "", "", run_styles.color(place), dashes=run_styles.dashes(place)
+                "", "", "", run_styles.color(style), dashes=run_styles.dashes(style)
             )
             draw_mark(painter, entry, QPointF(MARGIN, top + ROW / 2.0), _MARK - 8)
             painter.setPen(colors.color("text"))

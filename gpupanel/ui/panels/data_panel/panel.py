@@ -81,6 +81,10 @@ class DataPanel(SettingsCard):
         """Forgets what was typed for other sources: it was for another profile."""
         self._form.forget()
 
+    def choose_kind(self, source: str) -> None:
+        """Take another source, and ask for its file or folder."""
+        self._form.choose_kind(source)
+
     def setPreview(self, preview: DataPreview | None) -> None:
         """Shows a preview of the data; ``None``: nothing is known of it."""
         self._preview.setPreview(preview)
@@ -104,15 +108,26 @@ class DataPanel(SettingsCard):
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        paths = local_paths(event.mimeData())
-        if kind_of_path(paths) is None and kind_of_files(paths) is None:
-            event.ignore()
-        else:
+        if self.can_take(local_paths(event.mimeData())):
             event.acceptProposedAction()
+        else:
+            event.ignore()
 
     @override
     def dropEvent(self, event: QDropEvent) -> None:
         paths = local_paths(event.mimeData())
+        if self.can_take(paths):
+            self.take(paths)
+            event.acceptProposedAction()
+        else:
+            event.ignore()
+
+    def can_take(self, paths: tuple[str, ...]) -> bool:
+        """Whether these files, or this folder, are data of some kind."""
+        return kind_of_path(paths) is not None or kind_of_files(paths) is not None
+
+    def take(self, paths: tuple[str, ...]) -> None:
+        """Choose these files, or this folder, as data; nothing where they are none."""
         kind, of_files = kind_of_path(paths), kind_of_files(paths)
         if kind is not None:
             draft = self._form.draft(kind.source)
@@ -121,10 +136,6 @@ class DataPanel(SettingsCard):
             self._form.change(draft.model_copy(update={"path": path, **none}))
         elif of_files is not None:
             self._take_files(of_files.source, paths)
-        else:
-            event.ignore()
-            return
-        event.acceptProposedAction()
 
     def _take_files(self, source: str, paths: tuple[str, ...]) -> None:
         self._form.change(self._form.draft(source).with_files(paths))

@@ -63,7 +63,7 @@ class PreviewView(QWidget):
         self._columns = ColumnsView()
         self._text_caption = Caption("Words per text")
         self._texts = TextLengthsView()
-        self._scan = QPushButton("&Scan data…")
+        self._scan = QPushButton("Sca&n data…")
         self._scan.setObjectName("scan_button")
         self._scan.setToolTip(
             "Scans all of it for duplicates, examples in several sets, unreadable files and "

@@ -33,6 +33,8 @@ class DevicePanel(QWidget):
     """The :class:`DeviceChoices` after a person's act."""
     doctorRequested = Signal()
     """A person wants to know what is wrong with driver, libraries or TensorFlow."""
+    historyRequested = Signal()
+    """A person wants to see what the devices did in the last hour."""
     endRequested = Signal(object)
     """A person wants a process of a device to end: the :class:`DeviceProcess`."""
     fixRequested = Signal(object)
@@ -60,6 +62,7 @@ class DevicePanel(QWidget):
         self._column = QVBoxLayout()
         self._arrange()
         self._head.doctorRequested.connect(self.doctorRequested)
+        self._head.historyRequested.connect(self.historyRequested)
         self._general.fixRequested.connect(self.fixRequested)
 
     @override

@@ -101,6 +101,7 @@ class PanelHead(QWidget):
     """The caption, the driver's version, and the way to the doctor."""
 
     doctorRequested = Signal()
+    historyRequested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -120,12 +121,21 @@ class PanelHead(QWidget):
             )
         )
         doctor.clicked.connect(self.doctorRequested)
+        history = QToolButton()
+        history.setObjectName("history_button")
+        history.setText("Last hour")
+        history.setProperty("role", "link")
+        history.setToolTip(
+            wrapped("Utilization, memory, temperature and power of all devices in the last hour.")
+        )
+        history.clicked.connect(self.historyRequested)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, GRID // 2, 0)
         layout.setSpacing(GRID)
         layout.addWidget(caption)
         layout.addStretch(1)
         layout.addWidget(self._driver)
+        layout.addWidget(history)
         layout.addWidget(doctor)
 
     def setDriver(self, version: str | None) -> None:

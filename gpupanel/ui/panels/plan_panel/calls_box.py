@@ -16,7 +16,7 @@ class CallsBox(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._fold = QToolButton()
-        self._fold.setText("Exact &TensorFlow calls")
+        self._fold.setText("E&xact TensorFlow calls")
         self._fold.setCheckable(True)
         self._fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._fold.setArrowType(Qt.ArrowType.RightArrow)

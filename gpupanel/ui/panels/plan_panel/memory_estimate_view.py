@@ -16,7 +16,7 @@ _ASK_TIP = (
     "Builds the model without training it, and adds up what a step holds on each device. Later "
     "changes of batch, shares or model are followed."
 )
-_FIND = "Find the &batch…"
+_FIND = "Find &the batch…"
 _FIND_TIP = (
     "Trains some steps with more and more examples on each device, and shows which batches really "
     "fit and how fast they are. It ends before other processes lack memory, and after a minute for "

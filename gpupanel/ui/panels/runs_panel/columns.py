@@ -62,7 +62,7 @@ def _words(name: str) -> str:
 
 
 def _quality(measure: Measure, run: RunSummary) -> float | None:
-    return run.quality.value_of(measure)
+    return run.quality_of(measure.value)
 
 
 def _number(
@@ -133,14 +133,14 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
         "Fraction of validation examples (or of the examples of an evaluation) classified "
         "correctly. A dash: no validation.",
         "accuracy",
-        lambda run: run.quality.accuracy,
+        lambda run: run.quality_of("accuracy"),
         formatting.fraction,
     ),
     _number(
         "Loss",
         "Mean loss over the validation examples, or those of an evaluation; lower is better.",
         "loss",
-        lambda run: run.quality.loss,
+        lambda run: run.quality_of("loss"),
         formatting.number,
     ),
     _number(
@@ -148,7 +148,7 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
         "Mean absolute error over the validation examples, or those of an evaluation, where "
         "values are predicted.",
         "mean_error",
-        lambda run: run.quality.mean_absolute_error,
+        lambda run: run.quality_of("mean_absolute_error"),
         formatting.number,
         is_shown=False,
     ),
@@ -169,7 +169,7 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
         "Fraction of the test examples classified correctly, after the training. A dash: no test "
         "set, or it validates.",
         "test_accuracy",
-        lambda run: run.tested.accuracy,
+        lambda run: run.metrics.test_accuracy,
         formatting.fraction,
         is_shown=False,
     ),
@@ -177,7 +177,7 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
         "Test loss",
         "Mean loss over the test examples, after the training.",
         "test_loss",
-        lambda run: run.tested.loss,
+        lambda run: run.metrics.test_loss,
         formatting.number,
         is_shown=False,
     ),

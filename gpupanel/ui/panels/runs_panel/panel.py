@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -26,6 +26,7 @@ from gpupanel.runs.history.finding import needs_settings, run_finder
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting, theme
+from gpupanel.ui.inputs.input import quoted
 from gpupanel.ui.panels.runs_panel.actions import RunListActions, action, with_baseline
 from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
 from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
@@ -33,6 +34,7 @@ from gpupanel.ui.panels.runs_panel.table import ColumnChoices, RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
 from gpupanel.ui.widgets.flow_layout import FlowLayout
+from gpupanel.ui.widgets.kept_styles import KeptStyles
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -85,6 +87,7 @@ class RunsPanel(QWidget):
         self.setObjectName("runs_panel")
         self._is_listed = self._has_settings = False
         self._filter = RunFilter()
+        self._styles = KeptStyles()
         self._chooser: ColumnChooser | None = None
         self._scatter: ScatterDialog | None = None
         self._table = RunsTable(self)
@@ -160,6 +163,12 @@ class RunsPanel(QWidget):
             self._table.setFocus()
 
     @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        # Groups, axes and searches then know them when they are asked for.
+        self.settingsWanted.emit()
+
+    @override
     def event(self, event: QEvent) -> bool:
         # Before a key of the whole window: on this page it is the bin that is undone.
         is_undo = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo)
@@ -195,6 +204,10 @@ class RunsPanel(QWidget):
     def baseline(self) -> RunSummary | None:
         """The run that others are compared with; ``None``: none is pinned."""
         return self._table.baseline()
+
+    def keep_styles(self, runs: Sequence[RunSummary]) -> tuple[int, ...]:
+        """The styles of runs that are compared now, to be theirs from now on."""
+        return self._styles.keep([run.name for run in runs])
 
     def chosen_runs(self) -> tuple[RunSummary, ...]:
         """The chosen runs, as they stand in the table."""
@@ -256,7 +269,8 @@ class RunsPanel(QWidget):
         head, foot = QHBoxLayout(), QHBoxLayout()
         for row in (head, foot):
             row.setSpacing(GRID)
-        buttons = FlowLayout()
+        buttons = QWidget(self)
+        flow = FlowLayout(buttons)
         head.addWidget(self._search, 1)
         head.addWidget(self._count)
         head.addWidget(self._undo)
@@ -265,8 +279,8 @@ class RunsPanel(QWidget):
         head.addWidget(self._group)
         head.addWidget(self._columns)
         for each in self._actions.all:
-            buttons.addWidget(ActionButton(each, self))
-        foot.addLayout(buttons)
+            flow.addWidget(ActionButton(each, self))
+        foot.addWidget(buttons)
         # Where there is little room it is the buttons'.
         self._where.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         foot.addWidget(self._where, 1)
@@ -301,9 +315,10 @@ class RunsPanel(QWidget):
         count, found = len(content.all_rows), len(content.found_rows)
         place = 0 if found or not self._is_listed else 2 if count else 1
         self._stack.setCurrentIndex(place)
+        typed = visible_line(quoted(self._search.text().strip()))
         self._not_found.setTexts(
             "Nothing found",
-            f"None of the {formatting.count(count)} runs has “{self._search.text().strip()}” in "
+            f"None of the {formatting.count(count)} runs has {typed} in "
             "its name, notes, tags, profile, devices or outcome. Values are compared like this: "
             "val_accuracy > 0.9 and model = cnn."
             if self._filter.is_plain
@@ -382,7 +397,9 @@ class RunsPanel(QWidget):
             return
         rows = self._table.content.found_rows
         compared = with_baseline(self.chosen_runs(), self._table.baseline())
-        colors = {run.name: theme.device_color(place) for place, run in enumerate(compared)}
+        names = [run.name for run in compared]
+        styles = zip(names, self._styles.of(names), strict=True)
+        colors = {name: theme.device_color(style) for name, style in styles}
         runs = [row for row in rows if isinstance(row, RunSummary)]
         self._scatter.setRuns(runs, colors, *self._table.axis_columns())
 

@@ -109,6 +109,7 @@ class RunsTable(TableView[RunRow]):
         self._order: tuple[str, ...] = ()
         self._fitting: dict[str, int] = {}
         self._measured: dict[str, RunSummary] = {}
+        self._fitted: set[str] = set()
         self._is_fitting = False
         self._dress()
         self._prepare_header()
@@ -131,7 +132,7 @@ class RunsTable(TableView[RunRow]):
     def set_settings(self, settings: Mapping[str, RunSettings]) -> None:
         """What the runs were started with, by the names of their directories."""
         self._single.set_settings(settings)
-        self._measured = {}
+        self._fitted.clear()
         self._rebuild()
 
     @property
@@ -163,7 +164,7 @@ class RunsTable(TableView[RunRow]):
         """Pin the run of that name above all others; empty: none any more."""
         self._arrangement = replace(self._arrangement, baseline=name)
         self._find_baseline()
-        self._measured = {}
+        self._fitted.discard(COLUMNS[_NAME].key)
         self._arrange()
         self.columnsChanged.emit()
 
@@ -466,10 +467,13 @@ class RunsTable(TableView[RunRow]):
         last = self._last_shown()
         self._is_fitting = True
         for place, column in enumerate(self.content.columns):
-            if place == last:
+            if self.isColumnHidden(place):
+                self._fitted.discard(column.key)
                 continue
+            unseen = new if column.key in self._fitted else runs
+            self._fitted.add(column.key)
             # Of letters of several widths the longest text is hardly ever narrower than another.
-            longest = sorted({column.text(run) for run in new}, key=len, reverse=True)[:3]
+            longest = sorted({column.text(run) for run in unseen}, key=len, reverse=True)[:3]
             width = max((self.fontMetrics().horizontalAdvance(text) for text in longest), default=0)
             if place == _NAME and titles:
                 bold = QFontMetrics(title_font())
@@ -477,7 +481,7 @@ class RunsTable(TableView[RunRow]):
             title = header.fontMetrics().horizontalAdvance(column.title) + 2 * GRID
             fitting = max(min(width, _WIDEST), title, self._fitting.get(column.key, 0))
             self._fitting[column.key] = fitting
-            if not self.isColumnHidden(place):
+            if place != last:
                 width = self._drawn.get(column.key, fitting + _CELL_MARGINS)
                 header.resizeSection(place, width)
         self._is_fitting = False

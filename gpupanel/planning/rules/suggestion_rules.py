@@ -1,0 +1,54 @@
+"""What is proposed for the data that was chosen: a model, and a batch that fits."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gpupanel.domain.model_fit import example_kind, suggested_model, use_model
+from gpupanel.domain.model_kind import ExampleKind
+from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.planning.context import PlanningContext
+
+_LEAST_SIDE: Final = 48
+"""Pixels. Two convolutions and a dense layer suit the 28x28 or 32x32 of the usual examples."""
+_LARGEST_BATCH: Final = 64
+_LEAST_UPDATES: Final = 8
+"""Of an epoch."""
+
+
+def better_model(context: PlanningContext) -> Iterator[Problem]:
+    """Images for which there is a better model than plain layers: it is proposed, with a batch."""
+    preview, profile = context.known_data, context.profile
+    # Of the models with plain layers the shapes are known here.
+    if preview is None or not context.trains or profile.model.stack is None:
+        return
+    examples = example_kind(profile.data, preview.feature_shape)
+    suggested = suggested_model(examples)
+    sides = preview.feature_shape[:2]
+    if examples is not ExampleKind.IMAGES or suggested is None or min(sides) < _LEAST_SIDE:
+        return
+    batch, fitting = profile.training.global_batch_size, batch_for(preview.trained_count)
+    is_too_large = bool(preview.trained_count) and fitting < batch
+    yield Problem(
+        code="model_suggested",
+        severity=Severity.HINT,
+        field="model.source",
+        message=f"From images of {sides[0]}x{sides[1]} pixels a {suggested.name} usually learns "
+        "more than plain layers do, with fewer parameters.",
+        hint="Use it, or keep the model.",
+        fix=use_model(suggested, *(use_batch(fitting).changes if is_too_large else ())),
+    )
+
+
+def batch_for(trained_on: int) -> int:
+    """A global batch with which an epoch has several updates: a power of two, 64 at most.
+
+    Args:
+        trained_on: Examples of an epoch.
+    """
+    most = max(1, min(_LARGEST_BATCH, trained_on // _LEAST_UPDATES))
+    return int(2 ** (most.bit_length() - 1))
+
+
+def use_batch(batch: int) -> Fix:
+    """A fix that takes that global batch."""
+    return Fix.of(f"Use a batch of {batch:,}", "training.global_batch_size", batch)

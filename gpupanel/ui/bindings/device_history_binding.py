@@ -1,0 +1,61 @@
+"""Keeps the last hour of each device, with and without a run, and shows it."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QWidget
+
+from gpupanel.devices.device_history import DeviceHistory
+from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.ui.panels.device_panel import DevicePanel
+from gpupanel.ui.session import Session
+from gpupanel.ui.workers.device_worker import DeviceWatch
+
+if TYPE_CHECKING:
+    from gpupanel.ui.dialogs.device_history_dialog import DeviceHistoryDialog
+
+
+class DeviceHistoryBinding(QObject):
+    """Takes in what is sampled in any case; nothing is asked of a device for it.
+
+    Args:
+        session: Knows the devices.
+        watch: Reads them.
+        panel: Asks for the dialog.
+        window: What the dialog stands before.
+    """
+
+    def __init__(
+        self, session: Session, watch: DeviceWatch, panel: DevicePanel, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self._session, self._window = session, window
+        self.history = DeviceHistory()
+        """Of this window's time."""
+        self._dialog: DeviceHistoryDialog | None = None
+        watch.sampled.connect(self.add)
+        session.inventoryChanged.connect(self._show)
+        panel.historyRequested.connect(self.open)
+
+    @Slot(object)
+    def add(self, sample: TelemetrySample) -> None:
+        """Take in what the devices report now."""
+        if self.history.add(sample):
+            self._show()
+
+    @Slot()
+    def open(self) -> None:
+        """Show the dialog; the window stays usable behind it."""
+        if self._dialog is None:
+            # Here and not above: most windows never need it.
+            from gpupanel.ui.dialogs.device_history_dialog import DeviceHistoryDialog
+
+            self._dialog = DeviceHistoryDialog(self.history, self._window)
+        self._dialog.show()
+        self._dialog.activateWindow()
+        self._show()
+
+    @Slot()
+    def _show(self) -> None:
+        if self._dialog is not None and self._dialog.isVisible():
+            self._dialog.show_devices(self._session.inventory)

@@ -1,0 +1,80 @@
+"""Finds out what a person meant who dropped files anywhere on the window."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QFileInfo, QObject, Signal
+
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.visible_text import visible_line
+from gpupanel.ui.panels.data_panel import DataPanel
+from gpupanel.ui.panels.model_panel import ModelPanel
+
+_LONGEST_NAME = 80
+
+
+class Drops(QObject):
+    """Opens a profile or a run, or chooses data or a model.
+
+    Where several are possible the first of these wins; a panel that files are dropped on takes
+    them as what it is about.
+
+    Args:
+        data: Takes data.
+        model: Takes models.
+        open_profile: Opens a profile.
+        open_run: Shows a run.
+        parent: The window.
+    """
+
+    chosen = Signal()
+    """The session has other data, or another model."""
+    refused = Signal(object)
+    """Problems: nothing here takes such files."""
+
+    def __init__(
+        self,
+        data: DataPanel,
+        model: ModelPanel,
+        open_profile: Callable[[Path], object],
+        open_run: Callable[[Path], object],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._data, self._model = data, model
+        self._open_profile, self._open_run = open_profile, open_run
+
+    def take(self, paths: tuple[str, ...]) -> None:
+        """Do what was meant, or report that nothing can be done with these."""
+        first = Path(paths[0])
+        is_folder = QFileInfo(paths[0]).isDir()
+        if len(paths) == 1 and not is_folder and first.suffix.lower() == ".toml":
+            self._open_profile(first)
+        elif len(paths) == 1 and is_folder and _is_run(first):
+            self._open_run(first)
+        elif self._data.can_take(paths):
+            self._data.take(paths)
+            self.chosen.emit()
+        elif self._model.can_take(paths):
+            self._model.take(paths)
+            self.chosen.emit()
+        else:
+            self.refused.emit((_refusal(paths),))
+
+
+def _is_run(folder: Path) -> bool:
+    layout = RunLayout(folder)
+    return any(QFileInfo(str(file)).isFile() for file in (layout.events, layout.plan))
+
+
+def _refusal(paths: tuple[str, ...]) -> Problem:
+    name = visible_line(Path(paths[0]).name)[:_LONGEST_NAME]
+    what = f"“{name}”" if len(paths) == 1 else f"“{name}” and {len(paths) - 1:,} more"
+    return Problem(
+        code="drop_not_understood",
+        message=f"Nothing can be done with {what}: it is no profile, run, data set or model that "
+        "gpupanel knows.",
+        hint="Drop a profile (.toml), a run's folder, a folder of images, a table (.csv, "
+        ".parquet), arrays (.npz, .npy), TFRecord files, or a model (.keras).",
+    )
