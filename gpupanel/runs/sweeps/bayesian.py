@@ -15,7 +15,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.sweep import SweepSettings, SweptValue
 from gpupanel.domain.toml_text import toml_value
 from gpupanel.planning.sweep_trials import Axis
-from gpupanel.runs.sweeps.sweep_record import Trial
+from gpupanel.runs.sweeps.sweep_record import SweepTrial
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -45,7 +45,7 @@ def check_optuna() -> None:
 
 
 def next_values(
-    axes: Sequence[Axis], sweep: SweepSettings, trials: Sequence[Trial]
+    axes: Sequence[Axis], sweep: SweepSettings, trials: Sequence[SweepTrial]
 ) -> dict[str, SweptValue] | None:
     """The values of the trial after these; ``None``: all that it proposes were tried.
 
@@ -58,9 +58,9 @@ def next_values(
     study = _study(sweep, len(trials))
     distributions = {axis.key: _distribution(axis) for axis in axes}
     for trial in trials:
-        told = _told(trial, axes, distributions)
-        if told is not None:
-            study.add_trial(told)
+        known = _known(trial, axes, distributions)
+        if known is not None:
+            study.add_trial(known)
     tried = {toml_value(dict(trial.values)) for trial in trials}
     for _ in range(_MOST_ASKED):
         asked = study.ask(distributions)
@@ -96,8 +96,8 @@ def _value(axis: Axis, proposed: float) -> SweptValue:
     return axis.values[int(proposed)] if axis.values else axis.rounded(proposed)
 
 
-def _told(
-    trial: Trial, axes: Sequence[Axis], distributions: "dict[str, BaseDistribution]"
+def _known(
+    trial: SweepTrial, axes: Sequence[Axis], distributions: "dict[str, BaseDistribution]"
 ) -> "FrozenTrial | None":
     """What Optuna is to know of a trial; ``None``: nothing can be learned from it."""
     from optuna.trial import TrialState, create_trial

@@ -33,7 +33,7 @@ from gpupanel.runs.sweeps.sweep_layout import SweepLayout
 from gpupanel.runs.sweeps.sweep_record import (
     SweepEnded,
     SweepEvent,
-    Trial,
+    SweepTrial,
     TrialChosen,
     TrialEnded,
     TrialPruned,
@@ -148,7 +148,7 @@ class _Sweep:
             self._append(SweepEnded(time_s=time.time(), stopped=was_cut))
         return self._state.ended is not None
 
-    def _note(self, trial: Trial, entry: QueueEntry | None, *, is_stopped: bool) -> None:
+    def _note(self, trial: SweepTrial, entry: QueueEntry | None, *, is_stopped: bool) -> None:
         """Record what became of a trial since the last look."""
         if entry is None:
             self._note_missing(trial, is_stopped=is_stopped)
@@ -161,7 +161,7 @@ class _Sweep:
         if entry.state in (EntryState.ENDED, EntryState.REFUSED):
             self._end(trial.number, entry)
 
-    def _note_missing(self, trial: Trial, *, is_stopped: bool) -> None:
+    def _note_missing(self, trial: SweepTrial, *, is_stopped: bool) -> None:
         """A trial without an entry: not added yet, or somebody took the entry out of the queue."""
         if trial.run is not None:
             run = self._layout.runs_dir / trial.run
@@ -191,7 +191,9 @@ class _Sweep:
             )
         )
 
-    def _stop_where_due(self, trial: Trial, entry: QueueEntry | None, *, is_stopped: bool) -> None:
+    def _stop_where_due(
+        self, trial: SweepTrial, entry: QueueEntry | None, *, is_stopped: bool
+    ) -> None:
         """Ask a trial to stop that is poor, or whose sweep is to stop; once."""
         if trial.number in self._asked or entry is None:
             return
@@ -209,7 +211,7 @@ class _Sweep:
         except ProblemError as error:
             write_to_process_log(f"scheduler: trial {trial.number} cannot be stopped: {error}")
 
-    def _is_poor(self, trial: Trial) -> bool:
+    def _is_poor(self, trial: SweepTrial) -> bool:
         """Whether the trial is worse than the others; recorded where it is."""
         if not self._sweep.prune:
             return False
@@ -235,11 +237,11 @@ class _Sweep:
         )
         return True
 
-    def _epochs_of(self, trial: Trial) -> int:
+    def _epochs_of(self, trial: SweepTrial) -> int:
         epochs = trial.values.get("training.epochs")
         return epochs if isinstance(epochs, int) else self._profile.training.epochs
 
-    def _values_of(self, trial: Trial) -> Mapping[int, float]:
+    def _values_of(self, trial: SweepTrial) -> Mapping[int, float]:
         """The metric of a trial by epoch; none where its run cannot be read any more."""
         if trial.run is None:
             return {}
@@ -292,7 +294,7 @@ class _Sweep:
             self._count = len(self._state.trials)
         return values
 
-    def _queue(self, trial: Trial) -> None:
+    def _queue(self, trial: SweepTrial) -> None:
         """Add a trial's entry to the queue, once; one that cannot be made has ended."""
         try:
             profile = self._profile_of(trial)
@@ -316,7 +318,7 @@ class _Sweep:
         self._files.change(added)
         self._append(TrialQueued(time_s=time.time(), number=trial.number))
 
-    def _profile_of(self, trial: Trial) -> Profile:
+    def _profile_of(self, trial: SweepTrial) -> Profile:
         """What a trial trains.
 
         Raises:
@@ -341,7 +343,7 @@ def _without_waiting(line: WaitingLine, entry: QueueEntry) -> WaitingLine:
     return line.with_removed(entry.id) if still_waits else line
 
 
-def _removed(trial: Trial) -> Problem:
+def _removed(trial: SweepTrial) -> Problem:
     return Problem(
         code="sweep_trial_removed",
         message=f"Trial {trial.number} was taken out of the queue before it began.",

@@ -126,7 +126,7 @@ def resume_sweep(files: QueueFiles, layout: SweepLayout) -> None:
         raise ProblemError(
             Problem(
                 code="sweep_has_ended",
-                message=f"The sweep {layout.name} has ended: there is nothing to go on with.",
+                message=f"The sweep {layout.name} has ended, so it cannot be continued.",
                 hint="Start its profile again with `gpupanel sweep`.",
             )
         )

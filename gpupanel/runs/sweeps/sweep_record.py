@@ -122,7 +122,7 @@ _LINE: Final[TypeAdapter[SweepEvent]] = TypeAdapter(
 )
 
 
-class Trial(Value):
+class SweepTrial(Value):
     """What the record says of one trial."""
 
     number: int
@@ -144,11 +144,11 @@ class SweepState(Value):
     """A sweep as its record has it."""
 
     begun: SweepBegun | None = None
-    trials: tuple[Trial, ...] = ()
+    trials: tuple[SweepTrial, ...] = ()
     ended: SweepEnded | None = None
 
     @property
-    def open_trials(self) -> tuple[Trial, ...]:
+    def open_trials(self) -> tuple[SweepTrial, ...]:
         """Those that wait or go on."""
         return tuple(trial for trial in self.trials if trial.is_open)
 
@@ -160,7 +160,7 @@ class SweepState(Value):
             case SweepEnded():
                 return self.model_copy(update={"ended": event})
             case TrialChosen() if event.number == len(self.trials) + 1:
-                chosen = Trial(
+                chosen = SweepTrial(
                     number=event.number,
                     values=event.values,
                     entry=event.entry,

@@ -12,7 +12,7 @@ from gpupanel.planning.sweep_trials import sweep_of
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import read_sweep_profile
 from gpupanel.runs.sweeps.sweep_layout import SWEEPS, SweepLayout
-from gpupanel.runs.sweeps.sweep_record import SweepState, Trial, read_state
+from gpupanel.runs.sweeps.sweep_record import SweepState, SweepTrial, read_state
 
 
 class TrialWord(StrEnum):
@@ -153,7 +153,7 @@ def _word(state: SweepState) -> SweepWord:
     return SweepWord.STOPPED if state.ended.stopped else SweepWord.COMPLETED
 
 
-def _trial(trial: Trial) -> TrialStatus:
+def _trial(trial: SweepTrial) -> TrialStatus:
     ended = trial.ended
     return TrialStatus(
         number=trial.number,
@@ -168,7 +168,7 @@ def _trial(trial: Trial) -> TrialStatus:
     )
 
 
-def _trial_word(trial: Trial) -> TrialWord:
+def _trial_word(trial: SweepTrial) -> TrialWord:
     if trial.ended is None:
         return TrialWord.WAITING if trial.run is None else TrialWord.RUNNING
     if trial.ended.outcome is None:

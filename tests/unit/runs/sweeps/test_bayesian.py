@@ -10,7 +10,7 @@ from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.sweep import SweptValue
 from gpupanel.planning.sweep_trials import axes_of, sweep_of
 from gpupanel.runs.sweeps.bayesian import check_optuna, next_values
-from gpupanel.runs.sweeps.sweep_record import Trial, TrialEnded
+from gpupanel.runs.sweeps.sweep_record import SweepTrial, TrialEnded
 
 VALUES = (
     '"training.learning_rate" = {low = 1e-4, high = 1.0, log = true}\n'
@@ -18,19 +18,19 @@ VALUES = (
 )
 
 
-def proposed(trials: list[Trial], values: str = VALUES) -> dict[str, SweptValue] | None:
+def proposed(trials: list[SweepTrial], values: str = VALUES) -> dict[str, SweptValue] | None:
     profile = parse_profile(f'[sweep]\nmethod = "bayesian"\n[sweep.values]\n{values}')
     return next_values(axes_of(profile), sweep_of(profile), trials)
 
 
-def trial(values: dict[str, SweptValue], number: int, loss: float | None) -> Trial:
+def trial(values: dict[str, SweptValue], number: int, loss: float | None) -> SweepTrial:
     outcome = Outcome.FAILED if loss is None else Outcome.COMPLETED
     ended = TrialEnded(time_s=0.0, number=number, outcome=outcome, value=loss)
-    return Trial(number=number, values=values, entry="0" * 8, ended=ended)
+    return SweepTrial(number=number, values=values, entry="0" * 8, ended=ended)
 
 
 def test_that_values_are_within_their_ranges_and_follow_from_the_record_alone() -> None:
-    trials: list[Trial] = []
+    trials: list[SweepTrial] = []
     for number in range(1, 9):
         values = proposed(trials)
         assert values == proposed(trials)
@@ -46,7 +46,7 @@ def test_that_values_are_within_their_ranges_and_follow_from_the_record_alone() 
 
 
 def test_that_it_learns_where_losses_are_small() -> None:
-    key, trials = "training.learning_rate", list[Trial]()
+    key, trials = "training.learning_rate", list[SweepTrial]()
     values = f'"{key}" = {{low = 0.1, high = 0.9}}'
     for number in range(1, 31):
         found = proposed(trials, values)
@@ -59,11 +59,11 @@ def test_that_it_learns_where_losses_are_small() -> None:
 
 def test_that_trials_that_go_on_are_not_proposed_again() -> None:
     values = '"training.epochs" = [1, 2, 3]'
-    trials = list[Trial]()
+    trials = list[SweepTrial]()
     for number in range(1, 4):
         found = proposed(trials, values)
         assert found is not None
-        trials.append(Trial(number=number, values=found, entry="0" * 8))
+        trials.append(SweepTrial(number=number, values=found, entry="0" * 8))
     assert sorted(int(str(each.values["training.epochs"])) for each in trials) == [1, 2, 3]
     assert proposed(trials, values) is None
 

@@ -22,7 +22,7 @@ from gpupanel.runs.queue.scheduler import Scheduler
 from gpupanel.runs.sweeps import feeding
 from gpupanel.runs.sweeps.starting import places_on, resume_sweep, start_sweep, stop_sweep
 from gpupanel.runs.sweeps.sweep_layout import SweepLayout
-from gpupanel.runs.sweeps.sweep_record import SweepState, Trial, read_state
+from gpupanel.runs.sweeps.sweep_record import SweepState, SweepTrial, read_state
 from tests.fakes.queued_runs import GPU_A, GPU_B, MACHINE, QueuedRuns, prepare_without_build
 
 RATES = '"training.learning_rate" = [0.1, 0.01, 0.001]'
@@ -55,11 +55,11 @@ class Desk:
     def state(self, sweep: SweepLayout) -> SweepState:
         return read_state(sweep)
 
-    def run_of(self, trial: Trial) -> Path:
+    def run_of(self, trial: SweepTrial) -> Path:
         assert trial.run is not None
         return self.runs_dir / trial.run
 
-    def epochs(self, trial: Trial, *losses: float, first: int = 1) -> None:
+    def epochs(self, trial: SweepTrial, *losses: float, first: int = 1) -> None:
         log = LineLog(RunLayout(self.run_of(trial)).events)
         for epoch, loss in enumerate(losses, first):
             metrics = Metrics(val_loss=loss)
