@@ -39,6 +39,8 @@ class DeviceProcess(Value):
     Attributes:
         name: Of its program, as the host names it.
         command: Its command line, the arguments separated by spaces.
+        utilization_percent: Percent of the last sample period in which its kernels ran; ``None``
+            where the GPU or the driver does not report it.
         started_s: When it began, in seconds since the epoch: with the pid its identity, since a
             pid may be given out again.
         is_mine: Whether it belongs to the user who asks.
@@ -49,6 +51,7 @@ class DeviceProcess(Value):
     user: str | None = None
     command: str | None = None
     memory_used_mib: int | None = None
+    utilization_percent: float | None = None
     started_s: float | None = None
     is_mine: bool = False
 

@@ -80,6 +80,7 @@ class StandinGpu:
         nvlink: What each NVLink connection leads to: a PCI bus id, or ``switch``.
         nvlink_down: The same for connections that are not up.
         nvlink_fabric: Switches of different fabrics do not reach each other.
+        process_use: How much processes used it: (pid, percent, age of the sample in ms).
         near: NVML's topology level by the PCI bus id of the other GPU; 50, system, of the rest.
         fail: Functions of NVML and the error number that each answers with for this GPU.
         mig_place: Of an instance, its number among those of its GPU.
@@ -125,6 +126,7 @@ class StandinGpu:
     compute: tuple[tuple[int, int | None], ...] = ()
     graphics: tuple[tuple[int, int | None], ...] = ()
     mps: tuple[tuple[int, int | None], ...] = ()
+    process_use: tuple[tuple[int, int, int], ...] = ()
     near: Mapping[str, int] = field(default_factory=dict)
     fail: Mapping[str, int] = field(default_factory=dict)
     instances: "tuple[StandinGpu, ...]" = ()
@@ -147,6 +149,8 @@ def _lines(name: str, value: object) -> Iterator[tuple[str, object]]:
             yield name, int(value)
         case tuple() if name in ("compute", "graphics", "mps"):
             yield from ((name, f"{pid}" + ("" if mib is None else f":{mib}")) for pid, mib in value)
+        case tuple() if name == "process_use":
+            yield from ((name, ":".join(map(str, use))) for use in value)
         case tuple():
             yield from ((name, member) for member in value)
         case Mapping():

@@ -232,6 +232,25 @@ def test_that_tab_goes_as_one_reads(window):
             assert is_next, f"{widget} {spoken_name(widget)} comes after what is below it"
 
 
+def test_that_tab_goes_on_from_what_was_clicked_or_went_off(window):
+    page = window.session_page
+    window.session.set_inventory(CPU_ONLY)
+    window.session.prepare_now()
+    window.tabs.setCurrentIndex(0)
+    QApplication.processEvents()
+    stops = list(tab_stops(window))
+    # Around a button that had the focus and was disabled: its bar has it meanwhile.
+    window.run_bar.setFocus()
+    assert QApplication.focusWidget() is window.run_bar
+    QTest.keyClick(window.run_bar, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is next(s for s in stops if window.run_bar.isAncestorOf(s))
+    # A card of the page, which a link goes to.
+    page.training.setFocus()
+    if QApplication.focusWidget() is page.training:
+        QTest.keyClick(page.training, Qt.Key.Key_Tab)
+        assert page.training.isAncestorOf(QApplication.focusWidget())
+
+
 def test_that_a_log_is_left_by_tab(qtbot, window):
     window.tabs.setCurrentIndex(1)
     log = window.findChild(QPlainTextEdit, "trainer_log")

@@ -204,6 +204,23 @@ def test_that_a_checkpoint_is_asked_for_by_keys_while_a_run_trains(qtbot, window
         assert not action.isEnabled()
 
 
+def test_that_ctrl_0_shows_the_whole_run_again(qtbot, window, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(30)
+        run.end()
+    window.session.set_inventory(TWO_UNEQUAL)
+    window.open_target(run.layout.root)
+    wall, reset = window.live_page.live.plot_wall, window.window_actions.reset_zoom
+    qtbot.waitUntil(wall.isVisible, timeout=10_000)
+    assert not reset.isEnabled()
+    wall._set_following(following=False)
+    assert reset.isEnabled()
+    qtbot.keyClick(window, Qt.Key.Key_0, CTRL)
+    assert wall.is_following
+    assert not reset.isEnabled()
+
+
 def test_that_shortcuts_are_listed_from_the_actions_themselves(qtbot, window):
     qtbot.keyClick(window, Qt.Key.Key_Question, CTRL)
     dialog = window.findChild(QDialog, "shortcuts_dialog")

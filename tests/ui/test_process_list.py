@@ -4,7 +4,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QToolButton
 
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.ui.widgets.process_list import ProcessList
+from gpupanel.ui.formatting import DASH
+from gpupanel.ui.widgets.process_list import ProcessList, run_words
 
 MINE = DeviceProcess(
     pid=501,
@@ -52,6 +53,23 @@ def test_that_a_row_names_program_user_memory_and_command(processes):
     shown = words(processes)
     for word in ("python3", "ana", "4.0 GiB", "train.py --epochs"):
         assert word in shown
+
+
+def test_that_a_row_has_pid_and_use_and_a_dash_where_the_use_is_not_known(processes):
+    processes.setProcesses((MINE.model_copy(update={"utilization_percent": 87.0}), DESKTOP))
+    shown = words(processes)
+    assert "501 · ana · python3 train.py" in shown
+    assert "87 %" in shown
+    assert DASH in shown.splitlines()
+
+
+def test_that_the_training_of_another_run_is_named_by_its_folder(processes):
+    command = "/usr/bin/python -P -m gpupanel.trainer /home/ana/my runs/digits-3"
+    processes.setProcesses((MINE.model_copy(update={"command": command}),))
+    assert "Run digits-3 · 501 · ana" in words(processes)
+    processes.setRunProcesses(frozenset({501}))
+    assert "This run · 501 · ana" in words(processes)
+    assert run_words("python -m gpupanel.trainer") == run_words(None) == ""
 
 
 def test_that_the_tooltip_has_the_whole_command_as_plain_text(processes):

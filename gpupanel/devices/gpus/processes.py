@@ -60,8 +60,13 @@ class ProcessNames:
         self._lock = threading.Lock()
         self._known: dict[int, _Identity] = {}
 
-    def named(self, process: GpuProcess) -> DeviceProcess:
-        """The process with what the host knows of it."""
+    def named(self, process: GpuProcess, percent: float | None = None) -> DeviceProcess:
+        """The process with what the host knows of it.
+
+        Args:
+            process: As NVML lists it.
+            percent: How much of the time it used the GPU.
+        """
         with self._lock:
             known = self._known.get(process.pid)
         if known is None:
@@ -74,6 +79,7 @@ class ProcessNames:
             user=known.user,
             command=known.command,
             memory_used_mib=process.memory_used_mib,
+            utilization_percent=percent,
             started_s=known.started_s,
             is_mine=known.is_mine,
         )

@@ -1,15 +1,17 @@
 """Reads one GPU, and remembers what it said last."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from gpupanel.devices.gpus.processes import ProcessNames, merged
 from gpupanel.devices.nvml import DriverGoneError, GpuLostError, NvmlGpu
-from gpupanel.domain.telemetry import DeviceReading
+from gpupanel.domain.telemetry import DeviceProcess, DeviceReading
 
 SLOW_FACTS_INTERVAL_S: Final = 10.0
 """How often to ask for what hardly ever changes: power limit, memory errors, retired pages."""
+PROCESS_USE_INTERVAL_S: Final = 1.0
+"""How often to ask how much each process uses the GPU: as often as it may change."""
 
 
 class _SlowFacts(NamedTuple):
@@ -18,6 +20,11 @@ class _SlowFacts(NamedTuple):
     ecc_corrected: int | None
     ecc_uncorrected: int | None
     retired_pages: int | None
+
+
+class _ProcessUse(NamedTuple):
+    asked_s: float
+    percent: Mapping[int, float | None] | None
 
 
 class GpuReader:
@@ -57,6 +64,7 @@ class GpuReader:
         if before is not None and not before.is_lost:
             self.last = before.last
         self._slow_facts: _SlowFacts | None = None
+        self._process_use: _ProcessUse | None = None
         self._failure: GpuLostError | DriverGoneError | None = None
 
     @property
@@ -117,8 +125,23 @@ class GpuReader:
             ecc_corrected=slow.ecc_corrected,
             ecc_uncorrected=slow.ecc_uncorrected,
             retired_pages=slow.retired_pages,
-            processes=tuple(self._names.named(process) for process in merged(nvml.process_lists())),
+            processes=self._processes(now_s),
         )
+
+    def _processes(self, now_s: float) -> tuple[DeviceProcess, ...]:
+        found = merged(self.nvml.process_lists())
+        # Where nobody holds memory there is nothing to ask.
+        percent = self._asked_use(now_s) if found else None
+        return tuple(
+            self._names.named(each, None if percent is None else percent.get(each.pid, 0.0))
+            for each in found
+        )
+
+    def _asked_use(self, now_s: float) -> Mapping[int, float | None] | None:
+        known = self._process_use
+        if known is None or now_s - known.asked_s >= PROCESS_USE_INTERVAL_S:
+            known = self._process_use = _ProcessUse(now_s, self.nvml.process_utilization())
+        return known.percent
 
     def _asked_slowly(self, now_s: float) -> _SlowFacts:
         known = self._slow_facts

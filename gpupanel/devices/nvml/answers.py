@@ -5,7 +5,7 @@ are just going away and some notebooks answer so, with success.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Protocol, TypeVar
 
 import pynvml
@@ -214,6 +214,11 @@ def common_ancestor(answer: int) -> LinkKind:
     if answer not in _ANCESTORS:
         raise GarbageError(f"topology level {answer} is not known here")
     return _ANCESTORS[answer]
+
+
+def process_utilization(answer: Mapping[int, int]) -> dict[int, float | None]:
+    """By pid; ``None`` for what cannot be true."""
+    return {pid: _percent(value) for pid, value in answer.items()}
 
 
 def processes(answer: Iterable[_Process]) -> list[GpuProcess]:

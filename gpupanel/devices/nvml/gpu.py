@@ -177,6 +177,9 @@ class NvmlGpu:
     pcie_width = _reading(pynvml.nvmlDeviceGetCurrPcieLinkWidth, between(1, 64))
     """Lanes of the link as it is now."""
 
+    process_utilization = _reading(many_calls.process_utilization, answers.process_utilization)
+    """Percent of the last sample period in which each process's kernels ran, by pid."""
+
     _utilization = _reading(pynvml.nvmlDeviceGetUtilizationRates, answers.utilization)
     _fan_count = _reading(pynvml.nvmlDeviceGetNumFans, between(0, _MOST_FANS))
     # From drivers that do not know how many fans there are.

@@ -3,6 +3,7 @@
 Each raises :class:`pynvml.NVMLError` or, for an answer that cannot be true, :class:`ValueError`.
 """
 
+import time
 from collections import Counter
 from typing import Final
 
@@ -11,6 +12,8 @@ import pynvml
 from gpupanel.devices.nvml.answers import bus_id, within
 from gpupanel.devices.nvml.failures import is_final, raise_if_not_of_one_reading
 from gpupanel.devices.nvml.values import NvLinks
+
+_RECENT_S: Final = 2.0
 
 # No instance at that place, or none for this user.
 _NO_INSTANCE: Final = frozenset(
@@ -26,6 +29,25 @@ def retired_pages(handle: object) -> int:
     """Pages taken out of use for good, for either cause; before Ampere."""
     causes = range(pynvml.NVML_PAGE_RETIREMENT_CAUSE_COUNT)
     return sum(len(pynvml.nvmlDeviceGetRetiredPages(handle, cause)) for cause in causes)
+
+
+def process_utilization(handle: object) -> dict[int, int]:
+    """Percent of the last sample period in which each process's kernels ran, by pid.
+
+    A process that did not use the GPU in the last two seconds is not there.
+    """
+    # Samples have the host's time (nvml.h, nvmlProcessUtilizationSample_t). A period is 1/6 s to
+    # 1 s long, so that there is one in that time.
+    since_us = int((time.time() - _RECENT_S) * 1e6)
+    try:
+        samples = pynvml.nvmlDeviceGetProcessUtilization(handle, since_us)
+    except pynvml.NVMLError as error:
+        # Nobody used it; or success with no samples at all, which the module takes for an error.
+        if error.value in (pynvml.NVML_ERROR_NOT_FOUND, pynvml.NVML_SUCCESS):
+            return {}
+        raise
+    latest = sorted(samples, key=lambda sample: int(sample.timeStamp))
+    return {int(sample.pid): int(sample.smUtil) for sample in latest}
 
 
 def mig_instances(handle: object) -> list[object]:

@@ -1,6 +1,7 @@
 """The processes that hold memory of one device."""
 
 import time
+from pathlib import PurePath
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import ElidedLabel, Note
@@ -20,7 +22,19 @@ from gpupanel.ui.widgets.tips import wrapped
 
 NOBODY = "No process uses its memory now."
 _WIDEST_MEMORY = formatting.mib(1023)
+_WIDEST_USE = formatting.percent(100.0)
+_TRAINER = " gpupanel.trainer "
 _Identity = tuple[int, float | None]
+
+
+def run_words(command: str | None) -> str:
+    """Which run a process trains: "Run digits-3"; empty for a process of no run.
+
+    Args:
+        command: Its command line.
+    """
+    _, found, folder = (command or "").partition(_TRAINER)
+    return f"Run {PurePath(folder).name}" if found and PurePath(folder).name else ""
 
 
 class ProcessList(QWidget):
@@ -91,6 +105,9 @@ class _ProcessRow(QWidget):
         self._memory.setMinimumWidth(
             self._memory.fontMetrics().horizontalAdvance(_WIDEST_MEMORY) + GRID // 2
         )
+        self._use = QLabel()
+        self._use.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._use.setMinimumWidth(self._use.fontMetrics().horizontalAdvance(_WIDEST_USE))
         self._about = ElidedLabel()
         self._about.setProperty("tone", "muted")
         self._about.setProperty("textSize", "small")
@@ -126,8 +143,10 @@ class _ProcessRow(QWidget):
         name = process.name or f"Process {process.pid}"
         self._name.setText(name)
         self._memory.setText(formatting.mib(process.memory_used_mib))
-        whose = ("This run" if self._of_run else "", process.user or formatting.DASH)
-        self._about.setText(" · ".join(part for part in (*whose, process.command or "") if part))
+        self._use.setText(formatting.percent(process.utilization_percent))
+        run = "This run" if self._of_run else run_words(process.command)
+        parts = (run, str(process.pid), process.user or formatting.DASH, process.command or "")
+        self._about.setText(visible_line(" · ".join(part for part in parts if part)))
         self._end.setVisible(process.is_mine and not self._of_run)
         self._end.setAccessibleName(f"End {name}, process {process.pid}")
         self._end.setToolTip(wrapped(f"Ask {name} to end, after a confirmation."))
@@ -143,6 +162,7 @@ class _ProcessRow(QWidget):
             f"{process.name or formatting.DASH}, process {process.pid}",
             f"User: {process.user or formatting.DASH}",
             f"Memory of this device: {formatting.mib(process.memory_used_mib)}",
+            f"Uses the device {formatting.percent(process.utilization_percent)} of the time",
             f"Started: {started}",
             f"Command: {process.command or formatting.DASH}",
         )
@@ -165,9 +185,10 @@ class _ProcessRow(QWidget):
         layout.setVerticalSpacing(0)
         layout.setColumnStretch(0, 1)
         layout.addWidget(self._name, 0, 0)
-        layout.addWidget(self._memory, 0, 1)
-        layout.addWidget(self._about, 1, 0, 1, 2)
-        layout.addWidget(self._end, 0, 2, 2, 1)
+        layout.addWidget(self._use, 0, 1)
+        layout.addWidget(self._memory, 0, 2)
+        layout.addWidget(self._about, 1, 0, 1, 3)
+        layout.addWidget(self._end, 0, 3, 2, 1)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     @Slot()

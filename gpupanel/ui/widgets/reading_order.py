@@ -4,7 +4,7 @@ Qt goes in the order in which widgets were made: what appears late, such as the 
 would come after everything else.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
@@ -20,15 +20,13 @@ def move_focus(window: QWidget, *, forward: bool) -> bool:
     Returns:
         Whether anything could take it.
     """
-    stops = list(tab_stops(window))
-    if not stops:
-        return False
     now = QApplication.focusWidget()
-    if now in stops:
-        place = stops.index(now) + (1 if forward else -1)
-    else:
-        place = _place_of(now, stops, forward=forward)
-    after = stops[place % len(stops)]
+    stops = list(tab_stops(window, now))
+    if not [each for each in stops if each is not now]:
+        return False
+    step = 1 if forward else -1
+    place = stops.index(now) if now in stops else min(0, -step)
+    after = stops[(place + step) % len(stops)]
     reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
     after.setFocus(reason)
     around = after.parentWidget()
@@ -39,18 +37,24 @@ def move_focus(window: QWidget, *, forward: bool) -> bool:
     return True
 
 
-def tab_stops(part: QWidget) -> Iterator[QWidget]:
+def tab_stops(part: QWidget, also: QWidget | None = None) -> Iterator[QWidget]:
     """What is seen in there and takes the focus by Tab, as one reads.
 
     By rows, and in a row from left to right; what stands beside something higher comes before or
     after all of it.
+
+    Args:
+        part: What is gone through.
+        also: Named in its place, too, though Tab may not go to it: it was clicked, or stands around
+            a button that went off.
     """
     for each in _as_read(part):
         takes_focus = each.focusPolicy() & Qt.FocusPolicy.TabFocus
         # What hands the focus on is reached by what it hands it to.
-        if takes_focus and each.isEnabled() and each.focusProxy() is None:
+        is_stop = takes_focus and each.isEnabled() and each.focusProxy() is None
+        if is_stop or each is also:
             yield each
-        yield from tab_stops(each)
+        yield from tab_stops(each, also)
 
 
 def _as_read(part: QWidget) -> list[QWidget]:
@@ -74,11 +78,3 @@ def _is_beside(first: QWidget, other: QWidget) -> bool:
     one, another = first.geometry(), other.geometry()
     shared = min(one.bottom(), another.bottom()) - max(one.top(), another.top()) + 1
     return first is other or 2 * shared >= min(one.height(), another.height()) > 0
-
-
-def _place_of(now: QWidget | None, stops: Sequence[QWidget], *, forward: bool) -> int:
-    """Where to go from what is no stop itself, such as the widget around a button that was off."""
-    inside = [n for n, each in enumerate(stops) if now is not None and now.isAncestorOf(each)]
-    if not inside:
-        return 0 if forward else -1
-    return inside[0] if forward else inside[-1]

@@ -3,6 +3,7 @@
 #include "state.h"
 
 #include <stddef.h>
+#include <time.h>
 
 typedef struct { unsigned long long total, free, used; } Memory;
 
@@ -60,6 +61,33 @@ static int give_processes(const Gpu *gpu, int list, unsigned int *count, Process
 PROCESS_LIST(nvmlDeviceGetComputeRunningProcesses_v2, COMPUTE)
 PROCESS_LIST(nvmlDeviceGetGraphicsRunningProcesses_v2, GRAPHICS)
 PROCESS_LIST(nvmlDeviceGetMPSComputeRunningProcesses_v2, MPS)
+
+typedef struct {
+    unsigned int pid;
+    unsigned long long time_us;
+    unsigned int sm, memory, encoder, decoder;
+} UseSample;
+
+/* A GPU without any sample does not support it; without one that is new enough nobody used it. */
+int nvmlDeviceGetProcessUtilization(void *handle, UseSample *samples, unsigned int *count,
+                                    unsigned long long since_us) {
+    ENTER_GPU();
+    if (!gpu->use_count) return NOT_SUPPORTED;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    unsigned long long now_us = now.tv_sec * 1000000ULL + now.tv_nsec / 1000;
+    unsigned int room = samples ? *count : 0, have = 0;
+    for (unsigned int i = 0; i < gpu->use_count; i++) {
+        const ProcessUse *use = &gpu->uses[i];
+        unsigned long long time_us = now_us - use->age_ms * 1000ULL;
+        if (time_us <= since_us) continue;
+        if (have < room) samples[have] = (UseSample){use->pid, time_us, use->percent, 0, 0, 0};
+        have++;
+    }
+    *count = have;
+    if (!have) return NOT_FOUND;
+    return room < have ? INSUFFICIENT_SIZE : SUCCESS;
+}
 
 #ifndef OLD_DRIVER
 PROCESS_LIST(nvmlDeviceGetComputeRunningProcesses_v3, COMPUTE)

@@ -65,6 +65,12 @@ static void add_process(Gpu *gpu, int list, const char *value) {
     process->bytes = fields == 2 ? mib * MIB : MEMORY_NOT_AVAILABLE;
 }
 
+static void add_use(Gpu *gpu, const char *value) {
+    if (gpu->use_count == MAX_PROCESSES) return;
+    ProcessUse *use = &gpu->uses[gpu->use_count++];
+    sscanf(value, "%u:%u:%u", &use->pid, &use->percent, &use->age_ms);
+}
+
 static void add_link(Gpu *gpu, const char *value, int is_up) {
     if (gpu->link_count == MAX_LINKS) return;
     Link *link = &gpu->links[gpu->link_count++];
@@ -108,6 +114,7 @@ static void set_gpu(Gpu *gpu, const char *key, const char *value) {
     else if (!strcmp(key, "compute")) add_process(gpu, COMPUTE, value);
     else if (!strcmp(key, "graphics")) add_process(gpu, GRAPHICS, value);
     else if (!strcmp(key, "mps")) add_process(gpu, MPS, value);
+    else if (!strcmp(key, "process_use")) add_use(gpu, value);
     else if (!strcmp(key, "nvlink")) add_link(gpu, value, 1);
     else if (!strcmp(key, "nvlink_down")) add_link(gpu, value, 0);
     else if (!strncmp(key, "near.", 5)) add_neighbour(gpu, key + 5, value);

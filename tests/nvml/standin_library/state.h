@@ -40,6 +40,7 @@ enum { COMPUTE, GRAPHICS, MPS, PROCESS_LISTS };
 enum { READINGS(AS_NUMBER) READING_COUNT };
 
 typedef struct { unsigned int pid; unsigned long long bytes; } Process;
+typedef struct { unsigned int pid, percent, age_ms; } ProcessUse;
 typedef struct { char function[TEXT]; int code; } Failure;
 /* An NVLink connection: to the GPU at a PCI bus id, or to a "switch". */
 typedef struct { char to[TEXT]; int is_up; } Link;
@@ -59,6 +60,8 @@ typedef struct {
     unsigned int neighbour_count;
     Process processes[PROCESS_LISTS][MAX_PROCESSES];
     unsigned int process_count[PROCESS_LISTS];
+    ProcessUse uses[MAX_PROCESSES];
+    unsigned int use_count;
     Failure failures[MAX_FAILURES];
     int failure_count;
 } Gpu;

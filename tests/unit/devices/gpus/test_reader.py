@@ -8,12 +8,22 @@ from pathlib import Path
 import pytest
 
 from gpupanel.devices.gpus.processes import ProcessNames
-from gpupanel.devices.gpus.reader import SLOW_FACTS_INTERVAL_S, GpuReader
+from gpupanel.devices.gpus.reader import PROCESS_USE_INTERVAL_S, SLOW_FACTS_INTERVAL_S, GpuReader
 from gpupanel.devices.nvml import DriverGoneError, NvmlLibrary
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, ThrottleReason
 from tests.nvml.machines import BARE, EIGHT_MIXED, HOPPER, INSTANCES, KEPLER, LOST, MIG, SLOW
-from tests.nvml.standin import RTX_3060, RTX_4090, TWO_UNEQUAL_GPUS, Standin, StandinState
+from tests.nvml.standin import (
+    FUNCTION_NOT_FOUND,
+    NO_PERMISSION,
+    NOT_SUPPORTED,
+    RTX_3060,
+    RTX_4090,
+    TWO_UNEQUAL_GPUS,
+    UNKNOWN,
+    Standin,
+    StandinState,
+)
 
 SLOW_PLACE, LOST_PLACE = EIGHT_MIXED.gpus.index(SLOW), EIGHT_MIXED.gpus.index(LOST)
 
@@ -106,6 +116,65 @@ def test_that_what_hardly_changes_is_asked_for_only_now_and_then(
     clock.now_s += SLOW_FACTS_INTERVAL_S
     reader.read()
     assert reader.reading(clock()).power_limit_w == 300.0
+
+
+def test_that_each_process_has_its_part_of_the_gpus_time(
+    reader: GpuReader, nvml_in_process: Standin, clock: Clock
+) -> None:
+    holding = ((71, 900), (72, 300), (73, 100))
+    nvml_in_process.tell(
+        TWO_UNEQUAL_GPUS.with_gpu(
+            0,
+            compute=holding,
+            # The newest of each counts. One that is old does not, one that cannot be true is none.
+            process_use=((71, 20, 900), (71, 60, 300), (72, 50, 60_000), (73, 4_000, 10)),
+        )
+    )
+    reader.read()
+    shown = {each.pid: each.utilization_percent for each in reader.reading(clock()).processes}
+    assert shown == {71: 60.0, 72: 0.0, 73: None}
+
+    nvml_in_process.tell(
+        TWO_UNEQUAL_GPUS.with_gpu(0, compute=holding, process_use=((71, 20, 60_000),))
+    )
+    clock.now_s += PROCESS_USE_INTERVAL_S
+    reader.read()
+    shown = {each.pid: each.utilization_percent for each in reader.reading(clock()).processes}
+    assert shown == {71: 0.0, 72: 0.0, 73: 0.0}
+
+
+@pytest.mark.parametrize("code", [NOT_SUPPORTED, FUNCTION_NOT_FOUND, NO_PERMISSION, UNKNOWN])
+def test_that_the_use_of_processes_is_not_known_where_the_driver_does_not_say(
+    reader: GpuReader, nvml_in_process: Standin, clock: Clock, code: int
+) -> None:
+    fail = {"nvmlDeviceGetProcessUtilization": code}
+    nvml_in_process.tell(
+        TWO_UNEQUAL_GPUS.with_gpu(0, compute=((71, 900),), process_use=((71, 20, 0),), fail=fail)
+    )
+    reader.read()
+    [process] = reader.reading(clock()).processes
+    assert (process.memory_used_mib, process.utilization_percent) == (900, None)
+    assert reader.failure is None
+
+
+def test_that_the_use_of_processes_is_asked_for_once_a_second_and_where_there_are_any(
+    reader: GpuReader, nvml_in_process: Standin, clock: Clock
+) -> None:
+    counter = ctypes.CDLL(str(nvml_in_process.library))
+    name = b"nvmlDeviceGetProcessUtilization"
+    counter.standin_reset_calls()
+    reader.read()
+    assert counter.standin_calls(name) == 0
+    nvml_in_process.tell(
+        TWO_UNEQUAL_GPUS.with_gpu(0, compute=((71, 900),), process_use=((71, 20, 0),))
+    )
+    for _ in range(3):
+        reader.read()
+    # Once for how many samples there are.
+    assert counter.standin_calls(name) == 2
+    clock.now_s += PROCESS_USE_INTERVAL_S
+    reader.read()
+    assert counter.standin_calls(name) == 4
 
 
 def test_that_a_reading_is_as_old_as_when_it_was_asked_for(reader: GpuReader, clock: Clock) -> None:
