@@ -4,6 +4,7 @@
 that all have to be found, as everywhere; what stands in quotes is one of them.
 """
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeVar
@@ -197,7 +198,8 @@ def _number(text: str) -> float | None:
     bare = text.removesuffix("%").strip()
     if not _NUMBER.fullmatch(bare):
         return None
-    return float(bare) / 100.0 if text.endswith("%") else float(bare)
+    number = float(bare) / 100.0 if text.endswith("%") else float(bare)
+    return number if math.isfinite(number) else None
 
 
 def _problem(why: str, what_to_do: str) -> Problem:

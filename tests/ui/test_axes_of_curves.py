@@ -187,7 +187,7 @@ def test_that_logarithms_are_labelled_at_round_values(low, high, values):
 def test_that_no_logarithm_is_too_great_for_its_label(qapp):
     axis = ValueAxis("left")
     axis.setLogarithmic(True)
-    for low, high in ((-400.0, 400.0), (330.0, 331.0), (-400.0, -399.5)):
+    for low, high in ((-400.0, 400.0), (330.0, 331.0), (-400.0, -399.5), (-1e300, 1e300)):
         for _, places in axis.tickValues(low, high, 200.0):
             assert len(places) < 20
             axis.tickStrings(places, 1.0, 1.0)
@@ -324,3 +324,23 @@ def test_that_a_resumed_run_is_one_curve_over_steps(panel):
     button(panel, "live_time_axis").click()
     assert len(drawn(wall.loss_plot)[0]) == 45
     assert wall.loss_plot.canvas.time_range[1] <= 100.0
+
+
+def test_that_numbers_that_nobody_measures_do_no_harm(panel):
+    greatest = 2**63 - 1
+    panel.addEvents(
+        [
+            *beginning(steps_per_epoch=greatest),
+            step(1, 1.0, loss=1e308),
+            step(greatest, 2.0, loss=-1e308),
+            step(5, 3.0, loss=1e-320),
+            step(greatest - 1, 1e9, loss=0.0),
+        ]
+    )
+    wall = panel.plot_wall
+    for kind in (AxisKind.STEP, AxisKind.EPOCH, AxisKind.TIME):
+        wall.setAxis(kind)
+        for is_log in (True, False):
+            wall.setLogarithmic(is_log)
+            panel.grab()
+            assert all(np.isfinite(plot.canvas.value_range).all() for plot in wall.plots)

@@ -284,6 +284,13 @@ def test_that_tags_are_shown_and_found(panel, table):
     assert _names(table) == ["best"]
 
 
+@pytest.mark.parametrize("text", ["x" * 3_000, f"epochs > {'9' * 3_000}", f"{'x' * 3_000} > 5"])
+def test_that_endless_text_in_the_search_makes_no_window_wider(panel, table, text):
+    panel.setSettings({"b": RunSettings((("training.epochs", 3.0),))})
+    panel.findChild(QLineEdit, "runs_search").setText(text)
+    assert panel.minimumSizeHint().width() < 900
+
+
 def test_that_nothing_found_offers_to_clear_the_search(qtbot, panel, table):
     search = panel.findChild(QLineEdit, "runs_search")
     search.setText("nonesuch")

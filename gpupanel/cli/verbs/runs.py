@@ -75,7 +75,7 @@ def runs(
         print_json({"runs": [summary.model_dump(mode="json") for summary in found]})
         return
     if there and not found:
-        answers.print(f"None of the {len(there)} runs is found by that.")
+        answers.print(f"No run is found by that ({len(there):,} in all).")
         return
     if not found:
         answers.print("No runs yet: start one with `gpupanel run PROFILE`.")

@@ -14,6 +14,8 @@ from gpupanel.runs.history.run_settings import RunSettings, SettingValue
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.run_text import matches
 
+_LONGEST_QUOTED: Final = 40
+"""Characters of what was typed."""
 _ValueOf = Callable[[RunSummary], SettingValue | None]
 
 
@@ -98,8 +100,9 @@ def _check(
         raise ProblemError(
             Problem(
                 code="run_filter_not_a_number",
-                message=f"“{comparison.name}” is a number, “{comparison.text}” is none.",
-                hint=f"Compare it with a number: {comparison.name} {comparison.sign} "
+                message=f"{_quoted(comparison.name)} is a number, {_quoted(comparison.text)} is "
+                "none that can be compared.",
+                hint=f"Compare it with a number: {_short(comparison.name)} {comparison.sign} "
                 f"{found[0]:.4g}.",
             )
         )
@@ -109,16 +112,24 @@ def _unknown(name: str, keys: Mapping[str, object]) -> Problem:
     names = [*_FIELDS, *(key.rpartition(".")[2] for key in keys), *keys]
     near = difflib.get_close_matches(plain_name(name), names, n=1)
     hint = (
-        f"Did you mean {near[0]}?"
+        f"Did you mean {_short(near[0])}?"
         if near
         else "Columns… lists what there is; to search for these words, put them in quotes."
     )
     return Problem(
         code="run_filter_unknown",
-        message=f"No run has a setting or metric “{name}”.",
+        message=f"No run has a setting or metric {_quoted(name)}.",
         hint=hint,
-        field=name,
+        field=_short(name),
     )
+
+
+def _quoted(text: str) -> str:
+    return f"“{_short(text)}”"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_QUOTED else f"{text[: _LONGEST_QUOTED - 1]}…"
 
 
 def _started(run: RunSummary) -> str | None:

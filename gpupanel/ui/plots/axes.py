@@ -69,7 +69,9 @@ def log_ticks(low: float, high: float, most: int) -> list[float]:
         high: The greatest.
         most: About so many have room.
     """
-    least, greatest = (10.0 ** max(-_LARGEST, min(each, _LARGEST)) for each in (low, high))
+    # Until curves are drawn anew, the range may be one of values, not of logarithms.
+    low, high = (max(-_LARGEST, min(each, _LARGEST)) for each in (low, high))
+    least, greatest = 10.0**low, 10.0**high
     powers = range(math.ceil(low - 1.0), math.floor(high) + 1)
     for digits in ((1, 2, 5), (1, 3), (1,)):
         logs = [power + math.log10(digit) for power in powers for digit in digits]

@@ -20,6 +20,8 @@ from gpupanel.ui.plots.drawn_marks import DrawnMarks
 from gpupanel.ui.plots.sample_buffer import Floats
 
 _LEFT_AXIS_WIDTH = 52
+_GREATEST = 1e300
+"""Of values that are shown: a range and its margins stay numbers."""
 _MARGIN = 0.08
 """Of the range of values, above and below it: labels at its ends need the room."""
 
@@ -325,6 +327,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         if not known:
             return
         lowest, highest = (-math.inf, math.inf) if self._is_log else self._bounds
+        lowest, highest = max(lowest, -_GREATEST), min(highest, _GREATEST)
         least = max(lowest, min(low for low, _ in known))
         greatest = min(highest, max(high for _, high in known))
         wanted = settled_range(least, greatest, shown)

@@ -111,7 +111,7 @@ def test_that_a_filter_finds_runs_by_their_values_settings_and_tags(
     assert sorted(names("val_accuracy > 0.9")) == ["long", "short"]
     document = json.loads(told("--json", "--filter", "long"))
     assert document["runs"][0]["tags"] == ["baseline"]
-    assert "None of the 2 runs" in told("--filter", "epochs > 100")
+    assert "No run is found by that (2 in all)." in told("--filter", "epochs > 100")
     assert "baseline" in told()
 
 

@@ -156,7 +156,18 @@ def test_that_a_name_means_the_keys_that_end_with_it(name: str, keys: tuple[str,
     assert keys_named(name, there) == keys
 
 
-@given(st.text(max_size=60))
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 900, "9" * 5_000])
+def test_that_a_number_beyond_all_bounds_is_none(number: str) -> None:
+    (comparison,) = parse_run_filter(f"x > {number}").comparisons
+    assert comparison.number is None
+
+
+_PARTS = st.sampled_from(
+    ["and", "tag:", "x", ">", "<=", "=", "!", '"', "%", "1e999", "1e-999", ".5", "5.", " "]
+)
+
+
+@given(st.text(max_size=60) | st.lists(_PARTS, max_size=12).map(" ".join))
 def test_that_whatever_is_typed_is_a_filter_or_a_sentence(text: str) -> None:
     with suppress(ProblemError):
         found = parse_run_filter(text)

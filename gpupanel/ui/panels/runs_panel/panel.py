@@ -26,6 +26,7 @@ from gpupanel.runs.history.finding import needs_settings, run_finder
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting, theme
+from gpupanel.ui.inputs.input import quoted
 from gpupanel.ui.panels.runs_panel.actions import RunListActions, action, with_baseline
 from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
 from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
@@ -101,8 +102,9 @@ class RunsPanel(QWidget):
         self._search_note.hide()
         self._notice = ElidedLabel("", self)
         self._notice.setObjectName("runs_notice")
-        self._undo = QPushButton("&Undo move to bin", self)
+        self._undo = QPushButton("&Undo", self)
         self._undo.setObjectName("runs_undo")
+        self._undo.setAccessibleName("Undo move to bin")
         self._undo.setToolTip("Takes runs out of the bin again (Ctrl+Z)")
         self._undo.clicked.connect(self.undoRequested)
         self._undo.hide()
@@ -314,9 +316,10 @@ class RunsPanel(QWidget):
         count, found = len(content.all_rows), len(content.found_rows)
         place = 0 if found or not self._is_listed else 2 if count else 1
         self._stack.setCurrentIndex(place)
+        typed = visible_line(quoted(self._search.text().strip()))
         self._not_found.setTexts(
             "Nothing found",
-            f"None of the {formatting.count(count)} runs has “{self._search.text().strip()}” in "
+            f"None of the {formatting.count(count)} runs has {typed} in "
             "its name, notes, tags, profile, devices or outcome. Values are compared like this: "
             "val_accuracy > 0.9 and model = cnn."
             if self._filter.is_plain

@@ -77,6 +77,7 @@ def test_that_runs_are_found(text: str, names: list[str]) -> None:
         ("epoch > 3", "run_filter_unknown", "Did you mean epochs?"),
         ("zzz = 3", "run_filter_unknown", "in quotes"),
         ("epochs > many", "run_filter_not_a_number", "epochs > 10"),
+        ("epochs > 1e999", "run_filter_not_a_number", "epochs > 10"),
     ],
 )
 def test_that_what_cannot_be_compared_is_reported(text: str, code: str, part: str) -> None:
@@ -85,6 +86,13 @@ def test_that_what_cannot_be_compared_is_reported(text: str, code: str, part: st
     (problem,) = caught.value.problems
     assert problem.code == code
     assert part in problem.hint
+
+
+def test_that_what_was_typed_is_quoted_no_longer_than_a_line() -> None:
+    for text in (f"{'x' * 900} > 5", f"epochs > {'9' * 900}"):
+        with pytest.raises(ProblemError) as caught:
+            found(text)
+        assert len(caught.value.problems[0].message) < 120
 
 
 def test_that_settings_are_only_needed_for_settings() -> None:
