@@ -25,6 +25,7 @@ from gpupanel.cli.verbs.schema import schema
 from gpupanel.cli.verbs.stop import stop
 from gpupanel.cli.verbs.summary import summary
 from gpupanel.cli.verbs.suspend import suspend
+from gpupanel.cli.verbs.sweep import sweep
 from gpupanel.cli.verbs.watch import watch
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.error_problems import problems_of
@@ -80,6 +81,7 @@ VERBS = {
         lr_find,
         fit_batch,
         run,
+        sweep,
         runs,
         watch,
         stop,

@@ -67,8 +67,13 @@ class Axis:
             number = math.exp(low + fraction * (high - low))
         else:
             number = self.low + fraction * (self.high - self.low)
-        number = min(max(number, self.low), self.high)
-        return round(number) if self.is_whole else float(f"{number:.{_DIGITS}g}")
+        return self.rounded(number)
+
+    def rounded(self, number: float) -> SweptValue:
+        """A number of the range, within it and with few digits."""
+        short = round(number) if self.is_whole else float(f"{number:.{_DIGITS}g}")
+        within = min(max(short, self.low), self.high)
+        return int(within) if self.is_whole else within
 
 
 def sweep_of(profile: Profile) -> SweepSettings:

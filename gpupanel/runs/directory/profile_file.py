@@ -42,6 +42,15 @@ def read_run_profile(layout: RunLayout) -> Profile:
     return _read(layout.profile, open_to_read)
 
 
+def read_sweep_profile(path: Path) -> Profile:
+    """The profile that a sweep was started with.
+
+    Raises:
+        ProblemError: It cannot be read, or holds something else; one problem for each mistake.
+    """
+    return _read(path, open_to_read)
+
+
 def run_profile_if_readable(layout: RunLayout) -> Profile | None:
     """The profile that a run was started with; ``None``: it cannot be read any more."""
     try:

@@ -37,6 +37,7 @@ from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.queue.waking import scheduler_lock
 from gpupanel.runs.readiness import Machine, MachineWatch, prepared_on
 from gpupanel.runs.supervision.start_claim import is_start_claimed
+from gpupanel.runs.sweeps.feeding import SweepFeeder
 
 POLL_S = 0.5
 _SELECT_S = 2.0
@@ -74,6 +75,7 @@ class Scheduler:
         self._poll_s = poll_s
         self._lock = scheduler_lock(files.folder)
         self._runs = RunningRuns()
+        self._sweeps = SweepFeeder(files)
         self._begun_s: dict[str, float] = {}
         self._troubles: dict[str, int | None] = {}
         self._seen: Fingerprint | None = None
@@ -99,6 +101,7 @@ class Scheduler:
             if self._has_nothing_to_do():
                 return True
             self._follow_running()
+            self._sweeps.step()
             self._start_what_waits()
         except ProblemError as error:
             if any(problem.code == "queue_unreadable" for problem in error.problems):

@@ -1,5 +1,6 @@
 """All entries in their order, and what people do with them: values, no files."""
 
+from pathlib import Path
 from typing import Literal
 
 from gpupanel.domain.problem import Problem, ProblemError
@@ -14,11 +15,13 @@ class WaitingLine(Value):
         version: Of the file's format.
         paused: Nothing is started; what runs goes on.
         entries: The waiting ones in the order in which they are to be started.
+        sweeps: The folders of sweeps whose trials are added one after the other.
     """
 
     version: Literal[1] = 1
     paused: bool = False
     entries: tuple[QueueEntry, ...] = ()
+    sweeps: tuple[Path, ...] = ()
 
     @property
     def waiting(self) -> tuple[QueueEntry, ...]:
@@ -33,7 +36,7 @@ class WaitingLine(Value):
     @property
     def needs_scheduler(self) -> bool:
         """Whether there is something to start or to supervise."""
-        return bool(self.running or (self.waiting and not self.paused))
+        return bool(self.running or ((self.waiting or self.sweeps) and not self.paused))
 
     def entry(self, entry_id: str) -> QueueEntry:
         """The entry with that id.
@@ -60,6 +63,16 @@ class WaitingLine(Value):
     def with_added(self, entry: QueueEntry) -> "WaitingLine":
         """With one more, which waits behind all others."""
         return self._with((*self.entries, entry))
+
+    def with_sweep(self, folder: Path) -> "WaitingLine":
+        """With a sweep whose trials are to be added; one that is there already stays."""
+        others = [each for each in self.sweeps if each != folder]
+        return self.model_copy(update={"sweeps": (*others, folder)})
+
+    def without_sweep(self, folder: Path) -> "WaitingLine":
+        """Without a sweep that is over; entries of its trials stay."""
+        others = tuple(each for each in self.sweeps if each != folder)
+        return self.model_copy(update={"sweeps": others})
 
     def with_changed(self, entry: QueueEntry) -> "WaitingLine":
         """With another value of an entry that is there."""

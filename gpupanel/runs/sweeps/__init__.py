@@ -1,0 +1,1 @@
+"""Sweeps: a folder each, whose trials the queue starts and whose record only grows."""

@@ -1,0 +1,225 @@
+"""What a sweep's record says: a line when a trial is chosen, queued, started, pruned, ended.
+
+Only whoever holds the lock of the queue's scheduler writes to it, so lines never contradict each
+other. A folder may come from a stranger: lines that cannot be read are passed over, names in them
+lead nowhere else, and a record that is too large is refused.
+"""
+
+from collections.abc import Iterable
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.sweep import MOST_TRIALS, SweptValue
+from gpupanel.domain.value import Value
+from gpupanel.files.guarded_files import read_file
+from gpupanel.files.line_log import LineLog
+from gpupanel.runs.sweeps.sweep_layout import SweepLayout
+
+MOST_RECORD_BYTES: Final = 32 * 2**20
+"""A thousand trials, five lines each, are some 2 MiB."""
+
+Number = Annotated[int, Field(ge=1, le=MOST_TRIALS)]
+EntryId = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
+RunName = Annotated[str, Field(pattern=r"^[^/\x00]*[^/\x00.][^/\x00]*$", max_length=255)]
+"""Of a folder, without any above it."""
+
+
+class SweepBegun(Value):
+    """The first line of every record.
+
+    Attributes:
+        trial_count: How many trials there will be at most.
+        places: The devices of each trial, by their keys, where trials share the profile's devices
+            among them; empty: each takes all that the profile says.
+    """
+
+    kind: Literal["sweep_begun"] = "sweep_begun"
+    time_s: float
+    trial_count: int
+    places: tuple[tuple[str, ...], ...] = ()
+
+
+class TrialChosen(Value):
+    """A trial has values; its entry is about to be added to the queue."""
+
+    kind: Literal["trial_chosen"] = "trial_chosen"
+    time_s: float
+    number: Number
+    values: dict[str, SweptValue]
+    entry: EntryId
+    devices: tuple[str, ...] = ()
+
+
+class TrialQueued(Value):
+    """Its entry was added to the queue: if it is gone later, somebody has removed it."""
+
+    kind: Literal["trial_queued"] = "trial_queued"
+    time_s: float
+    number: Number
+
+
+class TrialStarted(Value):
+    """Its run was made, under that name in the folder of runs."""
+
+    kind: Literal["trial_started"] = "trial_started"
+    time_s: float
+    number: Number
+    run: RunName
+
+
+class TrialPruned(Value):
+    """It is asked to stop: its best value is worse than the median of the others."""
+
+    kind: Literal["trial_pruned"] = "trial_pruned"
+    time_s: float
+    number: Number
+    epoch: int
+    best: float
+    median: float
+
+
+class TrialEnded(Value):
+    """Its run has ended, or it will never have one.
+
+    Attributes:
+        outcome: Of its run; ``None``: it was never started.
+        value: The best value of the metric; ``None``: no epoch was measured.
+        epoch: When that was measured.
+        problem: What ended it, or kept it from starting.
+    """
+
+    kind: Literal["trial_ended"] = "trial_ended"
+    time_s: float
+    number: Number
+    outcome: Outcome | None = None
+    value: float | None = None
+    epoch: int | None = None
+    problem: Problem | None = None
+
+
+class SweepEnded(Value):
+    """No further trial begins; all that began have ended.
+
+    Attributes:
+        stopped: Somebody asked for it before all trials were done.
+        problem: Why it cannot go on.
+    """
+
+    kind: Literal["sweep_ended"] = "sweep_ended"
+    time_s: float
+    stopped: bool = False
+    problem: Problem | None = None
+
+
+SweepEvent = (
+    SweepBegun | TrialChosen | TrialQueued | TrialStarted | TrialPruned | TrialEnded | SweepEnded
+)
+_LINE: Final[TypeAdapter[SweepEvent]] = TypeAdapter(
+    Annotated[SweepEvent, Field(discriminator="kind")]
+)
+
+
+class SweepTrial(Value):
+    """What the record says of one trial."""
+
+    number: int
+    values: dict[str, SweptValue]
+    entry: str
+    devices: tuple[str, ...] = ()
+    is_queued: bool = False
+    run: str | None = None
+    pruned: TrialPruned | None = None
+    ended: TrialEnded | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it waits or goes on, as far as is recorded."""
+        return self.ended is None
+
+
+class SweepState(Value):
+    """A sweep as its record has it."""
+
+    begun: SweepBegun | None = None
+    trials: tuple[SweepTrial, ...] = ()
+    ended: SweepEnded | None = None
+
+    @property
+    def open_trials(self) -> tuple[SweepTrial, ...]:
+        """Those that wait or go on."""
+        return tuple(trial for trial in self.trials if trial.is_open)
+
+    def with_event(self, event: SweepEvent) -> "SweepState":
+        """With one more line; one of a trial that was never chosen changes nothing."""
+        match event:
+            case SweepBegun():
+                return self.model_copy(update={"begun": self.begun or event})
+            case SweepEnded():
+                return self.model_copy(update={"ended": event})
+            case TrialChosen() if event.number == len(self.trials) + 1:
+                chosen = SweepTrial(
+                    number=event.number,
+                    values=event.values,
+                    entry=event.entry,
+                    devices=event.devices,
+                )
+                return self.model_copy(update={"trials": (*self.trials, chosen)})
+            case TrialChosen():
+                return self
+        return self._with_trial(event)
+
+    def _with_trial(
+        self, event: TrialQueued | TrialStarted | TrialPruned | TrialEnded
+    ) -> "SweepState":
+        if event.number > len(self.trials):
+            return self
+        match event:
+            case TrialQueued():
+                changes: dict[str, object] = {"is_queued": True}
+            case TrialStarted():
+                changes = {"is_queued": True, "run": event.run}
+            case TrialPruned():
+                changes = {"pruned": event}
+            case TrialEnded():
+                changes = {"ended": event}
+        place = event.number - 1
+        changed = self.trials[place].model_copy(update=changes)
+        trials = (*self.trials[:place], changed, *self.trials[place + 1 :])
+        return self.model_copy(update={"trials": trials})
+
+
+def read_state(layout: SweepLayout) -> SweepState:
+    """The sweep as its record has it now.
+
+    Raises:
+        OSError: The record cannot be read, is too large, or is no file of the sweep's.
+    """
+    state = SweepState()
+    for event in _events(read_file(layout.record, most_bytes=MOST_RECORD_BYTES)):
+        state = state.with_event(event)
+    return state
+
+
+def append_event(layout: SweepLayout, event: SweepEvent) -> None:
+    """Add a line to the record.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    log = LineLog(layout.record)
+    try:
+        log.append(event.model_dump_json(exclude_none=True))
+    finally:
+        log.close()
+
+
+def _events(content: bytes) -> Iterable[SweepEvent]:
+    # What follows the last end of a line is half a line: whoever wrote it was killed over it.
+    for line in content.split(b"\n")[:-1]:
+        try:
+            yield _LINE.validate_json(line)
+        except ValidationError:
+            continue

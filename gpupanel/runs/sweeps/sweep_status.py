@@ -1,0 +1,178 @@
+"""A sweep and its trials as people are shown them."""
+
+from enum import StrEnum
+from pathlib import Path
+
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.sweep import SweptValue
+from gpupanel.domain.value import Value
+from gpupanel.planning.sweep_trials import sweep_of
+from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.profile_file import read_sweep_profile
+from gpupanel.runs.sweeps.sweep_layout import SWEEPS, SweepLayout
+from gpupanel.runs.sweeps.sweep_record import SweepState, SweepTrial, read_state
+
+
+class TrialWord(StrEnum):
+    """Where a trial stands."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    PRUNED = "pruned"
+    STOPPED = "stopped"
+    SUSPENDED = "suspended"
+    FAILED = "failed"
+    LOST = "lost"
+    NOT_STARTED = "not started"
+
+
+class SweepWord(StrEnum):
+    """Where a sweep stands."""
+
+    IN_PROGRESS = "in progress"
+    COMPLETED = "completed"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+class TrialStatus(Value):
+    """One trial.
+
+    Attributes:
+        values: What differs from the profile, by the settings' keys.
+        run: The name of its run; ``None``: it has none yet.
+        value: The best value of the metric; ``None`` until it has ended.
+        epoch: When that was reached.
+        pruned_after: The epoch after which it was found poor.
+        problem: What ended it, or kept it from starting.
+    """
+
+    number: int
+    state: TrialWord
+    values: dict[str, SweptValue]
+    devices: tuple[str, ...] = ()
+    run: str | None = None
+    value: float | None = None
+    epoch: int | None = None
+    pruned_after: int | None = None
+    problem: Problem | None = None
+
+
+class SweepStatus(Value):
+    """One sweep.
+
+    Attributes:
+        sweep: Its folder.
+        trial_count: How many trials there will be at most.
+        best: The number of the best trial so far; ``None``: none was measured.
+        trials: Those that were chosen so far, in order.
+    """
+
+    sweep: Path
+    name: str
+    state: SweepWord
+    metric: str
+    more_is_better: bool
+    trial_count: int
+    best: int | None = None
+    trials: tuple[TrialStatus, ...] = ()
+    problem: Problem | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The settings that differ between trials, in the order of the profile."""
+        return tuple(dict.fromkeys(key for trial in self.trials for key in trial.values))
+
+
+def sweep_status(layout: SweepLayout) -> SweepStatus:
+    """A sweep as its files have it.
+
+    Raises:
+        ProblemError: They cannot be read.
+    """
+    profile = read_sweep_profile(layout.profile)
+    try:
+        state = read_state(layout)
+    except OSError as error:
+        raise ProblemError(disk_problem(error, layout.record)) from error
+    return _status(layout, profile, state)
+
+
+def find_sweep(name: str, runs_dir: Path) -> SweepLayout | None:
+    """The sweep of that name or folder; ``None``: it is something else, such as a profile."""
+    for folder in (Path(name), runs_dir / SWEEPS / name):
+        layout = SweepLayout(folder.absolute())
+        if layout.profile.is_file():
+            return layout
+    return None
+
+
+def list_sweeps(runs_dir: Path) -> tuple[SweepLayout, ...]:
+    """The sweeps beside the runs of a folder, newest first.
+
+    Raises:
+        ProblemError: The folder cannot be read.
+    """
+    folder = runs_dir / SWEEPS
+    try:
+        found = [SweepLayout(each.absolute()) for each in folder.iterdir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError as error:
+        raise ProblemError(disk_problem(error, folder)) from error
+    there = [layout for layout in found if layout.profile.is_file()]
+    return tuple(sorted(there, key=lambda layout: layout.root.name, reverse=True))
+
+
+def _status(layout: SweepLayout, profile: Profile, state: SweepState) -> SweepStatus:
+    sweep = sweep_of(profile)
+    trials = tuple(_trial(trial) for trial in state.trials)
+    sign = -1.0 if sweep.more_is_better else 1.0
+    measured = [(sign * trial.value, trial.number) for trial in trials if trial.value is not None]
+    return SweepStatus(
+        sweep=layout.root,
+        name=profile.name,
+        state=_word(state),
+        metric=sweep.metric,
+        more_is_better=sweep.more_is_better,
+        trial_count=len(trials) if state.begun is None else state.begun.trial_count,
+        best=min(measured)[1] if measured else None,
+        trials=trials,
+        problem=None if state.ended is None else state.ended.problem,
+    )
+
+
+def _word(state: SweepState) -> SweepWord:
+    if state.ended is None:
+        return SweepWord.IN_PROGRESS
+    if state.ended.problem is not None:
+        return SweepWord.FAILED
+    return SweepWord.STOPPED if state.ended.stopped else SweepWord.COMPLETED
+
+
+def _trial(trial: SweepTrial) -> TrialStatus:
+    ended = trial.ended
+    return TrialStatus(
+        number=trial.number,
+        state=_trial_word(trial),
+        values=trial.values,
+        devices=trial.devices,
+        run=trial.run,
+        value=None if ended is None else ended.value,
+        epoch=None if ended is None else ended.epoch,
+        pruned_after=None if trial.pruned is None else trial.pruned.epoch,
+        problem=None if ended is None else ended.problem,
+    )
+
+
+def _trial_word(trial: SweepTrial) -> TrialWord:
+    if trial.ended is None:
+        return TrialWord.WAITING if trial.run is None else TrialWord.RUNNING
+    if trial.ended.outcome is None:
+        return TrialWord.NOT_STARTED
+    if trial.pruned is not None and trial.ended.outcome is Outcome.STOPPED:
+        return TrialWord.PRUNED
+    return TrialWord(trial.ended.outcome.value)

@@ -1,0 +1,86 @@
+"""A sweep of real, small trainings, from the terminal to its best trial, its scheduler killed."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.profile_file import read_run_profile
+from gpupanel.runs.locations import queue_dir
+from gpupanel.runs.queue.waking import scheduler_lives
+from tests.patience import PATIENCE_S
+
+PROFILE = """
+name = "digits"
+[devices]
+visible = ["cpu"]
+[strategy]
+kind = "one_device"
+[model]
+source = "mlp"
+hidden = [16]
+[training]
+epochs = 1
+[sweep]
+method = "grid"
+metric = "val_accuracy"
+[sweep.values]
+"training.learning_rate" = [0.000001, 0.01, 0.000002]
+"""
+
+
+def asked(*words: str) -> dict[str, Any]:
+    command = [sys.executable, "-P", "-m", "gpupanel", "sweep", *words, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert done.returncode == 0, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def scheduler_of(folder: Path) -> psutil.Process | None:
+    """The process that works on the queue in that folder."""
+    for process in psutil.process_iter(["cmdline"]):
+        command = process.info["cmdline"] or []
+        if "gpupanel.runs.queue.scheduler" in command and str(folder) in command:
+            return process
+    return None
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_that_a_sweep_finds_its_best_trial_though_its_scheduler_is_killed(
+    tmp_path: Path, runs_dir: Path, state_dir: Path
+) -> None:
+    path = tmp_path / "digits.toml"
+    path.write_text(PROFILE, encoding="utf-8")
+    started = asked(str(path))
+    assert started["trials"] == 3
+    end_s, was_killed, status = time.monotonic() + PATIENCE_S, False, asked(started["sweep"])
+    while status["state"] == "in progress":
+        assert time.monotonic() < end_s, status
+        if status["trials"] and not was_killed:
+            scheduler = scheduler_of(queue_dir())
+            if scheduler is not None:
+                scheduler.kill()
+                was_killed = True
+        time.sleep(0.5)
+        status = asked(started["sweep"])
+    assert was_killed
+    assert status["state"] == "completed"
+    assert [trial["state"] for trial in status["trials"]] == ["completed"] * 3
+    assert status["best"] == 2
+    assert status["trials"][1]["value"] > 0.6
+    rates = [
+        read_run_profile(RunLayout(runs_dir / trial["run"])).training.learning_rate
+        for trial in status["trials"]
+    ]
+    assert rates == [0.000001, 0.01, 0.000002]
+    while scheduler_lives(queue_dir()):
+        assert time.monotonic() < end_s
+        time.sleep(0.1)
