@@ -123,6 +123,7 @@ class DeviceSampler:
             devices=(*(gpu.device for gpu in self._registry.gpus), self._host.device),
             links=self._registry.links,
             problem=self._problem(),
+            lost_before=self._registry.lost_before,
             network=self._network,
         )
         if inventory != self._inventory:

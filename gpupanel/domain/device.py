@@ -94,6 +94,18 @@ class DeviceLink(Value):
     nvlink_count: int = 0
 
 
+class LostGpu(Value):
+    """A GPU that the driver lists and that has not answered since the first listing.
+
+    Attributes:
+        name: The product's, where the kernel knows it.
+        pci_bus_id: Where it is, where the kernel knows it.
+    """
+
+    name: str | None = None
+    pci_bus_id: str | None = None
+
+
 class DeviceInventory(Value):
     """The devices of this machine: GPUs in PCI bus order, then the CPU.
 
@@ -104,6 +116,8 @@ class DeviceInventory(Value):
         devices: Never empty: the host's CPU is always there.
         links: One for each pair of GPUs whose connection is known.
         problem: Why GPUs cannot be listed although a driver was expected, in one sentence.
+        lost_before: GPUs that were lost before they were first listed: nothing else is known of
+            them. One that is lost later stays among the devices.
         network: Who could reach the ports of a run; ``None``: nobody asked.
     """
 
@@ -111,6 +125,7 @@ class DeviceInventory(Value):
     devices: tuple[PhysicalDevice, ...]
     links: tuple[DeviceLink, ...] = ()
     problem: str | None = None
+    lost_before: tuple[LostGpu, ...] = ()
     network: NetworkAccess | None = None
 
     @property

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QFileInfo, QSettings, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QFileInfo, QSettings, QSize, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QTabWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
@@ -29,7 +29,6 @@ from gpupanel.ui.bindings.note_binding import NoteBinding
 from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
-from gpupanel.ui.bindings.queue_report import runs_title
 from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
 from gpupanel.ui.bindings.scan_binding import ScanBinding
@@ -43,6 +42,7 @@ from gpupanel.ui.bindings.window_closing import WindowClosing
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.dropped_files import local_paths
 from gpupanel.ui.live_page import LivePage
+from gpupanel.ui.main_tabs import MainTabs
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
@@ -319,54 +319,3 @@ class MainWindow(QMainWindow):
     def _remember_folds(self) -> None:
         remember_folds(self._settings, self.devices.folds())
         remember_sections(self._settings, self.session_page.sections.folds())
-
-
-class MainTabs(QTabWidget):
-    """What is chosen, what happens, what happened.
-
-    Args:
-        session: What is trained, on what, and what will happen.
-        live: A run while it goes on, or a past one.
-        runs: The runs there are.
-    """
-
-    runsShown = Signal()
-    """The person sees the runs there are, and the queue."""
-
-    def __init__(self, session: QWidget, live: QWidget, runs: QWidget) -> None:
-        super().__init__()
-        self.setObjectName("main_tabs")
-        self.setAccessibleName("Pages")
-        self.tabBar().setAccessibleName("Pages")
-        self.setDocumentMode(True)
-        self._session, self._live, self._runs = session, live, runs
-        for page, title, tip in (
-            (session, "Session", "What is trained, on what, and what will happen"),
-            (live, "Live", "Curves, devices and log of a run"),
-            (runs, "Runs", "Past runs"),
-        ):
-            self.setTabToolTip(self.addTab(page, title), tip)
-        self.currentChanged.connect(self._report_runs)
-
-    @Slot()
-    def show_session(self) -> None:
-        """Go to what is chosen."""
-        self.setCurrentWidget(self._session)
-
-    @Slot()
-    def show_live(self) -> None:
-        """Go to the run that is shown."""
-        self.setCurrentWidget(self._live)
-
-    @Slot(int, int)
-    def show_queue(self, waiting: int, failed: int) -> None:
-        """Say beside the title of Runs how many entries wait, and how many failed unseen."""
-        if failed and self.currentWidget() is self._runs:
-            self.runsShown.emit()
-            return
-        self.setTabText(self.indexOf(self._runs), runs_title(waiting, failed))
-
-    @Slot()
-    def _report_runs(self) -> None:
-        if self.currentWidget() is self._runs:
-            self.runsShown.emit()

@@ -3,13 +3,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton
 
-from gpupanel.domain.device import CPU_KEY, DeviceInventory
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, LostGpu
 from gpupanel.domain.memory import (
     AllMemory,
     GrowingMemory,
     LimitedMemory,
     SplitMemory,
 )
+from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.inputs.quiet_inputs import ComboBox, Slider, SpinBox
@@ -21,7 +22,7 @@ from gpupanel.ui.widgets.memory_bar import MemoryBar
 from gpupanel.ui.widgets.sparkline import Sparkline
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
 from tests.fakes.readings import OUR_PID, busy_sample, with_lost
-from tests.ui.device_panel_person import card, choose, click, policy_box, seen, seen_texts
+from tests.ui.device_panel_person import button, card, choose, click, policy_box, seen, seen_texts
 
 ELSEWHERE = "GPU-elsewhere"
 
@@ -326,3 +327,45 @@ def test_that_every_control_teaches(panel):
     assert silent == []
     names = [each for each in seen(card(panel, "GPU-3060"), QLabel) if each.text() == "RTX 3060"]
     assert RTX_3060.key in names[0].toolTip()
+
+
+def test_that_a_gpu_that_was_lost_before_the_start_has_a_card_until_it_answers(panel, qtbot):
+    lost = LostGpu(name="NVIDIA GeForce RTX 3060", pci_bus_id="00000000:02:00.0")
+    beside = TWO_UNEQUAL.model_copy(
+        update={
+            "devices": (TWO_UNEQUAL.devices[0], TWO_UNEQUAL.devices[-1]),
+            "lost_before": (lost,),
+        }
+    )
+    panel.setInventory(beside)
+    shown = seen_texts(panel)
+    assert "RTX 3060 at 0000:02:00.0" in shown
+    assert "does not answer: it fell off the bus or needs a reset" in shown
+    assert "Restart the machine" in shown
+    with qtbot.waitSignal(panel.doctorRequested):
+        click(button(panel, "Open Doctor"))
+    panel.setInventory(TWO_UNEQUAL)
+    assert "does not answer" not in seen_texts(panel)
+    alone = CPU_ONLY.model_copy(update={"lost_before": (LostGpu(),), "driver": "580.65"})
+    panel.setInventory(alone)
+    assert "A GPU" in seen_texts(panel)
+    assert "No GPU answers: training runs on the CPU." in seen_texts(panel)
+
+
+def test_that_a_problem_of_the_installation_has_the_way_to_the_doctor_beside_its_fix(panel, qtbot):
+    panel.setInventory(TWO_UNEQUAL)
+    cpu = Fix.of("Train on the CPU", "devices.visible", [CPU_KEY])
+    refused = Problem(
+        code="gpu_not_usable",
+        field="devices.visible",
+        message="TensorFlow cannot use RTX 4090.",
+        fix=cpu,
+    )
+    panel.setProblems((refused,))
+    with qtbot.waitSignal(panel.doctorRequested):
+        click(button(panel, "Open Doctor"))
+    with qtbot.waitSignal(panel.fixRequested) as asked:
+        click(button(panel, "Train on the CPU"))
+    assert asked.args == [cpu]
+    panel.setProblems((refused.model_copy(update={"code": "devices_mixed"}),))
+    assert "Open Doctor" not in [each.text() for each in seen(panel, QPushButton)]

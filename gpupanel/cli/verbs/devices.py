@@ -6,6 +6,7 @@ from typing import Any, Final
 from gpupanel.cli.device_table import device_details, device_table, process_table
 from gpupanel.cli.options import JsonOption
 from gpupanel.cli.output import answers, print_json
+from gpupanel.devices.device_text import lost_before_sentence
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
@@ -35,6 +36,8 @@ def devices(*, json: JsonOption = False) -> None:
     if processes.row_count:
         answers.print()
         answers.print(processes)
+    for gpu in inventory.lost_before:
+        answers.print(lost_before_sentence(gpu), style="yellow", markup=False)
     answers.print(_driver_sentence(inventory), style="dim")
 
 

@@ -16,9 +16,10 @@ from gpupanel.devices.gpus.facts import (
     instance_facts,
     mig_instances,
 )
+from gpupanel.devices.gpus.lost_gpus import lost_gpus
 from gpupanel.devices.nvml import DriverGoneError, GpuLostError, NvmlGpu, NvmlLibrary
 from gpupanel.devices.slow_calls import SlowCall, one_after_the_other
-from gpupanel.domain.device import DeviceLink, PhysicalDevice
+from gpupanel.domain.device import DeviceLink, LostGpu, PhysicalDevice
 from gpupanel.domain.problem import Problem
 
 _LOG = logging.getLogger(__name__)
@@ -65,6 +66,7 @@ class GpuRegistry:
         self._opening = 0
         self._is_open = False
         self._introductions = 0
+        self._lost_places: set[int] = set()
         self._listing: tuple[int, tuple[str, ...]] | None = None
         self._refreshed_s: float | None = None
         self._failure: DriverGoneError | None = None
@@ -99,6 +101,20 @@ class GpuRegistry:
             places = {gpu.device.key: place for place, gpu in enumerate(self.gpus)}
             links = self._links.values()
             return tuple(sorted(links, key=lambda link: [places[key] for key in link.keys]))
+
+    @property
+    def lost_before(self) -> tuple[LostGpu, ...]:
+        """GPUs that the driver lists and that were lost before they were first listed here."""
+        with self._lock:
+            if not self._is_open:
+                return ()
+            # Those that were seen before are known, and do not say either who they are.
+            known = sum(
+                gpu.nvml is None and not gpu.device.is_mig_instance for gpu in self._gpus.values()
+            )
+            count = len(self._lost_places) + self._library.lost_count - known
+            seen = tuple(gpu.device.pci_bus_id for gpu in self._gpus.values())
+        return lost_gpus(count, self._kernel_gpus, seen) if count > 0 else ()
 
     @property
     def is_refresh_due(self) -> bool:
@@ -159,6 +175,7 @@ class GpuRegistry:
             was_open, self._is_open = self._is_open, False
             self._opening += 1
             self._introductions = 0
+            self._lost_places = set()
             self._driver = None
             for gpu in self._gpus.values():
                 gpu.nvml = None
@@ -218,7 +235,7 @@ class GpuRegistry:
     def _introduce_all(self) -> None:
         # Listed within the call: by then it has the number of the opening that they are of.
         self._ask_slowly(
-            (("introduction", place), partial(self._introduce, nvml))
+            (("introduction", place), partial(self._introduce, place, nvml))
             for place, nvml in enumerate(self._library.gpus())
         )
 
@@ -234,21 +251,29 @@ class GpuRegistry:
             if opening == self._opening:
                 self.driver_gone(gone)
 
-    def _introduce(self, nvml: NvmlGpu, opening: int) -> None:
+    def _introduce(self, place: int, nvml: NvmlGpu, opening: int) -> None:
         self._count_introduction(1, opening)
+        is_lost = False
         try:
             gpu = self._listed(nvml)
             if gpu is not None and self._put(gpu, opening):
                 self._update_instances(gpu, nvml, opening)
         except GpuLostError as lost:
+            is_lost = True
             _LOG.debug("A GPU was lost while it was introduced: %s", lost)
         finally:
             self._count_introduction(-1, opening)
+            self._note_place(place, opening, is_lost=is_lost)
 
     def _count_introduction(self, more: int, opening: int) -> None:
         with self._lock:
             if opening == self._opening:
                 self._introductions += more
+
+    def _note_place(self, place: int, opening: int, *, is_lost: bool) -> None:
+        with self._lock:
+            if opening == self._opening:
+                self._lost_places = (self._lost_places - {place}) | ({place} if is_lost else set())
 
     def _listed(self, nvml: NvmlGpu) -> KnownGpu | None:
         """A listed GPU with its facts; ``None`` for one that is there and answers."""

@@ -63,9 +63,14 @@ def raise_if_not_of_one_reading(error: pynvml.NVMLError) -> None:
         GpuLostError: The GPU does not answer.
         DriverGoneError: The driver does not answer.
     """
-    if error.value in _LOST:
+    if is_lost(error):
         raise GpuLostError(str(error)) from error
     raise_if_driver_gone(error)
+
+
+def is_lost(error: pynvml.NVMLError) -> bool:
+    """Whether the GPU fell off the bus, or needs a reset."""
+    return error.value in _LOST
 
 
 def is_final(error: pynvml.NVMLError) -> bool:

@@ -11,6 +11,7 @@ from gpupanel.devices.nvml.failures import (
     DriverFailure,
     DriverGoneError,
     driver_gone,
+    is_lost,
     raise_if_driver_gone,
 )
 from gpupanel.devices.nvml.gpu import NvmlGpu
@@ -31,6 +32,12 @@ class NvmlLibrary:
 
     def __init__(self) -> None:
         self._guard: ShutdownGuard | None = None
+        self._lost_count = 0
+
+    @property
+    def lost_count(self) -> int:
+        """How many GPUs had no handle to be reached by when they were listed last: lost ones."""
+        return self._lost_count
 
     def open(self) -> None:
         """Load the library and initialise it.
@@ -93,12 +100,14 @@ class NvmlLibrary:
             DriverGoneError: The driver does not answer.
         """
         guard = self._guard_of_open_library()
+        self._lost_count = 0
         for index in range(self.gpu_count()):
             try:
                 with guard:
                     handle = pynvml.nvmlDeviceGetHandleByIndex(index)
             except pynvml.NVMLError as error:
                 raise_if_driver_gone(error)
+                self._lost_count += is_lost(error)
                 # Lost, or not for this user (a container, a MIG-only grant): others go on.
                 _LOG.debug("GPU %d cannot be reached: %s", index, error)
                 continue

@@ -73,8 +73,8 @@ def _refusal(paths: tuple[str, ...]) -> Problem:
     what = f"“{name}”" if len(paths) == 1 else f"“{name}” and {len(paths) - 1:,} more"
     return Problem(
         code="drop_not_understood",
-        message=f"Nothing can be done with {what}: it is not a profile, run, data set or model that "
-        "gpupanel knows.",
+        message=f"Nothing can be done with {what}: it is not a profile, run, data set or model "
+        "that gpupanel knows.",
         hint="Drop a profile (.toml), a run's folder, a folder of images, a table (.csv, "
         ".parquet), arrays (.npz, .npy), TFRecord files, or a model (.keras).",
     )

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QStackedLayout, QToolButton, QWidget
+from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import RunEnded
@@ -65,8 +67,8 @@ class LivePanel(QWidget):
         self._axes.setAxis(self._wall.axis)
         self._axes.setEpochsKnown(False)
         self._hint = ElidedLabel()
-        self._hint.setText(SHORT_ZOOM_HINT)
         self._hint.setToolTip(wrapped(ZOOM_HINT))
+        self._word = ""
         self._hint.setProperty("tone", "muted")
         self._hint.setProperty("textSize", "small")
         self._more = self._make_more_button()
@@ -157,8 +159,19 @@ class LivePanel(QWidget):
 
     def setWord(self, word: str) -> None:
         """Say what became of a file; empty: how to zoom."""
-        self._hint.setText(word or SHORT_ZOOM_HINT)
+        self._word = word
         self._hint.setToolTip(wrapped(word or ZOOM_HINT))
+        self._show_word()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show_word()
+
+    def _show_word(self) -> None:
+        # A hint that is cut off helps nobody.
+        has_room = self._hint.fontMetrics().horizontalAdvance(SHORT_ZOOM_HINT) <= self._hint.width()
+        self._hint.setText(self._word or (SHORT_ZOOM_HINT if has_room else ""))
 
     def setTableBusy(self, is_busy: bool) -> None:
         """Whether a table is being written."""

@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, LostGpu, PhysicalDevice
 from gpupanel.domain.memory import Allocator, MemoryPolicy
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
@@ -17,6 +17,7 @@ from gpupanel.ui.panels.device_panel import panel_text
 from gpupanel.ui.panels.device_panel.absent_card import AbsentCard
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.heads import PanelHead
+from gpupanel.ui.panels.device_panel.lost_card import LostCard
 from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import Note
@@ -52,6 +53,7 @@ class DevicePanel(QWidget):
         self._own_processes: frozenset[int] = frozenset()
         self._cards: list[DeviceCard] = []
         self._absent: list[AbsentCard] = []
+        self._lost_before: list[LostCard] = []
         self._opened: dict[str, bool] = {}
         self._head = PanelHead()
         self._notice = Note("Looking for devices\N{HORIZONTAL ELLIPSIS}")
@@ -64,6 +66,7 @@ class DevicePanel(QWidget):
         self._head.doctorRequested.connect(self.doctorRequested)
         self._head.historyRequested.connect(self.historyRequested)
         self._general.fixRequested.connect(self.fixRequested)
+        self._general.doctorRequested.connect(self.doctorRequested)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -88,6 +91,8 @@ class DevicePanel(QWidget):
             self._make_cards(inventory)
         for card in self._cards:
             card.details.setLinks(panel_text.links(inventory, card.device.key))
+        if previous is None or previous.lost_before != inventory.lost_before:
+            self._make_lost_cards(inventory.lost_before)
         self._head.setDriver(inventory.driver)
         self._notice.setText(panel_text.notice(inventory))
         self._notice.setVisible(bool(self._notice.text()))
@@ -185,6 +190,15 @@ class DevicePanel(QWidget):
             self._column.insertWidget(index, card)
         self._fold_to_room()
 
+    def _make_lost_cards(self, lost: tuple[LostGpu, ...]) -> None:
+        for card in self._lost_before:
+            self._drop(card)
+        self._lost_before = [LostCard(gpu) for gpu in lost]
+        for offset, card in enumerate(self._lost_before):
+            card.doctorRequested.connect(self.doctorRequested)
+            self._column.insertWidget(len(self._cards) + offset, card)
+        self._fold_to_room()
+
     @property
     def _has_many(self) -> bool:
         return sum(card.device.is_gpu for card in self._cards) > _OPEN_AT_MOST
@@ -201,8 +215,11 @@ class DevicePanel(QWidget):
     def _is_room(self) -> bool:
         """Whether all cards are seen at once as they are now."""
         # The column's own hint leaves out what was added just now.
-        heights = [each.sizeHint().height() + GRID for each in (*self._cards, *self._absent)]
+        heights = [each.sizeHint().height() + GRID for each in self._all_cards()]
         return sum(heights) <= self._scroll.viewport().height()
+
+    def _all_cards(self) -> tuple[QWidget, ...]:
+        return (*self._cards, *self._lost_before, *self._absent)
 
     def _new_card(
         self,
@@ -220,6 +237,7 @@ class DevicePanel(QWidget):
         card.replicasChanged.connect(self._take_replicas)
         card.endRequested.connect(self.endRequested)
         card.fixRequested.connect(self.fixRequested)
+        card.problems.doctorRequested.connect(self.doctorRequested)
         card.setOwnProcesses(self._own_processes)
         card.readings.setHistory(histories.get(card.device.key, ()))
         if self._sample is not None and card.device.key not in histories:
@@ -255,9 +273,10 @@ class DevicePanel(QWidget):
             for card in self._absent:
                 self._drop(card)
             self._absent = [AbsentCard(key, known, in_use=used) for key, known, used in wanted]
+            first = len(self._cards) + len(self._lost_before) + 1
             for offset, card in enumerate(self._absent):
                 card.removed.connect(self._take_removal)
-                self._column.insertWidget(len(self._cards) + 1 + offset, card)
+                self._column.insertWidget(first + offset, card)
 
     def _show_problems(self) -> None:
         own, general = panel_text.by_device(self._problems, [c.device.key for c in self._cards])

@@ -1,9 +1,10 @@
 """A problem in short, where its setting is; the whole of it stands in what will happen."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from gpupanel.domain.problem import Problem
+from gpupanel.planning.rules.gpu_support_rules import DOCTOR_CODES
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.fix_buttons import FixButtons
 from gpupanel.ui.widgets.labels import Note
@@ -16,10 +17,12 @@ _MOST = 2
 
 
 class ProblemNote(QWidget):
-    """Icon, message and fixes; the hint is its tooltip."""
+    """Icon, message, fixes and the way to the doctor; the hint is its tooltip."""
 
     fixRequested = Signal(object)
     """The button of a fix was pressed: the :class:`Fix`."""
+    doctorRequested = Signal()
+    """The doctor is to be opened, which knows more about the problem."""
 
     def __init__(self, problem: Problem, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -28,10 +31,19 @@ class ProblemNote(QWidget):
         self._message = Note(tone="")
         self._fixes = FixButtons()
         self._fixes.fixRequested.connect(self.fixRequested)
+        self._doctor = QPushButton("Open Doctor")
+        self._doctor.setProperty("role", "alternative")
+        self._doctor.setToolTip(wrapped("Checks driver, libraries and TensorFlow."))
+        self._doctor.clicked.connect(self.doctorRequested)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(GRID)
+        buttons.addWidget(self._fixes, 1)
+        buttons.addWidget(self._doctor, 0, Qt.AlignmentFlag.AlignTop)
+        buttons.addStretch(0)
         words = QVBoxLayout()
         words.setSpacing(GRID // 2)
         words.addWidget(self._message)
-        words.addWidget(self._fixes)
+        words.addLayout(buttons)
         layout = row_in(self)
         layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         layout.addLayout(words, 1)
@@ -47,6 +59,7 @@ class ProblemNote(QWidget):
         self._icon.setSeverity(problem.severity)
         self._message.setText(problem.message)
         self._fixes.setProblem(problem)
+        self._doctor.setVisible(problem.code in DOCTOR_CODES)
         self.setToolTip(wrapped(problem.hint))
         self.setAccessibleName(problem.message)
         self.setAccessibleDescription(problem.hint)
@@ -62,6 +75,8 @@ class ProblemNotes(QFrame):
 
     fixRequested = Signal(object)
     """The button of a fix was pressed: the :class:`Fix`."""
+    doctorRequested = Signal()
+    """The doctor is to be opened, which knows more about one of them."""
 
     def __init__(
         self, *, most: int = _MOST, margin: int = 0, parent: QWidget | None = None
@@ -101,5 +116,6 @@ class ProblemNotes(QFrame):
         for problem in problems[len(self._notes) :]:
             note = ProblemNote(problem)
             note.fixRequested.connect(self.fixRequested)
+            note.doctorRequested.connect(self.doctorRequested)
             self._layout.insertWidget(len(self._notes), note)
             self._notes.append(note)

@@ -1,0 +1,43 @@
+"""The card of a GPU that was lost before the window was opened."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from gpupanel.devices.device_text import LOST_ADVICE, LOST_BEFORE, lost_gpu_name
+from gpupanel.domain.device import LostGpu
+from gpupanel.ui import formatting
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.color_dot import ColorDot
+from gpupanel.ui.widgets.labels import ElidedLabel, Note, Tone
+from gpupanel.ui.widgets.tips import wrapped
+
+
+class LostCard(QFrame):
+    """What happened to it, and what to do; it goes when the GPU answers again."""
+
+    doctorRequested = Signal()
+    """A person wants to know more."""
+
+    def __init__(self, gpu: LostGpu, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", True)
+        whole = lost_gpu_name(gpu)
+        dot = ColorDot(None)
+        dot.setFilled(False)
+        name = ElidedLabel(formatting.short_device_name(whole))
+        name.setProperty("role", "title")
+        name.setToolTip(wrapped(whole))
+        doctor = QPushButton("Open Doctor")
+        doctor.setToolTip(wrapped("Checks driver, libraries and TensorFlow."))
+        doctor.clicked.connect(self.doctorRequested)
+        head = QHBoxLayout()
+        head.setSpacing(GRID)
+        head.addWidget(dot)
+        head.addWidget(name, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, GRID, 12, 12)
+        layout.setSpacing(GRID)
+        layout.addLayout(head)
+        layout.addWidget(Note(LOST_BEFORE, tone=Tone.ERROR))
+        layout.addWidget(Note(LOST_ADVICE))
+        layout.addWidget(doctor, 0, Qt.AlignmentFlag.AlignLeft)
