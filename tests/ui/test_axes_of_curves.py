@@ -13,6 +13,7 @@ from gpupanel.ui.plots.axes import EpochAxis, StepAxis, TimeAxis, ValueAxis, log
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.axis_scale import StepScale
 from gpupanel.ui.plots.drawn_curve import envelope
+from gpupanel.ui.plots.plot_canvas import PlotCanvas
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
 from gpupanel.ui.plots.smoothed_points import SmoothedPoints
 from gpupanel.ui.plots.smoothing import smoothed
@@ -344,3 +345,12 @@ def test_that_numbers_that_nobody_measures_do_no_harm(panel):
             wall.setLogarithmic(is_log)
             panel.grab()
             assert all(np.isfinite(plot.canvas.value_range).all() for plot in wall.plots)
+
+
+@pytest.mark.parametrize("kind", list(AxisKind))
+def test_that_another_axis_has_the_range_that_is_shown(qtbot, kind):
+    canvas = PlotCanvas(None, (0.0, 1.0))
+    qtbot.addWidget(canvas)
+    canvas.setTimeRange(0.0, 10.0)
+    canvas.setAxis(kind)
+    assert canvas.getPlotItem().getAxis("bottom").range == canvas.getPlotItem().viewRange()[0]

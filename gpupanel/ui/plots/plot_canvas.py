@@ -106,7 +106,10 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
 
     def setAxis(self, kind: AxisKind) -> None:
         """Label what is at the bottom so: as time as long as nobody asked for something else."""
-        self.getPlotItem().setAxisItems({"bottom": bottom_axis(kind)})
+        axis = bottom_axis(kind)
+        self.getPlotItem().setAxisItems({"bottom": axis})
+        # It hears of changes of the range alone; that of now may be the one that stays.
+        axis.setRange(*self._box.viewRange()[0])
         self._box.setLimits(minXRange=kind.least_span)
         self._dress_axis("bottom")
         self.recolor()
