@@ -34,6 +34,7 @@ from gpupanel.ui.bindings.run_binding import RunBinding
 from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, SettingsReuse
 from gpupanel.ui.bindings.starting_session import StartingSession
+from gpupanel.ui.bindings.sweeps_binding import SweepsBinding
 from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
 from gpupanel.ui.bindings.undo_binding import UndoBinding
 from gpupanel.ui.bindings.welcome import Welcome
@@ -119,6 +120,8 @@ class MainWindow(QMainWindow):
         self._live_curves = LiveCurveFiles(self.live_page.live, self.control, self._questions, self)
         self._exports = ExportBinding(self.live_page, self.runs, self._questions, self)
         self._tensorboard = TensorBoardBinding(self.live_page, self._questions, self)
+        self._sweeps = SweepsBinding(self.window_actions.sweeps, runs_dir, self._questions, self)
+        self._sweeps.runOpened.connect(self.runs.runOpened)
         self._queue = QueueBinding(
             self.session,
             self.control,
@@ -304,7 +307,8 @@ class MainWindow(QMainWindow):
         searches = (self._rates, self._batches)
         readers = (self._scan, self._layers, *searches, self._download, self._examples)
         children = (self._doctor_binding, self._preview_loader, *readers)
-        runs = (self._past_speed, self._history, self._queue, self._comparison, self._exports)
+        queued = (self._queue, self._sweeps)
+        runs = (self._past_speed, self._history, *queued, self._comparison, self._exports)
         others = (*children, *runs, self._live_curves, self._tensorboard)
         ends = (*(each.stop for each in others), self.control.close)
         keeping = (self._remember_folds, self._last_session.stop, self._notes.stop)

@@ -56,6 +56,7 @@ from gpupanel.ui.workers import (
     run_worker,
     scan_worker,
     summary_worker,
+    sweep_worker,
     tensorboard_worker,
 )
 from gpupanel.ui.workers.facade import WorkerFacade
@@ -158,6 +159,12 @@ def _writing_a_table(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPat
     writer = curve_table_worker.CurveTableWriter()
     order = lambda: writer.write(runs / "curves.csv", (layout,))  # noqa: E731
     return Case(writer, order, writer.refused, writer.written, failing)
+
+
+def _reading_sweeps(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, sweep_worker, "list_sweeps", error)
+    reader = sweep_worker.SweepReader(runs)
+    return Case(reader, lambda: reader.read(""), reader.refused, reader.found, failing)
 
 
 def _reading_devices(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Case:
@@ -368,6 +375,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "GpuSupportLoader": (_asking_about_gpus,),
     "RunComparison": (_comparing,),
     "CurveTableWriter": (_writing_a_table,),
+    "SweepReader": (_reading_sweeps,),
     "DeviceWatch": (_reading_devices,),
     "DoctorExaminer": (_examining,),
     "ProcessEnder": (_ending_a_process,),

@@ -73,6 +73,9 @@ class WindowActions(QObject):
         )
         self.stop = make("run_stop", "S&top", "Saves, then ends the run", "Ctrl+.")
         self.end = make("run_end", "E&nd now…", "Ends the run at once, without saving; asks before")
+        self.sweeps = make(
+            "run_sweeps", "S&weeps…", "Shows the trials of sweeps, and which is the best"
+        )
         self.tensorboard = make(
             "run_tensorboard", "Tensor&Board", "Shows the curves of the run in the browser"
         )
@@ -171,7 +174,7 @@ def menus_of(actions: WindowActions) -> Sequence[tuple[str, Sequence[Entry]]]:
         a.quit,
     )
     run = (a.start, a.queue, a.resume, None, a.checkpoint, a.suspend, a.stop, a.end)
-    rest = (None, a.tensorboard)
+    rest = (None, a.sweeps, a.tensorboard)
     pages = (a.show_session, a.show_live, a.show_runs, None, a.next_page, a.previous_page)
     helps = (a.guide, a.shortcuts, a.doctor, None, a.about)
     return (

@@ -1,0 +1,290 @@
+"""A sweep's trials as a table, and as lines over the values that they have."""
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.sweep import SweptValue
+from gpupanel.domain.toml_text import toml_value
+from gpupanel.domain.visible_text import visible_line
+from gpupanel.runs.sweeps.sweep_status import SweepStatus, SweepWord, TrialStatus, TrialWord
+from gpupanel.ui.formatting import DASH
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.labels import EmptyState
+from gpupanel.ui.widgets.parallel_coordinates import ParallelCoordinates, ParallelLine
+from gpupanel.ui.widgets.scatter_axis import CategoryAxis, NumberAxis, ScatterAxis, can_be_log
+from gpupanel.ui.widgets.table_model import Column, TableModel
+from gpupanel.ui.widgets.table_view import TableView
+from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.workers.sweep_worker import SweepsRead
+
+_WIDE = 30.0
+"""By how much numbers are apart so that powers of ten show them better."""
+_OPEN = (TrialWord.WAITING, TrialWord.RUNNING)
+
+
+class SweepsDialog(QDialog):
+    """Shows one sweep at a time, the newest first."""
+
+    sweepChosen = Signal(str)
+    """The sweep in the folder of that name is to be shown."""
+    stopRequested = Signal(str)
+    """The sweep in the folder of that name is to begin no more trials."""
+    runOpened = Signal(str)
+    """The run of that name is to be shown in Live."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sweeps_dialog")
+        self.setWindowTitle("Sweeps")
+        self._status: SweepStatus | None = None
+        self._box = QComboBox(self)
+        self._box.setObjectName("sweeps_box")
+        self._box.setAccessibleName("Sweep")
+        self._box.setToolTip("Which sweep is shown, the newest first")
+        self._box.currentIndexChanged.connect(self._on_chosen)
+        self._word = QLabel(self)
+        self._word.setObjectName("sweeps_word")
+        self._word.setTextFormat(Qt.TextFormat.PlainText)
+        self._word.setWordWrap(True)
+        model = TableModel[TrialStatus]((), lambda trial: trial.number, _tip)
+        self._table = TableView(model, "sweeps_trials", "Trials of the sweep", 3 * GRID, self)
+        self._table.selectionModel().selectionChanged.connect(self._show_choice)
+        self._table.doubleClicked.connect(self._open_run)
+        self._plot = ParallelCoordinates(self)
+        self._open = self._button("&Open run", "open", "Shows the run of the chosen trial in Live")
+        self._open.clicked.connect(self._open_run)
+        tip = "Begins no more trials and stops those in progress; they save"
+        self._stop = self._button("&Stop sweep", "stop", tip)
+        self._stop.clicked.connect(self._request_stop)
+        self._compose()
+        self._show()
+        self.resize(120 * GRID, 84 * GRID)
+
+    def chosen_sweep(self) -> str:
+        """The name of the folder of the sweep that is shown; empty: there is none."""
+        return "" if self._status is None else self._status.sweep.name
+
+    @Slot(object)
+    def setSweeps(self, read: SweepsRead) -> None:
+        """Show what there is now; the chosen trial stays chosen."""
+        shown = "" if read.shown is None else read.shown.sweep.name
+        names = [self._box.itemData(place) for place in range(self._box.count())]
+        self._box.blockSignals(True)
+        if names != [*read.names]:
+            self._box.clear()
+            for name in read.names:
+                self._box.addItem(visible_line(name), name)
+        self._box.setCurrentIndex(self._box.findData(shown))
+        self._box.blockSignals(False)
+        if read.shown != self._status:
+            self._status = read.shown
+            self._show()
+
+    @Slot(object)
+    def setProblems(self, problems: tuple[Problem, ...]) -> None:
+        """Say why a sweep cannot be read or stopped."""
+        self._word.setText("\n".join(f"{each.message} {each.hint}".strip() for each in problems))
+
+    def _compose(self) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(GRID)
+        label = QLabel("S&weep", self)
+        label.setBuddy(self._box)
+        top.addWidget(label)
+        top.addWidget(self._box, 1)
+        parts = QSplitter(Qt.Orientation.Vertical, self)
+        parts.setChildrenCollapsible(False)
+        parts.addWidget(self._plot)
+        parts.addWidget(self._table)
+        self._empty = EmptyState(
+            "No sweeps yet",
+            "A sweep tries values of settings: add [sweep] to a profile and start it with "
+            "`gpupanel sweep PROFILE`.",
+        )
+        self._stack = QStackedLayout()
+        self._stack.addWidget(parts)
+        self._stack.addWidget(self._empty)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(GRID)
+        buttons.addWidget(self._open)
+        buttons.addWidget(self._stop)
+        buttons.addStretch(1)
+        close = self._button("&Close", "close", "Closes this dialog; the sweep continues")
+        close.clicked.connect(self.close)
+        buttons.addWidget(close)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
+        layout.setSpacing(GRID)
+        layout.addLayout(top)
+        layout.addWidget(self._word)
+        layout.addLayout(self._stack, 1)
+        layout.addLayout(buttons)
+
+    def _button(self, text: str, name: str, tip: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setObjectName(f"sweeps_{name}")
+        button.setToolTip(wrapped(tip))
+        button.setAutoDefault(False)
+        return button
+
+    def _show(self) -> None:
+        status = self._status
+        self._stack.setCurrentIndex(1 if status is None else 0)
+        self._stop.setEnabled(status is not None and status.state is SweepWord.IN_PROGRESS)
+        self._word.setText("" if status is None else _words(status))
+        if status is not None:
+            before = self._table.content.rowCount()
+            self._table.content.set_columns(_columns(status), status.trials)
+            if not before:
+                # Once: nothing jumps while trials come.
+                self._table.resizeColumnsToContents()
+            self._draw(status)
+        self._show_choice()
+
+    def _draw(self, status: SweepStatus) -> None:
+        keys = status.keys
+        rows = [
+            (trial, (*(_number(trial.values.get(key)) for key in keys), trial.value))
+            for trial in status.trials
+        ]
+        axes = [_axis([values[n] for _, values in rows]) for n in range(len(keys) + 1)]
+        reached = [trial.value for trial in status.trials if trial.value is not None]
+        low, high = min(reached, default=0.0), max(reached, default=0.0)
+
+        def merit(value: float | None) -> float | None:
+            if value is None:
+                return None
+            part = (value - low) / (high - low) if high > low else 1.0
+            return part if status.more_is_better or high <= low else 1.0 - part
+
+        lines = [ParallelLine(trial.number, values, merit(trial.value)) for trial, values in rows]
+        titles = (*(key.rpartition(".")[2] for key in keys), status.metric)
+        self._plot.setLines(lines, axes, titles, status.best)
+
+    @Slot()
+    def _show_choice(self) -> None:
+        chosen = self._table.chosen_rows()
+        self._open.setEnabled(bool(chosen) and chosen[0].run is not None)
+        self._plot.setChosen(chosen[0].number if chosen else None)
+
+    @Slot()
+    def _on_chosen(self) -> None:
+        self.sweepChosen.emit(self._box.currentData())
+
+    @Slot()
+    def _open_run(self) -> None:
+        chosen = self._table.chosen_rows()
+        if chosen and chosen[0].run is not None:
+            self.runOpened.emit(chosen[0].run)
+
+    @Slot()
+    def _request_stop(self) -> None:
+        self._stop.setEnabled(False)
+        self.stopRequested.emit(self.chosen_sweep())
+
+
+def _words(status: SweepStatus) -> str:
+    ended = sum(trial.state not in _OPEN for trial in status.trials)
+    words = f"{status.name}: {status.state}, {ended:,} of {status.trial_count:,} trials have ended"
+    best = next((trial for trial in status.trials if trial.number == status.best), None)
+    if best is not None:
+        values = ", ".join(
+            f"{key.rpartition('.')[2]} {_text(value)}" for key, value in best.values.items()
+        )
+        words += f". Best: trial {best.number} with {status.metric} {best.value:.6g} ({values})"
+    if status.problem is not None:
+        words += f". {status.problem.message} {status.problem.hint}"
+    return visible_line(words)
+
+
+def _columns(status: SweepStatus) -> list[Column[TrialStatus]]:
+    number: Column[TrialStatus] = Column(
+        "Trial",
+        "In the order in which they were chosen",
+        lambda trial: str(trial.number),
+        order=lambda trial: trial.number,
+        is_number=True,
+    )
+    settings = [_setting_column(key) for key in status.keys]
+    reached: Column[TrialStatus] = Column(
+        status.metric,
+        f"The best value after an epoch; {'more' if status.more_is_better else 'less'} is better",
+        lambda trial: DASH if trial.value is None else f"{trial.value:.6g}",
+        order=lambda trial: trial.value,
+        is_number=True,
+    )
+    epoch: Column[TrialStatus] = Column(
+        "Epoch",
+        "After which that was reached",
+        lambda trial: DASH if trial.epoch is None else str(trial.epoch),
+        order=lambda trial: trial.epoch,
+        is_number=True,
+    )
+    state: Column[TrialStatus] = Column(
+        "State",
+        "Pruned: stopped early, because others were better at the same epoch",
+        _state_text,
+        order=lambda trial: str(trial.state),
+    )
+    run: Column[TrialStatus] = Column("Run", "The name of its run", lambda trial: trial.run or DASH)
+    return [number, *settings, reached, epoch, state, run]
+
+
+def _setting_column(key: str) -> Column[TrialStatus]:
+    return Column(
+        key.rpartition(".")[2],
+        key,
+        lambda trial: _text(trial.values.get(key)),
+        order=lambda trial: _order(trial.values.get(key)),
+    )
+
+
+def _state_text(trial: TrialStatus) -> str:
+    state = str(trial.state).capitalize()
+    return f"{state} after epoch {trial.pruned_after}" if trial.pruned_after is not None else state
+
+
+def _tip(trial: TrialStatus) -> str:
+    values = [f"{key} = {_text(value)}" for key, value in trial.values.items()]
+    problem = [] if trial.problem is None else [trial.problem.message, trial.problem.hint]
+    return "\n".join([f"Trial {trial.number}: {_state_text(trial)}", *values, *problem])
+
+
+def _text(value: SweptValue | None) -> str:
+    if value is None:
+        return DASH
+    return value if isinstance(value, str) else toml_value(value)
+
+
+def _order(value: SweptValue | None) -> str | float | None:
+    number = _number(value)
+    # Numbers and texts in one column have no common order but that of their texts.
+    return None if number is None else _text(value) if isinstance(number, str) else number
+
+
+def _number(value: SweptValue | None) -> str | float | None:
+    """A number, or what else a value is called."""
+    if value is None:
+        return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and isinstance(value, int | float) else _text(value)
+
+
+def _axis(values: list[str | float | None]) -> ScatterAxis:
+    there = [value for value in values if value is not None]
+    numbers = [value for value in there if isinstance(value, float)]
+    if not numbers or len(numbers) < len(there):
+        return CategoryAxis(str(value) for value in there)
+    is_log = can_be_log(numbers) and max(numbers) > _WIDE * min(numbers)
+    return NumberAxis(numbers, lambda number: f"{number:g}", is_log=is_log)

@@ -1,0 +1,191 @@
+"""Sweeps in the window: their trials as a table and as lines, kept up to date, and stopped."""
+
+import time
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QTableView
+
+from gpupanel.domain.number_text import DASH
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.profile_toml import dump_profile, parse_profile
+from gpupanel.runs.sweeps import starting
+from gpupanel.runs.sweeps.sweep_layout import SweepLayout
+from gpupanel.runs.sweeps.sweep_record import (
+    SweepBegun,
+    SweepEnded,
+    TrialChosen,
+    TrialEnded,
+    TrialPruned,
+    TrialStarted,
+    append_event,
+)
+from gpupanel.runs.sweeps.sweep_status import sweep_status
+from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
+from gpupanel.ui.widgets.parallel_coordinates import ParallelCoordinates
+from gpupanel.ui.workers.sweep_worker import SweepsRead
+from tests.fakes.person import Person
+from tests.ui.accessible_tree import unspoken
+from tests.ui.new_window import new_window
+
+TRIALS = (
+    (0.1, (64,), "adam", 0.9, Outcome.COMPLETED),
+    (0.001, (128, 64), "sgd", 0.125, Outcome.COMPLETED),
+    (0.01, (64,), "adam", 0.4, Outcome.STOPPED),
+    (0.03, (32,), "sgd", None, None),
+)
+
+
+def written(runs_dir, name="2026-11-24T05-00-00-digits"):
+    """A sweep with three trials that have ended, one of them pruned, and one that waits."""
+    layout = SweepLayout(runs_dir / "sweeps" / name)
+    layout.root.mkdir(parents=True)
+    profile = parse_profile('name = "digits"\n[sweep.values]\n"training.learning_rate" = [0.1]')
+    layout.profile.write_text(dump_profile(profile), encoding="utf-8")
+    append_event(layout, SweepBegun(time_s=0, trial_count=6))
+    for number, (rate, hidden, optimizer, loss, outcome) in enumerate(TRIALS, 1):
+        values = {
+            "training.learning_rate": rate,
+            "model.hidden": hidden,
+            "training.optimizer": optimizer,
+        }
+        entry = f"{number:08x}"
+        append_event(layout, TrialChosen(time_s=0, number=number, values=values, entry=entry))
+        if outcome is None:
+            continue
+        append_event(layout, TrialStarted(time_s=0, number=number, run=f"run-{number}"))
+        if outcome is Outcome.STOPPED:
+            append_event(layout, TrialPruned(time_s=0, number=number, epoch=2, best=0.4, median=0))
+        ended = TrialEnded(time_s=0, number=number, outcome=outcome, value=loss, epoch=number)
+        append_event(layout, ended)
+    return layout
+
+
+@pytest.fixture
+def dialog(qtbot, runs_dir):
+    dialog = SweepsDialog()
+    qtbot.addWidget(dialog)
+    layout = written(runs_dir)
+    dialog.setSweeps(SweepsRead((layout.root.name,), sweep_status(layout)))
+    dialog.show()
+    return dialog
+
+
+def cells(dialog):
+    model = dialog.findChild(QTableView, "sweeps_trials").model()
+    return [
+        [model.index(row, column).data() for column in range(model.columnCount())]
+        for row in range(model.rowCount())
+    ]
+
+
+def test_that_each_trial_is_a_row_with_its_values_and_what_it_came_to(dialog):
+    assert cells(dialog)[1:] == [
+        ["2", "0.001", "[128, 64]", "sgd", "0.125", "2", "Completed", "run-2"],
+        ["3", "0.01", "[64]", "adam", "0.4", "3", "Pruned after epoch 2", "run-3"],
+        ["4", "0.03", "[32]", "sgd", DASH, DASH, "Waiting", DASH],
+    ]
+    words = dialog.findChild(QLabel, "sweeps_word").text()
+    assert words == (
+        "digits: in progress, 3 of 6 trials have ended. Best: trial 2 with val_loss 0.125 "
+        "(learning_rate 0.001, hidden [128, 64], optimizer sgd)"
+    )
+
+
+def test_that_each_trial_is_a_line_through_its_values(dialog):
+    plot = dialog.findChild(ParallelCoordinates)
+    first, best, waiting = plot.points_of(1), plot.points_of(2), plot.points_of(4)
+    assert [point.x() for point in first] == sorted(point.x() for point in first)
+    # The greatest rate and loss are above the least ones; equal texts are at one place.
+    assert first[0].y() < best[0].y()
+    assert first[3].y() < best[3].y()
+    assert first[1].y() == plot.points_of(3)[1].y()
+    # Nothing was reached: the line ends before the last axis.
+    assert waiting[3] is None
+    assert plot.points_of(9) == []
+    picture = plot.grab().toImage()
+    middle = (best[2] + best[3]) / 2
+    drawn = {
+        QColor(picture.pixel(round(middle.x()), round(middle.y()) + by)).name()
+        for by in range(-2, 3)
+    }
+    assert len(drawn) > 1
+
+
+def test_that_the_chosen_trial_is_drawn_above_and_its_run_can_be_opened(qtbot, dialog):
+    table = dialog.findChild(QTableView, "sweeps_trials")
+    button = dialog.findChild(QPushButton, "sweeps_open")
+    assert not button.isEnabled()
+    table.selectRow(3)
+    assert not button.isEnabled()
+    table.selectRow(0)
+    assert dialog.findChild(ParallelCoordinates)._chosen == 1
+    with qtbot.waitSignal(dialog.runOpened) as opened:
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert opened.args == ["run-1"]
+
+
+def test_that_what_is_shown_follows_the_sweep_and_keeps_the_choice(dialog, runs_dir):
+    layout = SweepLayout(runs_dir / "sweeps" / dialog.chosen_sweep())
+    dialog.findChild(QTableView, "sweeps_trials").selectRow(1)
+    append_event(
+        layout, TrialEnded(time_s=0, number=4, outcome=Outcome.FAILED, value=0.0625, epoch=1)
+    )
+    append_event(layout, SweepEnded(time_s=0, stopped=True))
+    dialog.setSweeps(SweepsRead((layout.root.name,), sweep_status(layout)))
+    assert cells(dialog)[3][4:7] == ["0.0625", "1", "Failed"]
+    assert "stopped, 4 of 6" in dialog.findChild(QLabel, "sweeps_word").text()
+    assert not dialog.findChild(QPushButton, "sweeps_stop").isEnabled()
+    assert dialog.findChild(ParallelCoordinates)._chosen == 2
+
+
+def test_that_without_sweeps_it_says_how_one_is_started(qtbot):
+    dialog = SweepsDialog()
+    qtbot.addWidget(dialog)
+    dialog.setSweeps(SweepsRead((), None))
+    dialog.show()
+    texts = [label.text() for label in dialog.findChildren(QLabel) if label.isVisible()]
+    assert any("gpupanel sweep PROFILE" in text for text in texts)
+    assert not dialog.findChild(QPushButton, "sweeps_stop").isEnabled()
+
+
+def test_that_a_screen_reader_has_a_name_for_everything(dialog):
+    assert unspoken(dialog) == []
+
+
+def test_that_the_menu_opens_it_and_a_sweep_is_chosen_opened_and_stopped(
+    qtbot, tmp_path, runs_dir, monkeypatch
+):
+    monkeypatch.setattr(starting, "ensure_scheduler", lambda files: False)
+    older = written(runs_dir, "2026-11-24T04-00-00-older")
+    newer = written(runs_dir, "2026-11-24T05-00-00-newer")
+    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    window = new_window(settings, runs_dir, Person())
+    qtbot.addWidget(window)
+    window.show()
+    window.window_actions.sweeps.trigger()
+    dialog = window.findChild(SweepsDialog)
+    qtbot.waitUntil(lambda: dialog.chosen_sweep() == newer.root.name)
+    dialog.findChild(QComboBox, "sweeps_box").setCurrentIndex(1)
+    qtbot.waitUntil(lambda: dialog.chosen_sweep() == older.root.name)
+    qtbot.mouseClick(dialog.findChild(QPushButton, "sweeps_stop"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(older.stop.exists)
+    assert not newer.stop.exists()
+    begun = time.monotonic()
+    window.close()
+    assert time.monotonic() - begun < 5.0
+
+
+def test_that_a_sweep_that_cannot_be_read_says_why_in_its_place(qtbot, tmp_path, runs_dir):
+    layout = written(runs_dir)
+    layout.record.unlink()
+    layout.record.symlink_to(tmp_path / "elsewhere")
+    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    window = new_window(settings, runs_dir, Person())
+    qtbot.addWidget(window)
+    window.show()
+    window.window_actions.sweeps.trigger()
+    words = window.findChild(SweepsDialog).findChild(QLabel, "sweeps_word")
+    qtbot.waitUntil(lambda: "symbolic link" in words.text())
+    window.close()
