@@ -168,9 +168,9 @@ def test_that_gpus_that_are_connected_alike_share_a_line(panel):
         DeviceLink(keys=(gpus[0].key, other.key), kind=LinkKind.NVLINK, nvlink_count=18)
         for other in gpus[1:]
     ]
+    panel.setFolds({gpus[0].key: True})
     panel.setInventory(EIGHT_DEVICES.model_copy(update={"links": tuple(links)}))
     mine = card(panel, gpus[0].key)
-    mine.setOpen(is_open=True)
     mine.details.findChild(FoldButton).click()
     assert "18 NVLinks\nto all 6 other GPUs" in seen_texts(mine)
     links[-1] = links[-1].model_copy(update={"kind": LinkKind.PCIE_SWITCH, "nvlink_count": 0})
@@ -230,6 +230,7 @@ def test_that_old_readings_say_how_old_they_are(panel):
 
 
 def test_that_many_gpus_are_folded_and_each_can_be_opened(panel):
+    panel.resize(320, 700)
     panel.setInventory(EIGHT_DEVICES)
     panel.setSample(busy_sample(EIGHT_DEVICES, 1.0))
     first = card(panel, "GPU-0")
@@ -247,6 +248,14 @@ def test_that_many_gpus_are_folded_and_each_can_be_opened(panel):
     assert not card(panel, "GPU-1").is_open
 
 
+def test_that_of_many_gpus_those_are_open_that_leave_all_seen(panel, qtbot):
+    panel.setInventory(EIGHT_DEVICES)
+    cards = [card(panel, device.key) for device in EIGHT_DEVICES.devices]
+    qtbot.waitUntil(lambda: [each.is_open for each in cards] == [True] + [False] * 7)
+    bottom = max(each.mapTo(panel, each.rect().bottomLeft()).y() for each in cards)
+    assert bottom <= panel.height()
+
+
 def test_that_many_gpus_are_open_where_all_can_be_seen(panel):
     panel.resize(320, 1600)
     panel.setInventory(EIGHT_DEVICES)
@@ -254,6 +263,9 @@ def test_that_many_gpus_are_open_where_all_can_be_seen(panel):
     assert [each.is_open for each in gpus] == [True] * 7
     click(button(gpus[2], "Fold H100 80GB HBM3 #3"))
     panel.resize(320, 900)
+    # As many as leave all seen, from above.
+    assert [each.is_open for each in gpus] == [True] + [False] * 6
+    panel.resize(320, 700)
     assert [each.is_open for each in gpus] == [False] * 7
     panel.resize(320, 1600)
     assert [each.is_open for each in gpus] == [True, True, False, *[True] * 4]

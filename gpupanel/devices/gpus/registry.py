@@ -253,17 +253,17 @@ class GpuRegistry:
 
     def _introduce(self, place: int, nvml: NvmlGpu, opening: int) -> None:
         self._count_introduction(1, opening)
-        is_lost = False
         try:
             gpu = self._listed(nvml)
+            # First, so that it is never both.
+            self._note_place(place, opening, is_lost=False)
             if gpu is not None and self._put(gpu, opening):
                 self._update_instances(gpu, nvml, opening)
         except GpuLostError as lost:
-            is_lost = True
+            self._note_place(place, opening, is_lost=True)
             _LOG.debug("A GPU was lost while it was introduced: %s", lost)
         finally:
             self._count_introduction(-1, opening)
-            self._note_place(place, opening, is_lost=is_lost)
 
     def _count_introduction(self, more: int, opening: int) -> None:
         with self._lock:

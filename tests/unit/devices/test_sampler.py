@@ -17,7 +17,7 @@ import pytest
 
 from gpupanel.devices.gpus.registry import REFRESH_INTERVAL_S, GpuRegistry
 from gpupanel.devices.sampler import DeviceSampler
-from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.device import CPU_KEY, LostGpu
 from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState
 from tests.nvml.standin import (
@@ -278,6 +278,20 @@ def test_that_a_gpu_taken_out_is_lost_and_not_forgotten(
     clock.to_the_next_look()
 
     assert _states(sampler) == {RTX_4090.uuid: DeviceState.LOST, RTX_3060.uuid: DeviceState.OK}
+
+
+def test_that_a_gpu_that_was_lost_before_is_in_the_inventory_until_it_answers(
+    sampler: DeviceSampler, nvml_in_process: Standin, clock: Clock
+) -> None:
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(1, lost=True))
+    inventory = sampler.inventory()
+    assert inventory.lost_before == (LostGpu(),)
+    assert [gpu.key for gpu in inventory.gpus] == [RTX_4090.uuid]
+    assert _states(sampler) == {RTX_4090.uuid: DeviceState.OK}
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS)
+    clock.to_the_next_look()
+    inventory = sampler.inventory()
+    assert (inventory.lost_before, len(inventory.gpus)) == ((), 2)
 
 
 def test_that_a_bare_gpu_is_listed_with_what_it_reports(

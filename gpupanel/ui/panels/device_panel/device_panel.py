@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -189,6 +189,8 @@ class DevicePanel(QWidget):
         for index, card in enumerate(self._cards):
             self._column.insertWidget(index, card)
         self._fold_to_room()
+        # How high new cards are is known once they were laid out.
+        QTimer.singleShot(0, self, self._fold_many)
 
     def _make_lost_cards(self, lost: tuple[LostGpu, ...]) -> None:
         for card in self._lost_before:
@@ -204,13 +206,25 @@ class DevicePanel(QWidget):
         return sum(card.device.is_gpu for card in self._cards) > _OPEN_AT_MOST
 
     def _fold_to_room(self) -> None:
-        """Opens the cards that no person opened or folded, unless they are too many to be seen."""
+        """Opens the cards that no person opened or folded; of many as many as leave all seen."""
         for card in self._cards:
             card.setOpen(is_open=self._opened.get(card.device.key, True))
         if not self._has_many or self._is_room():
             return
         for card in self._cards:
             card.setOpen(is_open=self._opened.get(card.device.key, False))
+        for card in self._cards:
+            if card.device.key in self._opened:
+                continue
+            card.setOpen(is_open=True)
+            if not self._is_room():
+                card.setOpen(is_open=False)
+                return
+
+    @Slot()
+    def _fold_many(self) -> None:
+        if self._has_many:
+            self._fold_to_room()
 
     def _is_room(self) -> bool:
         """Whether all cards are seen at once as they are now."""
