@@ -17,7 +17,7 @@ from typing_extensions import override
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.flow_layout import FlowLayout
-from gpupanel.ui.widgets.layouts import column_in, follow_each_other, row_in
+from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.tips import wrapped
 
 _TWO_COLUMNS, _THREE_COLUMNS = 760, 1_500
@@ -136,7 +136,6 @@ class SessionLayout(QWidget):
         self._right_area.setVisible(columns > 1)
         self._links.setVisible(columns < 3)
         self._splitter.setSizes([1_000, 750] if columns < 3 else [2_000, 1_000])
-        follow_each_other(self._all)
         if focused is not None and self.isAncestorOf(focused):
             focused.setFocus()
 

@@ -15,7 +15,7 @@ from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.forms.value_form import ValueForm
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.text_input import PathEdit
-from gpupanel.ui.widgets.layouts import column_in, follow_each_other
+from gpupanel.ui.widgets.layouts import column_in
 
 
 class KindForm(QWidget):
@@ -173,8 +173,6 @@ class KindForm(QWidget):
             self._forms[kind] = form
             self._show_rows_of(form)
             self._column.addWidget(form)
-            # What is made late would be last of the whole window.
-            follow_each_other((self._head, form))
         return self._forms[kind]
 
     def _show_rows(self) -> None:
