@@ -12,6 +12,7 @@ from gpupanel.cli.run_watcher import metrics_text, watch_to_its_end
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.time_spent import TimeSpent
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.following.end_text import end_words, loses_steps
 from gpupanel.runs.following.status import RunStatus
@@ -75,12 +76,20 @@ def run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
         "metrics": status.metrics.model_dump(mode="json"),
         "examples_per_second": status.examples_per_second,
         "waiting_for_data": status.waiting_for_data,
+        "time_spent": _time_document(status.time_spent),
         "problem": problem.model_dump(mode="json") if problem is not None else None,
         "saved": saved.model_dump(mode="json") if saved is not None else None,
         "memory_returned": returned.model_dump(mode="json") if returned is not None else None,
         "unread_lines": status.unread_lines,
         **evaluation_document(layout, status),
     }
+
+
+def _time_document(spent: TimeSpent | None) -> dict[str, Any] | None:
+    if spent is None:
+        return None
+    fractions = {activity.value: part for activity, part in spent.fractions().items()}
+    return {**spent.model_dump(mode="json"), "fractions": fractions}
 
 
 def _print_end(layout: RunLayout, status: RunStatus) -> None:
@@ -99,4 +108,6 @@ def _print_end(layout: RunLayout, status: RunStatus) -> None:
         if status.waiting_for_data is not None:
             words += f", {status.waiting_for_data * 100:.0f} % of the time waiting for data"
         answers.print(words, style="dim")
+    if status.time_spent is not None and status.time_spent.words:
+        answers.print(f"Time: {status.time_spent.words}", style="dim")
     answers.print(str(layout.root), style="dim", highlight=False, soft_wrap=True)

@@ -22,6 +22,7 @@ from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Change, Problem
 from gpupanel.domain.request import Request
+from gpupanel.domain.time_spent import TimeSpent
 from gpupanel.domain.value import Value
 
 
@@ -299,6 +300,18 @@ class StepsDone(_Event):
     waiting_for_data: float = 0.0
 
 
+class TimeReported(_Event):
+    """Where the time went since the last such event, or since training began; about one a second.
+
+    Attributes:
+        step: Optimizer updates since the start of the run, those of that time included.
+    """
+
+    kind: Literal["time_reported"] = "time_reported"
+    step: int
+    spent: TimeSpent
+
+
 class EpochDone(_Event):
     """An epoch and its validation are done; the metrics are of the whole sets."""
 
@@ -393,6 +406,8 @@ class TrainingEnded(_Event):
         examples_per_second: Training only: start-up and validation are not counted.
         waiting_for_data: The share of the same time, 0 to 1, in which steps waited for their
             examples.
+        time_spent: Where all the time of the training went, from its first step in this start of
+            the run on; ``None``: nothing was trained, or an earlier version wrote this.
         process: Who says so: its place in the plan's gang. Others than the first say so only
             when they fail.
     """
@@ -403,6 +418,7 @@ class TrainingEnded(_Event):
     metrics: Metrics = Metrics()
     examples_per_second: float | None = None
     waiting_for_data: float | None = None
+    time_spent: TimeSpent | None = None
     problem: Problem | None = None
 
 
@@ -431,6 +447,7 @@ class RunEnded(_Event):
             ``None``: an older version wrote this.
         lasted_s: How long all legs of the run lasted, without the time between them; ``None``
             likewise.
+        time_spent: As the trainer said at its end; ``None``: it could not.
     """
 
     kind: Literal["run_ended"] = "run_ended"
@@ -444,6 +461,7 @@ class RunEnded(_Event):
     saved: SavedWork | None = None
     restarts: Annotated[int, Field(ge=0)] | None = None
     lasted_s: Annotated[float, Field(ge=0.0)] | None = None
+    time_spent: TimeSpent | None = None
 
 
 class UnknownEvent(_Event):
@@ -471,6 +489,7 @@ KnownEvent = (
     | EvaluationDone
     | PredictionsSaved
     | StepsDone
+    | TimeReported
     | EpochDone
     | CheckpointSaved
     | RequestAnswered

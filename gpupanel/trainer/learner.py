@@ -9,6 +9,7 @@ import tensorflow as tf
 from gpupanel.domain.data import ClassWeights, DataSettings, Target
 from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.fine_tuning import FineTuning
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.schedule import RateCurve
 from gpupanel.domain.training import TrainingSettings
@@ -31,6 +32,7 @@ from gpupanel.trainer.models.variable_state import assign_variables, by_name, re
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.periods import Period, count_parameters, make_optimizers, make_periods
 from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.steps.calls import Clocks
 from gpupanel.trainer.steps.contribution import Variables
 from gpupanel.trainer.steps.order import make_epoch_order, steps_per_epoch
 from gpupanel.trainer.steps.replica_steps import EvaluationStep, TrainingStep
@@ -219,7 +221,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         strategy,
         plan,
         objective.size,
-        timed=plan.balanced,
+        clocks=_clocks(plan, across_replicas=across_replicas),
         augmenter=augmenter,
     )
 
@@ -235,7 +237,6 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
                 jit_compile=training.jit_compile,
                 clip_norm=training.clip_norm,
                 averages=averages,
-                timed=plan.balanced,
             )
 
         calls = TrainingCalls(
@@ -283,6 +284,13 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         augmenter,
         averages,
     )
+
+
+def _clocks(plan: LaunchPlan, *, across_replicas: bool) -> Clocks:
+    """One replica's time needs no clocks within the graph: it waits for none."""
+    if plan.balanced:
+        return Clocks.ALWAYS
+    return Clocks.SAMPLED if across_replicas else Clocks.NEVER
 
 
 def _places(run: StartedRun, split: Split) -> PlacedLayers | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gpupanel.domain.events import ExamplesDone, StepsDone
 from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.time_spent import TimeSpent
 from gpupanel.trainer.event_writer import EventWriter
 
 if TYPE_CHECKING:
@@ -30,12 +31,14 @@ class TrainingRecord:
         training_s: Spent in training; start-up, validation and saving are not counted.
         waited_s: Of these, in which steps waited for their examples; ``None`` where that is not
             known.
+        time_spent: Where all of the training's time went; ``None`` before that was reported.
     """
 
     metrics: Metrics = field(default_factory=Metrics)
     examples: int = 0
     training_s: float = 0.0
     waited_s: float | None = None
+    time_spent: TimeSpent | None = None
 
     @property
     def examples_per_second(self) -> float | None:

@@ -10,6 +10,7 @@ from gpupanel.domain.events import Event, Phase
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
+from gpupanel.domain.time_spent import TimeSpent
 from gpupanel.domain.value import Value
 from gpupanel.runs.following.run_clock import set_back_s
 from gpupanel.runs.following.steps import Floats, StepBatch
@@ -62,6 +63,8 @@ class RunStatus(Value):
         examples_per_second: Of training, over the last reported steps; over the whole training
             once it ended.
         waiting_for_data: The share of that time, 0 to 1, in which steps waited for examples.
+        time_spent: Where the time of all legs went; ``None``: nothing was reported.
+        time_lately: Where that of about the last second went.
         learning_rate: Of the last reported step.
         metrics: Of the last epoch done; of the whole run once it ended.
         best: The epoch with the least validation loss; ``None`` without validation.
@@ -115,6 +118,8 @@ class RunStatus(Value):
     step_total: int | None = None
     examples_per_second: float | None = None
     waiting_for_data: float | None = None
+    time_spent: TimeSpent | None = None
+    time_lately: TimeSpent | None = None
     learning_rate: float | None = None
     loss: float | None = None
     accuracy: float | None = None
@@ -257,6 +262,12 @@ class RunStatus(Value):
                 }
             case events.StepsDone():
                 return self._step_changes(event, event, array("d", [event.time_s]))
+            case events.TimeReported():
+                before = self.time_spent
+                return {
+                    "time_spent": event.spent if before is None else before.plus(event.spent),
+                    "time_lately": event.spent,
+                }
             case events.EpochDone():
                 return {
                     "metrics": event.metrics,

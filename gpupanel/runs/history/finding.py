@@ -4,12 +4,14 @@ import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from operator import methodcaller
 from typing import Final
 
 from gpupanel.domain.measure import Measure
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_filter import RunFilter, ValueComparison, keys_named, plain_name
+from gpupanel.domain.time_spent import Activity
 from gpupanel.runs.history.run_settings import RunSettings, SettingValue
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.run_text import matches
@@ -174,6 +176,7 @@ _FIELDS: Final[Mapping[str, _ValueOf]] = {
     "examples_per_second": lambda run: run.examples_per_second,
     "data_wait": lambda run: run.waiting_for_data,
     "waiting_for_data": lambda run: run.waiting_for_data,
+    **{f"time_{activity.value}": methodcaller("part_of_time", activity) for activity in Activity},
     "devices": lambda run: ", ".join(run.devices) or None,
     "strategy": lambda run: run.strategy or None,
     "task": lambda run: run.task,

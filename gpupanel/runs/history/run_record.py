@@ -161,6 +161,7 @@ def _with_events(layout: RunLayout, summary: RunSummary, ends: EventEnds) -> Run
             "metrics": word.metrics if word.metrics != Metrics() else _last_metrics(ends),
             "examples_per_second": word.examples_per_second,
             "waiting_for_data": word.waiting_for_data,
+            "time_spent": word.time_spent,
             "problem": word.problem,
             "saved": word.saved,
             "restarts": word.restarts,

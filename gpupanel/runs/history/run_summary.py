@@ -4,6 +4,7 @@ from pathlib import Path
 
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.time_spent import Activity, TimeSpent
 from gpupanel.domain.value import Value
 
 
@@ -51,6 +52,8 @@ class RunSummary(Value):
         examples_per_second: Over the whole training; over the last steps while it runs.
         waiting_for_data: The share of that time, 0 to 1, in which steps waited for examples; once
             the run ended.
+        time_spent: Where the time of its last leg went, once it ended; ``None``: it trained
+            nothing, was lost, or an older version ran it.
         devices: Names of the physical devices that it used.
         device_keys: Their keys, in the same order.
         problem: What ended it, where it did not end well; while it runs, what keeps it from
@@ -80,6 +83,7 @@ class RunSummary(Value):
     metrics: Metrics = Metrics()
     examples_per_second: float | None = None
     waiting_for_data: float | None = None
+    time_spent: TimeSpent | None = None
     devices: tuple[str, ...] = ()
     device_keys: tuple[str, ...] = ()
     problem: Problem | None = None
@@ -104,6 +108,10 @@ class RunSummary(Value):
         if self.started_s is None or self.ended_s is None or self.ended_s < self.started_s:
             return None
         return self.ended_s - self.started_s
+
+    def part_of_time(self, activity: Activity) -> float | None:
+        """Of the training's time, 0 to 1, a mean over its devices; ``None``: not known."""
+        return None if self.time_spent is None else self.time_spent.fractions().get(activity)
 
     @property
     def quality(self) -> Metrics:

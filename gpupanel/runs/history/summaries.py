@@ -203,6 +203,7 @@ def _without_last_word(record: RunRecord, stamp: _Stamp) -> RunSummary:
             "metrics": word.metrics,
             "examples_per_second": word.examples_per_second,
             "waiting_for_data": word.waiting_for_data,
+            "time_spent": word.time_spent,
             "problem": word.problem,
         }
     )

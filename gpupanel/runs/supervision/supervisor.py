@@ -181,6 +181,7 @@ class Supervisor:
                 metrics=attempt.metrics if attempt is not None else Metrics(),
                 examples_per_second=said.examples_per_second if said is not None else None,
                 waiting_for_data=said.waiting_for_data if said is not None else None,
+                time_spent=said.time_spent if said is not None else None,
                 problem=ending.problem,
                 exit_code=attempt.exit_code if attempt is not None else None,
                 log_tail=() if ending.outcome.was_successful else log,

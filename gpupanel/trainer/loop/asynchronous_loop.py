@@ -115,6 +115,11 @@ class AsynchronousLoop(TrainingLoop):
         self._add(finished.sums, finished.examples, took_s)
         self._report_steps()
 
+    @override
+    def _count_time(self, sums: CallSums) -> None:
+        self._times.add_asynchronous(sums)
+        self._times.report(self._position.step)
+
     def _take_pace(self, pace: Pace, finished: FinishedCall) -> None:
         self._consensus.take_votes((), pace, finished.sums.steps, finished.sums.replica_seconds[0])
 

@@ -18,9 +18,10 @@ from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.consensus import Pace, make_consensus
 from gpupanel.trainer.loop.data_waits import DataWaits
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
+from gpupanel.trainer.loop.time_account import TimeAccount
 from gpupanel.trainer.progress import StepReports, TrainingRecord, added
 from gpupanel.trainer.saving.position import Position
-from gpupanel.trainer.saving.run_saving import Saving
+from gpupanel.trainer.saving.run_saving import Reason, Saving
 from gpupanel.trainer.saving.saving_problems import not_finite
 from gpupanel.trainer.saving.tensorboard import TensorBoardFiles
 from gpupanel.trainer.started_run import StartedRun
@@ -64,6 +65,7 @@ class TrainingLoop:
         self._balancing = make_balancing(run, learner, events)
         self._reports = StepReports(events, learner.objective)
         self._waits = DataWaits(run.profile.data, events)
+        self._times = TimeAccount(events, record, len(run.plan.replicas))
         self._training_pace = Pace()
         self._evaluation_pace = Pace()
         if position.step:
@@ -85,6 +87,7 @@ class TrainingLoop:
         files = TensorBoardFiles(self._layout.tensorboard, self._events)
         with closing(self._saving), files as board:
             interruption = self._train_epochs(board)
+            self._times.report(self._position.step, now=True)
             is_trained = interruption is None
             if is_trained:
                 # First: whatever the test set does, the model stands.
@@ -116,7 +119,7 @@ class TrainingLoop:
                 return interruption
             ends = epoch == last or reason_to_stop(self._position, self._settings) is not None
             if every and (ends or epoch % every == 0):
-                self._saving.save_checkpoint(self._position, "epoch")
+                self._save_checkpoint("epoch")
         return None
 
     def _do_epoch(self, board: TensorBoardFiles) -> Interruption | None:
@@ -126,9 +129,10 @@ class TrainingLoop:
         if interruption is not None:
             return interruption
         metrics = self._epoch_metrics()
-        measured = self._measure(
-            self._learner.validation_calls, self._split.validation, Phase.VALIDATING
-        )
+        with self._times.validating():
+            measured = self._measure(
+                self._learner.validation_calls, self._split.validation, Phase.VALIDATING
+            )
         if isinstance(measured, Interruption):
             # Its last steps may not have been reported yet.
             self._report_steps(now=True)
@@ -261,9 +265,16 @@ class TrainingLoop:
             self._record.training_s += took_s
             self._record.waited_s = (self._record.waited_s or 0.0) + sums.waited_s
             self._waits.check(self._record, before.epoch)
+            self._count_time(sums)
+        else:
+            self._times.restart()
         self._is_first_call = False
         if self._position.epoch == 1:
             self._record.metrics = self._epoch_metrics()
+
+    def _count_time(self, sums: CallSums) -> None:
+        self._times.add(sums)
+        self._times.report(self._position.step)
 
     def _test(self) -> Interruption | None:
         """Measure the trained model on a test set that did not validate."""
@@ -313,11 +324,15 @@ class TrainingLoop:
         if pending is not None or is_due:
             self._settle()
         if pending is Interruption.CHECKPOINT:
-            self._saving.save_checkpoint(self._position, "request")
+            self._save_checkpoint("request")
             return None
         if pending is None and is_due:
-            self._saving.save_checkpoint(self._position, "minutes")
+            self._save_checkpoint("minutes")
         return pending
+
+    def _save_checkpoint(self, reason: Reason) -> None:
+        with self._times.saving():
+            self._saving.save_checkpoint(self._position, reason)
 
     def _settle(self) -> None:
         """Wait for what is under way: nothing, where each call is waited for."""

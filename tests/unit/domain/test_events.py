@@ -17,6 +17,7 @@ from gpupanel.domain.preview import DataPreview, ExamplePreview
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.process_environment import PROCESS_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.request import Request
+from gpupanel.domain.time_spent import ReplicaTime, TimeSpent
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
@@ -99,6 +100,11 @@ EVERY_EVENT: list[Event] = [
         loss=0.5,
         accuracy=0.9,
         examples_per_second=1e5,
+    ),
+    events.TimeReported(
+        time_s=1.5,
+        step=3,
+        spent=TimeSpent(seconds=1.0, replicas=(ReplicaTime(computing_s=0.9, exchanging_s=0.1),)),
     ),
     events.EpochDone(time_s=1.5, epoch=1, step=3, metrics=Metrics(loss=0.5), seconds=1.0),
     events.CheckpointSaved(time_s=1.5, path="checkpoints/1", epoch=1, step=3, seconds=0.1),

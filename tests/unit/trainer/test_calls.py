@@ -53,3 +53,43 @@ def test_that_shares_change_between_calls_without_tracing_anew(called: dict[str,
     if called["replicas"] == 2:
         equal, most_for_the_first = called["fastest_s"]
         assert most_for_the_first[0] / most_for_the_first[1] > equal[0] / equal[1]
+
+
+@pytest.fixture(scope="module")
+def slept() -> list[dict[str, Any]]:
+    """Ten calls of steps over two replicas, in each of which the second one sleeps 30 ms."""
+    script = Path(__file__).with_name("time_replicas.py")
+    done = run_forked(
+        [sys.executable, str(script), "10"],
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    calls: list[dict[str, Any]] = json.loads(done.stdout)
+    return calls
+
+
+def test_that_clocks_are_looked_at_in_one_call_of_eight(slept: list[dict[str, Any]]) -> None:
+    sampled = [place for place, call in enumerate(slept) if call["replica_seconds"]]
+    assert sampled == [1, 9]
+    assert [call["spans_s"] > 0.0 for call in slept] == [place in sampled for place in range(10)]
+
+
+def test_that_a_slow_replica_is_seen_and_that_the_other_one_waits(
+    slept: list[dict[str, Any]],
+) -> None:
+    for call in slept[1], slept[9]:
+        quick_s, slow_s = call["replica_seconds"]
+        assert slow_s >= 4 * 0.03 > quick_s
+        # From the first start to the last end, and the steps have an exchange after that.
+        assert slow_s <= call["spans_s"] * 1.0001 <= call["graph_s"] * 1.0001
+    assert all(call["graph_s"] >= 4 * 0.03 for call in slept)
+
+
+def test_that_each_replica_waits_for_the_data_of_its_process(called: dict[str, Any]) -> None:
+    for sums in called["reported"]:
+        waited_s = pytest.approx(sums["waited_s"], rel=1e-5)
+        assert sums["replica_waits"] == [waited_s] * called["replicas"]
+        assert sums["graph_s"] > 0.0

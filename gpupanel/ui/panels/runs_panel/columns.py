@@ -4,9 +4,11 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
+from operator import methodcaller
 
 from gpupanel.domain.measure import Measure
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.time_spent import Activity
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.run_text import run_outcome_words
 from gpupanel.ui import formatting
@@ -205,6 +207,18 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
         lambda run: run.waiting_for_data,
         formatting.fraction,
         is_shown=False,
+    ),
+    *(
+        _number(
+            activity.label,
+            f"{activity.description} The part of the training's time, a mean over the devices.",
+            f"time_{activity.value}",
+            methodcaller("part_of_time", activity),
+            formatting.fraction,
+            is_shown=False,
+        )
+        for activity in Activity
+        if activity is not Activity.WAITING_FOR_DATA
     ),
     _number(
         "Speed",
