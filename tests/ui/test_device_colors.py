@@ -73,11 +73,13 @@ def test_that_a_gpu_that_returns_in_a_later_window_leaves_the_others_their_colou
     qtbot, tmp_path, runs_dir
 ) -> None:
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    windows = []  # the first one stays until the test is over, and is not collected before
     for inventory, expected in (
         (ONLY_3060, {RTX_3060.key: 0, CPU_KEY: 1}),
         (TWO_UNEQUAL, {RTX_4090.key: 2, RTX_3060.key: 0, CPU_KEY: 1}),
     ):
         window = new_window(settings, runs_dir, Person())
+        windows.append(window)
         qtbot.addWidget(window)
         with qtbot.waitExposed(window):
             window.show()

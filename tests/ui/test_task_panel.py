@@ -27,6 +27,7 @@ from gpupanel.ui.task_choices import (
     name_after_model,
     predicting,
 )
+from gpupanel.ui.widgets.reading_order import tab_stops
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 from tests.ui.values import TWO_GPUS
 from tests.unit.trainer.image_folders import make_images
@@ -216,9 +217,7 @@ def test_that_the_page_shows_the_panels_of_the_task(page, session):
 def _panels_by_keyboard(page: SessionPage) -> list[str]:
     """The panels in the order in which the Tab key reaches them."""
     order: list[str] = []
-    widget = page.task
-    for _ in range(1000):
-        widget = widget.nextInFocusChain()
+    for widget in tab_stops(page):
         for panel in (page.task, page.strategy, page.data, page.model, page.training):
             name = panel.objectName()
             if panel.isAncestorOf(widget) and name not in order:

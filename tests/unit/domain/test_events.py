@@ -17,10 +17,10 @@ from gpupanel.domain.preview import DataPreview, ExamplePreview
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.process_environment import PROCESS_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.request import Request
-from gpupanel.domain.time_spent import ReplicaTime, TimeSpent
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
+from gpupanel.domain.time_spent import ReplicaTime, TimeSpent
 from tests.fakes.devices import CPU, RTX_4090, TWO_UNEQUAL
 
 PROBLEM = Problem(
