@@ -9,6 +9,7 @@ from gpupanel.cli.interrupts import Interrupts
 from gpupanel.cli.literal_console import styled
 from gpupanel.cli.output import EXIT_FAILED, answers, print_json, print_problems, refuse
 from gpupanel.cli.run_watcher import metrics_text, watch_to_its_end
+from gpupanel.domain.energy import RunEnergy
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
@@ -77,6 +78,7 @@ def run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
         "examples_per_second": status.examples_per_second,
         "waiting_for_data": status.waiting_for_data,
         "time_spent": _time_document(status.time_spent),
+        "energy": _energy_document(status.energy),
         "problem": problem.model_dump(mode="json") if problem is not None else None,
         "saved": saved.model_dump(mode="json") if saved is not None else None,
         "memory_returned": returned.model_dump(mode="json") if returned is not None else None,
@@ -90,6 +92,17 @@ def _time_document(spent: TimeSpent | None) -> dict[str, Any] | None:
         return None
     fractions = {activity.value: part for activity, part in spent.fractions().items()}
     return {**spent.model_dump(mode="json"), "fractions": fractions}
+
+
+def _energy_document(energy: RunEnergy | None) -> dict[str, Any] | None:
+    if energy is None:
+        return None
+    return {
+        "watt_hours": energy.watt_hours,
+        "per_epoch_wh": energy.per_epoch_wh,
+        "per_million_examples_wh": energy.per_million_examples_wh,
+        **energy.model_dump(mode="json"),
+    }
 
 
 def _print_end(layout: RunLayout, status: RunStatus) -> None:
@@ -110,4 +123,6 @@ def _print_end(layout: RunLayout, status: RunStatus) -> None:
         answers.print(words, style="dim")
     if status.time_spent is not None and status.time_spent.words:
         answers.print(f"Time: {status.time_spent.words}", style="dim")
+    if status.energy is not None:
+        answers.print(f"Energy: {status.energy.words}", style="dim")
     answers.print(str(layout.root), style="dim", highlight=False, soft_wrap=True)

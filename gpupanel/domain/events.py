@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from gpupanel.domain.energy import RunEnergy
 from gpupanel.domain.event_details import (
     LogicalDeviceAnswer,
     PlacedLayer,
@@ -406,6 +407,8 @@ class TrainingEnded(_Event):
         examples_per_second: Training only: start-up and validation are not counted.
         waiting_for_data: The share of the same time, 0 to 1, in which steps waited for their
             examples.
+        epochs: Whole epochs that were trained in this start of the run.
+        examples: Trained on in this start of the run, counted as often as they were.
         time_spent: Where all the time of the training went, from its first step in this start of
             the run on; ``None``: nothing was trained, or an earlier version wrote this.
         process: Who says so: its place in the plan's gang. Others than the first say so only
@@ -418,6 +421,8 @@ class TrainingEnded(_Event):
     metrics: Metrics = Metrics()
     examples_per_second: float | None = None
     waiting_for_data: float | None = None
+    epochs: int = 0
+    examples: int = 0
     time_spent: TimeSpent | None = None
     problem: Problem | None = None
 
@@ -448,6 +453,7 @@ class RunEnded(_Event):
         lasted_s: How long all legs of the run lasted, without the time between them; ``None``
             likewise.
         time_spent: As the trainer said at its end; ``None``: it could not.
+        energy: What the run's devices took in all legs; ``None``: none of them says it.
     """
 
     kind: Literal["run_ended"] = "run_ended"
@@ -462,6 +468,7 @@ class RunEnded(_Event):
     restarts: Annotated[int, Field(ge=0)] | None = None
     lasted_s: Annotated[float, Field(ge=0.0)] | None = None
     time_spent: TimeSpent | None = None
+    energy: RunEnergy | None = None
 
 
 class UnknownEvent(_Event):

@@ -18,6 +18,14 @@ def rate(value: float | None) -> str:
     return f"{value:,.1f} ex/s" if value < 10.0 else f"{value:,.0f} ex/s"
 
 
+def watt_hours(value: float | None) -> str:
+    """An energy with three significant digits: "0.0123 Wh", "12.4 Wh", "1,230 Wh"."""
+    if value is None or not math.isfinite(value):
+        return DASH
+    decimals = max(0, 2 - math.floor(math.log10(value))) if 0.0 < value < 1000.0 else 0
+    return f"{value:,.{min(decimals, 6)}f} Wh"
+
+
 def number(value: float | None) -> str:
     """A measured number such as a loss, with four significant digits: "0.2341", "1.2e-05"."""
     if value is None or not math.isfinite(value):

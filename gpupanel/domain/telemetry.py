@@ -74,6 +74,7 @@ class DeviceReading(Value):
         core_utilization_percent: Of each logical processor; empty for a GPU.
         temperature_c: Of the GPU's core, or of the processor package.
         power_limit_w: The power limit in force.
+        energy_j: What the whole board took since the driver was loaded; GPUs from Volta on.
         fan_percent: Intended speed of the fan, of several the fastest.
         clock_mhz: Of the streaming multiprocessors.
         memory_clock_mhz: Of the memory.
@@ -98,6 +99,7 @@ class DeviceReading(Value):
     temperature_c: float | None = None
     power_w: float | None = None
     power_limit_w: float | None = None
+    energy_j: float | None = None
     fan_percent: float | None = None
     clock_mhz: int | None = None
     memory_clock_mhz: int | None = None

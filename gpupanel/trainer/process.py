@@ -149,6 +149,8 @@ def _end(
         metrics=record.metrics,
         examples_per_second=record.examples_per_second,
         waiting_for_data=record.waiting_for_data,
+        epochs=record.epochs,
+        examples=record.examples_trained,
         time_spent=record.time_spent,
         problem=problems[-1] if problems else None,
     )

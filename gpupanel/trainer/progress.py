@@ -32,6 +32,8 @@ class TrainingRecord:
         waited_s: Of these, in which steps waited for their examples; ``None`` where that is not
             known.
         time_spent: Where all of the training's time went; ``None`` before that was reported.
+        epochs: Trained from their first step on or in an earlier start of the run, to their end.
+        examples_trained: All of them, those of the first call, too.
     """
 
     metrics: Metrics = field(default_factory=Metrics)
@@ -39,6 +41,8 @@ class TrainingRecord:
     training_s: float = 0.0
     waited_s: float | None = None
     time_spent: TimeSpent | None = None
+    epochs: int = 0
+    examples_trained: int = 0
 
     @property
     def examples_per_second(self) -> float | None:

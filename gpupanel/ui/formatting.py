@@ -5,6 +5,7 @@ from gpupanel.domain.number_text import count as count
 from gpupanel.domain.number_text import duration as duration
 from gpupanel.domain.number_text import number as number
 from gpupanel.domain.number_text import rate as rate
+from gpupanel.domain.number_text import watt_hours as watt_hours
 
 _MIB_PER_GIB = 1024
 

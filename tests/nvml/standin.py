@@ -102,6 +102,7 @@ class StandinGpu:
     temperature_shutdown_c: int | None = None
     power_mw: int | None = 20_000
     power_limit_mw: int | None = 450_000
+    energy_mj: int | None = None
     clock_mhz: int | None = None
     memory_clock_mhz: int | None = None
     throttle_mask: int | None = None

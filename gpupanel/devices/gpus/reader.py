@@ -115,6 +115,7 @@ class GpuReader:
             memory_utilization_percent=utilization.memory_percent,
             temperature_c=nvml.temperature_c(),
             power_w=nvml.power_w(),
+            energy_j=nvml.energy_j(),
             power_limit_w=slow.power_limit_w,
             fan_percent=nvml.fan_percent(),
             clock_mhz=nvml.clock_mhz(),

@@ -115,6 +115,11 @@ def watts(least: int) -> Callable[[int], float]:
     return lambda answer: within(answer, least, 20_000_000) / 1000.0
 
 
+def joules(answer: int) -> float:
+    """Of an energy in millijoules."""
+    return within(answer, 0, 2**60) / 1000.0
+
+
 def fan_percent(answer: int) -> float:
     """NVML: "may exceed 100 % in certain cases"."""
     return float(within(answer, 0, 200))

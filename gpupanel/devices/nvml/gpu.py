@@ -161,6 +161,8 @@ class NvmlGpu:
     """Of the core."""
     power_w = _reading(pynvml.nvmlDeviceGetPowerUsage, watts(0))
     """Drawn by the whole board."""
+    energy_j = _reading(pynvml.nvmlDeviceGetTotalEnergyConsumption, answers.joules)
+    """Taken by the whole board since the driver was loaded; Volta and later."""
     clock_mhz = _reading(pynvml.nvmlDeviceGetClockInfo, between(0, 50_000), pynvml.NVML_CLOCK_SM)
     """Of the streaming multiprocessors."""
     memory_clock_mhz = _reading(

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Self, assert_never
 
 from gpupanel.domain import events
+from gpupanel.domain.energy import RunEnergy
 from gpupanel.domain.event_details import PlacedLayer, ReplicaSpeed
 from gpupanel.domain.events import Event, Phase
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
@@ -65,6 +66,7 @@ class RunStatus(Value):
         waiting_for_data: The share of that time, 0 to 1, in which steps waited for examples.
         time_spent: Where the time of all legs went; ``None``: nothing was reported.
         time_lately: Where that of about the last second went.
+        energy: What the run's devices took, once it ended; ``None``: none of them says it.
         learning_rate: Of the last reported step.
         metrics: Of the last epoch done; of the whole run once it ended.
         best: The epoch with the least validation loss; ``None`` without validation.
@@ -120,6 +122,7 @@ class RunStatus(Value):
     waiting_for_data: float | None = None
     time_spent: TimeSpent | None = None
     time_lately: TimeSpent | None = None
+    energy: RunEnergy | None = None
     learning_rate: float | None = None
     loss: float | None = None
     accuracy: float | None = None
@@ -432,6 +435,7 @@ class RunStatus(Value):
                 "stage": RunStage.ENDED,
                 "ended_s": event.time_s,
                 "log_tail": event.log_tail,
+                "energy": event.energy,
                 "stuck": None,
             }
         return changes

@@ -177,6 +177,11 @@ _FIELDS: Final[Mapping[str, _ValueOf]] = {
     "data_wait": lambda run: run.waiting_for_data,
     "waiting_for_data": lambda run: run.waiting_for_data,
     **{f"time_{activity.value}": methodcaller("part_of_time", activity) for activity in Activity},
+    "energy": lambda run: None if run.energy is None else run.energy.watt_hours,
+    "energy_per_epoch": lambda run: None if run.energy is None else run.energy.per_epoch_wh,
+    "energy_per_million_examples": lambda run: (
+        None if run.energy is None else run.energy.per_million_examples_wh
+    ),
     "devices": lambda run: ", ".join(run.devices) or None,
     "strategy": lambda run: run.strategy or None,
     "task": lambda run: run.task,

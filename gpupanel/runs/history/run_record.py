@@ -166,6 +166,7 @@ def _with_events(layout: RunLayout, summary: RunSummary, ends: EventEnds) -> Run
             "saved": word.saved,
             "restarts": word.restarts,
             "active_s": word.lasted_s,
+            "energy": word.energy,
         }
         if not is_known:
             changes["flaw"] = summary.flaw or flaws.newer(layout.name)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gpupanel.domain.number_text import count, duration, number, rate
+from gpupanel.domain.number_text import count, duration, number, rate, watt_hours
 from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.history.label import LONGEST_NOTES
 from gpupanel.runs.history.run_summary import RunSummary
@@ -62,6 +62,8 @@ def _figures(material: ReportMaterial) -> Html:
         figures.append(("Took", duration(run.lasted_s)))
     if run.examples_per_second is not None:
         figures.append(("Speed", rate(run.examples_per_second)))
+    if run.energy is not None:
+        figures.append(("Energy", watt_hours(run.energy.watt_hours)))
     if events.epochs:
         figures.append(("Epochs", count(events.epochs)))
     if events.predicted is not None:

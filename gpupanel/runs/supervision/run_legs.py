@@ -1,15 +1,19 @@
-"""How often a run was started again, and how long all of its legs lasted together.
+"""How often a run was started again, how long all of its legs lasted, and what they took.
 
 A leg lasts from a supervisor's beginning to its last word, or to what was heard last of a run whose
 supervisor was killed.
 """
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from gpupanel.domain.events import Event, RunRestarted, RunStarted, decode_event
+from gpupanel.domain.events import Event, RunEnded, RunRestarted, RunStarted, decode_event
 from gpupanel.runs.directory.event_times import time_of_line
 
-_STARTED, _RESTARTED = b'"run_started"', b'"run_restarted"'
+if TYPE_CHECKING:
+    from gpupanel.domain.energy import RunEnergy
+
+_STARTED, _RESTARTED, _ENDED = b'"run_started"', b'"run_restarted"', b'"run_ended"'
 
 
 class RunLegs:
@@ -17,10 +21,12 @@ class RunLegs:
 
     Attributes:
         restarts: By a person and automatically.
+        energy: What the devices took in the legs before; ``None``: nobody said so.
     """
 
     def __init__(self) -> None:
         self.restarts = 0
+        self.energy: RunEnergy | None = None
         self._before_s = 0.0
         self._began_s: float | None = None
         self._last_line = b""
@@ -29,12 +35,14 @@ class RunLegs:
         """Take in lines of the legs before, of which only a few are decoded."""
         for line in lines:
             # The word alone: whether it is the line's kind, decoding shows.
-            is_near = _STARTED in line or _RESTARTED in line
+            is_near = _STARTED in line or _RESTARTED in line or _ENDED in line
             event = decode_event(line) if is_near else None
             if isinstance(event, RunStarted):
                 self._end_leg(time_of_line(self._last_line))
             if isinstance(event, RunStarted | RunRestarted):
                 self.see(event)
+            if isinstance(event, RunEnded) and event.energy is not None:
+                self.energy = event.energy  # which is of all legs up to that one
             # A restart by hand is reported before its supervisor is there.
             if not isinstance(event, RunRestarted):
                 self._last_line = line

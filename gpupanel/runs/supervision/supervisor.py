@@ -15,7 +15,15 @@ from pathlib import Path
 from types import FrameType
 
 from gpupanel.domain.child_command import python_module_command
-from gpupanel.domain.events import Event, RunEnded, RunRestarted, RunStarted, encode_event
+from gpupanel.domain.energy import RunEnergy
+from gpupanel.domain.events import (
+    Event,
+    RunEnded,
+    RunRestarted,
+    RunStarted,
+    TrainingEnded,
+    encode_event,
+)
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, Problem, ProblemError
@@ -31,6 +39,7 @@ from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.queue.waking import wake_scheduler
 from gpupanel.runs.supervision.attempt import Attempt
+from gpupanel.runs.supervision.energy_meter import EnergyMeter
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.memory_watch import MemoryWatch
 from gpupanel.runs.supervision.run_legs import RunLegs
@@ -67,6 +76,7 @@ class Supervisor:
         self._news = LineTail(layout.events)
         self._stop_requests = StopRequests(layout)
         self._legs = RunLegs()
+        self._energy: EnergyMeter | None = None
 
     def signal_stop(self) -> None:
         """Let the run save and end, as if a person had asked; a signal's handler may call it."""
@@ -102,7 +112,8 @@ class Supervisor:
         except (OSError, ValueError, ProblemError) as error:
             return self._end(_not_started(error))
         memory = MemoryWatch(plan)
-        telemetry = TelemetryRecorder(self._layout, memory.take)
+        energy = self._energy = EnergyMeter(plan)
+        telemetry = TelemetryRecorder(self._layout, memory.take, energy.take)
         telemetry.start()
         try:
             care = ShortageCare(self._layout, memory, telemetry)
@@ -188,9 +199,20 @@ class Supervisor:
                 saved=attempt.saved_work if attempt is not None else None,
                 restarts=self._legs.restarts,
                 lasted_s=self._legs.lasted_s(now_s),
+                energy=self._energy_taken(said),
             )
         )
         return ending.outcome
+
+    def _energy_taken(self, said: TrainingEnded | None) -> RunEnergy | None:
+        """Of all legs, this one included."""
+        before = self._legs.energy
+        devices = self._energy.devices() if self._energy is not None else ()
+        if not devices:
+            return before
+        epochs, examples = (said.epochs, said.examples) if said is not None else (0, 0)
+        taken = RunEnergy(devices=devices, epochs=epochs, examples=examples)
+        return taken if before is None else before.plus(taken)
 
     def _append(self, event: Event) -> None:
         self._legs.see(event)

@@ -146,6 +146,7 @@ class TrainingLoop:
             seconds=time.monotonic() - start_s,
         )
         self._record.metrics = metrics
+        self._record.epochs += 1
         self._position = after_epoch(self._position, metrics, self._settings.schedule)
         if self._settings.schedule.follows_loss:
             self._learner.lower_rate(self._position.rate_factor)
@@ -259,6 +260,7 @@ class TrainingLoop:
         if not math.isfinite(sums.loss_sum):
             raise not_finite("loss", self._position)
         self._reports.add(sums.steps, examples, sums.sums, took_s, sums.waited_s)
+        self._record.examples_trained += examples
         if not self._is_first_call:
             # TensorFlow still optimises the graph in the first one.
             self._record.examples += examples

@@ -94,6 +94,14 @@ int nvmlDeviceGetUtilizationRates(void *handle, unsigned int rates[2]) {
     return code;
 }
 
+int nvmlDeviceGetTotalEnergyConsumption(void *handle, unsigned long long *millijoules) {
+    ENTER_GPU();
+    unsigned int value = 0;
+    int code = give(gpu, R_energy_mj, &value);
+    *millijoules = value;
+    return code;
+}
+
 #ifndef NEW_DRIVER
 int nvmlDeviceGetTemperature(void *handle, unsigned int sensor, unsigned int *celsius) {
     ENTER_GPU();

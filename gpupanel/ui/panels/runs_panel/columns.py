@@ -221,6 +221,31 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
         if activity is not Activity.WAITING_FOR_DATA
     ),
     _number(
+        "Energy",
+        "Watt-hours that the run's devices took, by their own counters or their power over time; "
+        "other processes on them included. A dash: none of them says it.",
+        "energy",
+        lambda run: None if run.energy is None else run.energy.watt_hours,
+        formatting.watt_hours,
+        is_shown=False,
+    ),
+    _number(
+        "Energy per epoch",
+        "Watt-hours for each whole epoch, start-up and validation included.",
+        "energy_per_epoch",
+        lambda run: None if run.energy is None else run.energy.per_epoch_wh,
+        formatting.watt_hours,
+        is_shown=False,
+    ),
+    _number(
+        "Energy per million examples",
+        "Watt-hours for each million examples trained on.",
+        "energy_per_million_examples",
+        lambda run: None if run.energy is None else run.energy.per_million_examples_wh,
+        formatting.watt_hours,
+        is_shown=False,
+    ),
+    _number(
         "Speed",
         "Examples per second over all devices; start-up and validation not counted.",
         "speed",
