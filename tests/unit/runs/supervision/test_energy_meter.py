@@ -45,7 +45,10 @@ def test_that_power_is_added_up_over_time() -> None:
         (4.0, reading(power_w=300.0)),
     ).devices()
     # 2 s at 200 W in the mean, 2 s at 300 W.
-    assert (device.watt_hours, device.measured_by) == (pytest.approx(1000 / 3600, rel=1e-4), "power")
+    assert (device.watt_hours, device.measured_by) == (
+        pytest.approx(1000 / 3600, rel=1e-4),
+        "power",
+    )
 
 
 def test_that_a_counter_that_began_anew_is_not_trusted() -> None:

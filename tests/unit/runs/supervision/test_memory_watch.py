@@ -272,3 +272,17 @@ def test_that_a_reading_from_before_the_end_does_not_count(
     begun_s = time.monotonic()
     assert watch.wait() is None
     assert 0.2 < time.monotonic() - begun_s < 1.0
+
+
+def test_that_what_the_gpu_counted_meanwhile_stands_in_the_last_event(gpu_run: GpuRun) -> None:
+    gpu_run.standin.tell(BEFORE.with_gpu(0, energy_mj=1_000_000))
+    counted = {"energy_mj": 37_000_000}  # 36,000 J later: 10 Wh
+    *_, last = gpu_run.run(
+        lambda pid: BEFORE.with_gpu(0, **counted, compute=((pid, 20_000),)),
+        lambda _pid: BACK.with_gpu(0, **counted),
+    )
+    assert isinstance(last, RunEnded)
+    assert last.energy is not None
+    (device,) = last.energy.devices
+    assert (device.device_key, device.measured_by) == (GPU.key, "counter")
+    assert device.watt_hours == pytest.approx(10.0)

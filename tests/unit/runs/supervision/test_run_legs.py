@@ -1,5 +1,6 @@
 """Restarts and legs of a run, counted from its events."""
 
+from gpupanel.domain.energy import DeviceEnergy, RunEnergy
 from gpupanel.domain.events import RunEnded, RunRestarted, RunStarted, StepsDone, encode_event
 from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.supervision.run_legs import RunLegs
@@ -66,3 +67,15 @@ def test_that_damaged_lines_do_no_harm() -> None:
         ]
     )
     assert (legs.restarts, legs.lasted_s(210.0)) == (0, 10.0)  # the first leg's end is not known
+
+
+def test_that_what_the_legs_before_took_is_that_of_their_last_word() -> None:
+    legs = RunLegs()
+    for watt_hours in (1.0, 2.5):
+        energy = RunEnergy(
+            devices=(DeviceEnergy(device_key="GPU-a", watt_hours=watt_hours, measured_by="power"),)
+        )
+        ended = RunEnded(time_s=1.0, outcome=Outcome.SUSPENDED, energy=energy)
+        legs.see_lines(lines(ended))
+    assert legs.energy is not None
+    assert legs.energy.watt_hours == 2.5
