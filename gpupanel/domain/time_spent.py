@@ -24,6 +24,11 @@ class Activity(StrEnum):
         return _TEXTS[self].label
 
     @property
+    def short_label(self) -> str:
+        """For where there is little room."""
+        return _TEXTS[self].short_label
+
+    @property
     def description(self) -> str:
         """What it is and how it was measured, in a sentence."""
         return _TEXTS[self].description
@@ -34,33 +39,39 @@ _LEAST_SAID = 0.01
 
 class _Text(NamedTuple):
     label: str
+    short_label: str
     description: str
 
 
 _TEXTS = {
     Activity.COMPUTING: _Text(
         "Computing",
+        "compute",
         "Loss and gradients of the replica's share; on one device the update of the weights, too.",
     ),
     Activity.EXCHANGING: _Text(
         "Gradient exchange",
+        "exchange",
         "Summing gradients over the replicas and updating the weights, as far as it is not done "
         "while gradients are still computed.",
     ),
     Activity.WAITING_FOR_REPLICAS: _Text(
         "Waiting for replicas",
+        "replicas",
         "The replica was done with its share, and the slowest one was not.",
     ),
     Activity.WAITING_FOR_DATA: _Text(
-        "Waiting for data", "The next examples were not yet read and decoded."
+        "Waiting for data", "data", "The next examples were not yet read and decoded."
     ),
     Activity.HOST: _Text(
         "Host",
+        "host",
         "Python between two calls of TensorFlow: requests, reports, starting the next steps.",
     ),
-    Activity.VALIDATING: _Text("Validation", "Measuring on the validation set."),
+    Activity.VALIDATING: _Text("Validation", "validation", "Measuring on the validation set."),
     Activity.SAVING: _Text(
         "Checkpoints",
+        "saving",
         "The training stood still for a checkpoint; most of it is written while training goes on.",
     ),
 }

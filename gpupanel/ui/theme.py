@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QPalette
 from PySide6.QtWidgets import QApplication
 
+from gpupanel.domain.time_spent import Activity
 from gpupanel.ui import resources
 
 GRID = 8
@@ -34,6 +35,8 @@ class Theme:
         track: What bars and sliders fill.
         others: Memory that other people's processes hold, and all that has no colour of its own.
         devices: One colour per device, distinguished by people who see fewer hues.
+        activities: One colour for each :class:`~gpupanel.domain.time_spent.Activity`, in their
+            order: each stands out from the one before it in lightness, too.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Theme:
     warning: str
     error: str
     devices: tuple[str, ...]
+    activities: tuple[str, ...]
 
     def color(self, role: str) -> QColor:
         """One of the named colours, for painting.
@@ -98,6 +102,15 @@ LIGHT = Theme(
         "#575100",
         "#6a56c9",
     ),
+    activities=(
+        "#2f7d57",
+        "#8fa9ee",
+        "#d99a1c",
+        "#c2502c",
+        "#b7bec9",
+        "#7b62c4",
+        "#7cc3c3",
+    ),
 )
 DARK = Theme(
     name="dark",
@@ -128,6 +141,15 @@ DARK = Theme(
         "#e8713a",
         "#eee04a",
         "#a898ff",
+    ),
+    activities=(
+        "#2f9a68",
+        "#86a2f2",
+        "#f0c35a",
+        "#d9622f",
+        "#737d8c",
+        "#a898ff",
+        "#4f9f9f",
     ),
 )
 
@@ -170,6 +192,11 @@ DEVICE_COLORS = len(LIGHT.devices)
 def device_color(number: int) -> QColor:
     """The colour of a device everywhere, by its number among the ``DeviceColors``."""
     return QColor(current().devices[number % DEVICE_COLORS])
+
+
+def activity_color(activity: Activity) -> QColor:
+    """The colour of what a training's time goes to, everywhere."""
+    return QColor(current().activities[tuple(Activity).index(activity)])
 
 
 def prepare(application: QApplication) -> None:

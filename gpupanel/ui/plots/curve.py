@@ -115,6 +115,9 @@ class Curve:
         dashes: Lengths of dashes and gaps by turns, in pixels; empty: one line without gaps.
         is_backdrop: Faint, behind the others, and in no legend: what another curve was made of.
         best: Which of its points is marked as the best; ``None``: none.
+        band: Its place in a band of curves that stand on each other, from below: what is under it
+            is filled, down to the one before; ``None``: it is a line.
+        said: What its value is taken from where that is not its height.
     """
 
     buffer: CurvePoints
@@ -126,6 +129,8 @@ class Curve:
     dashes: tuple[float, ...] = ()
     is_backdrop: bool = False
     best: Best | None = None
+    band: int | None = None
+    said: CurvePoints | None = None
 
     def smoothed(self, points: CurvePoints) -> tuple["Curve", "Curve"]:
         """What was measured, faint, and before it the curve of these points."""
@@ -133,7 +138,8 @@ class Curve:
 
     def legend_entry(self, at_s: float | None, *, is_hidden: bool = False) -> LegendEntry:
         """What the legend says: the newest value, or that of the time under the pointer."""
-        value = self.buffer.last() if at_s is None else self.buffer.value_at(at_s)
+        points = self.buffer if self.said is None else self.said
+        value = points.last() if at_s is None else points.value_at(at_s)
         return LegendEntry(
             visible_line(self.label),
             self.text(value),
@@ -142,4 +148,6 @@ class Curve:
             self.has_dots,
             self.dashes,
             is_hidden,
+            # Of a band, what stands on it would take its place.
+            can_be_hidden=self.band is None,
         )

@@ -39,6 +39,10 @@ class DrawnCurve:
         self._best: tuple[float, float] | None = None
         if curve.is_backdrop:
             self._line.setZValue(-1)
+        if curve.band is not None:
+            # Each is filled down to zero, and those below it are painted over it.
+            self._line.setFillLevel(0.0)
+            self._line.setZValue(-curve.band)
         self.recolor()
 
     @property
@@ -107,6 +111,8 @@ class DrawnCurve:
         # A line of one pixel has a fast path in Qt's painter; a wider one costs a hundredfold.
         width = 1.0 if self._is_restless else self._wide
         self._line.setPen(pg.mkPen(color, width=width, dash=self._curve.dashes or None))
+        if self._curve.band is not None:
+            self._line.setBrush(pg.mkBrush(color))
         if self._dots is not None:
             self._dots.setBrush(pg.mkBrush(color))
             self._dots.setPen(pg.mkPen(None))

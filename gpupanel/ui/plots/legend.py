@@ -24,6 +24,7 @@ class LegendEntry:
         dashes: As the line of the curve has them.
         is_hidden: The curve is not drawn.
         note: What else the tooltip says of it.
+        can_be_hidden: A click hides its curve.
     """
 
     label: str
@@ -34,6 +35,12 @@ class LegendEntry:
     dashes: tuple[float, ...] = ()
     is_hidden: bool = False
     note: str = ""
+    can_be_hidden: bool = True
+
+    @property
+    def is_clickable(self) -> bool:
+        """Whether a click hides its curve or shows it: one without a name is the only one."""
+        return bool(self.label) and self.can_be_hidden
 
     @property
     def words(self) -> str:
@@ -89,7 +96,7 @@ class Legend(QWidget):
         if entries == self._entries:
             return
         self._entries = entries
-        can_be_clicked = any(entry.label for entry in entries)
+        can_be_clicked = any(entry.is_clickable for entry in entries)
         text = "\n".join(entry.words for entry in entries)
         self.setToolTip(wrapped(f"{text}\n{_CLICK_TIP}" if can_be_clicked else text))
         self.setAccessibleDescription(text)
@@ -122,7 +129,7 @@ class Legend(QWidget):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         ways = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
-        named = [place for place, entry in enumerate(self._entries) if entry.label]
+        named = [place for place, entry in enumerate(self._entries) if entry.is_clickable]
         if event.key() == Qt.Key.Key_Space and self._current in named:
             self.toggled.emit(self._entries[self._current].label)
         elif event.key() in ways and named:
@@ -164,7 +171,7 @@ class Legend(QWidget):
         """The entry there that can be clicked."""
         for entry, texts, left in self._placed():
             reach = _BETWEEN // 2
-            if entry.label and left - reach <= point.x() < left + self._width(texts) - reach:
+            if entry.is_clickable and left - reach <= point.x() < left + self._width(texts) - reach:
                 return entry
         return None
 

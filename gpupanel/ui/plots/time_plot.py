@@ -84,6 +84,7 @@ class TimePlot(QFrame):
         head.setSpacing(GRID)
         head.addWidget(self._title)
         head.addWidget(self._legend, 1)
+        self._head = head
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(12, GRID, GRID // 2, GRID // 2)
         self._layout.setSpacing(0)
@@ -104,6 +105,10 @@ class TimePlot(QFrame):
     def title(self) -> str:
         """What it is called."""
         return self._title.text()
+
+    def setCorner(self, widget: QWidget) -> None:
+        """Put something behind the legend."""
+        self._head.addWidget(widget)
 
     def setTitle(self, title: str) -> None:
         """Call it something else."""

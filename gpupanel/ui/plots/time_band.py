@@ -1,0 +1,124 @@
+"""Where the time of a run goes, as a band under its loss."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Signal, Slot
+from typing_extensions import override
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.time_spent import Activity
+from gpupanel.ui import formatting, theme
+from gpupanel.ui.inputs.quiet_inputs import ComboBox
+from gpupanel.ui.plots.curve import Curve
+from gpupanel.ui.plots.time_plot import TimePlot
+from gpupanel.ui.plots.time_track import BandPoints, TimeTrack
+
+_LEAST_PERCENT = 0.5
+"""An activity that never took more is not drawn, and not in the legend."""
+
+
+class TimeBand(TimePlot):
+    """What takes how many percent of the time, over the time of the run.
+
+    Of several replicas a mean is shown, or one device's, as a person chooses.
+    """
+
+    deviceChosen = Signal()
+    """Another device's time is to be shown."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "time_spent_plot",
+            "Where time goes, %",
+            "Percent of each second: computing, exchanging gradients, waiting for the slowest "
+            "replica or for data, and what the host does between the steps.",
+            value_range=(0.0, 100.0),
+            empty_note="No times recorded",
+            has_readout=True,
+        )
+        self._track = TimeTrack()
+        self._replicas: dict[str, tuple[int, ...]] = {}
+        self._drawn: tuple[tuple[int, ...], tuple[Activity, ...]] | None = None
+        self._device = ComboBox()
+        self._device.setObjectName("time_spent_device")
+        self._device.setAccessibleName("Device whose time is shown")
+        self._device.setToolTip("The device whose time is shown.")
+        self._device.setProperty("textSize", "small")
+        self._device.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._device.currentIndexChanged.connect(self._choose)
+        self._device.hide()
+        self.setCorner(self._device)
+
+    def setTrack(self, track: TimeTrack) -> None:
+        """Show another run's."""
+        self._track, self._drawn = track, None
+        self._show_activities()
+
+    def setReplicas(self, replicas: dict[str, tuple[int, ...]]) -> None:
+        """Offer these devices.
+
+        Args:
+            replicas: By what a device is called: which replicas of the run it computes.
+        """
+        if replicas == self._replicas:
+            return
+        self._replicas = dict(replicas)
+        chosen = self._device.currentText()
+        self._device.blockSignals(True)
+        self._device.clear()
+        self._device.addItem("all devices")
+        for label in replicas:
+            self._device.addItem(label)
+        self._device.setCurrentIndex(max(0, self._device.findText(chosen)))
+        self._device.blockSignals(False)
+        self._device.setVisible(len(replicas) > 1)
+        self._show_activities()
+
+    @override
+    def redraw(self, pointer_s: float | None) -> None:
+        self._show_activities()
+        super().redraw(pointer_s)
+
+    @Slot()
+    def _choose(self) -> None:
+        self._show_activities()
+        self.deviceChosen.emit()
+
+    def _show_activities(self) -> None:
+        chosen = self._replicas.get(self._device.currentText(), ())
+        percents = self._track.percents(chosen)
+        found = tuple(
+            activity
+            for place, activity in enumerate(Activity)
+            if len(percents) and float(percents[:, place].max()) >= _LEAST_PERCENT
+        )
+        if (chosen, found) != self._drawn:
+            self._drawn = chosen, found
+            self.setCurves(tuple(self._curve(activity, chosen) for activity in found))
+
+    def _curve(self, activity: Activity, replicas: Sequence[int]) -> Curve:
+        points = partial(BandPoints, self._track, activity, replicas)
+        return Curve(
+            points(stands_on_others=True),
+            activity.short_label,
+            partial(theme.activity_color, activity),
+            formatting.percent,
+            "100 %",
+            band=list(Activity).index(activity),
+            said=points(stands_on_others=False),
+        )
+
+
+def replicas_by_device(plan: LaunchPlan, labels: dict[str, str]) -> dict[str, tuple[int, ...]]:
+    """Which replicas each device of a plan computes, by what it is called.
+
+    Args:
+        plan: Of the run.
+        labels: What devices are called, by their keys.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for replica in plan.replicas:
+        label = labels.get(replica.device_key, replica.device_key)
+        found[label] = (*found.get(label, ()), replica.index)
+    return found
