@@ -9,6 +9,7 @@ from gpupanel.domain.model_export import size_text
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
+from gpupanel.domain.time_spent import Activity
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.following.end_text import end_words, loses_steps, short_end_words
 from gpupanel.runs.following.status import RunStage, RunStatus
@@ -204,7 +205,7 @@ def status_words(status: RunStatus) -> str:
 
 
 def card_words(status: RunStatus) -> str:
-    """Of a run that ended: its best epoch, how long it took, how fast, how large its model is."""
+    """Of a run that ended: its best epoch, what it took and did, how large its model is."""
     if not status.has_ended:
         return ""
     words = []
@@ -216,6 +217,11 @@ def card_words(status: RunStatus) -> str:
     if ended_well and status.examples_per_second is not None:
         # A trainer that did not end well reported that of its last steps only, as the plot has it.
         words.append(f"{formatting.rate(status.examples_per_second)} on average")
+    computing = status.time_spent.fractions().get(Activity.COMPUTING) if status.time_spent else None
+    if computing is not None:
+        words.append(f"{formatting.percent(100.0 * computing)} of the time computing")
+    if status.energy is not None:
+        words.append(formatting.watt_hours(status.energy.watt_hours))
     if status.model_bytes is not None:
         words.append(f"model {size_text(status.model_bytes)}")
     text = " · ".join(words)

@@ -1,13 +1,15 @@
-"""What runs were started with differently: profiles and plans, key by key."""
+"""What runs were started with differently, profiles and plans, and what they took."""
 
 import json
 import re
 from collections.abc import Iterator, Sequence
 
+from gpupanel.domain.number_text import watt_hours
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.value import Value
+from gpupanel.runs.history.run_summary import RunSummary
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _NO_CHOICE = ("schema_version", "devices.described")
@@ -19,7 +21,8 @@ class Difference(Value):
 
     Attributes:
         key: Dotted, as in a profile: ``training.learning_rate``; those that begin with ``plan.``
-            are of the plan: what was made of the profile on that machine.
+            are of the plan: what was made of the profile on that machine. ``time.computing`` and
+            its like are parts of a training's time, ``energy.watt_hours`` what its devices took.
         values: One for each run, as TOML writes it, without the quotes of a text; ``None`` where
             a run has no such key, or cannot be read any more.
     """
@@ -39,6 +42,25 @@ def differences(
     """
     chosen = [None if profile is None else _chosen(profile) for profile in profiles]
     return (*_differing(chosen), *_differing(_planned(plans)))
+
+
+def taken(runs: Sequence[RunSummary]) -> tuple[Difference, ...]:
+    """Where the time of each run went, and what its devices took: as far as any run knows it."""
+    return tuple(_differing([_taken_by(run) for run in runs]))
+
+
+def _taken_by(run: RunSummary) -> dict[str, str]:
+    fractions = {} if run.time_spent is None else run.time_spent.fractions()
+    found = {f"time.{each.value}": f"{100 * part:.0f} %" for each, part in fractions.items()}
+    if run.energy is not None:
+        found["energy.watt_hours"] = watt_hours(run.energy.watt_hours)
+        for name, value in (
+            ("per_epoch", run.energy.per_epoch_wh),
+            ("per_million_examples", run.energy.per_million_examples_wh),
+        ):
+            if value is not None:
+                found[f"energy.{name}"] = watt_hours(value)
+    return found
 
 
 def _differing(runs: Sequence[dict[str, str] | None]) -> Iterator[Difference]:

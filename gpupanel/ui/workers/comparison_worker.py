@@ -15,7 +15,7 @@ from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.profile_file import run_profile_if_readable
 from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.curves import CurveReader
-from gpupanel.runs.history.differences import Difference, differences
+from gpupanel.runs.history.differences import Difference, differences, taken
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
@@ -118,7 +118,7 @@ class _ComparisonReader(Worker):
             self._next.timeout.connect(self.read)
         profiles = [run_profile_if_readable(reading.layout) for reading in self._readings]
         plans = [plan_if_readable(reading.layout) for reading in self._readings]
-        found = differences(profiles, plans)
+        found = (*differences(profiles, plans), *taken(runs))
         self._next.start(0)
         return found
 

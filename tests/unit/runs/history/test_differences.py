@@ -1,14 +1,19 @@
 """What runs were told differently, and only that."""
 
+from pathlib import Path
+
 from gpupanel.domain.data import DigitsData
+from gpupanel.domain.energy import DeviceEnergy, RunEnergy
 from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.model import CnnModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import DeviceDescription, DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.time_spent import ReplicaTime, TimeSpent
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.history.differences import differences
+from gpupanel.runs.history.differences import differences, taken
+from gpupanel.runs.history.run_summary import RunSummary
 from tests.fakes.devices import CPU_ONLY, RTX_4090, TWO_UNEQUAL
 
 PLAIN = Profile(name="plain")
@@ -105,3 +110,27 @@ def test_that_workers_that_take_whole_batches_are_counted():
         return prepared
 
     assert planned(served(2), served(3)) == {"plan.workers": ("2", "3")}
+
+
+def test_that_what_runs_took_is_compared_where_any_of_them_knows_it():
+    spent = TimeSpent(
+        seconds=10.0,
+        host_s=1.0,
+        replicas=(ReplicaTime(computing_s=7.0, waiting_for_data_s=2.0),),
+    )
+    device = DeviceEnergy(device_key="GPU-a", watt_hours=3.0, measured_by="power")
+    measured = RunSummary(
+        name="a",
+        path=Path("a"),
+        profile_name="a",
+        time_spent=spent,
+        energy=RunEnergy(devices=(device,), epochs=2),
+    )
+    older = RunSummary(name="b", path=Path("b"), profile_name="b")
+    rows = {each.key: each.values for each in taken([measured, older])}
+    assert rows["time.computing"] == ("70 %", None)
+    assert rows["time.waiting_for_data"] == ("20 %", None)
+    assert rows["energy.watt_hours"] == ("3.00 Wh", None)
+    assert rows["energy.per_epoch"] == ("1.50 Wh", None)
+    assert "energy.per_million_examples" not in rows
+    assert taken([older, older]) == ()
