@@ -9,7 +9,6 @@ import tensorflow as tf
 from gpupanel.domain.data import ClassWeights, DataSettings, Target
 from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.fine_tuning import FineTuning
-from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.schedule import RateCurve
 from gpupanel.domain.training import TrainingSettings
@@ -32,7 +31,6 @@ from gpupanel.trainer.models.variable_state import assign_variables, by_name, re
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.periods import Period, count_parameters, make_optimizers, make_periods
 from gpupanel.trainer.started_run import StartedRun
-from gpupanel.trainer.steps.calls import Clocks
 from gpupanel.trainer.steps.contribution import Variables
 from gpupanel.trainer.steps.order import make_epoch_order, steps_per_epoch
 from gpupanel.trainer.steps.replica_steps import EvaluationStep, TrainingStep
@@ -216,12 +214,14 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         seed=training.seed,
     )
 
+    # One replica waits for no other: from its calls all is known.
+    timed = plan.balanced or across_replicas
     over_training = calls_over(
         split.training,
         strategy,
         plan,
         objective.size,
-        clocks=_clocks(plan, across_replicas=across_replicas),
+        timed=timed,
         augmenter=augmenter,
     )
 
@@ -237,6 +237,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
                 jit_compile=training.jit_compile,
                 clip_norm=training.clip_norm,
                 averages=averages,
+                timed=timed,
             )
 
         calls = TrainingCalls(
@@ -284,13 +285,6 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         augmenter,
         averages,
     )
-
-
-def _clocks(plan: LaunchPlan, *, across_replicas: bool) -> Clocks:
-    """One replica's time needs no clocks within the graph: it waits for none."""
-    if plan.balanced:
-        return Clocks.ALWAYS
-    return Clocks.SAMPLED if across_replicas else Clocks.NEVER
 
 
 def _places(run: StartedRun, split: Split) -> PlacedLayers | None:

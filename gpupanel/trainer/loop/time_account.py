@@ -44,10 +44,7 @@ class TimeAccount:
         self._replicas = replicas
         self._clock = clock
         self._begun_s: float | None = None
-        self._computing = [1.0] * replicas
-        """Of the time of steps, which part each replica computed when that was last measured."""
-        self._exchanging = None if replicas > 1 else 0.0
-        self._waits = self._timed_s = (0.0,) * replicas
+        self._waits = self._computed_s = (0.0,) * replicas
         self._clear()
 
     def restart(self) -> None:
@@ -61,10 +58,13 @@ class TimeAccount:
         waits = sums.replica_waits or (sums.waited_s,) * self._replicas
         self._waits = added(self._waits, waits)
         self._waited_s += sums.waited_s
-        if sums.replica_seconds and sums.graph_s:
-            self._timed_graph_s += sums.graph_s
-            self._spans_s += sums.spans_s
-            self._timed_s = added(self._timed_s, sums.replica_seconds)
+        if not sums.replica_seconds:
+            # One replica, which all of the time of its steps is.
+            self._computed_s = added(self._computed_s, (sums.graph_s or 0.0,) * self._replicas)
+            return
+        self._computed_s = added(self._computed_s, sums.replica_seconds)
+        slowest_s = max(map(sum, zip(sums.replica_seconds, waits, strict=True)))
+        self._exchanged_s += max(0.0, (sums.graph_s or 0.0) + sums.waited_s - slowest_s)
 
     def add_asynchronous(self, sums: "CallSums") -> None:
         """Add a call that a worker did while others did theirs: which one it was is not known."""
@@ -132,26 +132,21 @@ class TimeAccount:
             )
 
     def _of_replicas(self, steps_s: float) -> Iterator[ReplicaTime]:
-        if self._timed_graph_s:
-            self._computing = [seconds / self._timed_graph_s for seconds in self._timed_s]
-            self._exchanging = max(0.0, 1.0 - self._spans_s / self._timed_graph_s)
-        for part, waited_s in zip(self._computing, self._waits, strict=True):
-            exchanging_s = (self._exchanging or 0.0) * self._graph_s
-            is_measured = self._replicas > 1 and self._exchanging is not None
-            known_s = part * self._graph_s + exchanging_s
+        for computed_s, waited_s in zip(self._computed_s, self._waits, strict=True):
+            known_s = waited_s + computed_s + self._exchanged_s
             yield ReplicaTime(
-                computing_s=_rounded(part * self._graph_s),
-                exchanging_s=_rounded(exchanging_s) if is_measured else None,
+                computing_s=_rounded(computed_s),
+                exchanging_s=_rounded(self._exchanged_s) if self._replicas > 1 else None,
                 # Of another process of the run also what that one did beside its steps.
-                waiting_for_replicas_s=_rounded(max(0.0, steps_s - waited_s - known_s)),
+                waiting_for_replicas_s=_rounded(max(0.0, steps_s - known_s)),
                 waiting_for_data_s=_rounded(waited_s),
             )
 
     def _clear(self) -> None:
         self._graph_s = self._waited_s = self._worked_s = 0.0
         self._validating_s = self._saving_s = 0.0
-        self._timed_graph_s = self._spans_s = 0.0
-        self._waits = self._timed_s = (0.0,) * self._replicas
+        self._exchanged_s = 0.0
+        self._waits = self._computed_s = (0.0,) * self._replicas
 
 
 def _rounded(seconds: float) -> float:

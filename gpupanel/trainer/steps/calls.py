@@ -3,9 +3,8 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import accumulate, pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -13,43 +12,16 @@ import tensorflow as tf
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.steps.feeds import Feed
 from gpupanel.trainer.steps.order import Parts, divide_batch
-from gpupanel.trainer.steps.replica_sums import CLOCK_PERIOD_S, ReplicaSums
+from gpupanel.trainer.steps.replica_sums import ReplicaSums
+
+ReplicaStep = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], ReplicaSums]
+"""From the features and labels of a replica's part, and the number of examples over all
+replicas, to the sums of its part."""
 
 VOTE_NUMBERS = 5
 """How many numbers every process hands in with a call."""
 
 _HOST = "/device:CPU:0"
-_CALLS_A_SAMPLE = 8
-"""Looking at clocks in each of the steps of a network of two small layers costs some percent of
-them, over two replicas of the CPU; in an eighth of the calls it is within what can be measured."""
-
-
-class ReplicaStep(Protocol):
-    """What a replica does with its part of a batch."""
-
-    def __call__(
-        self,
-        features: tf.Tensor,
-        labels: tf.Tensor,
-        examples: tf.Tensor,
-        timed: tf.Tensor | None = None,
-    ) -> ReplicaSums:
-        """The sums of its part.
-
-        Args:
-            features: Of its part.
-            labels: Of its part.
-            examples: How many there are over all replicas.
-            timed: Whether to look at clocks, a boolean scalar; ``None``: the graph has none.
-        """
-
-
-class Clocks(Enum):
-    """In which calls each replica looks at a clock before and after it computes."""
-
-    NEVER = "never"
-    SAMPLED = "sampled"
-    ALWAYS = "always"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +34,7 @@ class CallSums:
         steps: Steps done: fewer than asked when one of them had a loss that is not finite.
         votes: What the processes of the run handed in, summed: the same on each of them.
         replica_seconds: How long each replica of the run computed, waiting not counted; empty
-            in a call in which no clock was looked at.
-        spans_s: Of the same steps, the time from the first replica's start to the last one's end.
+            where it is not measured.
         waited_s: How long the steps had to wait for their examples.
         replica_waits: The same of each replica of the run, by its process.
         graph_s: From the beginning of the first step to the end of the last one; ``None`` where
@@ -74,7 +45,6 @@ class CallSums:
     steps: int
     votes: tuple[float, ...] = (0.0,) * VOTE_NUMBERS
     replica_seconds: tuple[float, ...] = ()
-    spans_s: float = 0.0
     waited_s: float = 0.0
     replica_waits: tuple[float, ...] = ()
     graph_s: float | None = None
@@ -104,7 +74,7 @@ class Calls:
         replica_step: ReplicaStep,
         *,
         accumulation_steps: int = 1,
-        clocks: Clocks = Clocks.NEVER,
+        timed: bool = False,
     ) -> None:
         """Nothing is traced yet.
 
@@ -115,7 +85,7 @@ class Calls:
             sum_count: How many sums of loss and measures a replica gives.
             replica_step: What a replica does with its part.
             accumulation_steps: Micro-batches of each part of a full batch.
-            clocks: In which calls the sums have ``replica_seconds``.
+            timed: Whether the step gives its seconds, and the sums have ``replica_seconds``.
         """
         self.shares = shares
         self._strategy = strategy
@@ -123,18 +93,15 @@ class Calls:
         self._sum_count = sum_count
         self._replica_step = replica_step
         self._accumulation_steps = accumulation_steps
-        self._clocks = clocks
-        self._has_clocks = clocks is not Clocks.NEVER
-        self._calls = 0
+        self._timed = timed
         self._replicas = len(shares)
         bounds = tf.TensorSpec([len(shares), 2], tf.int32)
         copies = tf.TensorSpec([], tf.int32)
         votes = tf.TensorSpec([VOTE_NUMBERS + 1], tf.float32)
-        timed = tf.TensorSpec([], tf.bool)
         # Without autograph: the loop is written with TensorFlow's own, which traces faster.
         self._function = tf.function(
             self._steps,
-            input_signature=[bounds, copies, votes, timed, *feed.signature],
+            input_signature=[bounds, copies, votes, *feed.signature],
             autograph=False,
         )
 
@@ -198,25 +165,11 @@ class Calls:
         if coming is not None:
             self._feed.place_ahead(coming, self.divide(coming.shape[1]).bounds)
         padded = [*votes, *[0.0] * (VOTE_NUMBERS - len(votes)), waited_s]
-        handed_in = (tf.constant(padded, tf.float32), tf.constant(self._looks_at_clocks()))
-        sums = self._function(*division, *handed_in, *tensors)
+        sums = self._function(*division, tf.constant(padded, tf.float32), *tensors)
         return lambda: self._call_sums(sums, waited_s)
 
-    def _looks_at_clocks(self) -> bool:
-        """In the same calls on each process of the run."""
-        self._calls += 1
-        if self._clocks is Clocks.SAMPLED:
-            # Not in the first one, in which TensorFlow still optimises the graph.
-            return self._calls % _CALLS_A_SAMPLE == 2
-        return self._clocks is Clocks.ALWAYS
-
     def _steps(
-        self,
-        bounds: tf.Tensor,
-        copies: tf.Tensor,
-        votes: tf.Tensor,
-        timed: tf.Tensor,
-        *stacked: tf.Tensor,
+        self, bounds: tf.Tensor, copies: tf.Tensor, votes: tf.Tensor, *stacked: tf.Tensor
     ) -> tf.Tensor:
         with tf.device(_HOST):
             begun_s = tf.timestamp()
@@ -227,12 +180,11 @@ class Calls:
             return tf.logical_and(step < count, tf.math.is_finite(sums[0]))
 
         def one_step(step: tf.Tensor, sums: tf.Tensor) -> Any:  # noqa: ANN401
-            args = (bounds, examples, timed, stacked, step)
-            more = self._sum(self._strategy.run(self._in_replica, args=args))
-            return step + 1, sums + self._with_span(more, timed)
+            more = self._strategy.run(self._in_replica, args=(bounds, examples, stacked, step))
+            return step + 1, sums + self._sum(more)
 
         with tf.control_dependencies([begun_s]):
-            summed = tf.zeros([self._sum_count + (self._replicas + 2) * self._has_clocks])
+            summed = tf.zeros([self._sum_count + (self._replicas + 1) * self._timed])
         step, sums = tf.while_loop(goes_on, one_step, (0, summed), parallel_iterations=1)
         with tf.control_dependencies([step]):
             # After the steps on every process: collectives must come in the same order on each.
@@ -247,52 +199,24 @@ class Calls:
         graph_s = [tf.cast(ended_s - begun_s, tf.float32)]
         return tf.concat([once, done, summed_votes, graph_s, times], axis=0)
 
-    def _with_span(self, sums: tf.Tensor, timed: tf.Tensor) -> tf.Tensor:
-        """Sums of a step, with the time from its first replica's start to its last one's end.
-
-        Args:
-            sums: Over the replicas: of loss and measures, the witness of the clocks, the seconds
-                of each replica, and when each ended.
-            timed: Whether clocks were looked at.
-        """
-        if not self._has_clocks:
-            return sums
-        kept, seconds, ended = tf.split(
-            sums, [self._sum_count + 1, self._replicas, 2 * self._replicas]
-        )
-
-        def span() -> tf.Tensor:
-            clocks_s = tf.reduce_sum(tf.reshape(tf.cast(ended, tf.float64), [-1, 2]), axis=1)
-            # Clocks begin again after a period, which may be over on some of them only.
-            apart = clocks_s - clocks_s[0]
-            apart -= CLOCK_PERIOD_S * tf.round(apart / CLOCK_PERIOD_S)
-            begun = tf.reduce_min(apart - tf.cast(seconds, tf.float64))
-            return tf.cast([tf.reduce_max(apart) - begun], tf.float32)
-
-        with tf.device(_HOST):
-            spans = tf.cond(timed, span, lambda: tf.zeros([1]))
-        return tf.concat([kept, seconds, spans], axis=0)
-
     def _in_replica(
         self,
         bounds: tf.Tensor,
         examples: tf.Tensor,
-        timed: tf.Tensor,
         tensors: tuple[tf.Tensor, ...],
         step: tf.Tensor,
     ) -> tf.Tensor:
         replica = _replica()
         first, end = bounds[replica, 0], bounds[replica, 1]
         features, labels = self._feed.part(replica, tensors, step, first, end)
-        when = timed if self._has_clocks else None
-        sums = self._replica_step(features, labels, examples, when)
-        timing = sums.timing
-        if timing is None:
+        sums = self._replica_step(features, labels, examples)
+        if sums.timing is None:
             return sums.sums
-        # Each replica knows its own times only: summed up they stand beside each other.
-        own = tf.one_hot(replica, self._replicas)
-        ended = tf.reshape(own[:, tf.newaxis] * timing.ended, [-1])
-        return tf.concat([sums.sums, [timing.witness], own * timing.seconds, ended], axis=0)
+        # Each replica knows its own seconds only: summed up they stand beside each other.
+        timing, own = sums.timing, np.eye(self._replicas, dtype=np.float32)[replica]
+        witness = [] if timing.witness is None else [timing.witness]
+        rest = tf.zeros([1 - len(witness)])
+        return tf.concat([sums.sums, own * timing.seconds, witness, rest], axis=0)
 
     def _once_a_process(self, votes: tf.Tensor) -> tf.Tensor:
         # TensorFlow's default strategy does not know its devices: it has one replica.
@@ -310,14 +234,12 @@ class Calls:
         sums, (steps,), votes, waits, (graph_s,) = (
             tuple(numbers[first:end]) for first, end in pairwise(ends)
         )
-        # The first one is the witness: of no meaning.
-        _, *seconds, spans_s = numbers[ends[-1] :] or (0.0, 0.0)
         return CallSums(
             sums=sums,
             steps=round(steps),
             votes=votes,
-            replica_seconds=tuple(seconds) if spans_s else (),
-            spans_s=spans_s,
+            # The last one is the witness: of no meaning.
+            replica_seconds=tuple(numbers[ends[-1] : -1]) if self._timed else (),
             waited_s=waited_s,
             replica_waits=waits,
             graph_s=graph_s,

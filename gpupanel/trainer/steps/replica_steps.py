@@ -30,6 +30,7 @@ class TrainingStep:
         jit_compile: bool,
         clip_norm: float | None = None,
         averages: WeightAverages | None = None,
+        timed: bool = False,
     ) -> None:
         """Builds nothing yet.
 
@@ -41,56 +42,43 @@ class TrainingStep:
             jit_compile: Compile the gradients with XLA.
             clip_norm: Greatest global norm of the gradient of the whole batch; ``None``: any.
             averages: Of the weights, which follow each update.
+            timed: Report how many seconds the gradients took.
         """
         variables = Variables(model)
         self._contribution = ContributionOf(model, variables, objective, jit_compile=jit_compile)
         self._update = Update(variables, optimizer, clip_norm=clip_norm, averages=averages)
         self._micro_batches = micro_batches
+        self._timed = timed
 
-    def __call__(
-        self,
-        features: tf.Tensor,
-        labels: tf.Tensor,
-        examples: tf.Tensor,
-        timed: tf.Tensor | None = None,
-    ) -> ReplicaSums:
-        """One update; gives the sums of loss and measures, from before it.
-
-        Args:
-            features: Of the replica's part.
-            labels: Of the replica's part.
-            examples: Over all replicas.
-            timed: Whether to look at clocks, a boolean scalar; ``None``: the graph has none.
-        """
+    def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
+        """One update; gives the sums of loss and measures, from before it."""
         state = self._update.state()
-        if timed is None:
-            contribution = self._accumulated(state, features, labels, examples)
-            sums = ReplicaSums(contribution.sums)
-        else:
-            sums, contribution = self._timed(state, features, labels, examples, timed)
+        learn = self._timed_learning if self._timed else self._learning
+        sums, contribution = learn(state, features, labels, examples)
         self._update(state, contribution)
         return sums
 
     def tried(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         """What an update computes, timed; nothing is changed by it."""
-        return self._timed(self._update.state(), features, labels, examples)[0]
+        return self._timed_learning(self._update.state(), features, labels, examples)[0]
 
-    def _timed(
-        self,
-        state: State,
-        features: tf.Tensor,
-        labels: tf.Tensor,
-        examples: tf.Tensor,
-        when: tf.Tensor | None = None,
+    def _learning(
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
     ) -> tuple[ReplicaSums, Contribution]:
         """The sums and the contribution of this replica's part; nothing is applied."""
-        start = instant([features, labels], when)
+        learned = self._accumulated(state, features, labels, examples)
+        return ReplicaSums(learned.sums), learned
+
+    def _timed_learning(
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+    ) -> tuple[ReplicaSums, Contribution]:
+        start = instant([features, labels])
         with tf.control_dependencies([start.clock_s]):
             part = (tf.identity(features), tf.identity(labels))
         learned = self._accumulated(state, *part, examples)
         # Nothing waits for this clock: gradients that are ready are summed over the replicas while
         # the other ones are still computed.
-        end = instant(learned.gradients, when)
+        end = instant(learned.gradients)
         return ReplicaSums(learned.sums, start.until(end)), learned
 
     def _accumulated(
@@ -132,15 +120,9 @@ class EvaluationStep:
         self._objective = objective
         self._averages = averages
 
-    def __call__(
-        self,
-        features: tf.Tensor,
-        labels: tf.Tensor,
-        examples: tf.Tensor,
-        timed: tf.Tensor | None = None,
-    ) -> ReplicaSums:
+    def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         """The sums of loss and measures."""
-        del examples, timed
+        del examples
         with self._averages.in_place_of_weights() if self._averages else nullcontext():
             outputs = self._model(features, training=False)
         sums = self._objective.sums(outputs, labels)

@@ -13,7 +13,7 @@ from gpupanel.trainer.augmentation.augmenter import Augmenter
 from gpupanel.trainer.datasets.examples import Examples, Indices
 from gpupanel.trainer.steps.asynchronous_calls import AsynchronousCalls
 from gpupanel.trainer.steps.augmented_feeds import AugmentedFeed, AugmentedWorkerFeed
-from gpupanel.trainer.steps.calls import Calls, CallSums, Clocks, ReplicaStep
+from gpupanel.trainer.steps.calls import Calls, CallSums, ReplicaStep
 from gpupanel.trainer.steps.feeds import Feed, make_feed
 from gpupanel.trainer.steps.order import Parts
 from gpupanel.trainer.steps.worker_feeds import make_worker_feed
@@ -159,7 +159,7 @@ def calls_over(
     plan: LaunchPlan,
     sum_count: int,
     *,
-    clocks: Clocks = Clocks.NEVER,
+    timed: bool = False,
     augmenter: Augmenter | None = None,
 ) -> CallsOver:
     """Get examples to where the strategy needs them.
@@ -169,7 +169,7 @@ def calls_over(
         strategy: The plan's.
         plan: Its replicas and shares.
         sum_count: How many sums of loss and measures a step gives.
-        clocks: See :class:`~gpupanel.trainer.steps.calls.Calls`.
+        timed: See :class:`~gpupanel.trainer.steps.calls.Calls`.
         augmenter: Changes the examples; ``None``: they stay as they are.
     """
     if plan.strategy is StrategyKind.PARAMETER_SERVER:
@@ -197,6 +197,6 @@ def calls_over(
         plan.shares,
         sum_count,
         accumulation_steps=plan.accumulation_steps,
-        clocks=clocks,
+        timed=timed,
     )
     return CallsOver(make, feed)

@@ -16,7 +16,7 @@ from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.models.objectives import Classification
-from gpupanel.trainer.steps.calls import Calls, Clocks
+from gpupanel.trainer.steps.calls import Calls
 from gpupanel.trainer.steps.feeds import ResidentFeed
 from gpupanel.trainer.steps.replica_steps import TrainingStep
 from gpupanel.trainer.strategies.make_strategy import make_strategy
@@ -63,18 +63,19 @@ def main() -> None:
         optimizer.build(model.trainable_variables)
     feed = ResidentFeed(features, labels, plan)
 
-    def calls(clocks: Clocks) -> Calls:
+    def calls(*, timed: bool) -> Calls:
         step = TrainingStep(
             model,
             Classification(),
             optimizer,
             micro_batches=1,
             jit_compile=False,
+            timed=timed,
         )
-        return Calls(strategy, feed, plan.shares, Classification.size, step, clocks=clocks)
+        return Calls(strategy, feed, plan.shares, Classification.size, step, timed=timed)
 
     batches = np.arange(256, dtype=np.int32).reshape(8, BATCH)
-    untimed, timed = calls(Clocks.NEVER), calls(Clocks.ALWAYS)
+    untimed, timed = calls(timed=False), calls(timed=True)
     reported = [asdict(untimed(batches)), asdict(untimed(batches, votes=[1.0, 0.0, 2.5]))]
     timed(batches)
     start_s = time.perf_counter()

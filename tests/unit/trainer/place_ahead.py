@@ -122,7 +122,7 @@ def is_too_large_to_be_placed() -> bool:
 
 
 def calls_over(feed: StreamedFeed, kind: StrategyKind = StrategyKind.MIRRORED) -> Calls:
-    def replica_step(features: tf.Tensor, labels: tf.Tensor, *_: tf.Tensor) -> ReplicaSums:
+    def replica_step(features: tf.Tensor, labels: tf.Tensor, _: tf.Tensor) -> ReplicaSums:
         weighted = tf.cast(features, tf.float32) * tf.reshape(tf.range(12.0), (4, 3))
         numbers = [tf.reduce_sum(weighted), tf.reduce_sum(tf.cast(labels, tf.float32))]
         return ReplicaSums(tf.stack(numbers))

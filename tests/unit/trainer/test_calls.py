@@ -57,10 +57,10 @@ def test_that_shares_change_between_calls_without_tracing_anew(called: dict[str,
 
 @pytest.fixture(scope="module")
 def slept() -> list[dict[str, Any]]:
-    """Ten calls of steps over two replicas, in each of which the second one sleeps 30 ms."""
+    """Three calls of steps over two replicas, in each of which the second one sleeps 30 ms."""
     script = Path(__file__).with_name("time_replicas.py")
     done = run_forked(
-        [sys.executable, str(script), "10"],
+        [sys.executable, str(script), "3"],
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
         capture_output=True,
         text=True,
@@ -71,21 +71,12 @@ def slept() -> list[dict[str, Any]]:
     return calls
 
 
-def test_that_clocks_are_looked_at_in_one_call_of_eight(slept: list[dict[str, Any]]) -> None:
-    sampled = [place for place, call in enumerate(slept) if call["replica_seconds"]]
-    assert sampled == [1, 9]
-    assert [call["spans_s"] > 0.0 for call in slept] == [place in sampled for place in range(10)]
-
-
-def test_that_a_slow_replica_is_seen_and_that_the_other_one_waits(
-    slept: list[dict[str, Any]],
-) -> None:
-    for call in slept[1], slept[9]:
+def test_that_a_slow_replica_is_seen(slept: list[dict[str, Any]]) -> None:
+    for call in slept[1:]:
         quick_s, slow_s = call["replica_seconds"]
         assert slow_s >= 4 * 0.03 > quick_s
-        # From the first start to the last end, and the steps have an exchange after that.
-        assert slow_s <= call["spans_s"] * 1.0001 <= call["graph_s"] * 1.0001
-    assert all(call["graph_s"] >= 4 * 0.03 for call in slept)
+        # The steps have an exchange after that.
+        assert call["graph_s"] * 1.0001 >= slow_s
 
 
 def test_that_each_replica_waits_for_the_data_of_its_process(called: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from gpupanel.domain.events import Event, TimeReported
-from gpupanel.domain.time_spent import Activity, ReplicaTime, TimeSpent
+from gpupanel.domain.time_spent import ReplicaTime, TimeSpent
 from gpupanel.trainer.loop.time_account import TimeAccount
 from gpupanel.trainer.progress import TrainingRecord
 
@@ -18,7 +18,6 @@ class Sums:
     graph_s: float | None = None
     waited_s: float = 0.0
     replica_seconds: Sequence[float] = ()
-    spans_s: float = 0.0
     replica_waits: Sequence[float] = ()
 
 
@@ -102,30 +101,16 @@ def test_that_nothing_is_reported_more_often_than_once_a_second(clock, written, 
     assert record.time_spent.replicas[0].computing_s == pytest.approx(3.0)
 
 
-def test_that_calls_without_clocks_are_divided_as_those_with_clocks(clock, written, record):
+def test_that_what_comes_after_the_slowest_replica_is_the_exchange(clock, written, record):
     counted = account(written, record, 2, clock)
     clock.now_s += 1.0
-    # A quarter of the time of steps lies after the slowest replica's end.
-    counted.add(Sums(graph_s=0.2, replica_seconds=(0.05, 0.15), spans_s=0.15))
-    counted.add(Sums(graph_s=0.6))
+    counted.add(Sums(graph_s=0.2, replica_seconds=(0.05, 0.15)))
+    counted.add(Sums(graph_s=0.6, replica_seconds=(0.45, 0.15)))
     counted.report(1)
-    fast, slow = spent(written).replicas
-    assert fast == ReplicaTime(computing_s=0.2, exchanging_s=0.2, waiting_for_replicas_s=0.4)
-    assert slow == ReplicaTime(computing_s=0.6, exchanging_s=0.2, waiting_for_replicas_s=0.0)
-    clock.now_s += 1.0
-    counted.add(Sums(graph_s=0.8))
-    counted.report(2)
-    assert written.events[-1].spent.replicas == (fast, slow)
-
-
-def test_that_before_any_clock_the_exchange_is_not_known(clock, written, record):
-    counted = account(written, record, 2, clock)
-    clock.now_s += 1.0
-    counted.add(Sums(graph_s=0.9))
-    counted.report(1)
-    first, _ = spent(written).replicas
-    assert first == ReplicaTime(computing_s=0.9)
-    assert Activity.EXCHANGING not in spent(written).of_replica(0)
+    first, second = spent(written).replicas
+    # Each was the slowest once: 0.05 and 0.15 s came after it.
+    assert first == ReplicaTime(computing_s=0.5, exchanging_s=0.2, waiting_for_replicas_s=0.1)
+    assert second == ReplicaTime(computing_s=0.3, exchanging_s=0.2, waiting_for_replicas_s=0.3)
 
 
 def test_that_a_replica_waits_for_the_data_of_its_own_process(clock, written, record):
@@ -137,7 +122,6 @@ def test_that_a_replica_waits_for_the_data_of_its_own_process(clock, written, re
             waited_s=0.0,
             replica_waits=(0.0, 0.6),
             replica_seconds=(0.2, 0.2),
-            spans_s=0.8,
         )
     )
     counted.report(1)
@@ -163,8 +147,9 @@ def test_that_all_of_the_time_is_accounted_for(clock, written, record):
     counted = account(written, record, 3, clock)
     for number in range(7):
         clock.now_s += 0.9
-        timed = {"replica_seconds": (0.1, 0.2, 0.3), "spans_s": 0.35} if number % 3 == 1 else {}
-        counted.add(Sums(graph_s=0.5, waited_s=0.1, replica_waits=(0.1,) * 3, **timed))
+        seconds = (0.1, 0.2, 0.3 + 0.01 * number)
+        waits = (0.1,) * 3
+        counted.add(Sums(graph_s=0.5, waited_s=0.1, replica_waits=waits, replica_seconds=seconds))
         with counted.validating():
             clock.now_s += 0.05
         counted.report(number)

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from gpupanel.trainer.models.objectives import Classification
-from gpupanel.trainer.steps.calls import Calls, Clocks
+from gpupanel.trainer.steps.calls import Calls
 from gpupanel.trainer.steps.feeds import ResidentFeed
 from gpupanel.trainer.steps.replica_steps import TrainingStep
 from gpupanel.trainer.strategies.make_strategy import make_strategy
@@ -45,14 +45,16 @@ def main() -> None:
         model = keras.Sequential([keras.Input((8,)), SleepingOnSecond(), keras.layers.Dense(3)])
         optimizer = keras.optimizers.SGD(0.001)
         optimizer.build(model.trainable_variables)
-    step = TrainingStep(model, Classification(), optimizer, micro_batches=1, jit_compile=False)
+    step = TrainingStep(
+        model, Classification(), optimizer, micro_batches=1, jit_compile=False, timed=True
+    )
     calls = Calls(
         strategy,
         ResidentFeed(features, labels, plan),
         plan.shares,
         Classification.size,
         step,
-        clocks=Clocks.SAMPLED,
+        timed=True,
     )
     batches = np.arange(BATCH * STEPS, dtype=np.int32).reshape(STEPS, BATCH)
     json.dump([asdict(calls(batches)) for _ in range(int(sys.argv[1]))], sys.stdout)
