@@ -33,6 +33,8 @@ class CallSums:
         replica_seconds: How long each replica of the run computed, waiting not counted; empty
             where it is not measured.
         waited_s: How long the steps had to wait for their examples.
+        gradient_norms: Sum over the steps of the global norm of each one's gradient, before it is
+            clipped; 0 where nothing learned.
     """
 
     sums: tuple[float, ...]
@@ -40,6 +42,7 @@ class CallSums:
     votes: tuple[float, ...] = (0.0,) * VOTE_NUMBERS
     replica_seconds: tuple[float, ...] = ()
     waited_s: float = 0.0
+    gradient_norms: float = 0.0
 
     @property
     def loss_sum(self) -> float:
@@ -173,7 +176,7 @@ class Calls:
             more = self._strategy.run(self._in_replica, args=(bounds, examples, stacked, step))
             return step + 1, sums + self._sum(more)
 
-        summed = tf.zeros([self._sum_count + (self._replicas + 1) * self._timed])
+        summed = tf.zeros([self._sum_count + 1 + (self._replicas + 1) * self._timed])
         step, sums = tf.while_loop(goes_on, one_step, (0, summed), parallel_iterations=1)
         with tf.control_dependencies([step]):
             # After the steps on every process: collectives must come in the same order on each.
@@ -181,9 +184,9 @@ class Calls:
         summed_votes = self._sum(self._strategy.run(self._once_a_process, args=(handed_in,)))
         # One tensor: each that is read costs a round trip.
         done = [tf.cast(step, tf.float32)]
-        over_examples, times = sums[: self._sum_count], sums[self._sum_count :]
+        over_examples, others = sums[: self._sum_count], sums[self._sum_count :]
         once = over_examples / tf.cast(copies, tf.float32)
-        return tf.concat([once, done, summed_votes, times], axis=0)
+        return tf.concat([once, done, summed_votes, others], axis=0)
 
     def _in_replica(
         self,
@@ -196,11 +199,13 @@ class Calls:
         first, end = bounds[replica, 0], bounds[replica, 1]
         features, labels = self._feed.part(replica, tensors, step, first, end)
         sums = self._replica_step(features, labels, examples)
+        # All replicas know the same norm: one of them counts.
+        norm = sums.whole_batch_norm if replica == 0 else tf.zeros([])
         if sums.timing is None:
-            return sums.sums
+            return tf.concat([sums.sums, [norm]], axis=0)
         # Each replica knows its own seconds only: summed up they stand beside each other.
         seconds = tf.one_hot(replica, self._replicas) * sums.timing.seconds
-        return tf.concat([sums.sums, seconds, [sums.timing.witness]], axis=0)
+        return tf.concat([sums.sums, [norm], seconds, [sums.timing.witness]], axis=0)
 
     def _once_a_process(self, votes: tf.Tensor) -> tf.Tensor:
         # TensorFlow's default strategy does not know its devices: it has one replica.
@@ -212,13 +217,15 @@ class Calls:
     def _call_sums(self, returned: tf.Tensor, waited_s: float) -> CallSums:
         numbers = [float(number) for number in returned.numpy()]
         sums, (steps, *others) = numbers[: self._sum_count], numbers[self._sum_count :]
+        votes, (norms, *seconds) = others[:VOTE_NUMBERS], others[VOTE_NUMBERS:]
         return CallSums(
             sums=tuple(sums),
             steps=round(steps),
-            votes=tuple(others[:VOTE_NUMBERS]),
+            votes=tuple(votes),
             # The last one is the witness: of no meaning.
-            replica_seconds=tuple(others[VOTE_NUMBERS:-1]),
+            replica_seconds=tuple(seconds[:-1]),
             waited_s=waited_s,
+            gradient_norms=norms,
         )
 
     def _sum(self, per_replica: tf.Tensor) -> tf.Tensor:
