@@ -283,6 +283,9 @@ class StepsDone(_Event):
         loss: Mean over those examples.
         accuracy: Fraction right over those examples; ``None`` where values are predicted.
         learning_rate: Of the last of them; ``None``: an earlier version wrote this.
+        gradient_norm: Mean over the reported steps of the global norm of the whole batch's
+            gradient, before it is clipped; with ``parameter_server`` each batch is that of one
+            worker. ``None``: an earlier version wrote this, or it was not finite.
         examples_per_second: Over the reported steps.
         waiting_for_data: The share of about the last ten seconds of training, 0 to 1, in which
             steps waited for their examples.
@@ -297,6 +300,7 @@ class StepsDone(_Event):
     loss: float
     accuracy: float | None = None
     learning_rate: float | None = None
+    gradient_norm: float | None = None
     examples_per_second: float
     waiting_for_data: float = 0.0
 

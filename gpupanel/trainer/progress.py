@@ -77,12 +77,29 @@ class StepReports:
         self._clear()
 
     def add(
-        self, steps: int, examples: int, sums: tuple[float, ...], s: float, waited_s: float
+        self,
+        steps: int,
+        examples: int,
+        sums: tuple[float, ...],
+        s: float,
+        waited_s: float,
+        *,
+        gradient_norms: float,
     ) -> None:
-        """Add the steps of one call, which lasted ``s`` seconds, ``waited_s`` of them waiting."""
+        """Add the steps of one call, which lasted ``s`` seconds, ``waited_s`` of them waiting.
+
+        Args:
+            steps: How many.
+            examples: Of them.
+            sums: Over these, of loss and measures.
+            s: See above.
+            waited_s: See above.
+            gradient_norms: Sum over the steps of the norm of each one's gradient.
+        """
         self._steps += steps
         self._examples += examples
         self._sums = added(self._sums, sums)
+        self._gradient_norms += gradient_norms
         self._training_s += s
         fades = math.exp(-s / _RECENT_S)
         self._recent_s = self._recent_s * fades + s
@@ -112,6 +129,7 @@ class StepReports:
         metrics = self._objective.metrics(self._sums, self._examples)
         loss = metrics.loss
         assert loss is not None  # every objective has one
+        norm = self._gradient_norms / self._steps
         self._events.write(
             StepsDone(
                 time_s=time.time(),
@@ -123,6 +141,8 @@ class StepReports:
                 loss=loss,
                 accuracy=metrics.accuracy,
                 learning_rate=learning_rate,
+                # Squares of large numbers are infinite while the loss is not yet.
+                gradient_norm=norm if math.isfinite(norm) else None,
                 examples_per_second=self._examples / max(self._training_s, 1e-9),
                 waiting_for_data=min(1.0, self._recently_waited_s / max(self._recent_s, 1e-9)),
             )
@@ -134,6 +154,7 @@ class StepReports:
         self._steps = 0
         self._examples = 0
         self._sums = ()
+        self._gradient_norms = 0.0
         self._training_s = 0.0
 
 

@@ -33,6 +33,8 @@ def _steps(number: int) -> events.StepsDone:
         examples=448,
         loss=1.0 / number,
         accuracy=0.9,
+        learning_rate=0.01,
+        gradient_norm=1.5 / number,
         examples_per_second=1234.5,
     )
 

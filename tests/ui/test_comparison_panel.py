@@ -193,6 +193,21 @@ def test_that_learning_rates_are_compared_but_have_no_best_one(panel):
     assert not plot(panel, Metric.ACCURACY)._is_log
 
 
+def test_that_gradient_norms_are_compared_and_smoothed(panel):
+    norms = run(0, {Metric.LOSS: [2.0, 1.0], Metric.GRADIENT_NORM: [4.0, 0.5, 3.0]})
+    show(panel, norms, SECOND)
+    shown = plot(panel, Metric.GRADIENT_NORM)
+    assert shown.isVisible()
+    assert not any("radient" in title for title in rows(panel)[0])
+    panel.findChild(QSlider, "smoothing_slider").setValue(3)
+    faint, smooth = drawn(panel, Metric.GRADIENT_NORM)
+    assert faint[2] == [4.0, 0.5, 3.0]
+    assert smooth[2][0] == 4.0
+    assert 0.5 < smooth[2][1] < 4.0
+    button(panel, "log_values").click()
+    assert shown._is_log
+
+
 def test_that_runs_of_other_batches_stand_over_each_other_by_epochs(panel):
     first, second = replace(FIRST, steps_per_epoch=1), replace(SECOND, steps_per_epoch=2)
     show(panel, first, second, run(2, {Metric.LOSS: [1.0, 2.0]}))

@@ -34,6 +34,7 @@ class _StepsLine(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     examples_per_second: float
     accuracy: float | None = None
     learning_rate: float | None = None
+    gradient_norm: float | None = None
     waiting_for_data: float = 0.0
 
 
@@ -49,7 +50,7 @@ class PackedSteps(msgspec.Struct, array_like=True, forbid_unknown_fields=True, g
 
     first: _StepsLine
     last: _StepsLine
-    columns: tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes]
+    columns: tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes]
 
 
 class StepBatch:
@@ -68,6 +69,7 @@ class StepBatch:
         accuracy: Fraction right, 0 to 1; not-a-number where values are predicted.
         examples_per_second: Over the steps of each event.
         learning_rate: Of the last of them; not-a-number where nobody reported it.
+        gradient_norm: Mean over the steps; not-a-number where nobody reported it.
         waiting_for_data: The share of the last seconds of training, 0 to 1, in which steps waited
             for their examples.
     """
@@ -80,6 +82,7 @@ class StepBatch:
         self.accuracy: Floats = array("d")
         self.examples_per_second: Floats = array("d")
         self.learning_rate: Floats = array("d")
+        self.gradient_norm: Floats = array("d")
         self.waiting_for_data: Floats = array("d")
         self._ends: list[_StepsLine] = []
         self._blocks: list[bytes] | None = [] if keeps_lines else None
@@ -113,10 +116,10 @@ class StepBatch:
 
     def packed(self) -> PackedSteps:
         """The same to hand over, without the lines."""
-        time_s, step, epoch, loss, accuracy, speed, rate, waiting = (
+        time_s, step, epoch, loss, accuracy, speed, rate, norm, waiting = (
             column.tobytes() for column in self._columns()
         )
-        columns = (time_s, step, epoch, loss, accuracy, speed, rate, waiting)
+        columns = (time_s, step, epoch, loss, accuracy, speed, rate, norm, waiting)
         return PackedSteps(self._ends[0], self._ends[1], columns)
 
     def take(self, block: bytes) -> bool:
@@ -173,6 +176,7 @@ class StepBatch:
             self.accuracy,
             self.examples_per_second,
             self.learning_rate,
+            self.gradient_norm,
             self.waiting_for_data,
         )
 
@@ -189,6 +193,8 @@ class StepBatch:
         self.examples_per_second.fromlist([line.examples_per_second for line in lines])
         rates = [line.learning_rate for line in lines]
         self.learning_rate.fromlist([nan if value is None else value for value in rates])
+        norms = [line.gradient_norm for line in lines]
+        self.gradient_norm.fromlist([nan if value is None else value for value in norms])
         self.waiting_for_data.fromlist([line.waiting_for_data for line in lines])
 
 

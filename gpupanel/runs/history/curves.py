@@ -123,6 +123,7 @@ class CurveRecorder:
                 np.asarray(batch.accuracy),
                 np.asarray(batch.examples_per_second),
                 np.asarray(batch.learning_rate),
+                np.asarray(batch.gradient_norm),
                 np.asarray(batch.waiting_for_data),
             )
         )

@@ -9,8 +9,9 @@ class Metric(StrEnum):
     """One measured quantity of a run, in the order in which people are shown them.
 
     Those without ``val_`` but the mean absolute error come with steps: means over the examples
-    of the steps that one event reports; the learning rate is that of the last of them, the waiting
-    that of the last seconds. The others come once an epoch, of the whole set.
+    of the steps that one event reports; the gradient norm is a mean over these steps, the learning
+    rate that of the last of them, the waiting that of the last seconds. The others come once an
+    epoch, of the whole set.
     """
 
     LOSS = "loss"
@@ -26,6 +27,7 @@ class Metric(StrEnum):
     VAL_R2 = "val_r2"
     EXAMPLES_PER_SECOND = "examples_per_second"
     LEARNING_RATE = "learning_rate"
+    GRADIENT_NORM = "gradient_norm"
     WAITING_FOR_DATA = "waiting_for_data"
 
     @property
@@ -51,7 +53,12 @@ class Metric(StrEnum):
         return next((each for each in Measure if each.value == key), None)
 
 
-TRAINING_METRICS = (Metric.EXAMPLES_PER_SECOND, Metric.LEARNING_RATE, Metric.WAITING_FOR_DATA)
+TRAINING_METRICS = (
+    Metric.EXAMPLES_PER_SECOND,
+    Metric.LEARNING_RATE,
+    Metric.GRADIENT_NORM,
+    Metric.WAITING_FOR_DATA,
+)
 """Those that say how a model was trained."""
 STEP_METRICS = (Metric.LOSS, Metric.ACCURACY, *TRAINING_METRICS)
 """Those that steps report."""

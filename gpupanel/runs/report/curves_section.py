@@ -1,4 +1,4 @@
-"""Curves of a training: loss, metrics, learning rate, speed."""
+"""Curves of a training: loss, metrics, learning rate, gradient norm, speed."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -31,7 +31,11 @@ def curves_section(material: ReportMaterial) -> Html:
     ]
     rates = [(step / unit, rate) for step, rate in events.rates]
     place = len(pictures) - (last in names)
-    pictures.insert(place, chart("Learning rate", below, [Line("last", rates)]))
+    further = [
+        chart("Learning rate", below, [Line("last", rates)]),
+        _picture(events.curves, Metric.GRADIENT_NORM.value, unit, below),
+    ]
+    pictures[place:place] = further
     drawn = [picture for picture in pictures if picture]
     return section("Curves", element("div", *drawn, class_="charts")) if drawn else Html()
 

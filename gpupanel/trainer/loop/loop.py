@@ -259,7 +259,14 @@ class TrainingLoop:
         )
         if not math.isfinite(sums.loss_sum):
             raise not_finite("loss", self._position)
-        self._reports.add(sums.steps, examples, sums.sums, took_s, sums.waited_s)
+        self._reports.add(
+            sums.steps,
+            examples,
+            sums.sums,
+            took_s,
+            sums.waited_s,
+            gradient_norms=sums.gradient_norms,
+        )
         self._record.examples_trained += examples
         if not self._is_first_call:
             # TensorFlow still optimises the graph in the first one.

@@ -105,9 +105,13 @@ class AsynchronousCalls:
         under_way = self._coordinator.schedule(self._function, args=arguments)
 
         def sums() -> CallSums:
-            *sums, steps, seconds = (float(one) for one in under_way.fetch())
+            *sums, norms, steps, seconds = (float(one) for one in under_way.fetch())
             return CallSums(
-                tuple(sums), round(steps), replica_seconds=(seconds,), waited_s=waited_s
+                tuple(sums),
+                round(steps),
+                replica_seconds=(seconds,),
+                waited_s=waited_s,
+                gradient_norms=norms,
             )
 
         return sums
@@ -126,9 +130,9 @@ class AsynchronousCalls:
             more = self._coordinator.strategy.run(
                 self._replica_step, args=(features, labels, examples)
             )
-            return step + 1, sums + more.sums
+            return step + 1, sums + tf.concat([more.sums, [more.whole_batch_norm]], axis=0)
 
-        zeros = tf.zeros([self._sum_count])
+        zeros = tf.zeros([self._sum_count + 1])
         step, sums = tf.while_loop(goes_on, one_step, (0, zeros), parallel_iterations=1)
         with tf.control_dependencies([step]):
             took_s = tf.timestamp() - start_s

@@ -39,6 +39,8 @@ class CallSums:
         replica_waits: The same of each replica of the run, by its process.
         graph_s: From the beginning of the first step to the end of the last one; ``None`` where
             steps are not waited for.
+        gradient_norms: Sum over the steps of the global norm of each one's gradient, before it is
+            clipped; 0 where nothing learned.
     """
 
     sums: tuple[float, ...]
@@ -48,6 +50,7 @@ class CallSums:
     waited_s: float = 0.0
     replica_waits: tuple[float, ...] = ()
     graph_s: float | None = None
+    gradient_norms: float = 0.0
 
     @property
     def loss_sum(self) -> float:
@@ -184,7 +187,7 @@ class Calls:
             return step + 1, sums + self._sum(more)
 
         with tf.control_dependencies([begun_s]):
-            summed = tf.zeros([self._sum_count + (self._replicas + 1) * self._timed])
+            summed = tf.zeros([self._sum_count + 1 + (self._replicas + 1) * self._timed])
         step, sums = tf.while_loop(goes_on, one_step, (0, summed), parallel_iterations=1)
         with tf.control_dependencies([step]):
             # After the steps on every process: collectives must come in the same order on each.
@@ -194,10 +197,10 @@ class Calls:
         summed_votes = self._sum(self._strategy.run(self._once_a_process, args=(handed_in,)))
         # One tensor: each that is read costs a round trip.
         done = [tf.cast(step, tf.float32)]
-        over_examples, times = sums[: self._sum_count], sums[self._sum_count :]
+        over_examples, others = sums[: self._sum_count], sums[self._sum_count :]
         once = over_examples / tf.cast(copies, tf.float32)
         graph_s = [tf.cast(ended_s - begun_s, tf.float32)]
-        return tf.concat([once, done, summed_votes, graph_s, times], axis=0)
+        return tf.concat([once, done, summed_votes, graph_s, others], axis=0)
 
     def _in_replica(
         self,
@@ -210,13 +213,15 @@ class Calls:
         first, end = bounds[replica, 0], bounds[replica, 1]
         features, labels = self._feed.part(replica, tensors, step, first, end)
         sums = self._replica_step(features, labels, examples)
+        # All replicas know the same norm: one of them counts.
+        norm = sums.whole_batch_norm if replica == 0 else tf.zeros([])
         if sums.timing is None:
-            return sums.sums
+            return tf.concat([sums.sums, [norm]], axis=0)
         # Each replica knows its own seconds only: summed up they stand beside each other.
         timing, own = sums.timing, np.eye(self._replicas, dtype=np.float32)[replica]
         witness = [] if timing.witness is None else [timing.witness]
         rest = tf.zeros([1 - len(witness)])
-        return tf.concat([sums.sums, own * timing.seconds, witness, rest], axis=0)
+        return tf.concat([sums.sums, [norm], own * timing.seconds, witness, rest], axis=0)
 
     def _once_a_process(self, votes: tf.Tensor) -> tf.Tensor:
         # TensorFlow's default strategy does not know its devices: it has one replica.
@@ -229,9 +234,9 @@ class Calls:
 
     def _call_sums(self, returned: tf.Tensor, waited_s: float) -> CallSums:
         numbers = [float(number) for number in returned.numpy()]
-        counts = (self._sum_count, 1, VOTE_NUMBERS, self._replicas, 1)
+        counts = (self._sum_count, 1, VOTE_NUMBERS, self._replicas, 1, 1)
         ends = list(accumulate(counts, initial=0))
-        sums, (steps,), votes, waits, (graph_s,) = (
+        sums, (steps,), votes, waits, (graph_s,), (norms,) = (
             tuple(numbers[first:end]) for first, end in pairwise(ends)
         )
         return CallSums(
@@ -243,6 +248,7 @@ class Calls:
             waited_s=waited_s,
             replica_waits=waits,
             graph_s=graph_s,
+            gradient_norms=norms,
         )
 
     def _sum(self, per_replica: tf.Tensor) -> tf.Tensor:

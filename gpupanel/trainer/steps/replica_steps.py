@@ -51,12 +51,11 @@ class TrainingStep:
         self._timed = timed
 
     def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
-        """One update; gives the sums of loss and measures, from before it."""
+        """One update; gives the sums of loss and measures before it, and its gradient's norm."""
         state = self._update.state()
         learn = self._timed_learning if self._timed else self._learning
         sums, contribution = learn(state, features, labels, examples)
-        self._update(state, contribution)
-        return sums
+        return sums._replace(gradient_norm=self._update(state, contribution))
 
     def tried(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         """What an update computes, timed; nothing is changed by it."""

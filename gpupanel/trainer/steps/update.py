@@ -51,12 +51,16 @@ class Update:
             [_of_this_replica(seed) for seed in variables.seeds],
         )
 
-    def __call__(self, before: State, contribution: Contribution) -> None:
+    def __call__(self, before: State, contribution: Contribution) -> tf.Tensor:
         """Apply what this replica contributes, together with what the other replicas do.
 
         Args:
             before: The state that the step started from.
             contribution: Of this replica, to the whole batch.
+
+        Returns:
+            The global norm of the whole batch's gradient, before it is clipped: a float32 scalar,
+            the same on all replicas.
         """
         drawn = [
             after - start for after, start in zip(contribution.seeds, before.seeds, strict=True)
@@ -68,7 +72,7 @@ class Update:
             if moments.shape[0]
         ]
         # One sum for all: every collective costs a round trip.
-        tf.distribute.get_replica_context().merge_call(
+        return tf.distribute.get_replica_context().merge_call(
             partial(self._apply, [norm for norm, _ in measured]),
             args=([*contribution.gradients, *(moments for _, moments in measured)], drawn),
         )
@@ -79,7 +83,7 @@ class Update:
         strategy: tf.distribute.Strategy,
         contributed: list[tf.Tensor],
         drawn: list[tf.Tensor],
-    ) -> None:
+    ) -> tf.Tensor:
         """Within the context of all replicas; the tensors are one a replica."""
         variables = self._variables
         weights = [weight.value for weight in variables.weights]
@@ -88,18 +92,20 @@ class Update:
             tf.distribute.ReduceOp.SUM, list(zip(contributed, places, strict=True))
         )
         gradients, moments = sums[: len(weights)], sums[len(weights) :]
-        self._learn(strategy, weights, gradients)
+        gradient_norm = self._learn(strategy, weights, gradients)
         for norm, of_norm in zip(norms, moments, strict=True):
             self._follow(strategy, norm, of_norm)
         for seed, numbers in zip(variables.seeds, drawn, strict=True):
             strategy.extended.update(seed.value, _add, args=(numbers,), group=False)
+        return gradient_norm
 
     def _learn(
         self,
         strategy: tf.distribute.Strategy,
         weights: list[tf.Variable],
         gradients: list[tf.Tensor],
-    ) -> None:
+    ) -> tf.Tensor:
+        """Gives the global norm of the gradients, as they were before they are clipped."""
         optimizer, clip_norm = self._optimizer, self._clip_norm
 
         def learn(
@@ -112,6 +118,8 @@ class Update:
                 optimizer.update_step(whole, weight, rate)
 
         rate = scale = None
+        # All devices hold the same sums: one of them says what their norm is.
+        norm = global_norm([strategy.experimental_local_results(each)[0] for each in gradients])
         if weights:
             # Once for all of them: a schedule calculates it.
             rate = strategy.extended.update(
@@ -127,6 +135,7 @@ class Update:
         if self._averages is not None:
             self._averages.follow(strategy, self._variables.weights)
         optimizer.iterations.value.assign_add(1)
+        return norm
 
     @staticmethod
     def _follow(
@@ -159,11 +168,21 @@ def clipping_scale(gradients: list[tf.Tensor], clip_norm: float) -> tf.Tensor:
 
     A gradient that is not finite stays so: it is found and reported, not hidden.
     """
+    return clip_norm / tf.maximum(global_norm(gradients), clip_norm)
+
+
+def global_norm(gradients: list[tf.Tensor]) -> tf.Tensor:
+    """The norm of all of these together, a float32 scalar; 0 of none.
+
+    Each is squared where it is: only numbers leave its device.
+    """
+    if not gradients:
+        return tf.zeros([])
     squares = []
     for gradient in gradients:
         with tf.device(gradient.device):
             squares.append(tf.reduce_sum(tf.square(gradient)))
-    return clip_norm / tf.maximum(tf.sqrt(tf.add_n(squares)), clip_norm)
+    return tf.sqrt(tf.add_n(squares))
 
 
 def _of_this_replica(seed: keras.Variable) -> tf.Tensor:

@@ -122,6 +122,16 @@ class PlotWall(QWidget):
             can_be_log=True,
             has_readout=True,
         )
+        self.gradient_plot = TimePlot(
+            "gradient_norm_plot",
+            "Gradient norm",
+            "Global norm of the gradient of the whole batch before it is clipped: mean over the "
+            "steps of each report.",
+            bounds=nothing_below,
+            empty_note="No gradient norms recorded",
+            can_be_log=True,
+            has_readout=True,
+        )
         self.waiting_plot = TimePlot(
             "waiting_plot",
             "Waiting for data, %",
@@ -151,7 +161,7 @@ class PlotWall(QWidget):
     @property
     def further_plots(self) -> tuple[TimePlot, ...]:
         """Those that are shown when a person asks for them."""
-        return (self.learning_rate_plot, self.waiting_plot)
+        return (self.learning_rate_plot, self.gradient_plot, self.waiting_plot)
 
     def setFurtherPlots(self, shown: tuple[TimePlot, ...]) -> None:
         """Show these of the further plots, and no others."""
@@ -187,7 +197,7 @@ class PlotWall(QWidget):
         self.redraw()
 
     def setLogarithmic(self, is_log: bool) -> None:
-        """Whether losses, errors and learning rates stand at their logarithms."""
+        """Whether losses, errors, rates and norms stand at their logarithms."""
         for plot in (*self.plots, *self.further_plots):
             plot.setLogarithmic(is_log)
         self.redraw()
@@ -217,6 +227,8 @@ class PlotWall(QWidget):
         self.learning_rate_plot.setCurves(
             (Curve(curves.learning_rate, "", _training_color, formatting.number, "0.0e-00"),)
         )
+        norms = Curve(curves.gradient_norm, "", _training_color, formatting.number, "0.0e-00")
+        self.gradient_plot.setCurves(self._smoothed(norms))
         self.waiting_plot.setCurves(
             (Curve(curves.waiting_for_data, "", _training_color, _percent, "100.0 %"),)
         )
@@ -260,34 +272,34 @@ class PlotWall(QWidget):
         super().hideEvent(event)
 
     def _left(self) -> tuple[TimePlot, ...]:
-        further = (self.learning_rate_plot,) if self.learning_rate_plot in self._further else ()
-        return (self.loss_plot, self.metric_plot, *further)
+        return (self.loss_plot, self.metric_plot, *self._shown_of(self.further_plots[:2]))
 
     def _right(self) -> tuple[TimePlot, ...]:
-        further = (self.waiting_plot,) if self.waiting_plot in self._further else ()
+        further = self._shown_of(self.further_plots[2:])
         return (self.utilization_plot, self.memory_plot, self.rate_plot, *further)
+
+    def _shown_of(self, plots: tuple[TimePlot, ...]) -> tuple[TimePlot, ...]:
+        return tuple(plot for plot in plots if plot in self._further)
 
     def _arrange(self) -> None:
         grid, left, right = self._grid, self._left(), self._right()
         for plot in (*self.plots, *self.further_plots):
             grid.removeWidget(plot)
-        # The loss is as high as two plots where there is room, the metric where there is more.
-        heights = [1] * len(left)
-        for place in range(len(right) - len(left)):
-            heights[place] = 2
-        row = 0
-        for plot, height in zip(left, heights, strict=True):
-            grid.addWidget(plot, row, 0, height, 1)
-            row += height
-        for row, plot in enumerate(right):
-            grid.addWidget(plot, row, 1)
+        rows = max(len(left), len(right))
+        for column, plots in enumerate((left, right)):
+            row = 0
+            for place, plot in enumerate(plots):
+                # The first is as high as two where there is room, the next where there is more.
+                height = 2 if place < rows - len(plots) else 1
+                grid.addWidget(plot, row, column, height, 1)
+                row += height
         for row in range(grid.rowCount()):
-            grid.setRowStretch(row, 1 if row < len(right) else 0)
+            grid.setRowStretch(row, 1 if row < rows else 0)
         for plot in self.further_plots:
             plot.setParent(self)
             plot.setVisible(plot in self._further)
         for plot in self.plots:
-            plot.setMinimumHeight(_LEAST_HEIGHT if len(right) > _USUAL_ROWS else _USUAL_HEIGHT)
+            plot.setMinimumHeight(_LEAST_HEIGHT if rows > _USUAL_ROWS else _USUAL_HEIGHT)
 
     def _connect(self) -> None:
         for plot in (*self.plots, *self.further_plots):

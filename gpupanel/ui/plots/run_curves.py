@@ -75,6 +75,7 @@ class RunCurves:
             ``mean_absolute_error``; ``None`` until something was reported.
         steps: When which step was done.
         steps_per_epoch: How long an epoch is; ``None`` until that was reported.
+        gradient_norm: Of the whole batch, before it is clipped.
         waiting_for_data: In percent.
         device_rates: What each device does of the examples a second.
         checkpoints: When one was saved, each with the epoch it is of.
@@ -88,6 +89,7 @@ class RunCurves:
         self.validation_metric = SampleBuffer(4_096)
         self.examples_per_second = SampleBuffer()
         self.learning_rate = SampleBuffer(_CALM_CAPACITY)
+        self.gradient_norm = SampleBuffer()
         self.waiting_for_data = SampleBuffer(_CALM_CAPACITY)
         self.device_rates = DeviceRates()
         self.checkpoints = SampleBuffer(_CALM_CAPACITY)
@@ -198,6 +200,9 @@ class RunCurves:
         learning = np.concatenate([batch.learning_rate for batch, _ in steps])
         if not np.isnan(learning).all():
             self.learning_rate.extend(moments, learning)
+        norms = np.concatenate([batch.gradient_norm for batch, _ in steps])
+        if not np.isnan(norms).all():
+            self.gradient_norm.extend(moments, norms)
         waited = np.concatenate([batch.waiting_for_data for batch, _ in steps])
         self.waiting_for_data.extend(moments, 100.0 * waited)
         accuracy = np.concatenate([batch.accuracy for batch, _ in steps])
@@ -223,8 +228,9 @@ class RunCurves:
 
     def _break(self) -> None:
         """End every curve here: no line leads from before a restart to what is done again."""
-        curves = (self.loss, self.metric, self.examples_per_second, self.learning_rate)
-        for curve in (*curves, self.waiting_for_data, *self.device_rates.curves.values()):
+        speeds = (self.examples_per_second, self.waiting_for_data)
+        curves = (self.loss, self.metric, self.learning_rate, self.gradient_norm)
+        for curve in (*curves, *speeds, *self.device_rates.curves.values()):
             if len(curve):
                 curve.append(float(curve.times[-1]), None)
 

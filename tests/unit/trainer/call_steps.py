@@ -76,6 +76,15 @@ def main() -> None:
 
     batches = np.arange(256, dtype=np.int32).reshape(8, BATCH)
     untimed, timed = calls(timed=False), calls(timed=True)
+    with tf.GradientTape() as tape:
+        logits = model(features[:BATCH], training=True)
+        losses = keras.losses.sparse_categorical_crossentropy(
+            labels[:BATCH], logits, from_logits=True
+        )
+        loss = tf.reduce_mean(losses)
+    whole = tape.gradient(loss, [weight.value for weight in model.trainable_variables])
+    norm = float(tf.linalg.global_norm(whole))
+    norms = [norm, untimed(batches[:1]).gradient_norms, timed(batches[:1]).gradient_norms]
     reported = [asdict(untimed(batches)), asdict(untimed(batches, votes=[1.0, 0.0, 2.5]))]
     timed(batches)
     start_s = time.perf_counter()
@@ -89,7 +98,9 @@ def main() -> None:
             fastest.append(np.min([each.replica_seconds for each in several], axis=0).tolist())
             reported.append(asdict(several[-1]))
     traced = [one._function.experimental_get_tracing_count() for one in (untimed, timed)]
-    print(json.dumps({"reported": reported, "fastest_s": fastest, "traced": traced}))
+    print(
+        json.dumps({"norms": norms, "reported": reported, "fastest_s": fastest, "traced": traced})
+    )
 
 
 if __name__ == "__main__":

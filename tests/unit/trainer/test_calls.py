@@ -36,6 +36,16 @@ def test_that_votes_are_counted_once_a_process(called: dict[str, Any]) -> None:
     assert {sums["steps"] for sums in called["reported"]} == {8}
 
 
+def test_that_the_norm_is_that_of_the_gradient_of_the_whole_batch(called: dict[str, Any]) -> None:
+    tape, first, second = called["norms"]
+
+    assert first == pytest.approx(tape, rel=1e-5)
+    # The weights have learned from that batch in between.
+    assert 0.0 < second < first
+    # What is reported is a sum over eight steps.
+    assert all(first < sums["gradient_norms"] < 16 * first for sums in called["reported"])
+
+
 def test_that_each_replica_reports_its_own_seconds(called: dict[str, Any]) -> None:
     timed = called["reported"][2]
 

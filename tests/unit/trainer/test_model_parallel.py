@@ -32,7 +32,13 @@ from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun, cpu_plan
 from tests.unit.trainer.test_the_rule_for_networks import write_prices
 from tests.unit.trainer.text_folders import reviews, write_table
-from tests.unit.trainer.trained_runs import all_events, evaluation, furthest, last_metrics
+from tests.unit.trainer.trained_runs import (
+    all_events,
+    evaluation,
+    furthest,
+    gradient_norm,
+    last_metrics,
+)
 
 pytestmark = pytest.mark.tensorflow
 
@@ -169,6 +175,8 @@ def test_that_placed_layers_learn_what_one_device_learns(
     assert last_metrics(runs[name]).model_dump(exclude_none=True) == pytest.approx(
         expected, rel=1e-5
     )
+    norms = [gradient_norm(runs[each]) for each in (name, one_device)]
+    assert norms[0] == pytest.approx(norms[1], rel=1e-5)
 
 
 def test_that_dropout_normalisation_and_half_precision_work_on_placed_layers(

@@ -26,6 +26,7 @@ from tests.patience import PATIENCE_S
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
     changed,
+    gradient_norm,
     last_metrics,
     profile,
     reached,
@@ -221,6 +222,7 @@ def assert_reached(run: RunLayout, alone: RunLayout) -> None:
     # How many are right is counted: no rounding.
     assert measured["accuracy"] == expected["accuracy"]
     assert measured["val_accuracy"] == expected["val_accuracy"]
+    assert gradient_norm(run) == pytest.approx(gradient_norm(alone), rel=1e-5)
 
 
 @pytest.mark.parametrize("name", [*TWO, *THREE, "everything", "images from disk"])

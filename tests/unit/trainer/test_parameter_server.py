@@ -46,14 +46,17 @@ from tests.fakes.run_networks import assert_out_of_reach
 from tests.forked.processes import ForkedProcess, run_forked
 from tests.forked.terminal import forked_trainers
 from tests.patience import PATIENCE_S
+from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.test_multi_worker import images
 from tests.unit.trainer.trained_runs import (
     DIGITS,
     all_events,
     evaluation,
+    gradient_norm,
     last_metrics,
     profile,
     reached,
+    train_all,
     variables,
 )
 
@@ -179,6 +182,16 @@ def test_that_the_optimizer_counts_every_update(runs: dict[str, RunLayout], name
     (*_, last) = [event for event in all_events(runs[name]) if isinstance(event, EpochDone)]
 
     assert int(counted) == last.step
+
+
+def test_that_steps_say_the_norm_of_the_gradient_of_their_batch(
+    runs: dict[str, RunLayout], tmp_path: Path, make_run: MakeRun
+) -> None:
+    # Its weights stay the same: which worker takes which batch, and when, makes no difference.
+    alone = train_all(tmp_path, make_run, {"frozen": (profile(FROZEN), [64])})["frozen"]
+
+    assert gradient_norm(alone) > 0.1
+    assert gradient_norm(runs["frozen"]) == pytest.approx(gradient_norm(alone), rel=1e-5)
 
 
 def test_that_no_second_has_more_than_20_reports(runs: dict[str, RunLayout]) -> None:

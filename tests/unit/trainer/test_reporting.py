@@ -1,6 +1,7 @@
 """Events, and how often steps are reported."""
 
 import errno
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -160,7 +161,7 @@ def test_that_steps_are_reported_at_most_20_times_a_second(tmp_path: Path) -> No
         end, step = time.monotonic() + 0.5, 0
         while time.monotonic() < end:
             step += 3
-            reports.add(3, 30, (15.0, 20.0), 0.001, 0.0)
+            reports.add(3, 30, (15.0, 20.0), 0.001, 0.0, gradient_norms=1.5)
             reports.report(step, 1, step)
         reports.report(step, 1, step, now=True)
 
@@ -169,6 +170,19 @@ def test_that_steps_are_reported_at_most_20_times_a_second(tmp_path: Path) -> No
     assert sum(event.steps for event in written) == step
     assert written[-1].step == step
     assert {(event.loss, event.accuracy) for event in written} == {(0.5, 2 / 3)}
+    assert [event.gradient_norm for event in written] == pytest.approx([0.5] * len(written))
+
+
+def test_that_a_norm_that_is_not_finite_is_none_and_leaves_the_next_alone(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    with EventWriter(path) as events:
+        reports = StepReports(events, _Means())
+        for step, norms in enumerate([math.inf, 2.0, math.nan, 4.0], start=1):
+            reports.add(2, 20, (5.0, 5.0), 1.0, 0.0, gradient_norms=norms)
+            reports.report(2 * step, 1, 2 * step, now=True)
+
+    written = [event for event in read(path) if isinstance(event, StepsDone)]
+    assert [event.gradient_norm for event in written] == [None, 1.0, None, 2.0]
 
 
 def test_that_waiting_for_data_is_of_about_the_last_ten_seconds(tmp_path: Path) -> None:
@@ -176,7 +190,7 @@ def test_that_waiting_for_data_is_of_about_the_last_ten_seconds(tmp_path: Path) 
     with EventWriter(path) as events:
         reports = StepReports(events, _Means())
         for step, waited_s in enumerate([1.0, 0.0, *[0.5] * 60], start=1):
-            reports.add(1, 10, (5.0, 5.0), 1.0, waited_s)
+            reports.add(1, 10, (5.0, 5.0), 1.0, waited_s, gradient_norms=1.0)
             reports.report(step, 1, step, now=True)
 
     written = [event for event in read(path) if isinstance(event, StepsDone)]

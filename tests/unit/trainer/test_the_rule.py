@@ -21,6 +21,7 @@ from tests.unit.trainer.trained_runs import (
     all_events,
     changed,
     furthest,
+    gradient_norm,
     last_metrics,
     profile,
     train_all,
@@ -164,6 +165,7 @@ def assert_like_one_device(runs: dict[str, RunLayout], run: RunLayout, name: str
     assert measured == pytest.approx(expected, rel=1e-5)
     # How many are right is counted: no rounding.
     assert measured["accuracy"] == expected["accuracy"]
+    assert gradient_norm(run) == pytest.approx(gradient_norm(one_device), rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -182,6 +184,21 @@ def test_that_what_should_differ_differs(runs: dict[str, RunLayout], other: str)
     one = variables(runs["sgd, one device"])[name]
 
     assert abs(one - variables(runs[other])[name]).max() > 1e-2 * abs(one).max()
+
+
+def test_that_the_norm_of_a_gradient_is_that_before_it_is_clipped(
+    runs: dict[str, RunLayout],
+) -> None:
+    clipped, plain = runs["sgd, one device"], runs["not clipped"]
+    first = [
+        next(event for event in all_events(run) if isinstance(event, StepsDone))
+        for run in (clipped, plain)
+    ]
+
+    # Clipping begins with 0.5.
+    assert gradient_norm(clipped) > 0.6
+    assert {event.steps for event in first} == {1}
+    assert first[0].gradient_norm == pytest.approx(first[1].gradient_norm, rel=1e-6)
 
 
 def test_that_a_rate_that_follows_the_loss_was_lowered(runs: dict[str, RunLayout]) -> None:

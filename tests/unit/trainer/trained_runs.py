@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gpupanel.domain.data import DataSettings, DigitsData
-from gpupanel.domain.events import EpochDone, Event, TrainingEnded, decode_event
+from gpupanel.domain.events import EpochDone, Event, StepsDone, TrainingEnded, decode_event
 from gpupanel.domain.model import MlpModel, ModelSettings
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.outcome import Metrics
@@ -114,6 +114,13 @@ def train_layouts(
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
+
+
+def gradient_norm(layout: RunLayout) -> float:
+    """Mean over all steps of a run of the norm of each one's gradient, as it was reported."""
+    reports = [event for event in all_events(layout) if isinstance(event, StepsDone)]
+    sums = [report.steps * report.gradient_norm for report in reports]
+    return sum(sums) / sum(report.steps for report in reports)
 
 
 def variables(layout: RunLayout) -> dict[str, np.ndarray]:

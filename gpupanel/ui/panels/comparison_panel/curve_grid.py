@@ -25,7 +25,7 @@ _ROWS = (
     (Metric.ACCURACY, Metric.VAL_ACCURACY),
     (Metric.MEAN_ABSOLUTE_ERROR, Metric.VAL_MEAN_ABSOLUTE_ERROR),
     (Metric.EXAMPLES_PER_SECOND, Metric.WAITING_FOR_DATA),
-    (Metric.LEARNING_RATE,),
+    (Metric.LEARNING_RATE, Metric.GRADIENT_NORM),
 )
 
 

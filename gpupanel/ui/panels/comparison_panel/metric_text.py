@@ -103,6 +103,12 @@ WORDS = {
         "Learning rate",
         "Of the last update of each report, as the schedule has it.",
     ),
+    Metric.GRADIENT_NORM: _number(
+        "Gradient norm",
+        "Gradient norm",
+        "Global norm of the gradient of the whole batch before it is clipped: mean over the steps "
+        "of each report.",
+    ),
     Metric.WAITING_FOR_DATA: _share(
         "Waiting for data",
         "Waiting",

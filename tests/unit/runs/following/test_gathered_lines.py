@@ -95,9 +95,9 @@ def test_that_columns_that_do_not_belong_together_are_refused() -> None:
     packed = steps.packed()
 
     for columns in (
-        (*packed.columns[:7], packed.columns[7][:8]),
-        (*packed.columns[:7], packed.columns[7][:9]),
-        (b"",) * 8,
+        (*packed.columns[:8], packed.columns[8][:8]),
+        (*packed.columns[:8], packed.columns[8][:9]),
+        (b"",) * 9,
     ):
         torn = msgspec.structs.replace(packed, columns=columns)
         content = msgspec.msgpack.encode([[torn], PLACE])

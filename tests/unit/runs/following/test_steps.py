@@ -34,6 +34,7 @@ STEPS = st.builds(
     examples=COUNTS,
     loss=NUMBERS,
     accuracy=st.none() | NUMBERS,
+    gradient_norm=st.none() | NUMBERS,
     examples_per_second=NUMBERS,
 )
 PROBLEM = Problem(code="x", message="It broke.")

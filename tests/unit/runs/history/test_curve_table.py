@@ -24,6 +24,7 @@ def step(number: int, loss: float, accuracy: float | None = None) -> StepsDone:
         loss=loss,
         accuracy=accuracy,
         learning_rate=0.01,
+        gradient_norm=1.25,
         examples_per_second=10.5,
         waiting_for_data=0.125,
     )
@@ -59,11 +60,12 @@ def test_that_every_value_of_every_run_has_a_row_to_the_last_digit(tmp_path):
 
     header, *table = rows(path)
     assert header == ["run", "step", "time_s", "metric", "value"]
-    assert count == len(table) == 14
+    assert count == len(table) == 17
     assert ["one, and more", "2", "2.000", "loss", repr(loss)] in table
     assert ["one, and more", "2", "4.500", "val_loss", "1.5"] in table
     assert ["two", "1", "1.000", "accuracy", "0.25"] in table
     assert ["two", "1", "1.000", "learning_rate", "0.01"] in table
+    assert ["two", "1", "1.000", "gradient_norm", "1.25"] in table
     assert ["two", "1", "1.000", "waiting_for_data", "0.125"] in table
     assert not any(row[4] == "99.0" for row in table)
 
@@ -72,8 +74,8 @@ def test_that_a_long_run_is_written_whole(tmp_path):
     layout = run_with(tmp_path / "long", *(step(n, 1.0 / n) for n in range(1, 12_001)))
     assert layout.events.stat().st_size > 2**20
     path = tmp_path / "curves.csv"
-    assert write_curve_table(path, (layout,)) == 48_000
-    assert len(rows(path)) == 48_001
+    assert write_curve_table(path, (layout,)) == 60_000
+    assert len(rows(path)) == 60_001
 
 
 def test_that_a_cancelled_table_leaves_what_stood_there(tmp_path):

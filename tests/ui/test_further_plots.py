@@ -1,0 +1,155 @@
+"""Plots of Live that a person asks for: learning rate, gradient norm, waiting for data."""
+
+import itertools
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QLabel, QPushButton, QSlider, QToolButton
+
+from gpupanel.domain.events import RunRestarted, RunStarted, StepsDone
+from gpupanel.ui.panels.live_panel import LivePanel
+
+START = 1_000.0
+TITLES = ("Learning rate", "Gradient norm", "Waiting for data, %")
+
+
+def step(number: int, **measured: float | None) -> StepsDone:
+    return StepsDone(
+        time_s=START + number,
+        step=number,
+        steps=1,
+        epoch=1,
+        step_in_epoch=number,
+        examples=64,
+        loss=1.0 / number,
+        examples_per_second=1_000.0,
+        **measured,
+    )
+
+
+def measured_steps(count: int, first: int = 1) -> list[StepsDone]:
+    return [
+        step(
+            number,
+            learning_rate=0.1 / number,
+            gradient_norm=float(1 + number % 2),
+            waiting_for_data=0.25,
+        )
+        for number in range(first, first + count)
+    ]
+
+
+@pytest.fixture
+def panel(qtbot):
+    panel = LivePanel()
+    for plot in panel.plot_wall.plots:
+        plot.prepare()
+    qtbot.addWidget(panel)
+    panel.resize(1_000, 700)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    return panel
+
+
+def entries(panel) -> list[QAction]:
+    menu = panel.findChild(QToolButton, "live_more").menu()
+    return [action for action in menu.actions() if action.isCheckable()]
+
+
+def feed(panel, *events) -> None:
+    panel.addEvents([RunStarted(time_s=START, supervisor_pid=1), *events])
+    panel.plot_wall.redraw()
+
+
+def drawn(plot, index: int = 0):
+    import pyqtgraph as pg
+
+    lines = [item for item in plot.canvas.getPlotItem().items if isinstance(item, pg.PlotCurveItem)]
+    return lines[index].getData()
+
+
+def test_that_a_person_chooses_which_further_plots_are_shown(panel):
+    feed(panel, *measured_steps(20))
+    wall = panel.plot_wall
+    assert [entry.text() for entry in entries(panel)] == list(TITLES)
+    assert not any(plot.isVisible() for plot in wall.further_plots)
+    for entry in entries(panel):
+        entry.trigger()
+    assert all(plot.isVisible() for plot in wall.further_plots)
+    rate, norm, waiting = wall.further_plots
+    assert drawn(rate)[1].tolist() == pytest.approx([0.1 / n for n in range(1, 21)])
+    assert drawn(norm)[1].tolist() == [float(1 + n % 2) for n in range(1, 21)]
+    assert drawn(waiting)[1].tolist() == [25.0] * 20
+    assert {plot.canvas.time_range for plot in wall.plots} == {wall.span()}
+    assert [plot.legend.entries()[0].value for plot in wall.further_plots] == [
+        "0.0050",
+        "1.000",
+        "25.0 %",
+    ]
+    entries(panel)[1].trigger()
+    assert norm.isHidden()
+    assert rate.isVisible()
+
+
+@pytest.mark.parametrize("shown", [(), (0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)], ids=str)
+def test_that_both_columns_of_plots_end_at_the_same_height(panel, qtbot, shown):
+    feed(panel, *measured_steps(20))
+    for place in shown:
+        entries(panel)[place].trigger()
+    wall = panel.plot_wall
+    qtbot.wait(1)
+    columns: dict[int, list] = {}
+    for plot in wall.plots:
+        columns.setdefault(plot.x(), []).append(plot)
+    assert len(columns) == 2
+    ends = {max(plot.geometry().bottom() for plot in plots) for plots in columns.values()}
+    assert ends == {wall.rect().bottom()}
+    assert wall.loss_plot.height() >= wall.metric_plot.height() - 1
+    for plots in columns.values():
+        for upper, lower in itertools.pairwise(plots):
+            assert upper.geometry().bottom() < lower.y()
+
+
+def test_that_norms_are_smoothed_with_what_was_measured_behind_and_stand_at_logarithms(panel):
+    feed(panel, *measured_steps(30))
+    entries(panel)[1].trigger()
+    plot = panel.plot_wall.gradient_plot
+    panel.findChild(QSlider, "live_smoothing_slider").setValue(3)
+    panel.plot_wall.redraw()
+    faint, smooth = drawn(plot, 0)[1], drawn(plot, 1)[1]
+    assert set(faint.tolist()) == {1.0, 2.0}
+    assert np.ptp(smooth[10:]) < 0.5
+    panel.findChild(QPushButton, "live_log_values").click()
+    assert drawn(plot, 1)[1].tolist() == pytest.approx(np.log10(smooth).tolist())
+
+
+def test_that_a_run_that_recorded_no_norms_says_so(panel):
+    feed(panel, *(step(number) for number in range(1, 10)))
+    entries(panel)[1].trigger()
+    panel.plot_wall.redraw()
+    plot = panel.plot_wall.gradient_plot
+    notes = plot.canvas.findChildren(QLabel)
+    (note,) = [each for each in notes if each.text() == "No gradient norms recorded"]
+    assert note.isVisible()
+    panel.addEvents(measured_steps(1, first=10))
+    panel.plot_wall.redraw()
+    assert note.isHidden()
+
+
+def test_that_a_norm_that_was_not_finite_leaves_a_gap(panel):
+    feed(panel, *measured_steps(3), step(4, gradient_norm=None), *measured_steps(2, first=5))
+    assert np.isnan(panel._curves.gradient_norm.values).tolist() == [
+        False,
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_that_no_line_leads_from_before_a_restart_to_what_is_done_again(panel):
+    again = RunRestarted(time_s=START + 5.0, attempt=1)
+    feed(panel, *measured_steps(4), again, *measured_steps(4, first=6))
+    assert np.isnan(panel._curves.gradient_norm.values).sum() == 1
