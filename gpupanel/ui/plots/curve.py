@@ -150,4 +150,5 @@ class Curve:
             is_hidden,
             # Of a band, what stands on it would take its place.
             can_be_hidden=self.band is None,
+            keeps_name=self.band is not None,
         )

@@ -25,6 +25,7 @@ class LegendEntry:
         is_hidden: The curve is not drawn.
         note: What else the tooltip says of it.
         can_be_hidden: A click hides its curve.
+        keeps_name: Where there is no room for both, its name is shown and not its value.
     """
 
     label: str
@@ -36,6 +37,7 @@ class LegendEntry:
     is_hidden: bool = False
     note: str = ""
     can_be_hidden: bool = True
+    keeps_name: bool = False
 
     @property
     def is_clickable(self) -> bool:
@@ -153,7 +155,10 @@ class Legend(QWidget):
         """Each entry, what is written of it, and where it begins."""
         layouts = (
             [(entry.label, entry.widest) for entry in self._entries],
-            [("", entry.widest) for entry in self._entries],
+            [
+                (entry.label, "") if entry.keeps_name else ("", entry.widest)
+                for entry in self._entries
+            ],
             [("", "") for _ in self._entries],
         )
         shown = next(

@@ -53,10 +53,12 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         parent: QWidget | None = None,
         *,
         line_width: float = 1.0,
+        has_bottom_labels: bool = True,
     ) -> None:
         axes = {"bottom": bottom_axis(AxisKind.TIME), "left": ValueAxis("left")}
         box = CurveBox(has_free_values=value_range is None)
         super().__init__(parent, viewBox=box, axisItems=axes)
+        self._has_bottom_labels = has_bottom_labels
         self._fixed, self._bounds = value_range, bounds
         self._shown: tuple[float, float] | None = None
         self._fitted_times: tuple[float, float] | None = None
@@ -302,8 +304,11 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         axis.enableAutoSIPrefix(False)
         if side == "left":
             axis.setWidth(_LEFT_AXIS_WIDTH)
-        else:
+        elif self._has_bottom_labels:
             axis.setHeight(20)
+        else:
+            axis.setStyle(showValues=False)
+            axis.setHeight(theme.GRID)
 
     @Slot()
     def _take_range(self) -> None:

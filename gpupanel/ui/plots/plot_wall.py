@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
@@ -17,8 +17,10 @@ from gpupanel.ui.plots.picture import CurvePicture
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
 from gpupanel.ui.plots.smoothed_points import SmoothedPoints
+from gpupanel.ui.plots.time_band import TimeBand
 from gpupanel.ui.plots.time_plot import TimePlot
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.layouts import row_in
 
 _REDRAW_INTERVAL_MS = 250
 """Four times a second while somebody only watches: painting takes time from the training."""
@@ -34,8 +36,9 @@ _FEET = {
     AxisKind.EPOCH: "Over epochs.",
     AxisKind.TIME: "Over the time of the run, without pauses.",
 }
-_USUAL_ROWS, _USUAL_HEIGHT, _LEAST_HEIGHT = 3, 96, 72
-"""Rows of plots, and how high each is at least, in pixels: in more rows the least of all."""
+_ROWS, _USUAL_ROWS, _USUAL_HEIGHT, _LEAST_HEIGHT = 2, 6, 96, 72
+"""Rows of a plot and of a column; how high a plot is at least, in pixels: less in more rows than
+usual."""
 _SHORT_RUN_S = 120.0
 """A run that is no longer when its first steps are drawn is drawn over steps: by time, most of it
 would be the start."""
@@ -140,15 +143,17 @@ class PlotWall(QWidget):
             empty_note=_NO_STEP,
             has_readout=True,
         )
+        self.time_plot = TimeBand()
+        self.time_plot.deviceChosen.connect(self.redraw)
         self._further: tuple[TimePlot, ...] = ()
         self._timer = QTimer(self)
         self._timer.setInterval(_REDRAW_INTERVAL_MS)
         self._timer.timeout.connect(self.redraw)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setSpacing(GRID)
-        self._grid.setColumnStretch(0, 1)
-        self._grid.setColumnStretch(1, 1)
+        self._columns = (QVBoxLayout(), QVBoxLayout())
+        beside = row_in(self)
+        for column in self._columns:
+            column.setSpacing(GRID)
+            beside.addLayout(column, 1)
         self._arrange()
         self._connect()
         self.setCurves(curves)
@@ -222,6 +227,7 @@ class PlotWall(QWidget):
         self.loss_plot.setCurves(
             self._pair(*losses, formatting.number, can_smooth=True, best=Best.LEAST)
         )
+        self.time_plot.setTrack(curves.time_spent)
         self.loss_plot.setMarks(Marks(curves.checkpoints, curves.resumptions))
         self._show_metric(curves)
         self.learning_rate_plot.setCurves(
@@ -272,7 +278,8 @@ class PlotWall(QWidget):
         super().hideEvent(event)
 
     def _left(self) -> tuple[TimePlot, ...]:
-        return (self.loss_plot, self.metric_plot, *self._shown_of(self.further_plots[:2]))
+        further = self._shown_of(self.further_plots[:2])
+        return (self.loss_plot, self.time_plot, self.metric_plot, *further)
 
     def _right(self) -> tuple[TimePlot, ...]:
         further = self._shown_of(self.further_plots[2:])
@@ -282,24 +289,30 @@ class PlotWall(QWidget):
         return tuple(plot for plot in plots if plot in self._further)
 
     def _arrange(self) -> None:
-        grid, left, right = self._grid, self._left(), self._right()
-        for plot in (*self.plots, *self.further_plots):
-            grid.removeWidget(plot)
-        rows = max(len(left), len(right))
-        for column, plots in enumerate((left, right)):
-            row = 0
-            for place, plot in enumerate(plots):
+        columns = self._left(), self._right()
+        for column in self._columns:
+            for plot in (*self.plots, *self.further_plots):
+                column.removeWidget(plot)
+        rows = max(sum(map(self._rows_of, plots)) for plots in columns)
+        for column, plots in zip(self._columns, columns, strict=True):
+            more = rows - sum(map(self._rows_of, plots))
+            for plot in plots:
                 # The first is as high as two where there is room, the next where there is more.
-                height = 2 if place < rows - len(plots) else 1
-                grid.addWidget(plot, row, column, height, 1)
-                row += height
-        for row in range(grid.rowCount()):
-            grid.setRowStretch(row, 1 if row < rows else 0)
+                added = min(more, _ROWS)
+                column.addWidget(plot, self._rows_of(plot) + added)
+                more -= added
         for plot in self.further_plots:
             plot.setParent(self)
             plot.setVisible(plot in self._further)
         for plot in self.plots:
-            plot.setMinimumHeight(_LEAST_HEIGHT if rows > _USUAL_ROWS else _USUAL_HEIGHT)
+            # By their rows alone, not by how large a canvas would like to be.
+            plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+            is_low = rows > _USUAL_ROWS or plot is self.time_plot
+            plot.setMinimumHeight(_LEAST_HEIGHT if is_low else _USUAL_HEIGHT)
+
+    def _rows_of(self, plot: TimePlot) -> int:
+        """Of the grid; the band is low, under the loss."""
+        return 1 if plot is self.time_plot else _ROWS
 
     def _connect(self) -> None:
         for plot in (*self.plots, *self.further_plots):
@@ -416,6 +429,8 @@ class PlotWall(QWidget):
                 continue
             utilization.append(Curve(found.utilization, label, color, formatting.percent, "100 %"))
             memory.append(Curve(found.memory, label, color, found.memory_text, _WIDEST_MEMORY))
+        called = dict(zip((device.key for device in devices), labels, strict=True))
+        self.time_plot.setDevices([called.get(key, key) for key in curves.replica_devices])
         smooth = [each for curve in speeds for each in self._smoothed(curve)]
         self.rate_plot.setCurves(tuple(sorted(smooth, key=lambda curve: not curve.is_backdrop)))
         self.utilization_plot.setCurves(tuple(utilization))

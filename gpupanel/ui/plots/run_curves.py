@@ -13,6 +13,7 @@ from gpupanel.domain.events import (
     RunStarted,
     SharesChosen,
     StepsDone,
+    TimeReported,
     TrainingResumed,
 )
 from gpupanel.domain.outcome import Metrics
@@ -26,6 +27,7 @@ from gpupanel.ui import formatting
 from gpupanel.ui.plots.device_rates import DeviceRates
 from gpupanel.ui.plots.sample_buffer import Floats, SampleBuffer
 from gpupanel.ui.plots.step_track import StepTrack
+from gpupanel.ui.plots.time_track import TimeTrack
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,6 +80,8 @@ class RunCurves:
         gradient_norm: Of the whole batch, before it is clipped.
         waiting_for_data: In percent.
         device_rates: What each device does of the examples a second.
+        time_spent: Where the time went.
+        replica_devices: Keys of the devices that compute the run's replicas, as far as known.
         checkpoints: When one was saved, each with the epoch it is of.
         resumptions: When training went on from a checkpoint, each with the step of that.
     """
@@ -92,6 +96,8 @@ class RunCurves:
         self.gradient_norm = SampleBuffer()
         self.waiting_for_data = SampleBuffer(_CALM_CAPACITY)
         self.device_rates = DeviceRates()
+        self.time_spent = TimeTrack()
+        self.replica_devices: tuple[str, ...] = ()
         self.checkpoints = SampleBuffer(_CALM_CAPACITY)
         self.resumptions = SampleBuffer(_CALM_CAPACITY)
         self.steps = StepTrack()
@@ -122,6 +128,7 @@ class RunCurves:
     def set_plan(self, plan: LaunchPlan) -> None:
         """Know which device does which part of each batch, before any step is taken in."""
         self.device_rates.set_plan(plan)
+        self.replica_devices = tuple(replica.device_key for replica in plan.replicas)
 
     def add_events(self, parts: Sequence[Part]) -> None:
         """Take in what the run reported."""
@@ -152,6 +159,9 @@ class RunCurves:
                 case CheckpointSaved():
                     moment = self._moment(self._clock.see(part))
                     self.checkpoints.append(moment, part.epoch)
+                case TimeReported():
+                    moment = self._moment(self._clock.see(part))
+                    self.time_spent.add(moment, part.spent)
                 case EpochDone():
                     self._add_epoch(part, self._clock.see(part))
                 case RunRestarted():

@@ -6,7 +6,6 @@ from functools import partial
 from PySide6.QtCore import Signal, Slot
 from typing_extensions import override
 
-from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.time_spent import Activity
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.inputs.quiet_inputs import ComboBox
@@ -14,8 +13,8 @@ from gpupanel.ui.plots.curve import Curve
 from gpupanel.ui.plots.time_plot import TimePlot
 from gpupanel.ui.plots.time_track import BandPoints, TimeTrack
 
-_LEAST_PERCENT = 0.5
-"""An activity that never took more is not drawn, and not in the legend."""
+_LEAST_MEAN, _LEAST_ONCE = 0.5, 10.0
+"""Percent of the whole time, or of some second, that an activity took which is drawn and named."""
 
 
 class TimeBand(TimePlot):
@@ -36,6 +35,8 @@ class TimeBand(TimePlot):
             value_range=(0.0, 100.0),
             empty_note="No times recorded",
             has_readout=True,
+            # Those of the loss, above, are the same: so there is room for the band.
+            has_bottom_labels=False,
         )
         self._track = TimeTrack()
         self._replicas: dict[str, tuple[int, ...]] = {}
@@ -55,15 +56,18 @@ class TimeBand(TimePlot):
         self._track, self._drawn = track, None
         self._show_activities()
 
-    def setReplicas(self, replicas: dict[str, tuple[int, ...]]) -> None:
+    def setDevices(self, labels: Sequence[str]) -> None:
         """Offer these devices.
 
         Args:
-            replicas: By what a device is called: which replicas of the run it computes.
+            labels: What the device of each replica of the run is called.
         """
+        replicas: dict[str, tuple[int, ...]] = {}
+        for replica, label in enumerate(labels):
+            replicas[label] = (*replicas.get(label, ()), replica)
         if replicas == self._replicas:
             return
-        self._replicas = dict(replicas)
+        self._replicas = replicas
         chosen = self._device.currentText()
         self._device.blockSignals(True)
         self._device.clear()
@@ -90,8 +94,8 @@ class TimeBand(TimePlot):
         percents = self._track.percents(chosen)
         found = tuple(
             activity
-            for place, activity in enumerate(Activity)
-            if len(percents) and float(percents[:, place].max()) >= _LEAST_PERCENT
+            for activity, part in zip(Activity, percents.T, strict=True)
+            if part.size and (part.mean() >= _LEAST_MEAN or part.max() >= _LEAST_ONCE)
         )
         if (chosen, found) != self._drawn:
             self._drawn = chosen, found
@@ -108,17 +112,3 @@ class TimeBand(TimePlot):
             band=list(Activity).index(activity),
             said=points(stands_on_others=False),
         )
-
-
-def replicas_by_device(plan: LaunchPlan, labels: dict[str, str]) -> dict[str, tuple[int, ...]]:
-    """Which replicas each device of a plan computes, by what it is called.
-
-    Args:
-        plan: Of the run.
-        labels: What devices are called, by their keys.
-    """
-    found: dict[str, tuple[int, ...]] = {}
-    for replica in plan.replicas:
-        label = labels.get(replica.device_key, replica.device_key)
-        found[label] = (*found.get(label, ()), replica.index)
-    return found

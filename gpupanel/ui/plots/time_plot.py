@@ -37,6 +37,7 @@ class TimePlot(QFrame):
         empty_note: What stands in the plot while no curve has a point.
         has_readout: The values of all curves float beside the pointer.
         can_be_log: The values are above 0 and of any size.
+        has_bottom_labels: The axis at the bottom has labels of its own.
     """
 
     timeRangeChosen = Signal(float, float)
@@ -56,6 +57,7 @@ class TimePlot(QFrame):
         empty_note: str = "",
         has_readout: bool = False,
         can_be_log: bool = False,
+        has_bottom_labels: bool = True,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -69,6 +71,7 @@ class TimePlot(QFrame):
         self._axis = AxisKind.TIME
         self._scale: AxisScale = SAME_SCALE
         self._can_be_log, self._is_log = can_be_log, False
+        self._has_bottom_labels = has_bottom_labels
         self._canvas: PlotCanvas | None = None
         self._has_readout = has_readout
         self._readout: Readout | None = None
@@ -236,7 +239,12 @@ class TimePlot(QFrame):
         from gpupanel.ui.plots.plot_canvas import PlotCanvas
 
         canvas = PlotCanvas(
-            self._value_range, self._bounds, empty_note, parent, line_width=line_width
+            self._value_range,
+            self._bounds,
+            empty_note,
+            parent,
+            line_width=line_width,
+            has_bottom_labels=self._has_bottom_labels,
         )
         canvas.setAxis(self._axis)
         canvas.setScale(self._scale)
