@@ -287,3 +287,18 @@ def test_that_examples_and_steps_of_the_training_are_said_once_they_are_known(pa
     panel.setRunsFolder("")
     panel.setEpochs(0)
     assert not shown.isVisibleTo(panel)
+
+
+def test_that_what_keeps_a_run_from_starting_comes_before_the_plan(panel, qtbot):
+    """What is only worth knowing stays below: it moves no share from under the mouse."""
+    panel.resize(400, 900)
+    panel.show()
+    ready = prepare(mirrored((48, 16)), TWO_GPUS)
+    bar, problems = panel.findChild(ShareBar), panel.findChild(QWidget, "problem_list")
+
+    def is_first() -> bool:
+        return problems.mapTo(panel, problems.pos()).y() < bar.mapTo(panel, bar.pos()).y()
+
+    for problem, first in ((_HINT, False), (_ERROR, True), (_HINT, False)):
+        panel.setPreparation(Preparation(plan=ready.plan, problems=(problem,)))
+        qtbot.waitUntil(lambda wanted=first: is_first() is wanted, timeout=5_000)

@@ -51,7 +51,7 @@ class NameChoices(QWidget):
         self._button = QPushButton()
         self._button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._button.setMinimumWidth(96)
-        self._button.setStyleSheet("text-align: left")
+        self._button.setProperty("role", "choice")
         self._menu = QMenu(self._button)
         self._button.setMenu(self._menu)
         row_in(self).addWidget(self._button, 1)
