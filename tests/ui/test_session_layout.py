@@ -18,6 +18,7 @@ from pytestqt.qtbot import QtBot
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySample
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.starting_profile import starting_profile
 from gpupanel.ui.inputs.counter import Counter
@@ -46,6 +47,16 @@ def window(qtbot: QtBot, settings: QSettings, runs_dir: Path) -> Iterator[MainWi
     yield window
     window.close()
     window.deleteLater()
+
+
+def busy(inventory: DeviceInventory) -> TelemetrySample:
+    """What the devices report while somebody else uses each GPU."""
+    process = DeviceProcess(pid=4711, memory_used_mib=900, name="python train.py")
+    readings = [
+        DeviceReading(key=gpu.key, memory_used_mib=900, memory_free_mib=9_000, processes=(process,))
+        for gpu in inventory.gpus
+    ]
+    return TelemetrySample(time_s=0.0, readings=tuple(readings))
 
 
 def place(window: MainWindow, part: QWidget) -> QPoint:
@@ -150,15 +161,22 @@ def test_that_sections_stand_in_as_many_columns_as_there_is_room_for(
     assert columns() == 2
     page.data.setFocus()
     focused = QApplication.focusWidget()
-    for width, expected in ((2560, 3), (853, 1), (1280, 2)):
+    for width, expected in ((2560, 4), (1920, 3), (853, 1), (1280, 2)):
         window.resize(width, 800)
         assert columns() == expected
         qtbot.waitUntil(lambda: page.data.height() >= page.data.minimumSizeHint().height())
         assert QApplication.focusWidget() is focused
 
 
-def test_that_nothing_scrolls_on_a_large_screen(window: MainWindow) -> None:
+@pytest.mark.parametrize("inventory", [CPU_ONLY, TWO_UNEQUAL, EIGHT], ids=["none", "two", "eight"])
+def test_that_nothing_scrolls_on_a_large_screen(
+    window: MainWindow, inventory: DeviceInventory
+) -> None:
     window.resize(2560, 1440)
+    window.session.set_inventory(inventory)
+    window.session.edit(starting_profile(inventory))
+    window.session.set_sample(busy(inventory))
+    window.session.prepare_now()
     QApplication.processEvents()
     areas = [each for each in window.session_page.findChildren(QScrollArea) if each.isVisible()]
     assert max(each.verticalScrollBar().maximum() for each in areas) == 0
