@@ -27,7 +27,7 @@ from gpupanel.ui.panels.plan_panel.share_part import SharePart
 from gpupanel.ui.task_choices import Task
 from gpupanel.ui.widgets.device_report_box import DeviceReportBox
 from gpupanel.ui.widgets.labels import Caption, Note, breakable
-from gpupanel.ui.widgets.layouts import column_in, discard
+from gpupanel.ui.widgets.layouts import column_in, discard, leave_focus
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
@@ -154,6 +154,8 @@ class PlanPanel(SettingsCard):
         self._icon.setVisible(preparation != Preparation())
         self._summary.setText(self._sentence())
         self._problems.setProblems(preparation.problems)
+        if not preparation.problems:
+            leave_focus(self._problem_part)
         self._problem_part.setVisible(bool(preparation.problems))
         self._place_problems()
         self._others.setOtherProcesses(preparation.other_processes, self._device_labels)
