@@ -21,7 +21,7 @@ from gpupanel.domain.memory import (
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Change
 from gpupanel.domain.profile import DeviceSettings, Profile
-from gpupanel.domain.setting import Setting, settings_of
+from gpupanel.domain.setting import EVERY, Setting, settings_of
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.toml_text import toml_value
 from gpupanel.domain.training import TrainingSettings
@@ -166,6 +166,8 @@ def _number_text(setting: Setting, value: float) -> str:
         return f"device {value}"
     if not value and setting.off:
         return setting.off
+    if value == 1 and setting.prefix == EVERY and setting.unit:
+        return f"{setting.prefix}{setting.unit}"
     unit = setting.unit if value == 1 or setting.unit in ("", "MiB") else f"{setting.unit}s"
     return f"{setting.prefix}{value:,} {unit}".rstrip()
 

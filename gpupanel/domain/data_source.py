@@ -164,6 +164,7 @@ class DataSource(KindValue):
         "Which examples are held out. Neighbours in a series resemble each other: where the "
         "future is to be predicted, only the last ones show how well the model does.",
         default=Holdout.RANDOM,
+        needs=("validation_fraction",),
     )
     stratify: bool = setting(
         "Stratify by class",
@@ -171,6 +172,7 @@ class DataSource(KindValue):
         "trained on.",
         default=False,
         applies={"holdout": ("random",)},
+        needs=("validation_fraction",),
     )
     class_weights: ClassWeights | dict[str, ClassWeight] = setting(
         "Class weights",

@@ -118,6 +118,8 @@ class DataPreview(Value):
         augmented: The first examples as an epoch may change them; empty where none does.
         columns: Of a table; of many the first.
         texts: Of texts.
+        image_sides: Height and width in the middle of some images before they are scaled; ``None``:
+            none are.
         needs_download: The data is not on this machine yet; the start of a run downloads it.
         needs_start: Only a run shows what the data is like: it comes from Python code, which
             nothing but the start of a run carries out.
@@ -140,6 +142,7 @@ class DataPreview(Value):
     augmented: tuple[ExamplePreview, ...] = ()
     columns: tuple[ColumnPreview, ...] = ()
     texts: TextsPreview | None = None
+    image_sides: tuple[int, int] | None = None
     needs_download: bool = False
     needs_start: bool = False
     problems: tuple[Problem, ...] = ()

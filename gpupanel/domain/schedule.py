@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from gpupanel.domain.choice import ChoiceEnum
-from gpupanel.domain.setting import setting
+from gpupanel.domain.setting import EVERY, setting
 from gpupanel.domain.value import Fraction, PositiveInt, Value
 
 OpenFraction = Annotated[float, Field(gt=0.0, lt=1.0)]
@@ -49,7 +49,7 @@ class ScheduleSettings(Value):
         "Falls",
         "In how many epochs the learning rate falls by the factor.",
         default=10,
-        prefix="every ",
+        prefix=EVERY,
         unit="epoch",
         applies={"kind": _FALLS_BY_EPOCHS},
     )

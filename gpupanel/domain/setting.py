@@ -87,6 +87,10 @@ class Bounds:
     below_most: bool = False
 
 
+EVERY: Final = "every "
+"""A prefix that needs no number before one of what it counts: "every epoch"."""
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One setting of a table of the profile.

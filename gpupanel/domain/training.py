@@ -15,7 +15,7 @@ from gpupanel.domain.optimizer import (
     optimizers_taking,
 )
 from gpupanel.domain.schedule import NO_SCHEDULE, RateCurve, ScheduleSettings
-from gpupanel.domain.setting import setting
+from gpupanel.domain.setting import EVERY, setting
 from gpupanel.domain.value import Count, Float32, Fraction, PositiveInt, Value
 
 MOST_MINUTES = 1e6
@@ -197,7 +197,7 @@ class TrainingSettings(Value):
         "Save the weights and the optimizer's state every this many epochs; 0 saves none.",
         default=1,
         advanced=True,
-        prefix="every ",
+        prefix=EVERY,
         unit="epoch",
         off="never",
     )

@@ -29,6 +29,8 @@ from gpupanel.trainer.datasets.examples import (
     Indices,
     read_features,
 )
+from gpupanel.trainer.datasets.images.files import ImageFiles
+from gpupanel.trainer.datasets.images.sides import usual_sides
 from gpupanel.trainer.datasets.source import Found, Reading, no_download, read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
@@ -125,8 +127,14 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
         augmented=augmented,
         columns=data_set.columns,
         texts=data_set.texts,
+        image_sides=_image_sides(data_set.training, request.seed),
         problems=data_set.all_notes(),
     )
+
+
+def _image_sides(examples: Examples, seed: int) -> tuple[int, int] | None:
+    files = examples.features
+    return usual_sides(files, seed) if isinstance(files, ImageFiles) else None
 
 
 def _epoch_counts(request: PreviewRequest, divided: Split) -> tuple[int, int]:

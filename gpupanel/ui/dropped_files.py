@@ -39,7 +39,7 @@ def kind_of_path(paths: Sequence[str]) -> Kind | None:
     if len(paths) != 1:
         return None
     suffix = _suffix(paths[0])
-    if suffix in _KINDS:
+    if suffix and suffix in _KINDS:
         return _KINDS[suffix]
     return _KINDS[""] if QFileInfo(paths[0]).isDir() else None
 

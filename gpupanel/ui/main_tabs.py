@@ -1,7 +1,7 @@
 """The three pages of the window."""
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QTabWidget, QWidget
 
 from gpupanel.ui.bindings.queue_report import runs_title
 
@@ -40,7 +40,15 @@ class MainTabs(QTabWidget):
 
     @Slot()
     def show_live(self) -> None:
-        """Go to the run that is shown."""
+        """Go to the run that is shown.
+
+        Nobody pressed a tab: a focus on the page before goes to the tabs. Qt would give it to the
+        first button of the page, which the next press of a key would click.
+        """
+        before, focused = self.currentWidget(), QApplication.focusWidget()
+        is_there = focused is not None and (focused is before or before.isAncestorOf(focused))
+        if is_there and before is not self._live:
+            self.tabBar().setFocus()
         self.setCurrentWidget(self._live)
 
     @Slot(int, int)

@@ -20,7 +20,7 @@ from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.tips import wrapped
 
-_TWO_COLUMNS, _THREE_COLUMNS = 760, 1_500
+_TWO_COLUMNS, _THREE_COLUMNS, _FOUR_COLUMNS = 760, 1_500, 2_100
 """Pixels: so wide is the page at least where it has so many columns."""
 _LEAST_WIDTH, _SCROLL_BAR_WIDTH = 440, 12
 
@@ -29,7 +29,8 @@ class SessionLayout(QWidget):
     """Sections on the left, what they come to on the right; below each other where it is narrow.
 
     On the right stands what a person wants to see first and always: how long and how fast is
-    trained, and what will happen. Where there is room, the left has two columns.
+    trained, and what will happen. Where there is room, the left has two columns, and so has the
+    right where there is more.
 
     Args:
         note: Above all sections.
@@ -48,17 +49,12 @@ class SessionLayout(QWidget):
         self._sections, self._beside = tuple(sections), tuple(beside)
         self._columns = 0
         self._left = (SectionColumn(left_margin=2 * GRID), SectionColumn())
-        self._right = SectionColumn()
+        self._right = (SectionColumn(), SectionColumn())
         self._links = JumpLinks((*sections, *beside))
         self._links.chosen.connect(self.show_section)
-        editors = QWidget()
-        editors.setProperty("page", "true")
-        row = row_in(editors, spacing=0)
-        for column in self._left:
-            row.addWidget(column, 1)
         self._left_area, self._right_area = (
-            VerticalScrollArea(editors),
-            VerticalScrollArea(self._right),
+            VerticalScrollArea(_side_by_side(self._left)),
+            VerticalScrollArea(_side_by_side(self._right)),
         )
         self._left_area.setAccessibleName("Sections of the session")
         self._right_area.setAccessibleName("Training, and what will happen")
@@ -114,7 +110,7 @@ class SessionLayout(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         width = self.width()
-        columns = 1 + (width >= _TWO_COLUMNS) + (width >= _THREE_COLUMNS)
+        columns = 1 + sum(map(width.__ge__, (_TWO_COLUMNS, _THREE_COLUMNS, _FOUR_COLUMNS)))
         if columns != self._columns:
             self._arrange(columns)
 
@@ -122,20 +118,21 @@ class SessionLayout(QWidget):
         """Put every section into its place; the focus stays where it is."""
         focused = QApplication.focusWidget()
         self._columns = columns
-        left: tuple[Sequence[QWidget], Sequence[QWidget]]
         half = (len(self._sections) + 1) // 2
-        left = ((self._note, *self._sections[:half]), self._sections[half:])
-        if columns < 3:
-            left = ((self._note, *self._sections), ())
-        right: Sequence[QWidget] = self._beside
-        if columns == 1:
-            left, right = ((self._note, *self._all), ()), ()
-        for column, parts in zip((*self._left, self._right), (*left, right), strict=True):
-            column.set_parts(parts)
-        self._left[1].setVisible(columns == 3)
+        sections, beside = self._sections, self._beside
+        parts: tuple[Sequence[QWidget], ...] = {
+            1: ((self._note, *self._all), (), (), ()),
+            2: ((self._note, *sections), (), beside, ()),
+            3: ((self._note, *sections[:half]), sections[half:], beside, ()),
+            4: ((self._note, *sections[:half]), sections[half:], beside[:1], beside[1:]),
+        }[columns]
+        for column, of_column in zip((*self._left, *self._right), parts, strict=True):
+            column.set_parts(of_column)
+        self._left[1].setVisible(columns > 2)
+        self._right[1].setVisible(columns > 3)
         self._right_area.setVisible(columns > 1)
         self._links.setVisible(columns < 3)
-        self._splitter.setSizes([1_000, 750] if columns < 3 else [2_000, 1_000])
+        self._splitter.setSizes({3: [2_000, 1_000], 4: [1_000, 1_000]}.get(columns, [1_000, 750]))
         if focused is not None and self.isAncestorOf(focused):
             focused.setFocus()
 
@@ -219,6 +216,15 @@ class VerticalScrollArea(QScrollArea):
         page = self.widget()
         if page is not None:
             self.setMinimumWidth(page.minimumSizeHint().width() + _SCROLL_BAR_WIDTH)
+
+
+def _side_by_side(columns: Sequence[QWidget]) -> QWidget:
+    page = QWidget()
+    page.setProperty("page", "true")
+    row = row_in(page, spacing=0)
+    for column in columns:
+        row.addWidget(column, 1)
+    return page
 
 
 def _scroll_to_top(area: QScrollArea, section: QWidget) -> None:

@@ -133,7 +133,7 @@ def test_that_each_source_keeps_what_was_typed_for_it(panel, qtbot):
 
 
 def test_that_order_and_cache_carry_over_to_a_new_source(panel):
-    _named(panel, FoldButton, "More settings").click()
+    _named(panel, FoldButton, "Advanced").click()
     _named(panel, QCheckBox, "Shuffle each epoch").click()
     _choose(panel, "npz")
     assert panel.value().shuffle is False
@@ -406,13 +406,31 @@ def test_that_the_states_are_shown_in_words(panel):
     assert "appear here" in _state(panel)
 
 
-def test_that_problems_of_the_data_are_shown_and_go_when_they_are_mended(panel):
+def test_that_problems_of_the_data_are_shown_once_and_go_when_they_are_corrected(panel):
     problem = Problem(code="npz_missing", message="The file is not there.", hint="Choose another.")
+    panel.setValue(NpzData(path="/there.npz"))
     panel.setPreview(DataPreview(problems=(problem,)))
-    assert [row.problem() for row in panel.findChildren(ProblemRow)] == [problem]
-    assert _state(panel) == "The data cannot be shown."
+    assert "cannot be shown" in _state(panel)
+    # The session has it: it stands beside its setting, and with its fix in the plan.
+    panel.setProblems((problem,))
+    assert _rows(panel) == []
+    # What does not matter to the session is said here only.
+    panel.setProblems(())
+    assert _rows(panel) == [problem]
     panel.setPreview(DataPreview(example_count=1))
-    assert all(row.isHidden() for row in panel.findChildren(ProblemRow))
+    assert _rows(panel) == []
+
+
+def test_that_nothing_is_said_to_be_wrong_while_no_data_is_chosen(panel):
+    panel.setValue(NpzData(path=""))
+    panel.setPreview(DataPreview(problems=(Problem(code="npz_missing", message="No file."),)))
+    panel.setProblems(())
+    assert _rows(panel) == []
+    assert "once the data is chosen" in _state(panel)
+
+
+def _rows(panel):
+    return [row.problem() for row in panel.findChildren(ProblemRow) if row.isVisibleTo(panel)]
 
 
 def test_that_it_fits_a_narrow_column(panel):

@@ -85,6 +85,20 @@ def test_that_a_model_is_chosen(window: MainWindow, tmp_path: Path) -> None:
     assert (model.source, model.chosen_path) == ("saved", str(tmp_path / "m.keras"))
 
 
+@pytest.mark.parametrize("name", ["README", "loop", "gone"])
+def test_that_a_file_without_an_ending_is_no_folder_of_images(
+    window: MainWindow, person: Person, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "README").write_text("words", encoding="utf-8")
+    (tmp_path / "loop").symlink_to("loop")
+    before = window.session.profile
+    drop(window, tmp_path / name)
+    assert [problem.code for _, found in person.problems for problem in found] == [
+        "drop_not_understood"
+    ]
+    assert window.session.profile == before
+
+
 @pytest.mark.parametrize("count", [1, 3])
 def test_that_what_nothing_takes_is_refused_in_words(
     window: MainWindow, person: Person, tmp_path: Path, count: int

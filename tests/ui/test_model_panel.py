@@ -183,7 +183,7 @@ def test_that_training_takes_a_dropped_model_of_any_kind(panel, name, asked):
 def test_that_settings_of_a_models_training_are_shown_where_it_is_trained(panel):
     panel.setReplicaCount(2)
     panel.setValue(SavedModel(path="m.keras"))
-    of_training = {"Last layer", "Frozen layers", "More settings"}
+    of_training = {"Last layer", "Frozen layers", "Advanced"}
     assert of_training | {"File"} <= shown_names(panel)
     panel.setTrains(False)
     assert not of_training & shown_names(panel)

@@ -1,7 +1,15 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.fine_tuning import FineTuning
@@ -287,3 +295,39 @@ def test_that_examples_and_steps_of_the_training_are_said_once_they_are_known(pa
     panel.setRunsFolder("")
     panel.setEpochs(0)
     assert not shown.isVisibleTo(panel)
+
+
+def test_that_what_keeps_a_run_from_starting_comes_before_the_plan(panel, qtbot):
+    """What is only worth knowing stays below: it moves no share from under the mouse."""
+    panel.resize(400, 900)
+    panel.show()
+    ready = prepare(mirrored((48, 16)), TWO_GPUS)
+    bar, problems = panel.findChild(ShareBar), panel.findChild(QWidget, "problem_list")
+
+    def is_first() -> bool:
+        return problems.mapTo(panel, problems.pos()).y() < bar.mapTo(panel, bar.pos()).y()
+
+    for problem, first in ((_HINT, False), (_ERROR, True), (_HINT, False)):
+        panel.setPreparation(Preparation(plan=ready.plan, problems=(problem,)))
+        qtbot.waitUntil(lambda wanted=first: is_first() is wanted, timeout=5_000)
+
+
+@pytest.mark.parametrize("left", [(), (_HINT,)])
+def test_that_the_focus_stays_here_when_the_button_of_a_fix_goes_with_its_problem(qtbot, left):
+    window, panel = QWidget(), PlanPanel()
+    qtbot.addWidget(window)
+    panel.setInventory(TWO_GPUS)
+    first = QPushButton("First of the window")
+    column = QVBoxLayout(window)
+    column.addWidget(first)
+    column.addWidget(panel)
+    with qtbot.waitExposed(window):
+        window.show()
+    window.activateWindow()
+    panel.setPreparation(Preparation(problems=(_HINT, _ERROR)))
+    (fix,) = (each for each in panel.findChildren(QPushButton) if each.text() == _FIX.label)
+    fix.setFocus()
+    qtbot.waitUntil(fix.hasFocus, timeout=5_000)
+    panel.setPreparation(Preparation(problems=left))
+    focused = QApplication.focusWidget()
+    assert focused is panel or panel.isAncestorOf(focused)

@@ -5,14 +5,26 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtWidgets import QApplication, QScrollArea, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.data import NpzData
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySample
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.starting_profile import starting_profile
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.panels.welcome_panel import WelcomePanel
+from tests.fakes.devices import CPU, CPU_ONLY, RTX_4090, TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
 
@@ -37,6 +49,16 @@ def window(qtbot: QtBot, settings: QSettings, runs_dir: Path) -> Iterator[MainWi
     window.deleteLater()
 
 
+def busy(inventory: DeviceInventory) -> TelemetrySample:
+    """What the devices report while somebody else uses each GPU."""
+    process = DeviceProcess(pid=4711, memory_used_mib=900, name="python train.py")
+    readings = [
+        DeviceReading(key=gpu.key, memory_used_mib=900, memory_free_mib=9_000, processes=(process,))
+        for gpu in inventory.gpus
+    ]
+    return TelemetrySample(time_s=0.0, readings=tuple(readings))
+
+
 def place(window: MainWindow, part: QWidget) -> QPoint:
     return part.mapTo(window, QPoint(0, 0))
 
@@ -48,10 +70,25 @@ def is_seen(window: MainWindow, part: QWidget) -> bool:
     return part.isVisible() and is_whole and window.rect().contains(rect)
 
 
+EIGHT = DeviceInventory(
+    driver="570.86.15",
+    devices=(
+        *(
+            RTX_4090.model_copy(update={"key": f"GPU-{place}", "name": "NVIDIA H100 80GB HBM3"})
+            for place in range(8)
+        ),
+        CPU,
+    ),
+)
+
+
 @pytest.mark.parametrize("size", [(853, 493), (1100, 660), (1280, 800), (1920, 1080), (2560, 1440)])
+@pytest.mark.parametrize("inventory", [CPU_ONLY, TWO_UNEQUAL, EIGHT], ids=["none", "two", "eight"])
 def test_that_nothing_is_cut_at_the_side_and_no_bar_is_off_the_screen(
-    qtbot: QtBot, window: MainWindow, size: tuple[int, int]
+    qtbot: QtBot, window: MainWindow, inventory: DeviceInventory, size: tuple[int, int]
 ) -> None:
+    window.session.set_inventory(inventory)
+    window.session.edit(starting_profile(inventory))
     for page in (window.session_page, window.live_page, window.runs):
         window.tabs.setCurrentWidget(page)
         window.resize(*size)
@@ -65,6 +102,35 @@ def test_that_nothing_is_cut_at_the_side_and_no_bar_is_off_the_screen(
             if area.isVisible() and area.horizontalScrollBar().maximum() > 0
         ]
         assert wide == []
+
+
+def test_that_the_welcome_of_a_first_start_fits_a_small_screen(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    window.session.set_inventory(TWO_UNEQUAL)
+    window.begin_unasked()
+    QApplication.processEvents()
+    window.resize(853, 493)
+    QApplication.processEvents()
+    assert (window.width(), window.height()) == (853, 493)
+    panel = window.findChild(WelcomePanel)
+    assert isinstance(panel, WelcomePanel)
+    parts = [*panel.findChildren(QPushButton), *panel.findChildren(QLabel)]
+    assert all(is_seen(window, part) for part in parts)
+
+
+def test_that_the_driver_is_named_where_there_is_room_and_never_cut(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    window.session.set_inventory(TWO_UNEQUAL)
+    (driver,) = (
+        each for each in window.devices.findChildren(QLabel) if each.text().startswith("Driver")
+    )
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: is_seen(window, driver), timeout=5_000)
+    longer = TWO_UNEQUAL.model_copy(update={"driver": "570.86.15-of-a-very-long-branch"})
+    window.session.set_inventory(longer)
+    qtbot.waitUntil(lambda: not driver.isVisible(), timeout=5_000)
 
 
 def test_that_the_first_view_has_epochs_batch_and_learning_rate_and_what_will_happen(
@@ -95,15 +161,22 @@ def test_that_sections_stand_in_as_many_columns_as_there_is_room_for(
     assert columns() == 2
     page.data.setFocus()
     focused = QApplication.focusWidget()
-    for width, expected in ((2560, 3), (853, 1), (1280, 2)):
+    for width, expected in ((2560, 4), (1920, 3), (853, 1), (1280, 2)):
         window.resize(width, 800)
         assert columns() == expected
         qtbot.waitUntil(lambda: page.data.height() >= page.data.minimumSizeHint().height())
         assert QApplication.focusWidget() is focused
 
 
-def test_that_nothing_scrolls_on_a_large_screen(window: MainWindow) -> None:
+@pytest.mark.parametrize("inventory", [CPU_ONLY, TWO_UNEQUAL, EIGHT], ids=["none", "two", "eight"])
+def test_that_nothing_scrolls_on_a_large_screen(
+    window: MainWindow, inventory: DeviceInventory
+) -> None:
     window.resize(2560, 1440)
+    window.session.set_inventory(inventory)
+    window.session.edit(starting_profile(inventory))
+    window.session.set_sample(busy(inventory))
+    window.session.prepare_now()
     QApplication.processEvents()
     areas = [each for each in window.session_page.findChildren(QScrollArea) if each.isVisible()]
     assert max(each.verticalScrollBar().maximum() for each in areas) == 0

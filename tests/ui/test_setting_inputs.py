@@ -4,9 +4,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.choice import Choice
+from gpupanel.domain.setting import EVERY
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import GREATEST, Counter
 from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
@@ -131,3 +133,36 @@ def test_that_the_arrow_down_ends_at_a_zero_that_is_the_least(qtbot):
     qtbot.addWidget(field)
     field.setValue(0.0)
     assert field.stepEnabled() == RealSpinBox.StepEnabledFlag.StepUpEnabled
+
+
+def test_that_every_epoch_is_said_without_a_number_but_while_one_may_be_typed(qtbot):
+    counter = Counter(0, zero="never", before=EVERY, unit="epoch")
+    other = Counter()
+    box = QWidget()
+    qtbot.addWidget(box)
+    row = QHBoxLayout(box)
+    row.addWidget(counter)
+    row.addWidget(other)
+    with qtbot.waitExposed(box):
+        box.show()
+    box.activateWindow()
+    other.setFocus()
+    texts = []
+    for value in (0, 1, 2):
+        counter.setValue(value)
+        texts.append(counter.text())
+    assert texts == ["never", "every epoch", "every 2 epochs"]
+    for typed, text in (("12", "every 12 epochs"), ("1", "every epoch")):
+        counter.setFocus()
+        qtbot.waitUntil(counter.hasFocus)
+        counter.selectAll()
+        qtbot.keyClicks(counter, typed)
+        assert counter.value() == int(typed)
+        other.setFocus()
+        assert counter.text() == text
+    counter.setFocus()
+    assert counter.text() == "every 1 epoch"
+    counter.selectAll()
+    qtbot.keyClick(counter, Qt.Key.Key_Delete)
+    other.setFocus()
+    assert (counter.value(), counter.text()) == (1, "every epoch")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings, Qt
-from PySide6.QtWidgets import QFileDialog, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.profile import Profile
@@ -187,6 +187,26 @@ def test_that_the_first_start_shows_ways_to_begin_and_the_next_one_does_not(
     assert window.session_page.sections.isVisible()
     window.close()
     assert welcome(opened()) is None
+
+
+def test_that_the_focus_is_on_no_button_when_the_first_run_is_shown(
+    qtbot: QtBot, opened: Open, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = opened()
+    window.activateWindow()
+    window.session.set_inventory(CPU_ONLY)
+    monkeypatch.setattr(window.control._launcher, "launch", lambda *_: None)
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        button = window.findChild(QPushButton, "welcome_example")
+        assert isinstance(button, QPushButton)
+        button.setFocus()
+        qtbot.waitUntil(button.hasFocus, timeout=5_000)
+        press(qtbot, window, "welcome_example")
+        window.control.launched.emit(run.layout)
+        assert window.tabs.currentWidget() is window.live_page
+        qtbot.waitUntil(lambda: QApplication.focusWidget() is window.tabs.tabBar(), timeout=5_000)
+    window.control.give_up_start()
 
 
 def test_that_the_example_is_trained_by_one_click(

@@ -58,7 +58,8 @@ def keys_unused(context: PlanningContext) -> Iterator[Problem]:
         )
 
 
-_WITH_OWN_RULE = ("stratify",)
+_WITH_OWN_RULE = ("stratify", "holdout")
+"""The first has a rule of its own; the second stays as it is until something is held out."""
 
 
 def found_in_data(context: PlanningContext) -> Iterator[Problem]:

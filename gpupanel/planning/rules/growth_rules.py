@@ -53,10 +53,10 @@ def _limit_message(bounded: list[PhysicalDevice], growing: list[PhysicalDevice])
 
     Read in ``_compute_gpu_options`` of TensorFlow 2.21's ``tensorflow/python/eager/context.py``.
     """
+    has = "has a fixed limit" if len(bounded) == 1 else "have fixed limits"
     return (
-        f"The fixed memory of {_names(bounded)} cancels the growth of {_names(growing)}: as "
-        "soon as one GPU of a process has a limit that is taken at once, TensorFlow lets none "
-        "grow."
+        f"{_names(bounded)} {has}; then {_names(growing)} cannot grow: TensorFlow takes the "
+        "memory of all GPUs of a process at once as soon as one has such a limit."
     )
 
 

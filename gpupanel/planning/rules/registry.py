@@ -51,6 +51,7 @@ RULES: Final[tuple[Rule, ...]] = (
     data_rules.examples_do_not_fit,
     data_rules.batch_above_examples,
     suggestion_rules.better_model,
+    suggestion_rules.better_image_size,
     data_rules.last_classes_held_out,
     data_rules.stratify_unused,
     data_rules.class_weights_unused,

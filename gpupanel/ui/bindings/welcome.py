@@ -7,6 +7,7 @@ from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.widgets.layouts import leave_focus
 
 _IMAGES, _TABLE = "images", "table"
 
@@ -69,6 +70,7 @@ class Welcome(QObject):
 
     @Slot()
     def _leave(self) -> None:
+        leave_focus(self._panel)
         self._page.show_sections()
         self._panel.deleteLater()
         self._session.documentChanged.disconnect(self._on_document)

@@ -2,8 +2,8 @@
 
 import re
 
-from PySide6.QtCore import QByteArray, Qt, QUrl, Slot
-from PySide6.QtGui import QDesktopServices, QTextBlock, QTextCursor, QTextDocument
+from PySide6.QtCore import QByteArray, Qt, QTimer, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QShowEvent, QTextBlock, QTextCursor, QTextDocument
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -38,7 +38,7 @@ class GuideDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("guide_dialog")
         self.setWindowTitle("Guide")
-        self._page = ""
+        self._page, self._wanted = "", ""
         self._before: list[tuple[str, int]] = []
         self._text = _Page(self)
         self._text.setObjectName("guide_text")
@@ -81,7 +81,20 @@ class GuideDialog(QDialog):
             heading: As it stands in the guide.
         """
         self._show_page(_GUIDE)
-        self._scroll_to(_anchor(heading))
+        self._wanted = _anchor(heading)
+        self._scroll_to(self._wanted)
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        # Where a section stands is known once the page is as wide as it will be.
+        super().showEvent(event)
+        QTimer.singleShot(0, self, self._scroll_to_wanted)
+
+    @Slot()
+    def _scroll_to_wanted(self) -> None:
+        if self._wanted:
+            self._scroll_to(self._wanted)
+            self._wanted = ""
 
     @Slot(QUrl)
     def _follow(self, link: QUrl) -> None:

@@ -12,7 +12,7 @@ from gpupanel.ui.inputs.quiet_inputs import ComboBox
 from gpupanel.ui.widgets.labels import Note, Tone, set_tone
 from gpupanel.ui.widgets.tips import teach, wrapped
 
-WIDEST_INPUT = 320
+WIDEST_INPUT = 336
 """In pixels; a number in a field across a whole screen is hard to find."""
 _WIDEST_LABEL = "Accumulation steps  "
 """Every label column is as wide as this text, so that editors line up from panel to panel."""
@@ -121,6 +121,14 @@ class SettingsForm(QWidget):
         """
         self._layout.addRow(widget)
         self._editors[key] = widget
+
+    def add_fold(self, fold: QWidget) -> None:
+        """Adds the line that folds the rows below it away: it begins where their titles do.
+
+        Args:
+            fold: What is pressed.
+        """
+        self._layout.addRow(fold)
 
     def editors(self) -> Mapping[str, QWidget]:
         """What edits each setting, by its key, from top to bottom."""

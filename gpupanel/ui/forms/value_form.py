@@ -58,8 +58,8 @@ class ValueForm(SettingsForm):
             for name, setting in self._settings.items()
         }
         self._hidden: set[str] = set()
-        self._more = FoldButton("More settings")
-        teach(self._more, "More settings", _MORE_TIP)
+        self._more = FoldButton("Advanced")
+        teach(self._more, "Advanced", _MORE_TIP)
         self._lay_out(taken)
         self._more.toggled.connect(self._show_rows)
         self._unfold({name for name, each in self._settings.items() if _is_set(each, value)})
@@ -144,7 +144,7 @@ class ValueForm(SettingsForm):
         titles = with_mnemonics((setting.title for setting in ordered), taken)
         for setting, title in zip(ordered, titles, strict=True):
             if setting.advanced and self._more.parent() is None:
-                self.add_wide(self._more)
+                self.add_fold(self._more)
             self._add(setting, title)
 
     def _add(self, setting: Setting, title: str) -> None:

@@ -1,9 +1,11 @@
 """Spin boxes for whole numbers, which report at each keystroke and can speak in words."""
 
 from PySide6.QtCore import QSignalBlocker
+from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
+from gpupanel.domain.setting import EVERY
 from gpupanel.ui.inputs.quiet_inputs import SpinBox
 
 GREATEST = 2**31 - 1
@@ -37,6 +39,8 @@ class Counter(SpinBox):
             unit: Shown behind the number, in the singular ("epoch"); gets an "s" for others.
             parent: The owner in Qt's sense.
         """
+        # Asked while Qt makes the field.
+        self._always_says_one = before != EVERY or not unit
         super().__init__(parent)
         self.setRange(least, GREATEST)
         # Room for the greatest number of all would widen the column for nothing.
@@ -52,16 +56,43 @@ class Counter(SpinBox):
     def setValue(self, value: int) -> None:
         """Shows a number silently; one beyond the range as the nearest inside."""
         # What a person is typing ("1234", not yet "1,234") is left alone when it comes back.
-        # Of the number itself: a subclass may say "none" for the least one.
-        if value == SpinBox.value(self):
+        if value == self._number:
             return
         with QSignalBlocker(self):
             super().setValue(min(value, GREATEST))
-        self._name_unit(self.value())
+        self._name_unit(self._number)
+
+    @override
+    def textFromValue(self, val: int) -> str:
+        """The number; "every epoch" needs none, but while a person may type one."""
+        return super().textFromValue(val) if val != 1 or self._says_one else ""
+
+    @override
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        if not self._always_says_one:
+            self._name_unit(self._number)
+        super().focusInEvent(event)
+
+    @override
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if not self._always_says_one:
+            self._name_unit(self._number)
+
+    @property
+    def _number(self) -> int:
+        """The number itself: a subclass may say "none" for the least one."""
+        return SpinBox.value(self)
+
+    @property
+    def _says_one(self) -> bool:
+        return self._always_says_one or self.hasFocus()
 
     def _name_unit(self, count: int) -> None:
-        if self._unit:
-            self.setSuffix(f" {self._unit}" if count == 1 else f" {self._unit}s")
+        if self._unit and count == 1:
+            self.setSuffix(f" {self._unit}" if self._says_one else self._unit)
+        elif self._unit:
+            self.setSuffix(f" {self._unit}s")
 
 
 class OptionalCounter(Counter):

@@ -4,18 +4,29 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QFontMetrics
-from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QWidget
+from PySide6.QtGui import QAction, QFontMetrics, QIcon, QPaintEvent
+from PySide6.QtWidgets import (
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QStylePainter,
+    QWidget,
+)
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.visible_text import visible_line
+from gpupanel.ui import resources, theme
 from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import wrapped
 
 _MOST_OFFERED = 300
 """A menu of more entries takes long to open; the profile may name any other."""
 _LONGEST = 60
+_ARROW, _TO_ARROW = 14, 6
+"""Pixels of the arrow, and beside it."""
 _NONE = "Available once the data was read"
 
 
@@ -48,10 +59,10 @@ class NameChoices(QWidget):
         self._choices: tuple[Choice, ...] = ()
         self._found: tuple[str, ...] = ()
         self._names: tuple[str, ...] = ()
-        self._button = QPushButton()
+        self._button = _MenuButton()
         self._button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._button.setMinimumWidth(96)
-        self._button.setStyleSheet("text-align: left")
+        self._button.setProperty("role", "choice")
         self._menu = QMenu(self._button)
         self._button.setMenu(self._menu)
         row_in(self).addWidget(self._button, 1)
@@ -141,6 +152,22 @@ class NameChoices(QWidget):
             self._names = names
             self._show()
             self.valueChanged.emit(self.value())
+
+
+class _MenuButton(QPushButton):
+    """Opens a menu, and looks as a list does; Qt gives such a text no room at its left."""
+
+    @override
+    def paintEvent(self, arg__1: QPaintEvent) -> None:
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        option.features &= ~QStyleOptionButton.ButtonFeature.HasMenu
+        painter = QStylePainter(self)
+        painter.drawControl(QStyle.ControlElement.CE_PushButton, option)
+        name = "chevron-down" if self.isEnabled() else "chevron-down-off"
+        arrow = QIcon(str(resources.path("icons", theme.current().name, f"{name}.svg")))
+        top = (self.height() - _ARROW) // 2
+        arrow.paint(painter, self.width() - _ARROW - _TO_ARROW, top, _ARROW, _ARROW)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -44,6 +44,7 @@ class TrainingPanel(SettingsCard):
         foot.addWidget(find)
         self.body.addLayout(foot)
         self._form.valueChanged.connect(self._take)
+        self.set_summary(_summary(self.value()))
 
     def value(self) -> TrainingSettings:
         """The settings as shown."""

@@ -1,13 +1,13 @@
 """What a person sees at the first start: four ways to begin."""
 
 from PySide6.QtCore import Qt, Signal, SignalInstance
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.tips import teach
 
-_WIDTH = 520
+_WIDTH, _LEAST_WIDTH = 520, 360
 """Pixels."""
 
 
@@ -68,7 +68,8 @@ class WelcomePanel(QWidget):
         skip = self._button("welcome_skip", "S&kip", "Shows all settings", self.skipped)
         skip.setProperty("role", "quiet")
         card = QWidget(self)
-        card.setFixedWidth(_WIDTH)
+        card.setMinimumWidth(_LEAST_WIDTH)
+        card.setMaximumWidth(_WIDTH)
         inner = QVBoxLayout(card)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(2 * GRID)
@@ -76,10 +77,15 @@ class WelcomePanel(QWidget):
         inner.addWidget(note)
         inner.addLayout(choices)
         inner.addWidget(skip, 0, Qt.AlignmentFlag.AlignLeft)
+        # Not centred by its alignment: that would make it as narrow as its words allow.
+        middle = QHBoxLayout()
+        middle.addStretch(1)
+        middle.addWidget(card, 1_000)
+        middle.addStretch(1)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(4 * GRID, 4 * GRID, 4 * GRID, 4 * GRID)
+        layout.setContentsMargins(2 * GRID, 4 * GRID, 2 * GRID, 4 * GRID)
         layout.addStretch(1)
-        layout.addWidget(card, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addLayout(middle)
         layout.addStretch(2)
         self.setFocusProxy(self.findChildren(QPushButton)[0])
 

@@ -21,8 +21,15 @@ class FixButtons(QWidget):
     fixRequested = Signal(object)
     """A button was pressed: its :class:`Fix`."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, further: QWidget | None = None) -> None:
+        """Shows no button.
+
+        Args:
+            parent: The owner in Qt's sense.
+            further: Stands behind the buttons, in the next line where there is no room.
+        """
         super().__init__(parent)
+        self._further = further
         self._buttons: list[_FixButton] = []
         self._layout = FlowLayout(self)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
@@ -41,9 +48,13 @@ class FixButtons(QWidget):
             button.fixRequested.connect(self.fixRequested)
             self._buttons.append(button)
             self._layout.addWidget(button)
+        if self._further is not None:
+            self._layout.removeWidget(self._further)
+            self._layout.addWidget(self._further)
         for position, (button, fix) in enumerate(zip(self._buttons, fixes, strict=True)):
             button.setFix(fix, is_first=position == 0)
-        self.setVisible(bool(fixes))
+        is_further = self._further is not None and not self._further.isHidden()
+        self.setVisible(bool(fixes) or is_further)
 
 
 class _FixButton(QPushButton):

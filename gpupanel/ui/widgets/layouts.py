@@ -2,7 +2,14 @@
 
 from collections.abc import Iterable
 
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QGridLayout,
+    QHBoxLayout,
+    QLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
 
 def column_in(parent: QWidget, *, spacing: int = 8) -> QVBoxLayout:
@@ -21,9 +28,23 @@ def row_in(parent: QWidget, *, spacing: int = 8) -> QHBoxLayout:
     return layout
 
 
+def leave_focus(part: QWidget) -> None:
+    """Give the focus to what is around a part that has it, before the part goes.
+
+    Qt would hand it on to some other widget, in which the next press of a key does something that
+    nobody wanted; from what is around, Tab continues where it was.
+    """
+    around, focused = part.parentWidget(), QApplication.focusWidget()
+    if around is None or focused is None:
+        return
+    if focused is part or part.isAncestorOf(focused):
+        around.setFocus()
+
+
 def discard(layout: QLayout, parts: Iterable[QWidget]) -> None:
     """Take parts out of a layout for good; they are gone from the screen at once."""
     for part in parts:
+        leave_focus(part)
         layout.removeWidget(part)
         part.hide()
         part.deleteLater()

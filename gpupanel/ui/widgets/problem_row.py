@@ -40,8 +40,8 @@ class ProblemRow(QFrame):
         self._message = ProseLabel()
         self._hint = ProseLabel(tone="muted")
         self._command = CommandLine("", self)
-        self._fixes = FixButtons(self)
         self._doctor = QPushButton("Open Doctor", self)
+        self._fixes = FixButtons(self, further=self._doctor)
         self._doctor.setProperty("role", "alternative")
         self._doctor.setToolTip("Checks driver and TensorFlow, and shows what is wrong")
         self._copy = QToolButton(self)
@@ -68,8 +68,8 @@ class ProblemRow(QFrame):
         self._hint.setVisible(bool(problem.hint))
         self._command.setCommand(problem.command)
         self._command.setVisible(bool(problem.command))
-        self._fixes.setProblem(problem)
         self._doctor.setVisible(problem.code in DOCTOR_CODES)
+        self._fixes.setProblem(problem)
         self.setAccessibleName(problem_title(problem))
         self.setAccessibleDescription(problem.hint)
         self.setCursor(
@@ -109,7 +109,6 @@ class ProblemRow(QFrame):
         buttons.addWidget(self._fixes, 1)
         # Keeps the other button at its side where there is no fix.
         buttons.addStretch(0)
-        buttons.addWidget(self._doctor, 0, Qt.AlignmentFlag.AlignTop)
         buttons.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
         words.addLayout(buttons)
         layout = QHBoxLayout(self)

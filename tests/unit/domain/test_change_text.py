@@ -32,6 +32,7 @@ NAMES = {KEY: "RTX 4090"}
         ("training.global_batch_size", 1, "Global batch size: 1 example"),
         ("training.global_batch_size", 64, "Global batch size: 64 examples"),
         ("training.checkpoint_every_epochs", 2, "Checkpoint: every 2 epochs"),
+        ("training.checkpoint_every_epochs", 1, "Checkpoint: every epoch"),
         ("training.checkpoint_every_epochs", 0, "Checkpoint: never"),
         ("strategy.kind", "mirrored", "Strategy: Mirrored"),
         ("strategy.shares", [3, 2], "Shares: 3 + 2"),

@@ -15,7 +15,7 @@ from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, TableData, Target
 from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.preview import DataPreview, PreviewRequest
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import ProblemError, Severity
 from gpupanel.domain.profile import Task
 from gpupanel.trainer import preview as preview_module
 from gpupanel.trainer.datasets.source import Reading, read_data
@@ -281,3 +281,18 @@ def test_that_the_examples_of_an_epoch_are_counted_as_a_run_takes_them() -> None
     most = max(count for _, count in found.class_counts)
     assert 10 * most * 0.7 < repeated.trained_count <= 10 * most
     assert preview(PreviewRequest(data=data, task="evaluate")).trained_count == 0
+
+
+def test_that_the_usual_size_of_images_is_that_of_their_files(tmp_path: Path) -> None:
+    for name in ("cat", "dog"):
+        (tmp_path / name).mkdir()
+        for number in range(9):
+            image = Image.new("RGB", (300, 200))
+            image.save(tmp_path / name / f"{number}.png")
+    Image.new("RGB", (7, 9)).save(tmp_path / "dog" / "odd.png")
+    (tmp_path / "dog" / "broken.png").write_bytes(b"no image")
+    data = ImagesData(path=str(tmp_path), unreadable_share=0.2)
+    found = preview(PreviewRequest(data=data, example_limit=2))
+    assert found.problems[0].severity is not Severity.ERROR
+    assert (found.image_sides, found.feature_shape) == ((200, 300), (64, 64, 3))
+    assert preview(PreviewRequest(data=DigitsData(), example_limit=2)).image_sides is None

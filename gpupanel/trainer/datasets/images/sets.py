@@ -258,13 +258,16 @@ class _Lister:
     def _no_images(self, empty: list[str], classes: int) -> ProblemError:
         names = [as_utf8(name) for name in empty]
         what = names[0] if len(names) == 1 else f"{len(names):,} empty classes"
+        one = f"Class {_shown(empty)} has no images."
+        several = f"{len(empty):,} classes have no images: {_shown(empty)}."
         fix = None
         if self.training is None and len(empty) < classes:
             fix = Fix.of(f"Leave out {what}", "data.leave_out", [*self.data.leave_out, *names])
         return _problem(
             "data_class_empty",
-            f"{len(empty)} class folder(s) in {self.root} hold no images: {_shown(empty)}.",
-            f"Put images there ({', '.join(sorted(SUFFIXES))}), or remove the folder.",
+            one if len(empty) == 1 else several,
+            f"Put images ({', '.join(sorted(SUFFIXES))}) into its folder in {self.root}, or leave "
+            "the class out.",
             self.key,
             fix,
         )

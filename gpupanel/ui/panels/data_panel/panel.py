@@ -1,6 +1,6 @@
 """The data's settings, and a preview of the data."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from gpupanel.domain.data import DEFAULT_DATA, DataSettings
 from gpupanel.domain.data_download import DownloadProgress
 from gpupanel.domain.kind import Kind, kinds_of
 from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.problem import Problem
 from gpupanel.ui.dropped_files import kind_of_files, kind_of_path, local_paths
 from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.forms.kind_form import KindForm
@@ -101,6 +102,13 @@ class DataPanel(SettingsCard):
     def setDownloadProgress(self, progress: DownloadProgress) -> None:
         """Shows how far the download is."""
         self._preview.download.setProgress(progress)
+
+    @override
+    def setProblems(self, problems: Iterable[Problem]) -> None:
+        """Shows problems beside the settings; the preview's other ones stand below them."""
+        problems = tuple(problems)
+        super().setProblems(problems)
+        self._preview.setProblemsElsewhere(problems)
 
     def setPreviewBusy(self, busy: bool) -> None:
         """Says that the data is being read."""

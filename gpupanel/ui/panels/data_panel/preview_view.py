@@ -1,5 +1,6 @@
 """A preview of the data: what is known of it, in words and images."""
 
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from PySide6.QtCore import Signal
@@ -21,6 +22,7 @@ from gpupanel.ui.widgets.problem_row import ProblemRow
 
 _EMPTY = "Some examples and the number of each class appear here once the data is chosen."
 _BUSY = "Reading the data…"
+_PROBLEMS = "The data cannot be shown: there is a problem with it."
 _DOWNLOAD = (
     "This data is not on this machine yet. It is downloaded once, now or by the first run, and "
     "shown here then."
@@ -44,16 +46,16 @@ class PreviewView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._preview: DataPreview | None = None
-        self._is_busy = False
+        self._is_busy, self._is_chosen = False, True
+        self._problems: list[ProblemRow] = []
+        self._problem_place = QWidget()
+        self._problem_column = column_in(self._problem_place)
         self._state = Note(_EMPTY)
         self._state.setObjectName("preview_state")
         self.download = DownloadRow()
         """Shown while the data is not on this machine."""
         self.download.downloadRequested.connect(self.downloadRequested)
         self.download.cancelRequested.connect(self.downloadCancelled)
-        self._problems: list[ProblemRow] = []
-        self._problem_place = QWidget()
-        self._problem_column = column_in(self._problem_place)
         self._examples = ExamplesView()
         self._augmented_caption = Caption("Augmented, as in one epoch")
         self._augmented = ExamplesView("Augmented examples of the data")
@@ -92,10 +94,8 @@ class PreviewView(QWidget):
     def setPreview(self, preview: DataPreview | None) -> None:
         """Shows another preview; ``None``: nothing is known."""
         self._preview = preview
-        discard(self._problem_column, self._problems)
-        self._problems = [_row(problem) for problem in preview.problems] if preview else []
-        for row in self._problems:
-            self._problem_column.addWidget(row)
+        found = preview.problems if preview else ()
+        self._show_problems([p for row in self._problems if (p := row.problem()) in found])
         self._examples.setExamples(preview.examples if preview else ())
         self._augmented.setExamples(preview.augmented if preview else ())
         self._classes.setCounts(preview.class_counts if preview else ())
@@ -104,9 +104,21 @@ class PreviewView(QWidget):
         self._texts.setTexts(preview.texts if preview else None, length)
         self._show()
 
+    def setProblemsElsewhere(self, problems: Sequence[Problem]) -> None:
+        """Shows those of the preview's problems that are none of the session's.
+
+        Args:
+            problems: Of the session: they stand beside their settings, and in the plan with fixes.
+        """
+        there = {(problem.code, problem.message) for problem in problems}
+        found = self._preview.problems if self._preview else ()
+        self._show_problems([each for each in found if (each.code, each.message) not in there])
+
     def setScannable(self, scannable: bool) -> None:
-        """Whether there is data to be scanned."""
+        """Whether there is data to be scanned: a file or folder was chosen, where it needs one."""
+        self._is_chosen = scannable
         self._scan.setEnabled(scannable)
+        self._show()
 
     def setBusy(self, busy: bool) -> None:
         """Says that the data is being read; what is known stays, greyed."""
@@ -121,7 +133,6 @@ class PreviewView(QWidget):
         preview = self._preview
         self._state.setText(self._sentence())
         self.download.setVisible(bool(preview and preview.needs_download))
-        self._problem_place.setVisible(bool(self._problems))
         self._examples.setVisible(bool(preview and preview.examples))
         is_augmented = bool(preview and preview.augmented)
         self._augmented_caption.setVisible(is_augmented)
@@ -142,6 +153,14 @@ class PreviewView(QWidget):
         for part in (*first, *more):
             part.setEnabled(not self._is_busy)
 
+    def _show_problems(self, problems: Sequence[Problem]) -> None:
+        if [row.problem() for row in self._problems] != list(problems):
+            discard(self._problem_column, self._problems)
+            self._problems = [ProblemRow(problem) for problem in problems]
+            for row in self._problems:
+                self._problem_column.addWidget(row)
+        self._problem_place.setVisible(bool(self._problems and self._is_chosen))
+
     def _sentence(self) -> str:
         if self._is_busy:
             return _BUSY
@@ -152,17 +171,10 @@ class PreviewView(QWidget):
         if self._preview.needs_start and not self._preview.problems:
             return _PYTHON
         if not self._preview.example_count:
-            return (
-                "The data cannot be shown."
-                if self._preview.problems
-                else "The data has no examples."
-            )
+            if not self._preview.problems:
+                return "The data has no examples."
+            return _PROBLEMS if self._is_chosen else _EMPTY
         return _facts(self._preview)
-
-
-def _row(problem: Problem) -> ProblemRow:
-    # Its fixes stand beside what will happen, where they are applied.
-    return ProblemRow(problem.model_copy(update={"fix": None, "alternatives": ()}))
 
 
 def _facts(preview: DataPreview) -> str:

@@ -1,7 +1,7 @@
 """The heads of the panel of devices and of its cards."""
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.ui import formatting
@@ -9,6 +9,7 @@ from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.panels.device_panel.reading_text import about
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.color_dot import ColorDot
+from gpupanel.ui.widgets.dropping_row import DroppingRow
 from gpupanel.ui.widgets.labels import ElidedLabel
 from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import wrapped
@@ -97,8 +98,8 @@ class CardHead(QWidget):
         layout.addWidget(self._switch)
 
 
-class PanelHead(QWidget):
-    """The caption, the driver's version, and the way to the doctor."""
+class PanelHead(DroppingRow):
+    """The caption, the driver's version where there is room for it, and ways to more."""
 
     doctorRequested = Signal()
     historyRequested = Signal()
@@ -129,14 +130,15 @@ class PanelHead(QWidget):
             wrapped("Utilization, memory, temperature and power of all devices in the last hour.")
         )
         history.clicked.connect(self.historyRequested)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, GRID // 2, 0)
-        layout.setSpacing(GRID)
-        layout.addWidget(caption)
-        layout.addStretch(1)
-        layout.addWidget(self._driver)
-        layout.addWidget(history)
-        layout.addWidget(doctor)
+        self.row.setContentsMargins(0, 0, GRID // 2, 0)
+        self.row.setSpacing(GRID)
+        self.row.addWidget(caption)
+        self.row.addStretch(1)
+        self.row.addWidget(self._driver)
+        self.row.addWidget(history)
+        self.row.addWidget(doctor)
+        # The doctor and Help > About say which driver it is, too.
+        self.setDroppable((self._driver,))
 
     def setDriver(self, version: str | None) -> None:
         """Show which driver answers."""

@@ -27,7 +27,7 @@ from gpupanel.ui.panels.plan_panel.share_part import SharePart
 from gpupanel.ui.task_choices import Task
 from gpupanel.ui.widgets.device_report_box import DeviceReportBox
 from gpupanel.ui.widgets.labels import Caption, Note, breakable
-from gpupanel.ui.widgets.layouts import column_in, discard
+from gpupanel.ui.widgets.layouts import column_in, discard, leave_focus
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
@@ -82,6 +82,8 @@ class PlanPanel(SettingsCard):
         self.estimate = MemoryEstimateView()
         """What is known of the memory that a training takes."""
         self._others = OtherProcessesList()
+        self._problem_part = QWidget()
+        self._are_problems_first = False
         self._problem_caption = Caption("Problems")
         self._problems = ProblemList()
         self._problems.setObjectName("problem_list")
@@ -152,11 +154,24 @@ class PlanPanel(SettingsCard):
         self._icon.setVisible(preparation != Preparation())
         self._summary.setText(self._sentence())
         self._problems.setProblems(preparation.problems)
-        self._problem_caption.setVisible(bool(preparation.problems))
-        self._problems.setVisible(bool(preparation.problems))
+        if not preparation.problems:
+            leave_focus(self._problem_part)
+        self._problem_part.setVisible(bool(preparation.problems))
+        self._place_problems()
         self._others.setOtherProcesses(preparation.other_processes, self._device_labels)
         self.estimate.setPreparation(preparation, self._device_labels)
         self._show_plan()
+
+    def _place_problems(self) -> None:
+        """What keeps a run from starting comes first; the rest moves no share from the mouse."""
+        is_first = bool(self._preparation.problems) and not self._preparation.is_startable
+        if is_first == self._are_problems_first:
+            return
+        self._are_problems_first = is_first
+        # Within one column: what has the focus in there keeps it.
+        self.body.removeWidget(self._problem_part)
+        before = self._plan_part if is_first else self._replica_part
+        self.body.insertWidget(self.body.indexOf(before), self._problem_part)
 
     def setChecking(self, checking: bool) -> None:
         """Whether it is not known yet that TensorFlow can use the GPUs."""
@@ -265,14 +280,11 @@ class PlanPanel(SettingsCard):
         self.body.addLayout(head)
         self.body.addWidget(self._epochs)
         self.body.addWidget(self._stale)
-        for part in (
-            self._plan_part,
-            self._others,
-            self._problem_caption,
-            self._problems,
-            self._replica_part,
-        ):
-            self.body.addSpacing(4)
+        problems = column_in(self._problem_part)
+        problems.addWidget(self._problem_caption)
+        problems.addWidget(self._problems)
+        for part in (self._plan_part, self._others, self._problem_part, self._replica_part):
+            part.setContentsMargins(0, 4, 0, 0)
             self.body.addWidget(part)
         # Not part of the plan, which may be one that cannot be made.
         self.body.addWidget(self._answers)

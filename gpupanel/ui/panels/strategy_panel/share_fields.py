@@ -87,4 +87,5 @@ class _ShareRow(QWidget):
                 self._dot.deleteLater()
             self._dot, self._number = ColorDot(number), number
             self._layout.insertWidget(0, self._dot)
+        self._name.setText(label)
         self._name.setToolTip(wrapped(f"Replica {self._replica} runs on {label}. {_TIP}"))

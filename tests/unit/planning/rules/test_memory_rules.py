@@ -119,7 +119,7 @@ def test_that_a_limit_that_cancels_growth_names_both_gpus() -> None:
     problem = found(profile, "memory_limit_cancels_growth")
     assert problem.is_error
     assert problem.field == "memory"
-    assert "fixed memory of RTX 4090 cancels the growth of RTX 3060" in problem.message
+    assert "RTX 4090 has a fixed limit; then RTX 3060 cannot grow" in problem.message
     assert len(problem.alternatives) == 1
 
 

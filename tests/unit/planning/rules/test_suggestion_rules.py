@@ -93,3 +93,38 @@ def test_that_a_batch_above_the_examples_is_changed_by_one_click() -> None:
 )
 def test_that_an_epoch_has_several_updates(examples: int, batch: int) -> None:
     assert batch_for(examples) == batch
+
+
+@pytest.mark.parametrize(
+    ("sides", "model", "size"),
+    [
+        ((1080, 1920), ResNetModel(), (224, 224)),
+        ((100, 130), ResNetModel(), (96, 96)),
+        ((28, 28), CnnModel(), (28, 28)),
+        ((20, 400), ResNetModel(), (20, 20)),
+        ((3, 3), MlpModel(), (8, 8)),
+        # A dense layer behind larger images has a weight for each of their pixels.
+        ((1080, 1920), CnnModel(), None),
+        ((64, 64), ResNetModel(), None),
+        ((50, 50), ResNetModel(), None),
+    ],
+)
+def test_that_a_size_of_images_is_proposed_that_is_theirs(
+    sides: tuple[int, int], model: CnnModel | ResNetModel, size: tuple[int, int] | None
+) -> None:
+    profile = Profile(data=ImagesData(path="/i"), model=model)
+    preview = seen(64, 64, 3).model_copy(update={"image_sides": sides})
+    problem = problems(profile, preview).get("image_size_suggested")
+    assert (problem is None) is (size is None)
+    if problem is not None:
+        assert problem.severity is Severity.HINT
+        assert problem.fix is not None
+        better = apply_fix(profile, problem.fix)
+        assert isinstance(better.data, ImagesData)
+        assert better.data.image_size == size
+        # What a person chose stays.
+        assert "image_size_suggested" not in problems(better, preview)
+
+
+def test_that_no_size_is_proposed_where_nothing_is_scaled() -> None:
+    assert "image_size_suggested" not in problems(Profile(), seen(8, 8))

@@ -138,7 +138,7 @@ class ReplicaDiagram:
         if self._is_single:
             return (label, "the model", f"{replica.share:,} examples")
         holds = "reads the weights" if self._is_central else "copy of the weights"
-        return (f"Replica {replica.index}", label, holds)
+        return (label, holds, f"{replica.share:,} examples")
 
     def _box_height(self, line: float) -> float:
         return 3.0 * line + 12.0 + (line + GAP if self._has_frames else 0.0)
