@@ -17,6 +17,7 @@ from gpupanel.domain.event_details import (
     ReturnedMemory,
     ShortageCause,
 )
+from gpupanel.domain.finding import Finding
 from gpupanel.domain.fine_tuning import begun_text
 from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
@@ -368,6 +369,15 @@ class ProblemReported(_Event):
     problem: Problem
 
 
+class FindingReported(_Event, Finding):
+    """The supervisor found why the training is slower than it could be.
+
+    Once for each code and device, and again when it comes back after a minute without it.
+    """
+
+    kind: Literal["finding_reported"] = "finding_reported"
+
+
 class MemoryExhausted(_Event):
     """A process wanted more memory than there was: it fails because of that, or was killed.
 
@@ -448,6 +458,7 @@ class RunEnded(_Event):
         lasted_s: How long all legs of the run lasted, without the time between them; ``None``
             likewise.
         time_spent: As the trainer said at its end; ``None``: it could not.
+        findings: What held this leg of the run up, the last of each code and device.
     """
 
     kind: Literal["run_ended"] = "run_ended"
@@ -462,6 +473,7 @@ class RunEnded(_Event):
     restarts: Annotated[int, Field(ge=0)] | None = None
     lasted_s: Annotated[float, Field(ge=0.0)] | None = None
     time_spent: TimeSpent | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 class UnknownEvent(_Event):
@@ -495,6 +507,7 @@ KnownEvent = (
     | RequestAnswered
     | ModelSaved
     | ProblemReported
+    | FindingReported
     | MemoryExhausted
     | TrainingEnded
     | MemoryReturned

@@ -1,0 +1,29 @@
+"""Why a training is slower than it could be, as it was found while it went on."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.value import Value
+
+
+class Finding(Value):
+    """What holds a training up, with what to do about it.
+
+    Attributes:
+        problem: With a stable code, the figures, and a fix where a change of the profile is one.
+        since_s: Since when it has been so, as far as that was seen; seconds since the epoch (UTC).
+        cost_fraction: How much of the training's time it costs, 0 to 1; ``None``: not known.
+        device_key: The physical device that it is about; ``None``: the run as a whole.
+    """
+
+    problem: Problem
+    since_s: float
+    cost_fraction: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
+    device_key: str | None = None
+
+    @property
+    def identity(self) -> tuple[str, str | None]:
+        """What makes it the same one when it is found again: its code and its device."""
+        return self.problem.code, self.device_key
