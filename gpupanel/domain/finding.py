@@ -24,6 +24,13 @@ class Finding(Value):
     device_key: str | None = None
 
     @property
+    def cost_words(self) -> str:
+        """What it costs, within a sentence; empty where that is not known."""
+        if self.cost_fraction is None:
+            return ""
+        return f"it takes about {self.cost_fraction * 100:.0f} % of the training's time"
+
+    @property
     def identity(self) -> tuple[str, str | None]:
         """What makes it the same one when it is found again: its code and its device."""
         return self.problem.code, self.device_key
