@@ -1,11 +1,13 @@
 """Why a training is slower than it could be, as it was found while it went on."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.value import Value
+
+_ABBREVIATIONS: Final = {"cpu": "CPU", "gpu": "GPU", "pcie": "PCIe"}
 
 
 class Finding(Value):
@@ -22,6 +24,12 @@ class Finding(Value):
     since_s: float
     cost_fraction: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
     device_key: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words: "training waits for data"."""
+        words = self.problem.code.split("_")
+        return " ".join(_ABBREVIATIONS.get(word, word) for word in words)
 
     @property
     def cost_words(self) -> str:

@@ -24,6 +24,7 @@ from gpupanel.ui.checkpoint_offer import checkpoint_offer
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.dropped_files import kind_to_predict_on, local_paths
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
+from gpupanel.ui.panels.findings_panel import FindingsPanel
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.panels.log_panel import LogPanel
 from gpupanel.ui.panels.run_banner import RunBanner
@@ -61,6 +62,8 @@ class LivePage(QWidget):
     :class:`ExportFormat` or :class:`ModelExportFormat`."""
     tensorboardRequested = Signal(object)
     """TensorBoard is to show the run that is shown: its :class:`RunLayout`."""
+    findingFixRequested = Signal(object)
+    """The settings of the run are wanted with a change: its :class:`Fix`."""
     fixRequested = Signal(object)
     """The run is to be tried again with a change: its :class:`Fix`."""
 
@@ -76,6 +79,7 @@ class LivePage(QWidget):
         self._runs: tuple[RunSummary, ...] = ()
         self.setAcceptDrops(True)
         self.banner = RunBanner()
+        self.findings = FindingsPanel()
         self.parts = RunPartsPanel()
         self.live = LivePanel()
         self.evaluation = EvaluationPanel()
@@ -93,6 +97,7 @@ class LivePage(QWidget):
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
         layout.setSpacing(GRID)
         layout.addWidget(self.banner)
+        layout.addWidget(self.findings)
         layout.addWidget(self.parts)
         layout.addWidget(splitter, 1)
         self._connect()
@@ -136,6 +141,7 @@ class LivePage(QWidget):
         self.banner.longerRequested.connect(self.longerRequested)
         self.banner.tensorboardRequested.connect(self._open_tensorboard)
         self.banner.fixRequested.connect(self.fixRequested)
+        self.findings.fixRequested.connect(self.findingFixRequested)
         self.parts.keepRequested.connect(self.keepSharesRequested)
         self.evaluation.folderRequested.connect(self._open_folder)
 
@@ -143,6 +149,7 @@ class LivePage(QWidget):
     def _begin(self, layout: RunLayout) -> None:
         self._plan = self._facts = None
         self._waiting = []
+        self.findings.setFindings(())
         self.parts.setRun(None)
         self.live.clear()
         self._findings.setCurrentWidget(self.live)
@@ -192,6 +199,7 @@ class LivePage(QWidget):
             self.banner.setRun(layout.name, status_words(status))
             self.banner.setCard(card_words(status))
             self.evaluation.setStatus(status, layout.root, self._control.shown_confusion)
+        self.findings.setFindings(status.findings)
         self.parts.setStatus(status)
         self.banner.setStory(restart_text(status, self._device_names()))
         self.banner.setProblem(_problem_to_show(status), status.log_tail)

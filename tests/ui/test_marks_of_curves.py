@@ -93,7 +93,7 @@ def test_that_one_validation_alone_is_not_called_the_best(panel):
 
 def test_that_checkpoints_stand_at_the_bottom_and_the_pointer_names_them(panel):
     canvas = panel.plot_wall.loss_plot.canvas
-    triangles, _ = canvas._marks.items
+    triangles, _, _ = canvas._marks.items
     places, heights = triangles.getData()
     assert places.tolist() == pytest.approx([10.0, 20.0, 30.0], abs=0.5)
     low, high = canvas.value_range

@@ -9,6 +9,7 @@ from gpupanel.domain.events import (
     CheckpointSaved,
     DataReady,
     EpochDone,
+    FindingReported,
     RunRestarted,
     RunStarted,
     SharesChosen,
@@ -79,6 +80,8 @@ class RunCurves:
         device_rates: What each device does of the examples a second.
         checkpoints: When one was saved, each with the epoch it is of.
         resumptions: When training went on from a checkpoint, each with the step of that.
+        findings: Since when something held it up, each with its place in ``finding_titles``.
+        finding_titles: What that was, in a few words.
     """
 
     def __init__(self) -> None:
@@ -92,6 +95,8 @@ class RunCurves:
         self.device_rates = DeviceRates()
         self.checkpoints = SampleBuffer(_CALM_CAPACITY)
         self.resumptions = SampleBuffer(_CALM_CAPACITY)
+        self.findings = SampleBuffer(_CALM_CAPACITY)
+        self.finding_titles: list[str] = []
         self.steps = StepTrack()
         self.steps_per_epoch: int | None = None
         self.metric_name: str | None = None
@@ -150,6 +155,8 @@ class RunCurves:
                 case CheckpointSaved():
                     moment = self._moment(self._clock.see(part))
                     self.checkpoints.append(moment, part.epoch)
+                case FindingReported():
+                    self._add_finding(part, self._clock.see(part))
                 case EpochDone():
                     self._add_epoch(part, self._clock.see(part))
                 case RunRestarted():
@@ -220,6 +227,12 @@ class RunCurves:
         if validated is not None:
             scale = 100.0 if name == "accuracy" else 1.0
             self.validation_metric.append(moment, scale * validated)
+
+    def _add_finding(self, event: FindingReported, time_s: float) -> None:
+        """It stands where it began, which was before it was reported."""
+        passed_s = max(0.0, event.time_s - event.since_s)
+        self.findings.append(max(0.0, self._moment(time_s) - passed_s), len(self.finding_titles))
+        self.finding_titles.append(event.title)
 
     def _break(self) -> None:
         """End every curve here: no line leads from before a restart to what is done again."""
