@@ -65,14 +65,16 @@ def other_process_on_cpu(context: FindingContext) -> Iterator[Finding]:
     if busiest is not None:
         part = busiest.fraction * 100
         who = f", most of it {busiest.name} (process {busiest.pid:,}) with {part:.0f} %"
-    begun = [each for each in context.hosts if (each.others_fraction or 0.0) >= _OTHERS_FRACTION]
+    busy = [(each.others_fraction or 0.0) >= _OTHERS_FRACTION for each in context.hosts]
+    # What an observation has is of the time since the one before it.
+    begun = context.hosts[max(0, busy.index(True) - 1)]
     yield Finding(
         problem=hint(
             "other_process_on_cpu",
             f"Other programs take {taken * 100:.0f} % of {context.name(CPU_KEY)}{who}.",
             "Let them end first, or let them start with nice: the training takes what is left.",
         ),
-        since_s=begun[0].time_s,
+        since_s=begun.time_s,
         cost_fraction=min(1.0, taken),
         device_key=CPU_KEY,
     )
