@@ -59,10 +59,10 @@ def profile_of(
     )
 
 
-def context_of(profile: Profile, inventory: DeviceInventory, **facts: object) -> FindingContext:
+def context_of(profile: Profile, machine: DeviceInventory, **facts: object) -> FindingContext:
     """What is known of a run of that profile on that machine."""
-    plan = plan_of(profile, inventory)
-    context = FindingContext(profile, plan, inventory=inventory, shares=plan.shares, first_epoch=1)
+    plan = plan_of(profile, machine)
+    context = FindingContext(profile, plan, inventory=machine, shares=plan.shares, first_epoch=1)
     return replace(context, **facts)  # type: ignore[arg-type]
 
 
@@ -142,5 +142,3 @@ def found_in(context: FindingContext) -> dict[str, Finding]:
                 assert changed != context.profile
                 assert prepare(changed, context.inventory).is_startable
     return {finding.problem.code: finding for finding in findings}
-
-
