@@ -182,7 +182,6 @@ def test_that_the_window_has_half_a_minute_and_the_epoch_of_each_report() -> Non
     assert [each.epoch for each in context.reports] == [3] * 20 + [4] * 10
     assert (context.first_epoch, context.data) == (3, data)
     assert len(context.hosts) == 4
-    assert context.hosts[-1].others_fraction is not None
 
 
 def _step(epoch: int) -> StepsDone:
