@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -88,7 +88,7 @@ class LivePage(QWidget):
         self._findings.addWidget(self.evaluation)
         self.log = LogPanel()
         splitter = QSplitter(Qt.Orientation.Vertical)
-        splitter.addWidget(_scrolling(self._findings))
+        splitter.addWidget(_CurvesArea(self.findings, self._findings))
         splitter.addWidget(self.log)
         splitter.setStretchFactor(0, 5)
         splitter.setStretchFactor(1, 1)
@@ -97,7 +97,6 @@ class LivePage(QWidget):
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
         layout.setSpacing(GRID)
         layout.addWidget(self.banner)
-        layout.addWidget(self.findings)
         layout.addWidget(self.parts)
         layout.addWidget(splitter, 1)
         self._connect()
@@ -363,11 +362,29 @@ def with_devices_of(plan: LaunchPlan | None, inventory: DeviceInventory) -> Devi
     return inventory.model_copy(update={"devices": (*inventory.devices, *gone)})
 
 
-def _scrolling(findings: QWidget) -> QScrollArea:
-    """On a small screen plots keep a height at which they can be read."""
-    area = QScrollArea()
-    area.setAccessibleName("Curves and findings")
-    area.setWidgetResizable(True)
-    area.setWidget(findings)
-    findings.setProperty("page", "true")
-    return area
+class _CurvesArea(QScrollArea):
+    """On a small screen plots keep a size at which they can be read.
+
+    Args:
+        findings: Above them, never wider than what is seen: sentences are not scrolled along.
+        curves: The plots, or what an evaluation found.
+    """
+
+    def __init__(self, findings: QWidget, curves: QWidget) -> None:
+        super().__init__()
+        self._findings = findings
+        self.setAccessibleName("Curves and findings")
+        self.setWidgetResizable(True)
+        page = QWidget()
+        page.setProperty("page", "true")
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(findings, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(curves, 1)
+        self.setWidget(page)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._findings.setFixedWidth(self.viewport().width())

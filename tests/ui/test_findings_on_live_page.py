@@ -120,6 +120,11 @@ def test_that_findings_of_a_run_are_shown_with_since_and_cost_the_newest_first(
     assert desk.panel.isVisible()
     codes = [each.problem.code for each in desk.panel.findings()]
     assert codes == ["slow_pcie_link", "batch_too_small"]
+    assert desk.panel.shown().problem.code == "slow_pcie_link"
+    following = desk.panel.findChild(QPushButton, "next_finding")
+    assert following.text()[:-2] == "1 of 2"
+    following.click()
+    assert following.text()[:-2] == "2 of 2"
     words = " ".join(each.text() for each in desk.panel.findChildren(QLabel))
     assert "A step computes for 0.2 ms only." in words
     assert "Take more. Since " in words
@@ -127,7 +132,17 @@ def test_that_findings_of_a_run_are_shown_with_since_and_cost_the_newest_first(
     assert {each.text() for each in desk.panel.findChildren(QPushButton)} == {
         LARGER.label,
         ACCUMULATE.label,
+        following.text(),
     }
+    # It stays until something new is found.
+    run.step(5)
+    qtbot.waitUntil(lambda: desk.control.shown_status.step == 8)
+    assert desk.panel.shown() == BATCH
+    run.write(found("cpu_quota", "The run is held back."))
+    qtbot.waitUntil(lambda: desk.panel.shown().problem.code == "cpu_quota")
+    for _ in range(3):
+        following.click()
+    assert following.text()[:-2] == "1 of 3"
 
 
 def test_that_a_fix_puts_the_runs_settings_into_the_session_and_starts_nothing(
@@ -166,9 +181,13 @@ def test_that_another_run_and_an_end_of_the_list_leave_no_row(
     assert desk.panel.findings() == ()
 
 
-def test_that_of_many_findings_the_newest_are_shown(desk: Desk, run: WrittenRun, qtbot) -> None:
+def test_that_of_a_thousand_findings_the_newest_is_shown(
+    desk: Desk, run: WrittenRun, qtbot
+) -> None:
     many = [found(f"code_{number}", f"Number {number}.") for number in range(1_000)]
     run.write(*many)
     desk.control.open(run.layout)
-    qtbot.waitUntil(lambda: len(desk.panel.findings()) == 4)
-    qtbot.waitUntil(lambda: desk.panel.findings()[0].problem.code == "code_999")
+    qtbot.waitUntil(lambda: len(desk.panel.findings()) == 1_000)
+    following = desk.panel.findChild(QPushButton, "next_finding")
+    assert following.text()[:-2] == "1 of 1,000"
+    assert desk.panel.shown().problem.code == "code_999"
