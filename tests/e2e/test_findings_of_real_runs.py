@@ -22,6 +22,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.findings import context as finding_context
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.following.follower import RunFollower
+from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.supervision import finding_watch
 from tests.forked.terminal import forked_trainers, verb
 from tests.patience import PATIENCE_S
@@ -214,6 +215,9 @@ def provoke(reason: Reason, folder: Path) -> FindingReported:
                 )
         finally:
             ask(layout, Request.END)
+    # Killed, its supervisor still says at the end what held it up.
+    (summary,) = list_runs(layout.root.parent)
+    assert reason.code in [each.problem.code for each in summary.findings]
     assert isinstance(found, FindingReported)
     assert reason.words in found.problem.message
     assert found.since_s <= found.time_s
