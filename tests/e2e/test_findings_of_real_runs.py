@@ -109,8 +109,9 @@ def busy_neighbours(_pid: int) -> Iterator[None]:
 
 @contextmanager
 def quota(pid: int) -> Iterator[None]:
-    """Half a processor for the trainer, as long as it is there."""
-    with quota_of(0.5) as folder:
+    """A tenth of a processor for the trainer, as long as it is there: less than it gets of a busy
+    machine."""
+    with quota_of(0.1) as folder:
         (folder / "cgroup.procs").write_text(f"{pid}\n")
         try:
             yield
@@ -155,7 +156,7 @@ REASONS = {
         batch=64,
     ),
     "busy neighbour": Reason("other_process_on_cpu", "most of it python", during=busy_neighbours),
-    "quota": Reason("cpu_quota", "allows the run 0.5 processors", during=quota),
+    "quota": Reason("cpu_quota", "allows the run 0.1 processors", during=quota),
 }
 
 
