@@ -10,6 +10,7 @@ from gpupanel.cli.literal_console import styled
 from gpupanel.cli.output import EXIT_FAILED, answers, print_json, print_problems, refuse
 from gpupanel.cli.run_watcher import metrics_text, watch_to_its_end
 from gpupanel.domain.energy import RunEnergy
+from gpupanel.domain.finding import Finding
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
@@ -79,12 +80,18 @@ def run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
         "waiting_for_data": status.waiting_for_data,
         "time_spent": _time_document(status.time_spent),
         "energy": _energy_document(status.energy),
+        "findings": [finding_document(finding) for finding in status.findings],
         "problem": problem.model_dump(mode="json") if problem is not None else None,
         "saved": saved.model_dump(mode="json") if saved is not None else None,
         "memory_returned": returned.model_dump(mode="json") if returned is not None else None,
         "unread_lines": status.unread_lines,
         **evaluation_document(layout, status),
     }
+
+
+def finding_document(finding: Finding) -> dict[str, Any]:
+    """What ``--json`` says of a finding."""
+    return finding.model_dump(mode="json", include=set(Finding.model_fields))
 
 
 def _time_document(spent: TimeSpent | None) -> dict[str, Any] | None:

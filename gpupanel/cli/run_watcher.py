@@ -19,6 +19,7 @@ from gpupanel.domain.change_text import changes_toml
 from gpupanel.domain.events import (
     DevicesReady,
     EpochDone,
+    FindingReported,
     FineTuningBegan,
     MemoryReturned,
     ProblemReported,
@@ -114,7 +115,7 @@ class _Before:
         elif isinstance(event, RunRestarted):
             self.restart = event
             self.problems = {}
-        elif isinstance(event, ProblemReported) and not event.problem.is_error:
+        elif isinstance(event, ProblemReported | FindingReported) and not event.problem.is_error:
             self.problems[event.problem.code] = event.problem
 
 
@@ -185,7 +186,7 @@ class _Watcher:
             self._print_epoch(event)
         elif isinstance(event, RunRestarted):
             _print_restart(event)
-        elif isinstance(event, ProblemReported) and not event.problem.is_error:
+        elif isinstance(event, ProblemReported | FindingReported) and not event.problem.is_error:
             print_problems([event.problem])
         elif isinstance(event, DevicesReady):
             self._print_devices(event)

@@ -18,6 +18,7 @@ from gpupanel.domain.event_details import (
     ReturnedMemory,
     ShortageCause,
 )
+from gpupanel.domain.finding import Finding
 from gpupanel.domain.fine_tuning import begun_text
 from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
@@ -373,6 +374,15 @@ class ProblemReported(_Event):
     problem: Problem
 
 
+class FindingReported(_Event, Finding):
+    """The supervisor found why the training is slower than it could be.
+
+    Once for each code and device, and again when it comes back after a minute without it.
+    """
+
+    kind: Literal["finding_reported"] = "finding_reported"
+
+
 class MemoryExhausted(_Event):
     """A process wanted more memory than there was: it fails because of that, or was killed.
 
@@ -458,6 +468,7 @@ class RunEnded(_Event):
             likewise.
         time_spent: As the trainer said at its end; ``None``: it could not.
         energy: What the run's devices took in all legs; ``None``: none of them says it.
+        findings: What held this leg of the run up, the last of each code and device.
     """
 
     kind: Literal["run_ended"] = "run_ended"
@@ -473,6 +484,7 @@ class RunEnded(_Event):
     lasted_s: Annotated[float, Field(ge=0.0)] | None = None
     time_spent: TimeSpent | None = None
     energy: RunEnergy | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 class UnknownEvent(_Event):
@@ -506,6 +518,7 @@ KnownEvent = (
     | RequestAnswered
     | ModelSaved
     | ProblemReported
+    | FindingReported
     | MemoryExhausted
     | TrainingEnded
     | MemoryReturned

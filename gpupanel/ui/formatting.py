@@ -1,5 +1,7 @@
 """Numbers as people read them; what is not known is a dash."""
 
+from datetime import datetime
+
 from gpupanel.domain.number_text import DASH as DASH
 from gpupanel.domain.number_text import count as count
 from gpupanel.domain.number_text import duration as duration
@@ -42,6 +44,14 @@ def celsius(value: float | None) -> str:
 def watts(value: float | None) -> str:
     """A power: "390 W"."""
     return DASH if value is None else f"{value:.0f} W"
+
+
+def time_of_day(time_s: float) -> str:
+    """A moment, seconds since the epoch, by the clock on the wall: "10:15:02"."""
+    try:
+        return datetime.fromtimestamp(time_s).astimezone().strftime("%H:%M:%S")
+    except (OverflowError, OSError, ValueError):
+        return DASH  # a clock beyond all calendars
 
 
 def short_device_name(name: str) -> str:

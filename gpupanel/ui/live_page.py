@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -24,6 +24,7 @@ from gpupanel.ui.checkpoint_offer import checkpoint_offer
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.dropped_files import kind_to_predict_on, local_paths
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
+from gpupanel.ui.panels.findings_panel import FindingsPanel
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.panels.log_panel import LogPanel
 from gpupanel.ui.panels.run_banner import RunBanner
@@ -61,6 +62,8 @@ class LivePage(QWidget):
     :class:`ExportFormat` or :class:`ModelExportFormat`."""
     tensorboardRequested = Signal(object)
     """TensorBoard is to show the run that is shown: its :class:`RunLayout`."""
+    findingFixRequested = Signal(object)
+    """The settings of the run are wanted with a change: its :class:`Fix`."""
     fixRequested = Signal(object)
     """The run is to be tried again with a change: its :class:`Fix`."""
 
@@ -76,6 +79,7 @@ class LivePage(QWidget):
         self._runs: tuple[RunSummary, ...] = ()
         self.setAcceptDrops(True)
         self.banner = RunBanner()
+        self.findings = FindingsPanel()
         self.parts = RunPartsPanel()
         self.live = LivePanel()
         self.evaluation = EvaluationPanel()
@@ -84,7 +88,7 @@ class LivePage(QWidget):
         self._findings.addWidget(self.evaluation)
         self.log = LogPanel()
         splitter = QSplitter(Qt.Orientation.Vertical)
-        splitter.addWidget(_scrolling(self._findings))
+        splitter.addWidget(_CurvesArea(self.findings, self._findings))
         splitter.addWidget(self.log)
         splitter.setStretchFactor(0, 5)
         splitter.setStretchFactor(1, 1)
@@ -136,6 +140,7 @@ class LivePage(QWidget):
         self.banner.longerRequested.connect(self.longerRequested)
         self.banner.tensorboardRequested.connect(self._open_tensorboard)
         self.banner.fixRequested.connect(self.fixRequested)
+        self.findings.fixRequested.connect(self.findingFixRequested)
         self.parts.keepRequested.connect(self.keepSharesRequested)
         self.evaluation.folderRequested.connect(self._open_folder)
 
@@ -143,6 +148,7 @@ class LivePage(QWidget):
     def _begin(self, layout: RunLayout) -> None:
         self._plan = self._facts = None
         self._waiting = []
+        self.findings.setFindings(())
         self.parts.setRun(None)
         self.live.clear()
         self._findings.setCurrentWidget(self.live)
@@ -192,6 +198,7 @@ class LivePage(QWidget):
             self.banner.setRun(layout.name, status_words(status))
             self.banner.setCard(card_words(status))
             self.evaluation.setStatus(status, layout.root, self._control.shown_confusion)
+        self.findings.setFindings(status.findings)
         self.parts.setStatus(status)
         self.banner.setStory(restart_text(status, self._device_names()))
         self.banner.setProblem(_problem_to_show(status), status.log_tail)
@@ -355,11 +362,29 @@ def with_devices_of(plan: LaunchPlan | None, inventory: DeviceInventory) -> Devi
     return inventory.model_copy(update={"devices": (*inventory.devices, *gone)})
 
 
-def _scrolling(findings: QWidget) -> QScrollArea:
-    """On a small screen plots keep a height at which they can be read."""
-    area = QScrollArea()
-    area.setAccessibleName("Curves and findings")
-    area.setWidgetResizable(True)
-    area.setWidget(findings)
-    findings.setProperty("page", "true")
-    return area
+class _CurvesArea(QScrollArea):
+    """On a small screen plots keep a size at which they can be read.
+
+    Args:
+        findings: Above them, never wider than what is seen: sentences are not scrolled along.
+        curves: The plots, or what an evaluation found.
+    """
+
+    def __init__(self, findings: QWidget, curves: QWidget) -> None:
+        super().__init__()
+        self._findings = findings
+        self.setAccessibleName("Curves and findings")
+        self.setWidgetResizable(True)
+        page = QWidget()
+        page.setProperty("page", "true")
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(findings, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(curves, 1)
+        self.setWidget(page)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._findings.setFixedWidth(self.viewport().width())

@@ -19,6 +19,7 @@ from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.bindings.drops import Drops
 from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.bindings.export_binding import ExportBinding
+from gpupanel.ui.bindings.finding_fixes import FindingFixes
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.last_session import LastSession, is_first_start
 from gpupanel.ui.bindings.layers_binding import LayersBinding
@@ -161,6 +162,8 @@ class MainWindow(QMainWindow):
         self._longer = LongerTraining(
             self.session, self.control, self.live_page, self._questions, self
         )
+        finding_fixes = FindingFixes(self.session, self.profiles, self.live_page, self)
+        finding_fixes.used.connect(self.tabs.show_session)
         reuse = SettingsReuse(self.profiles, self.live_page, self.runs, self)
         reuse.used.connect(self.tabs.show_session)
         model_use = ModelUse(self.session, self.profiles, self.live_page, self)

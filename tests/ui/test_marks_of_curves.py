@@ -8,11 +8,13 @@ from PySide6.QtWidgets import QPushButton
 from gpupanel.domain.events import (
     CheckpointSaved,
     EpochDone,
+    FindingReported,
     RunStarted,
     StepsDone,
     TrainingResumed,
 )
 from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.plots.readout import Readout
 
@@ -93,7 +95,7 @@ def test_that_one_validation_alone_is_not_called_the_best(panel):
 
 def test_that_checkpoints_stand_at_the_bottom_and_the_pointer_names_them(panel):
     canvas = panel.plot_wall.loss_plot.canvas
-    triangles, _ = canvas._marks.items
+    triangles, _, _ = canvas._marks.items
     places, heights = triangles.getData()
     assert places.tolist() == pytest.approx([10.0, 20.0, 30.0], abs=0.5)
     low, high = canvas.value_range
@@ -111,7 +113,7 @@ def test_that_thousands_of_checkpoints_are_as_few_as_there_is_room_for(panel):
         [event for n in range(4, 3_000) for event in epoch(n, 30.0 + n / 100, 0.5, 0.8)]
     )
     panel.plot_wall.setAxis(panel.plot_wall.axis.TIME)
-    triangles, _ = panel.plot_wall.loss_plot.canvas._marks.items
+    triangles, _, _ = panel.plot_wall.loss_plot.canvas._marks.items
     assert 3 < len(triangles.getData()[0]) < 200
 
 
@@ -129,7 +131,7 @@ def test_that_a_resumed_run_has_a_line_there_and_what_it_undid_is_not_the_best(p
     wall.redraw()
     canvas = wall.loss_plot.canvas
     assert canvas.bests()["validation"][1] == 0.4
-    _, lines = canvas._marks.items
+    _, lines, _ = canvas._marks.items
     assert lines.getData()[0].tolist() == pytest.approx([30.0, 30.0], abs=1.0)
     assert lines.getData()[1].tolist() == pytest.approx(canvas.value_range)
     assert "resumed" in canvas.words_near(30.5)
@@ -138,3 +140,37 @@ def test_that_a_resumed_run_has_a_line_there_and_what_it_undid_is_not_the_best(p
     assert wall.loss_plot.canvas.time_range[1] < 150.0
     [at, _] = lines.getData()[0].tolist()
     assert at == pytest.approx(40.3 + 9.0, abs=0.2)
+
+
+def finding(code: str, time_s: float, since_s: float) -> FindingReported:
+    problem = Problem(code=code, severity=Severity.HINT, message="It is slow.")
+    return FindingReported(time_s=START + time_s, since_s=START + since_s, problem=problem)
+
+
+def test_that_a_finding_points_from_the_top_to_where_it_began_and_the_pointer_names_it(panel):
+    canvas = panel.plot_wall.loss_plot.canvas
+    panel.plot_wall.setAxis(panel.plot_wall.axis.TIME)
+    panel.addEvents(
+        [finding("training_waits_for_data", 30.0, 12.0), finding("slow_pcie_link", 31.0, 22.0)]
+    )
+    panel.plot_wall.redraw()
+    assert canvas.marked_findings().tolist() == pytest.approx([12.0, 22.0])
+    _, _, signs = canvas._marks.items
+    low, high = canvas.value_range
+    assert all(high - 0.1 * (high - low) < each < high for each in signs.getData()[1])
+    assert "training waits for data" in canvas.words_near(12.1)
+    assert "slow PCIe link" in canvas.words_near(22.1)
+    assert "PCIe" not in canvas.words_near(17.0)
+    panel.plot_wall.loss_plot._take_pointer(22.1)
+    panel.plot_wall.redraw()
+    [readout] = [each for each in panel.findChildren(Readout) if each.isVisible()]
+    assert "slow PCIe link" in readout.text()
+
+
+def test_that_a_finding_of_a_clock_beyond_all_times_stands_at_the_start(panel):
+    panel.plot_wall.setAxis(panel.plot_wall.axis.TIME)
+    panel.addEvents([finding("straggler", 30.0, -1e300), finding("cpu_quota", 30.0, 1e300)])
+    panel.plot_wall.redraw()
+    places = panel.plot_wall.loss_plot.canvas.marked_findings()
+    assert np.isfinite(places).all()
+    assert 0.0 <= places.min() <= places.max() <= 31.0

@@ -87,6 +87,7 @@ class RunStatus(Value):
         predictions: Where they stand, relative to the run's directory.
         restarts: How often the run was started again.
         restarted: The last time that it was.
+        findings: What holds the training up, the last of each code and device.
         problems_before: How many of the problems were reported before that.
         resumed: The checkpoint that it went on from then; ``None``: none was there.
         checkpoint: The last one that was saved.
@@ -141,6 +142,7 @@ class RunStatus(Value):
     predictions: str | None = None
     restarts: int = 0
     restarted: events.RunRestarted | None = None
+    findings: tuple[events.FindingReported, ...] = ()
     problems_before: int = 0
     resumed: events.TrainingResumed | None = None
     checkpoint: events.CheckpointSaved | None = None
@@ -281,6 +283,9 @@ class RunStatus(Value):
                 return self._request_changes(event.request)
             case events.ProblemReported():
                 return {"problems": (*self.problems, event.problem)}
+            case events.FindingReported():
+                found = (each for each in self.findings if each.identity != event.identity)
+                return {"findings": (*found, event)}
             case events.FineTuningBegan():
                 return {"fine_tuning": event}
             case events.LayersPlaced():

@@ -162,6 +162,7 @@ def _with_events(layout: RunLayout, summary: RunSummary, ends: EventEnds) -> Run
             "examples_per_second": word.examples_per_second,
             "waiting_for_data": word.waiting_for_data,
             "time_spent": word.time_spent,
+            "findings": word.findings,
             "problem": word.problem,
             "saved": word.saved,
             "restarts": word.restarts,

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from gpupanel.domain.energy import RunEnergy
+from gpupanel.domain.finding import Finding
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.time_spent import Activity, TimeSpent
@@ -56,6 +57,7 @@ class RunSummary(Value):
         time_spent: Where the time of its last leg went, once it ended; ``None``: it trained
             nothing, was lost, or an older version ran it.
         energy: What its devices took, once it ended; ``None``: none of them says it.
+        findings: What held its last leg up, once it ended.
         devices: Names of the physical devices that it used.
         device_keys: Their keys, in the same order.
         problem: What ended it, where it did not end well; while it runs, what keeps it from
@@ -87,6 +89,7 @@ class RunSummary(Value):
     waiting_for_data: float | None = None
     time_spent: TimeSpent | None = None
     energy: RunEnergy | None = None
+    findings: tuple[Finding, ...] = ()
     devices: tuple[str, ...] = ()
     device_keys: tuple[str, ...] = ()
     problem: Problem | None = None

@@ -7,6 +7,7 @@ from gpupanel import __version__
 from gpupanel.runs.report.confusion_section import confusion_section
 from gpupanel.runs.report.curves_section import curves_section
 from gpupanel.runs.report.devices_section import devices_section
+from gpupanel.runs.report.findings_section import findings_section
 from gpupanel.runs.report.heading import heading
 from gpupanel.runs.report.markup import Html, element, joined
 from gpupanel.runs.report.material import ReportMaterial
@@ -25,6 +26,7 @@ _HEAD: Final = """<meta charset="utf-8">
 _SECTIONS: Final[tuple[Callable[[ReportMaterial], Html], ...]] = (
     heading,
     problems_section,
+    findings_section,
     metrics_section,
     curves_section,
     confusion_section,

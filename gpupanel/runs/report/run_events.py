@@ -39,6 +39,7 @@ class RunEvents:
         rates: Step and learning rate, ascending.
         problems: At most :data:`MOST_PROBLEMS`, in their order, each once.
         more_problems: How many others there were.
+        findings: What held the training up, the last of each code and device.
         restarts: How often the run was started again.
         devices: The last answer of TensorFlow in the process that leads.
         data: Sizes of its sets; ``None``: it came to none.
@@ -54,6 +55,7 @@ class RunEvents:
     rates: list[tuple[int, float]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     more_problems: int = 0
+    findings: list[events.FindingReported] = field(default_factory=list)
     restarts: int = 0
     devices: events.DevicesReady | None = None
     data: events.DataReady | None = None
@@ -126,6 +128,9 @@ class _Reader:
                 self._take_problem(part.problem)
             case events.ProblemReported():
                 self._take_problem(part.problem)
+            case events.FindingReported():
+                others = [each for each in found.findings if each.identity != part.identity]
+                found.findings = [*others, part][-MOST_PROBLEMS:]
             case events.TrainingEnded() | events.RunEnded():
                 self._take_problem(part.problem)
             case events.DevicesReady() if part.process == 0:

@@ -27,6 +27,7 @@ from gpupanel.runs.directory.run_folder import has_checkpoint
 from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.supervision.exit_reading import Ending, MemberSeen, read_end, read_failure
+from gpupanel.runs.supervision.finding_watch import FindingWatch
 from gpupanel.runs.supervision.gang import Gang, Member
 from gpupanel.runs.supervision.shortage_watch import ShortageWatch
 from gpupanel.runs.supervision.stop_requests import StopRequests
@@ -53,6 +54,7 @@ class Attempt:
         report: Writes an event of the supervisor's.
         news: The events of the run, read up to where this attempt begins.
         stop_requests: That end the run.
+        findings: Finds out why the training is slower than it could be; ``None``: nobody does.
 
     Attributes:
         said: The leader's last word, if it had one.
@@ -69,6 +71,7 @@ class Attempt:
         report: Report,
         news: LineTail,
         stop_requests: StopRequests,
+        findings: FindingWatch | None = None,
     ) -> None:
         self.said: TrainingEnded | None = None
         self.exit_code: int | None = None
@@ -79,6 +82,7 @@ class Attempt:
         self._report = report
         self._news = news
         self._stop_requests = stop_requests
+        self._findings = findings
         self._status = RunStatus()
         self._shortages = ShortageWatch(layout, plan)
         self._last_words: dict[int, TrainingEnded] = {}
@@ -147,6 +151,8 @@ class Attempt:
             self._shortages.observe((member.place, member.pid) for member in there)
             self._take_news()
             self._act()
+            if self._findings is not None and not self.stop_asked:
+                self._findings.look(self._report)
             is_late = not self._gang.is_there() or self._has_waited_for_the_rest()
             failure = self._read_failure(is_late=is_late)
             if failure is not None or is_late:
@@ -222,6 +228,8 @@ class Attempt:
 
     def _take(self, event: Event) -> None:
         self._status = self._status.after(event)
+        if self._findings is not None:
+            self._findings.notice(event)
         if isinstance(event, MemoryExhausted):
             self._shortages.take(event)
         elif isinstance(event, TrainingEnded):

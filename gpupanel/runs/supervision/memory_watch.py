@@ -72,6 +72,11 @@ class MemoryWatch:
             held = self._held.get(key)
             return (None, ()) if held is None else (held.other_processes_mib, held.other_processes)
 
+    def is_of_the_run(self, process: DeviceProcess) -> bool:
+        """Whether a process on a GPU is one of the run's."""
+        with self._news:
+            return self._is_of_the_run(process)
+
     def run_ended(self) -> bool:
         """Note that the last process has ended; whether there is memory to wait for."""
         with self._news:

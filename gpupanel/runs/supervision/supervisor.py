@@ -29,6 +29,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, Problem, ProblemError
 from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.unsafe_files import unsafe_file
 from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.plan_file import read_plan
@@ -41,6 +42,7 @@ from gpupanel.runs.queue.waking import wake_scheduler
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.energy_meter import EnergyMeter
 from gpupanel.runs.supervision.exit_reading import Ending
+from gpupanel.runs.supervision.finding_watch import FindingWatch
 from gpupanel.runs.supervision.memory_watch import MemoryWatch
 from gpupanel.runs.supervision.run_legs import RunLegs
 from gpupanel.runs.supervision.run_processes import end_processes_of
@@ -77,6 +79,7 @@ class Supervisor:
         self._stop_requests = StopRequests(layout)
         self._legs = RunLegs()
         self._energy: EnergyMeter | None = None
+        self._findings: FindingWatch | None = None
 
     def signal_stop(self) -> None:
         """Let the run save and end, as if a person had asked; a signal's handler may call it."""
@@ -113,7 +116,15 @@ class Supervisor:
             return self._end(_not_started(error))
         memory = MemoryWatch(plan)
         energy = self._energy = EnergyMeter(plan)
-        telemetry = TelemetryRecorder(self._layout, memory.take, energy.take)
+        self._findings = self._watch_for_findings(plan, memory)
+
+        def listen(sample: TelemetrySample, begun_s: float) -> None:
+            memory.take(sample, begun_s)
+            energy.take(sample, begun_s)
+            if self._findings is not None:
+                self._findings.take_sample(sample, telemetry.inventory)
+
+        telemetry = TelemetryRecorder(self._layout, listen)
         telemetry.start()
         try:
             care = ShortageCare(self._layout, memory, telemetry)
@@ -141,6 +152,7 @@ class Supervisor:
                 report,
                 self._news,
                 self._stop_requests,
+                self._findings,
             )
             try:
                 ending = attempt.run()
@@ -156,6 +168,7 @@ class Supervisor:
             if less is not None:
                 smaller += 1
                 plan, changes = less
+                self._findings = self._watch_for_findings(plan, memory)
             elif ending.can_restart and not attempt.stop_asked and restarts < most_restarts:
                 restarts += 1
             else:
@@ -165,6 +178,16 @@ class Supervisor:
             report(
                 RunRestarted(time_s=now_s, attempt=again, problem=ending.problem, changes=changes)
             )
+
+    def _watch_for_findings(self, plan: LaunchPlan, memory: MemoryWatch) -> FindingWatch | None:
+        """Of a training; ``None`` where its profile cannot be read: the trainer says so."""
+        try:
+            profile = read_run_profile(self._layout)
+        except ProblemError:
+            return None
+        if profile.task != "train":
+            return None
+        return FindingWatch(profile, plan, memory.is_of_the_run)
 
     def _watch_memory(self, memory: MemoryWatch, telemetry: TelemetryRecorder) -> None:
         """Report what became of the GPU memory that the run held; no time passes without any."""
@@ -193,6 +216,7 @@ class Supervisor:
                 examples_per_second=said.examples_per_second if said is not None else None,
                 waiting_for_data=said.waiting_for_data if said is not None else None,
                 time_spent=said.time_spent if said is not None else None,
+                findings=self._findings.found if self._findings is not None else (),
                 problem=ending.problem,
                 exit_code=attempt.exit_code if attempt is not None else None,
                 log_tail=() if ending.outcome.was_successful else log,

@@ -53,16 +53,16 @@ class TelemetryRecorder:
 
     Args:
         layout: The run.
-        listeners: Each gets each sample.
+        listener: Gets each sample.
 
     Attributes:
         inventory: The devices of this machine; ``None`` until they were first read.
     """
 
-    def __init__(self, layout: RunLayout, *listeners: Listener) -> None:
+    def __init__(self, layout: RunLayout, listener: Listener) -> None:
         self.inventory: DeviceInventory | None = None
         self._layout = layout
-        self._listeners = listeners
+        self._listener = listener
         self._interval_s = SAMPLE_INTERVAL_S
         self._thinning = SampleThinning()
         self._woken = threading.Event()
@@ -95,8 +95,7 @@ class TelemetryRecorder:
                 begun_s = time.monotonic()
                 sample = sampler.sample()
                 self.inventory = sampler.inventory()
-                for listener in self._listeners:
-                    listener(sample, begun_s)
+                self._listener(sample, begun_s)
                 kept.add(self._thinning.take(sample, time.monotonic()))
             kept.add(self._thinning.rest())
         kept.close()

@@ -16,7 +16,6 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.consensus import Pace, make_consensus
-from gpupanel.trainer.loop.data_waits import DataWaits
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.loop.time_account import TimeAccount
 from gpupanel.trainer.progress import StepReports, TrainingRecord, added
@@ -64,7 +63,6 @@ class TrainingLoop:
         self._period = learner.periods[0]
         self._balancing = make_balancing(run, learner, events)
         self._reports = StepReports(events, learner.objective)
-        self._waits = DataWaits(run.profile.data, events)
         self._times = TimeAccount(events, record, len(run.plan.replicas))
         self._training_pace = Pace()
         self._evaluation_pace = Pace()
@@ -273,7 +271,6 @@ class TrainingLoop:
             self._record.examples += examples
             self._record.training_s += took_s
             self._record.waited_s = (self._record.waited_s or 0.0) + sums.waited_s
-            self._waits.check(self._record, before.epoch)
             self._count_time(sums)
         else:
             self._times.restart()

@@ -1,7 +1,7 @@
 """What a curve of a plot is, apart from how it is drawn."""
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import count
@@ -90,10 +90,14 @@ class Marks:
     Attributes:
         checkpoints: Their values are the epochs that they are of.
         resumptions: When training went on from a checkpoint.
+        findings: Since when something held it up; their values are places in ``finding_titles``.
+        finding_titles: What that was, in a few words; it grows with them.
     """
 
     checkpoints: CurvePoints
     resumptions: CurvePoints
+    findings: CurvePoints
+    finding_titles: Sequence[str]
 
 
 class Best(Enum):

@@ -1,4 +1,4 @@
-"""What happened to a run, at the edges of its curves: checkpoints, and that it was resumed."""
+"""What happened to a run, at the edges of its curves: checkpoints, resumptions, findings."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -35,6 +35,8 @@ class _View:
 class DrawnMarks:
     """Triangles at the bottom for checkpoints, dashed lines where a run was resumed.
 
+    Triangles at the top point to where something began to hold the training up.
+
     Args:
         marks: When.
     """
@@ -45,8 +47,11 @@ class DrawnMarks:
         self._checkpoints: Floats = np.empty(0)
         self._epochs: Floats = np.empty(0)
         self._resumptions: Floats = np.empty(0)
+        self._findings: Floats = np.empty(0)
+        self._titles: Floats = np.empty(0)
         self._apart = 0.0
         self._triangles = pg.ScatterPlotItem(size=_SIZE, symbol="t1")
+        self._signs = pg.ScatterPlotItem(size=_SIZE, symbol="t")
         self._lines = pg.PlotCurveItem(connect="pairs")
         self._lines.setZValue(-2)
         self.recolor()
@@ -54,17 +59,23 @@ class DrawnMarks:
     @property
     def items(self) -> tuple[pg.GraphicsObject, ...]:
         """What has to be put into the plot."""
-        return (self._triangles, self._lines)
+        return (self._triangles, self._lines, self._signs)
 
     def places(self) -> tuple["Floats", "Floats"]:
         """Where on the axis checkpoints are drawn, and where resumptions."""
         return self._checkpoints, self._resumptions
+
+    def finding_places(self) -> "Floats":
+        """Where on the axis findings are drawn."""
+        return self._findings
 
     def recolor(self) -> None:
         """Take the colours of the theme that is shown now."""
         colors = theme.current()
         self._triangles.setBrush(pg.mkBrush(colors.color("good")))
         self._triangles.setPen(pg.mkPen(None))
+        self._signs.setBrush(pg.mkBrush(colors.color("warning")))
+        self._signs.setPen(pg.mkPen(None))
         pen = pg.mkPen(colors.color("strong_border"), width=1, style=Qt.PenStyle.DashLine)
         self._lines.setPen(pen)
 
@@ -84,7 +95,9 @@ class DrawnMarks:
             scale: Where on the axis moments are.
         """
         checkpoints, resumptions = self._marks.checkpoints, self._marks.resumptions
-        made_of = (checkpoints.revision, resumptions.revision, scale, scale.revision)
+        findings = self._marks.findings
+        revisions = (checkpoints.revision, resumptions.revision, findings.revision)
+        made_of = (*revisions, scale, scale.revision)
         wanted = (*made_of, times, values, size)
         if wanted == self._drawn:
             return
@@ -93,7 +106,10 @@ class DrawnMarks:
         self._apart = (view.end - view.start) / view.width
         self._checkpoints, self._epochs = self._places(checkpoints, view, scale)
         self._resumptions, _ = self._places(resumptions, view, scale)
-        bottom = view.low + _SIZE * (view.high - view.low) / view.height
+        self._findings, self._titles = self._places(findings, view, scale)
+        height = _SIZE * (view.high - view.low) / view.height
+        self._signs.setData(self._findings, np.full(self._findings.shape, view.high - height))
+        bottom = view.low + height
         self._triangles.setData(self._checkpoints, np.full(self._checkpoints.shape, bottom))
         count = self._resumptions.size
         self._lines.setData(
@@ -108,6 +124,9 @@ class DrawnMarks:
                 words.append(f"checkpoint of epoch {epoch:,.0f}")
         if (np.abs(self._resumptions - position) <= _NEAR * self._apart).any():
             words.append("resumed")
+        for place, title in zip(self._findings.tolist(), self._titles.tolist(), strict=True):
+            if abs(place - position) <= _NEAR * self._apart:
+                words.append(self._marks.finding_titles[round(title)])
         return " · ".join(words[-2:])
 
     def _places(

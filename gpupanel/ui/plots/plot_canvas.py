@@ -228,6 +228,10 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         """Where checkpoints are marked, and where resumptions."""
         return (np.empty(0), np.empty(0)) if self._marks is None else self._marks.places()
 
+    def marked_findings(self) -> Floats:
+        """Where findings are marked."""
+        return np.empty(0) if self._marks is None else self._marks.finding_places()
+
     def ticks(self, side: str) -> list[tuple[float, str]]:
         """What is labelled at the ``left`` or the ``bottom``: places and texts."""
         axis = self.getPlotItem().getAxis(side)

@@ -80,7 +80,8 @@ class PlotWall(QWidget):
             "Loss",
             "Mean loss over the examples of each step; a dot for each validation, a ring around "
             "the best one. Triangles at the bottom are checkpoints, a dashed line is where the run "
-            "was resumed: the time between is left out.",
+            "was resumed: the time between is left out. Triangles at the top are where something "
+            "began to hold the training up.",
             bounds=nothing_below,
             empty_note=_NO_STEP,
             can_be_log=True,
@@ -228,7 +229,9 @@ class PlotWall(QWidget):
             self._pair(*losses, formatting.number, can_smooth=True, best=Best.LEAST)
         )
         self.time_plot.setTrack(curves.time_spent)
-        self.loss_plot.setMarks(Marks(curves.checkpoints, curves.resumptions))
+        self.loss_plot.setMarks(
+            Marks(curves.checkpoints, curves.resumptions, curves.findings, curves.finding_titles)
+        )
         self._show_metric(curves)
         self.learning_rate_plot.setCurves(
             (Curve(curves.learning_rate, "", _training_color, formatting.number, "0.0e-00"),)

@@ -113,6 +113,16 @@ class PrintedPlot:
                 QPointF(x, y - 2.0 * _TRIANGLE),
             ]
             painter.drawPolygon(QPolygonF(corners))
+        painter.setBrush(QBrush(QColor(colors.color("warning"))))
+        y = self._place.top() + 2.0
+        for position in self._canvas.marked_findings().tolist():
+            x = self._x(position)
+            corners = [
+                QPointF(x - _TRIANGLE, y),
+                QPointF(x + _TRIANGLE, y),
+                QPointF(x, y + 2.0 * _TRIANGLE),
+            ]
+            painter.drawPolygon(QPolygonF(corners))
 
     def _pixels(self, places: "Floats", values: "Floats") -> "tuple[Floats, Floats]":
         x = (places - self._start) * self._place.width() / (self._end - self._start)

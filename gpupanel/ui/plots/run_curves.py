@@ -9,6 +9,7 @@ from gpupanel.domain.events import (
     CheckpointSaved,
     DataReady,
     EpochDone,
+    FindingReported,
     RunRestarted,
     RunStarted,
     SharesChosen,
@@ -84,6 +85,8 @@ class RunCurves:
         replica_devices: Keys of the devices that compute the run's replicas, as far as known.
         checkpoints: When one was saved, each with the epoch it is of.
         resumptions: When training went on from a checkpoint, each with the step of that.
+        findings: Since when something held it up, each with its place in ``finding_titles``.
+        finding_titles: What that was, in a few words.
     """
 
     def __init__(self) -> None:
@@ -100,6 +103,8 @@ class RunCurves:
         self.replica_devices: tuple[str, ...] = ()
         self.checkpoints = SampleBuffer(_CALM_CAPACITY)
         self.resumptions = SampleBuffer(_CALM_CAPACITY)
+        self.findings = SampleBuffer(_CALM_CAPACITY)
+        self.finding_titles: list[str] = []
         self.steps = StepTrack()
         self.steps_per_epoch: int | None = None
         self.metric_name: str | None = None
@@ -162,6 +167,8 @@ class RunCurves:
                 case TimeReported():
                     moment = self._moment(self._clock.see(part))
                     self.time_spent.add(moment, part.spent)
+                case FindingReported():
+                    self._add_finding(part, self._clock.see(part))
                 case EpochDone():
                     self._add_epoch(part, self._clock.see(part))
                 case RunRestarted():
@@ -235,6 +242,12 @@ class RunCurves:
         if validated is not None:
             scale = 100.0 if name == "accuracy" else 1.0
             self.validation_metric.append(moment, scale * validated)
+
+    def _add_finding(self, event: FindingReported, time_s: float) -> None:
+        """It stands where it began, which was before it was reported."""
+        passed_s = max(0.0, event.time_s - event.since_s)
+        self.findings.append(max(0.0, self._moment(time_s) - passed_s), len(self.finding_titles))
+        self.finding_titles.append(event.title)
 
     def _break(self) -> None:
         """End every curve here: no line leads from before a restart to what is done again."""

@@ -110,6 +110,9 @@ EVERY_EVENT: list[Event] = [
     events.CheckpointSaved(time_s=1.5, path="checkpoints/1", epoch=1, step=3, seconds=0.1),
     events.RequestAnswered(time_s=1.5, request=Request.STOP),
     events.ModelSaved(time_s=1.5, path="model.keras"),
+    events.FindingReported(
+        time_s=1.5, problem=PROBLEM, since_s=1.25, cost_fraction=0.5, device_key="GPU-4090"
+    ),
     events.ProblemReported(time_s=1.5, problem=PROBLEM),
     events.MemoryExhausted(
         time_s=1.5,

@@ -18,6 +18,7 @@ from gpupanel.domain.events import (
     DevicesReady,
     EpochDone,
     EvaluationDone,
+    FindingReported,
     FineTuningBegan,
     ModelReady,
     Phase,
@@ -273,6 +274,30 @@ def test_that_problems_stand_in_a_report_that_which_ended_it_first(runs_dir: Pat
     assert words.count("Some are left out.") == 1
     assert "the trace" in words
     assert "failed" in words
+
+
+def test_that_what_held_a_training_up_stands_in_a_report_with_its_cost(runs_dir: Path) -> None:
+    run = trained(runs_dir)
+    problem = Problem(
+        code="straggler", severity=Severity.HINT, message="Replica <1> is slow.", hint="Balance."
+    )
+    for cost in (0.9, 0.25):
+        run.write(
+            FindingReported(
+                time_s=STARTED_S + 9,
+                since_s=STARTED_S + 5,
+                problem=problem,
+                cost_fraction=cost,
+                device_key="cpu",
+            )
+        )
+
+    page = page_of(run.layout)
+
+    assert page.count("Replica &lt;1&gt; is slow.") == 1
+    assert "What held it up" in page
+    assert "about 25 % of the training" in page
+    assert "What held it up" not in page_of(trained(runs_dir).layout)
 
 
 def test_that_a_run_that_was_started_again_says_so_and_why(runs_dir: Path) -> None:

@@ -1,0 +1,61 @@
+"""Mixed precision, where the GPUs make it sure to help.
+
+XLA is not proposed: whether it helps depends on the model, and nobody measures it yet.
+"""
+
+from collections.abc import Iterator
+from statistics import fmean
+from typing import Final
+
+from gpupanel.domain.finding import Finding
+from gpupanel.domain.problem import Fix
+from gpupanel.domain.time_spent import Activity
+from gpupanel.planning.findings.context import FindingContext, hint
+from gpupanel.planning.rules.training_rules import BFLOAT16_FROM
+
+_BUSY_PERCENT: Final = 90.0
+_COMPUTING: Final = 0.8
+"""Of the time: with utilization as high, computing is all that the training waits for."""
+_LEAST_SHARE: Final = 8
+"""Examples of a replica: Tensor Cores compute in tiles of eight (NVIDIA, "Matrix Multiplication
+Background User's Guide"); fewer leave them empty."""
+_LEAST_PARAMETERS: Final = 1_000_000
+"""Below, a network computes too little for what its matrices cost to make a difference."""
+
+
+def mixed_precision_helps(context: FindingContext) -> Iterator[Finding]:
+    """GPUs that are busy with float32 and have Tensor Cores for bfloat16.
+
+    From compute capability 8.0 on they do twice as much in bfloat16 as in TensorFloat-32, and move
+    half as much memory (NVIDIA, "A100 Tensor Core GPU Architecture", table 1).
+    """
+    training = context.profile.training
+    gpus = tuple(context.gpus)
+    if training.mixed_precision or not gpus or not context.has_settled:
+        return
+    if context.parameters is None or context.parameters < _LEAST_PARAMETERS:
+        return
+    share = min((share for share in context.shares if share > 0), default=0)
+    is_computing = context.spent.fractions().get(Activity.COMPUTING, 0.0) >= _COMPUTING
+    if not is_computing or share // context.plan.accumulation_steps < _LEAST_SHARE:
+        return
+    for gpu in gpus:
+        device, readings = context.device(gpu.key), context.working(gpu.key)
+        known = [each.gpu_utilization_percent or 0.0 for _, each in readings]
+        capability = None if device is None else device.compute_capability
+        if capability is None or capability < BFLOAT16_FROM:
+            return
+        if not known or fmean(known) < _BUSY_PERCENT:
+            return
+    names = " and ".join(dict.fromkeys(gpu.name for gpu in gpus))
+    yield Finding(
+        problem=hint(
+            "mixed_precision_helps",
+            f"The training computes with float32 for nearly all of its time; {names} computes "
+            "twice as fast with bfloat16.",
+            "Switch mixed precision on: weights stay float32, and no loss scaling is needed.",
+            (context.fix(Fix.of("Use mixed precision", "training.mixed_precision", value=True)),),
+            "training.mixed_precision",
+        ),
+        since_s=context.reports[0].begun_s,
+    )

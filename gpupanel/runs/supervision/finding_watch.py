@@ -1,0 +1,223 @@
+"""Finds out while a training goes on why it is slower than it could be, and reports it."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.events import (
+    DataReady,
+    Event,
+    FindingReported,
+    ModelReady,
+    RunRestarted,
+    SharesChosen,
+    StepsDone,
+    TimeReported,
+    TrainerStarted,
+)
+from gpupanel.domain.finding import Finding
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
+from gpupanel.files.process_log import write_to_process_log
+from gpupanel.planning.findings.context import (
+    WINDOW_S,
+    WORKING_PERCENT,
+    DeviceClock,
+    FindingContext,
+    HostObservation,
+    TimedReport,
+)
+from gpupanel.planning.findings.registry import FINDING_RULES, FindingRule
+from gpupanel.runs.supervision.host_load import HostLoad
+
+INTERVAL_S: Final = 10.0
+GONE_S: Final = 60.0
+"""A finding that was not found for so long is reported again when it comes back."""
+_SAMPLES: Final = 60
+"""Twice a second, for the window."""
+_HOSTS: Final = 4
+"""One more than there are intervals in the window."""
+_MOST_KEPT: Final = 24
+"""For the last event of a run: a line has a bounded length."""
+
+
+class FindingWatch:
+    """Asks the rules of ``planning/findings`` every ten seconds of a training.
+
+    What a rule raises is written to the supervisor's log, once for each rule: no training ends, or
+    is left unwatched, because of one.
+
+    Args:
+        profile: What is trained.
+        plan: What was launched.
+        is_own: Whether a process on a GPU is one of the run's.
+        rules: What is asked.
+        clock: Seconds that only grow.
+        load: Observes the host.
+
+    Attributes:
+        found: What was reported, the last of each code and device.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        plan: LaunchPlan,
+        is_own: Callable[[DeviceProcess], bool],
+        *,
+        rules: tuple[FindingRule, ...] = FINDING_RULES,
+        clock: Callable[[], float] = time.monotonic,
+        load: HostLoad | None = None,
+    ) -> None:
+        self.found: tuple[Finding, ...] = ()
+        self._profile = profile
+        self._plan = plan.without_idle_replicas()
+        self._is_own = is_own
+        self._rules = rules
+        self._clock = clock
+        self._load = load or HostLoad()
+        self._samples: deque[TelemetrySample] = deque(maxlen=_SAMPLES)
+        self._inventory: DeviceInventory | None = None
+        self._samples_lock = threading.Lock()
+        self._fastest: dict[str, int] = {}
+        self._last_s: dict[tuple[str, str | None], float] = {}
+        self._failed: set[str] = set()
+        self._due_s = clock() + INTERVAL_S
+        self._begin_again()
+
+    def _begin_again(self) -> None:
+        self._reports: deque[TimedReport] = deque()
+        self._hosts: deque[HostObservation] = deque(maxlen=_HOSTS)
+        self._pids: dict[int, int] = {}
+        self._data: DataReady | None = None
+        self._parameters: int | None = None
+        self._shares = self._plan.shares
+        self._epoch = 1
+        self._first_epoch: int | None = None
+        self._is_news = False
+        with self._samples_lock:
+            self._samples.clear()
+
+    def take_sample(self, sample: TelemetrySample, inventory: DeviceInventory | None) -> None:
+        """Take in a sample, and the devices by now; called in the thread that takes them."""
+        with self._samples_lock:
+            self._samples.append(sample)
+            self._inventory = inventory
+
+    def notice(self, event: Event) -> None:
+        """Take in what trainer or supervisor reported."""
+        match event:
+            case TimeReported():
+                self._take_time(event)
+            case StepsDone():
+                self._epoch = event.epoch
+                self._first_epoch = self._first_epoch or event.epoch
+            case TrainerStarted():
+                self._pids[event.process] = event.pid
+            case DataReady():
+                self._data = event
+            case ModelReady():
+                self._parameters = event.trainable_parameters
+            case SharesChosen():
+                # Of the working replicas, as time is reported for them.
+                self._shares = event.shares
+            case RunRestarted():
+                self._begin_again()
+            case _:
+                pass
+
+    def look(self, report: Callable[[Event], None]) -> None:
+        """Ask the rules, if it is time to.
+
+        Args:
+            report: Writes an event of the supervisor's.
+        """
+        now_s = self._clock()
+        if now_s < self._due_s:
+            return
+        self._due_s = now_s + INTERVAL_S
+        if not self._is_news:
+            return  # it has not begun to train, or stands still: watchdogs say so
+        self._is_news = False
+        try:
+            self._hosts.append(self._load.observe(self._pids.values()))
+            context = self._context()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the run is looked after
+            self._note_failure("what the rules ask", error)
+            return
+        for finding in self._findings(context):
+            self._report(finding, now_s, report)
+        gone = [each for each, last_s in self._last_s.items() if now_s - last_s >= GONE_S]
+        for identity in gone:
+            del self._last_s[identity]
+
+    def _report(self, finding: Finding, now_s: float, report: Callable[[Event], None]) -> None:
+        last_s = self._last_s.get(finding.identity)
+        self._last_s[finding.identity] = now_s
+        if last_s is not None and now_s - last_s < GONE_S:
+            return
+        others = [each for each in self.found if each.identity != finding.identity]
+        self.found = (*others, finding)[-_MOST_KEPT:]
+        values = {name: getattr(finding, name) for name in Finding.model_fields}
+        report(FindingReported(time_s=time.time(), **values))
+
+    def _findings(self, context: FindingContext) -> Iterator[Finding]:
+        for rule in self._rules:
+            try:
+                yield from tuple(rule(context))
+            except Exception as error:  # noqa: BLE001 - as above
+                self._note_failure(rule.__name__, error)
+
+    def _note_failure(self, what: str, error: Exception) -> None:
+        if what not in self._failed:
+            self._failed.add(what)
+            write_to_process_log(f"supervisor: findings, {what}: {error!r}")
+
+    def _take_time(self, event: TimeReported) -> None:
+        self._is_news = True
+        self._first_epoch = self._first_epoch or self._epoch
+        self._reports.append(
+            TimedReport(time_s=event.time_s, step=event.step, epoch=self._epoch, spent=event.spent)
+        )
+        seconds = sum(report.spent.seconds for report in self._reports)
+        while len(self._reports) > 1 and seconds - self._reports[0].spent.seconds >= WINDOW_S:
+            seconds -= self._reports.popleft().spent.seconds
+
+    def _context(self) -> FindingContext:
+        with self._samples_lock:
+            samples, inventory = tuple(self._samples), self._inventory
+        self._see_clocks(samples)
+        return FindingContext(
+            profile=self._profile,
+            plan=self._plan,
+            reports=tuple(self._reports),
+            samples=samples,
+            hosts=tuple(self._hosts),
+            inventory=inventory,
+            data=self._data,
+            parameters=self._parameters,
+            shares=self._shares,
+            first_epoch=self._first_epoch,
+            clocks=tuple(
+                DeviceClock(key=key, clock_mhz=clock) for key, clock in self._fastest.items()
+            ),
+            own_pids=frozenset(
+                process.pid
+                for sample in samples
+                for reading in sample.readings
+                for process in reading.processes
+                if self._is_own(process)
+            ),
+        )
+
+    def _see_clocks(self, samples: tuple[TelemetrySample, ...]) -> None:
+        for sample in samples:
+            for reading in sample.readings:
+                working = (reading.gpu_utilization_percent or 0.0) >= WORKING_PERCENT
+                if working and reading.clock_mhz is not None:
+                    before = self._fastest.get(reading.key, 0)
+                    self._fastest[reading.key] = max(before, reading.clock_mhz)

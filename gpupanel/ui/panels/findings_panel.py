@@ -1,0 +1,130 @@
+"""Why the shown training is slower than it could be, each reason with its fixes."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from typing_extensions import override
+
+from gpupanel.domain.finding import Finding
+from gpupanel.ui import formatting
+from gpupanel.ui.widgets.fix_buttons import FixButtons
+from gpupanel.ui.widgets.labels import ProseLabel
+from gpupanel.ui.widgets.severity_icon import SeverityIcon
+from gpupanel.ui.widgets.tips import wrapped
+
+_FIX_TIP = (
+    "The button puts the run's settings with this change into the Session tab, for the next run. "
+    "This run stays as it is."
+)
+
+
+class FindingsPanel(QFrame):
+    """One finding at a time, the newest first; hidden where there is none.
+
+    The plots below are what the page is for: a button leads to the others.
+    """
+
+    fixRequested = Signal(object)
+    """The settings of the run are wanted with a change: its :class:`Fix`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("findings")
+        self.setProperty("card", "true")
+        self._findings: tuple[Finding, ...] = ()
+        self._place = 0
+        self._icon = SeverityIcon(None, self)
+        self._message = ProseLabel()
+        self._hint = ProseLabel(tone="muted")
+        self._fixes = FixButtons(self)
+        self._fixes.setToolTip(wrapped(_FIX_TIP))
+        self._fixes.fixRequested.connect(self.fixRequested)
+        self._next = QPushButton(self)
+        self._next.setObjectName("next_finding")
+        self._next.setProperty("role", "quiet")
+        self._next.setToolTip("Shows what else holds the training up")
+        self._next.clicked.connect(self._turn)
+        self._row = QHBoxLayout(self)
+        self._lay_out()
+        self.hide()
+
+    def findings(self) -> tuple[Finding, ...]:
+        """All that can be shown here, the newest first."""
+        return self._findings
+
+    def shown(self) -> Finding | None:
+        """The one that is shown."""
+        return self._findings[self._place] if self._findings else None
+
+    def setFindings(self, findings: Sequence[Finding]) -> None:
+        """Show these: the newest, or the one that is shown as long as none is new.
+
+        Args:
+            findings: The newest last.
+        """
+        newest_first = tuple(reversed(findings))
+        if newest_first == self._findings:
+            return
+        self._findings, self._place = newest_first, 0
+        self._show()
+
+    @override
+    def hasHeightForWidth(self) -> bool:
+        # An area that scrolls would give all of a page its preferred height then, not the least.
+        return False
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return handled
+
+    def _fit(self) -> None:
+        """As high as the sentences are at this width."""
+        self.setFixedHeight(self._row.totalHeightForWidth(self.width()))
+
+    def _show(self) -> None:
+        finding = self.shown()
+        self.setVisible(finding is not None)
+        if finding is None:
+            return
+        problem, count = finding.problem, len(self._findings)
+        self._icon.setSeverity(problem.severity)
+        self._message.setProse(problem.message)
+        since = f"Since {formatting.time_of_day(finding.since_s)}"
+        cost = f"; {finding.cost_words}." if finding.cost_words else "."
+        self._hint.setProse(f"{problem.hint} {since}{cost}")
+        self._fixes.setProblem(problem)
+        self._next.setText(
+            f"{self._place + 1:,} of {count:,} \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
+        )
+        self._next.setAccessibleName(f"Finding {self._place + 1:,} of {count:,}: next")
+        self._next.setVisible(count > 1)
+        self.setAccessibleName(problem.message)
+        self.setAccessibleDescription(problem.hint)
+
+    @Slot()
+    def _turn(self) -> None:
+        self._place = (self._place + 1) % len(self._findings)
+        self._show()
+
+    def _lay_out(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        words.addWidget(self._message)
+        words.addWidget(self._hint)
+        words.addWidget(self._fixes)
+        row = self._row
+        row.setContentsMargins(16, 8, 16, 8)
+        row.setSpacing(8)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(words, 1)
+        row.addWidget(self._next, 0, Qt.AlignmentFlag.AlignTop)
