@@ -33,7 +33,9 @@ def places_text(case: SelfTestCase, names: Mapping[str, str]) -> str:
     shown = [place_text(place, names) for place in case.places]
     if len(set(shown)) < len(shown):
         pairs = zip(shown, case.places, strict=True)
-        shown = [f"{text} ({place.logical_device.removeprefix('/device:')})" for text, place in pairs]
+        shown = [
+            f"{text} ({place.logical_device.removeprefix('/device:')})" for text, place in pairs
+        ]
     *others, last = shown
     return f"{', '.join(others)} and {last}" if others else last
 

@@ -122,8 +122,8 @@ class StrategySettings(Value):
     )
     peer_to_peer: bool = setting(
         "Peer-to-peer",
-        "NCCL hands gradients from GPU to GPU directly, over NVLink or PCI Express. Without, they go "
-        "through the host's memory (NCCL_P2P_DISABLE=1): slower, and the way out where the "
+        "NCCL hands gradients from GPU to GPU directly, over NVLink or PCI Express. Without, they "
+        "take the way through the host's memory (NCCL_P2P_DISABLE=1): slower, but right where the "
         "self-test shows that sums over GPUs are wrong or never end.",
         default=True,
         advanced=True,

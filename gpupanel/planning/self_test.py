@@ -22,6 +22,7 @@ from gpupanel.domain.self_test import (
     SelfTestRequest,
 )
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.all_reduce import hierarchical_copy_is_right
 from gpupanel.planning.context import PlanningContext, planning_context
 from gpupanel.planning.memory_estimate import free_mib
@@ -72,6 +73,27 @@ def devices_without_room(context: PlanningContext) -> tuple[str, ...]:
     used = set() if context.plan is None else set(_used_keys(context.plan))
     gpus = (gpu for gpu in context.gpus if gpu.key in used)
     return tuple(gpu.name for gpu in gpus if _room_mib(context, gpu.key) < LEAST_ROOM_MIB)
+
+
+def self_test_settings(profile: Profile) -> Profile:
+    """The profile with only those settings that a self-test depends on."""
+    training = {
+        "mixed_precision": profile.training.mixed_precision,
+        "jit_compile": profile.training.jit_compile,
+    }
+    strategy = {
+        "kind": profile.strategy.kind,
+        "all_reduce": profile.strategy.all_reduce,
+        "peer_to_peer": profile.strategy.peer_to_peer,
+    }
+    return Profile(
+        devices=profile.devices,
+        memory=profile.memory,
+        data=profile.data,
+        model=profile.model,
+        training=TrainingSettings.model_validate(training),
+        strategy=StrategySettings.model_validate(strategy),
+    )
 
 
 def step_basis(profile: Profile) -> str:

@@ -1,10 +1,12 @@
 """A training step of the profile's model on a device, held against the same step on the CPU."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import keras
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from gpupanel.domain.augmentation import Augmentation
@@ -22,18 +24,20 @@ from gpupanel.domain.self_test import (
 )
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.learner import Learner, make_learner
 from gpupanel.trainer.self_test.finding import Finding
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 from gpupanel.trainer.tried_run import TriedRun, divided, some_of
 
+if TYPE_CHECKING:
+    from gpupanel.trainer.datasets.examples import Array
+
 _EXAMPLES: Final = 32
 _HOST: Final = "/device:CPU:0"
 _WEIGHTS: Final = "model/"
 
-_Update = dict[str, Array]
+_Update = dict[str, npt.NDArray[np.float64]]
 
 
 class StepTest:
@@ -53,10 +57,6 @@ class StepTest:
     def __call__(self, case: SelfTestCase) -> Finding:
         """Hold the update of the weights against the CPU's."""
         (place,) = case.places
-        if self._profile.data.is_code or self._profile.model.is_code:
-            return Finding(
-                CaseResult.NOT_DONE, detail="Python code of your own is executed by a run only."
-            )
         if not self._profile.training.mixed_precision:
             # It rounds to 10 bits on the GPU alone: what is looked for would drown in it.
             tf.config.experimental.enable_tensor_float_32_execution(False)  # noqa: FBT003
@@ -98,7 +98,7 @@ class StepTest:
         calls.of(count)(np.arange(count, dtype=np.int32)[np.newaxis])
         after = learner.state()
         return {
-            name: after[name].astype(np.float64) - before.astype(np.float64)
+            name: np.subtract(after[name].astype(np.float64), before.astype(np.float64))
             for name, before in self._first.items()
             if name.startswith(_WEIGHTS)
         }
@@ -123,12 +123,12 @@ class StepTest:
         return Finding(CaseResult.PASSED, differs, words)
 
 
-def _norm(updates: "list[Array] | object") -> float:
-    return float(np.sqrt(sum(np.square(each).sum() for each in updates)))  # type: ignore[attr-defined]
+def _norm(updates: Iterable[npt.NDArray[np.float64]]) -> float:
+    return float(np.sqrt(sum(float(np.square(each).sum()) for each in updates)))
 
 
 def _of_plain_descent(profile: Profile) -> Profile:
-    """The update is the gradient itself: Adam would enlarge the noise of those that are nearly 0."""
+    """The update is the gradient itself: Adam enlarges the noise of those that are nearly 0."""
     training = TrainingSettings(
         optimizer=Optimizer.SGD,
         learning_rate=1.0,

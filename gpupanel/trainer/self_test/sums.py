@@ -27,8 +27,9 @@ def known_numbers(replica: int) -> list[Numbers]:
     Sums over 256 replicas are below 2**23: float32 holds each exactly, in whatever order.
     """
     return [
-        ((np.arange(size, dtype=np.int64) * 31 + (replica + 1) * 7_919) % _PRIME - _PRIME // 2)
-        .astype(np.float32)
+        (
+            (np.arange(size, dtype=np.int64) * 31 + (replica + 1) * 7_919) % _PRIME - _PRIME // 2
+        ).astype(np.float32)
         for size in _SIZES
     ]
 
@@ -73,22 +74,24 @@ class SumTest:
             context = tf.distribute.get_replica_context()
             return list(context.merge_call(summed, args=(scaled,)))
 
-        @tf.function(autograph=False)
-        def once(scale: tf.Tensor) -> list[tf.Tensor]:
+        def on_replicas(scale: tf.Tensor) -> tf.Tensor:
             return strategy.run(in_replica, args=(scale, *values))
+
+        once = tf.function(on_replicas, autograph=False)
 
         seconds, rounds, begin_s = 0.0, 0, time.monotonic()
         while rounds < _LEAST_ROUNDS or time.monotonic() - begin_s < _LONGEST_S:
             scale = _SCALES[rounds % len(_SCALES)]
             start_s = time.monotonic()
             got = once(tf.constant(scale, tf.float32))
-            local = [[part.numpy() for part in strategy.experimental_local_results(each)]
-                     for each in got]
+            local = [
+                [part.numpy() for part in strategy.experimental_local_results(each)] for each in got
+            ]
             # The first one is traced, and connects the devices.
             seconds += time.monotonic() - start_s if rounds else 0.0
             rounds += 1
             for parts, whole in zip(local, sums, strict=True):
-                wanted = (whole * scale).astype(np.float32)
+                wanted = np.asarray(whole * scale, np.float32)
                 for name, part in zip(names, parts, strict=True):
                     wrong = same(part, wanted, name.removeprefix("/device:"))
                     if wrong is not None:
