@@ -109,11 +109,11 @@ def mended(
         support: What TensorFlow answered about the GPUs.
         self_test: What is remembered of tests of this machine.
     """
-    given = (inventory, sample, preview, support)
+    given = (inventory, sample, preview, support, None, self_test)
     for _ in range(_MOST_FIXES):
         fixes = (
             problem.fix
-            for problem in prepare(profile, *given, self_test=self_test).problems
+            for problem in prepare(profile, *given).problems
             if problem.severity is not Severity.HINT and problem.fix is not None
         )
         fix = next(fixes, None)

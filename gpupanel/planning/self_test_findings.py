@@ -98,9 +98,9 @@ def _of_sums(
     where = "; ".join(places_text(each.case, _names(context)) for each in narrow[:4])
     more = f" and {len(narrow) - 4} more pairs" if len(narrow) > 4 else ""
     first = narrow[0]
-    fixes = tuple(_sum_fixes(context, bad, outcomes))
     called = f"{way.label} all-reduce" if way is AllReduce.AUTO else way.label
     concerns = any(_sums_so(context, each.case) for each in bad)
+    fixes = tuple(_sum_fixes(context, bad, outcomes)) if concerns else ()
     return SelfTestFinding(
         Problem(
             code="self_test_all_reduce",
@@ -118,7 +118,7 @@ def _of_sums(
 
 def _sum_hint(*, concerns: bool, has_fix: bool) -> str:
     if not concerns:
-        return "This session does not sum so; leave it as it is."
+        return "This session sums in another way: leave it so."
     if has_fix:
         return "A training would learn from wrong gradients, or hang: use another way."
     return "A training would learn from wrong gradients, or hang: train on one device."

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.data import DataCache
-from gpupanel.domain.optimizer import Optimizer
+from gpupanel.domain.optimizer import PLAIN_OPTIMIZER
 from gpupanel.domain.plan import LaunchPlan, PlannedReplica
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
@@ -115,7 +115,7 @@ class StepTest:
         differs = apart / size if size else apart
         mixed = self._profile.training.mixed_precision
         tolerance = MIXED_STEP_TOLERANCE if mixed else STEP_TOLERANCE
-        words = f"Up to {tolerance:g} is usual with {'bfloat16' if mixed else 'float32'}."
+        words = f"Up to {tolerance:g} is usual{' with bfloat16' if mixed else ''}."
         if differs > tolerance:
             worst = max(wanted, key=lambda name: _norm([got[name] - wanted[name]]))
             words += f" {worst.removeprefix(_WEIGHTS)} differs most."
@@ -130,7 +130,7 @@ def _norm(updates: Iterable[npt.NDArray[np.float64]]) -> float:
 def _of_plain_descent(profile: Profile) -> Profile:
     """The update is the gradient itself: Adam enlarges the noise of those that are nearly 0."""
     training = TrainingSettings(
-        optimizer=Optimizer.SGD,
+        optimizer=PLAIN_OPTIMIZER,
         learning_rate=1.0,
         mixed_precision=profile.training.mixed_precision,
         jit_compile=profile.training.jit_compile,

@@ -18,6 +18,7 @@ from gpupanel.domain.self_test_text import (
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.dialogs.session_report_dialog import SessionReportDialog
 from gpupanel.ui.widgets.labels import Note
+from gpupanel.ui.widgets.severity_icon import severity_pixmap
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.widgets.tips import wrapped
@@ -32,6 +33,11 @@ _NOTE = (
     "less a margin is tested, and no more than the limit."
 )
 _ROW_HEIGHT = 28
+_MARKS = {
+    **dict.fromkeys(CaseResult, Severity.ERROR),
+    CaseResult.PASSED: None,
+    CaseResult.NOT_DONE: Severity.HINT,
+}
 
 
 class SelfTestDialog(SessionReportDialog):
@@ -55,6 +61,7 @@ class SelfTestDialog(SessionReportDialog):
         self._cancel = self._add_button("Cance&l", "cancel", tip)
         self._cancel.clicked.connect(self.cancelRequested)
         self._progress.setAccessibleName("Tests done")
+        self.resize(960, 680)
         self._show_empty(_EMPTY)
         self._show_state()
 
@@ -143,11 +150,16 @@ class SelfTestDialog(SessionReportDialog):
         columns: tuple[Column[CaseOutcome], ...] = (
             Column("Devices", "What took part", lambda row: self._row_text(row)[0]),
             Column("Test", "What was tested", lambda row: case_text(row.case)),
-            Column("Result", "What came of it", lambda row: row.result.label),
+            Column(
+                "Result",
+                "What came of it",
+                lambda row: row.result.label,
+                image=lambda row: severity_pixmap(_MARKS[row.result], self.devicePixelRatioF()),
+            ),
             Column("Figure", _FIGURE_TIP, figure_text, is_number=True),
-            Column("", "What was seen", lambda row: row.detail.split("\n")[0]),
+            Column("Seen", "What was seen", lambda row: row.detail.split("\n")[0]),
         )
-        content = TableModel(columns, lambda row: row.case.identity)
+        content = TableModel(columns, lambda row: row.case.identity, lambda row: row.detail)
         table = TableView(content, "self_test_cases", "Tests of this machine", _ROW_HEIGHT)
         table.content.set_rows(rows, keep_order=True)
         header = table.horizontalHeader()
