@@ -188,6 +188,11 @@ class SelfTest(Value):
         return tested and not self.bad and not any(each.is_error for each in self.problems)
 
     @property
+    def tested_something(self) -> bool:
+        """Whether there is a case that was not left undone."""
+        return len(self.not_done) < len(self.outcomes)
+
+    @property
     def bad(self) -> tuple[CaseOutcome, ...]:
         """The cases that something is wrong with."""
         return tuple(each for each in self.outcomes if each.result.is_bad)

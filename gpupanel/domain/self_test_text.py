@@ -77,7 +77,7 @@ def progress_text(news: SelfTestProgress, names: Mapping[str, str]) -> str:
 
 def self_test_sentence(test: SelfTest) -> str:
     """What came of it, in one sentence or two."""
-    if not test.outcomes:
+    if not test.tested_something:
         return "Nothing could be tested."
     passed = sum(each.result is CaseResult.PASSED for each in test.outcomes)
     words = f"{passed} of {len(test.outcomes)} tests passed"

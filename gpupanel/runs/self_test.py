@@ -176,8 +176,9 @@ class _Testing:
                 break
             self._ask()
             self._leave_out_what_hangs()
+        why = "" if self._problems or self._cancelled.is_set() else _TIME_UP
         for case in self._left:
-            self._note(case, EndedCase(number=0, result=CaseResult.NOT_DONE, detail=_TIME_UP))
+            self._note(case, EndedCase(number=0, result=CaseResult.NOT_DONE, detail=why))
         in_order = tuple(self._outcomes[case.identity] for case in self._request.cases)
         return in_order, tuple(self._problems)
 
@@ -256,7 +257,7 @@ class _Testing:
             figure=ended.figure,
             seconds=ended.seconds,
             detail=ended.detail,
-            tested_s=round(time.time(), 3),
+            tested_s=0.0 if ended.result is CaseResult.NOT_DONE else round(time.time(), 3),
         )
 
     def _report(self, case: SelfTestCase | None) -> None:

@@ -86,7 +86,7 @@ def _every_device(inventory: DeviceInventory) -> Profile:
 
 def _print(test: SelfTest, names: dict[str, str]) -> None:
     print_problems(test.problems, answers)
-    if test.outcomes:
+    if test.tested_something:
         table = Table(box=None, pad_edge=False, header_style="dim")
         for title in ("devices", "test", "result"):
             table.add_column(title)

@@ -89,7 +89,7 @@ class SelfTestDialog(SessionReportDialog):
         self._test, self._news = test, None
         self._is_outdated = False
         parts: list[QWidget] = [self._row(each) for each in test.problems]
-        if test.outcomes:
+        if test.tested_something:
             parts += [self._table(test.outcomes), Note(_NOTE)]
         if parts:
             self._show_page(*parts)

@@ -290,6 +290,9 @@ def test_that_a_process_that_tests_nothing_is_a_problem(
     found = examined(tmp_path, code)
     assert [each.code for each in found.problems] == [expected]
     assert {each.result for each in found.outcomes} == {CaseResult.NOT_DONE}
+    # It was not for lack of time.
+    assert {each.detail for each in found.outcomes} == {""}
+    assert found.tested_s == 0.0
     assert not found.is_well
     assert recall_self_test(TWO_UNEQUAL) is None
 
