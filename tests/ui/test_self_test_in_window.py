@@ -12,9 +12,11 @@ from pytestqt.qtbot import QtBot
 from gpupanel.domain.problem import Severity
 from gpupanel.domain.self_test import CaseOutcome, CaseResult, SelfTestKind
 from gpupanel.domain.strategy import AllReduce
+from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.planning import self_test as planned
 from gpupanel.planning.context import planning_context
 from gpupanel.planning.self_test import self_test_request
+from gpupanel.runs.readiness import Machine
 from gpupanel.runs.self_test_memory import recall_self_test, remember_self_test
 from gpupanel.ui.bindings.self_test_binding import SelfTestBinding
 from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
@@ -41,7 +43,11 @@ class Bound:
         self.page = SessionPage(self.session, self.loader)
         qtbot.addWidget(self.page)
         self.folder = folder
-        self.tester = SelfTester((sys.executable, "-c", CHILD + code, str(folder)))
+        self.free: TelemetrySample | None = None
+        self.tester = SelfTester(
+            (sys.executable, "-c", CHILD + code, str(folder)),
+            lambda: Machine(TWO_GPUS, self.free),
+        )
         self.binding = SelfTestBinding(self.session, self.page, self.window, self.tester)
         self.session.set_inventory(TWO_GPUS)
         self.session.edit(mirrored())
@@ -200,3 +206,17 @@ def test_that_settings_that_a_test_depends_on_make_it_outdated(qtbot: QtBot, bou
     shown.button("again").click()
     qtbot.waitUntil(lambda: shown.label("verdict") == "All tests passed", timeout=60_000)
     assert shown.started == 2
+
+
+def test_that_no_more_is_tested_than_is_free_now(qtbot: QtBot, bound: Bind) -> None:
+    shown = bound("run()")
+    # A run has taken nearly all since the session heard of it.
+    first = TWO_GPUS.gpus[0]
+    reading = DeviceReading(key=first.key, memory_used_mib=24_000, memory_free_mib=200)
+    shown.free = TelemetrySample(time_s=0.0, readings=(reading,))
+    shown.click()
+    qtbot.waitUntil(lambda: shown.dialog.test() is not None, timeout=60_000)
+    assert shown.label("verdict") == "Nothing could be tested"
+    (row,) = shown.dialog.findChildren(ProblemRow)
+    assert row.problem().code == "self_test_without_room"
+    assert shown.started == 0

@@ -10,7 +10,6 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.self_test import SelfTest
 from gpupanel.planning.self_test import self_test_settings
-from gpupanel.runs.readiness import Machine
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.session import Session
@@ -44,6 +43,7 @@ class SelfTestBinding(SessionReportBinding["SelfTestDialog", Profile]):
         page.plan.selfTestRequested.connect(self.open)
         session.inventoryChanged.connect(self._see_inventory)
         self._memory.recalled.connect(session.set_self_test)
+        self._memory.refused.connect(self.refused)
         self._tester.tested.connect(self._follow)
 
     @override
@@ -81,9 +81,7 @@ class SelfTestBinding(SessionReportBinding["SelfTestDialog", Profile]):
         self._test(again=True)
 
     def _test(self, *, again: bool) -> None:
-        inventory = self._session.inventory or DeviceInventory(devices=())
-        machine = Machine(inventory, self._session.sample)
-        self._tester.begin(self._session.profile, machine, again=again)
+        self._tester.begin(self._session.profile, again=again)
 
     @Slot(object)
     def _see_inventory(self, inventory: DeviceInventory) -> None:

@@ -1,6 +1,6 @@
 """Has the devices tested by processes of their own, and reports how far it is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.self_test import SelfTest
-from gpupanel.runs.readiness import Machine
+from gpupanel.runs.readiness import Machine, read_machine
 from gpupanel.runs.self_test import SECONDS, SELF_TEST_COMMAND, run_self_test
 from gpupanel.runs.self_test_memory import recall_self_test
 from gpupanel.ui.workers.facade import WorkerFacade
@@ -28,23 +28,26 @@ class SelfTester(SingleRequestFacade):
     """How far it is: a :class:`SelfTestProgress`."""
 
     def __init__(
-        self, command: Sequence[str] = SELF_TEST_COMMAND, parent: QObject | None = None
+        self,
+        command: Sequence[str] = SELF_TEST_COMMAND,
+        read: Callable[[], Machine] = read_machine,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__("self-test", parent)
-        self._command = command
+        self._command, self._read = command, read
 
-    def begin(self, profile: Profile, machine: Machine, *, again: bool = False) -> None:
+    def begin(self, profile: Profile, *, again: bool = False) -> None:
         """Test the devices of that profile; ends a test that goes on.
 
         Args:
             profile: What would be trained.
-            machine: Its devices.
             again: Also what is known from before.
         """
-        command = self._command
+        command, read = self._command, self._read
         self.carry_out(
+            # What is free is read now: beside a run it is less than the session remembers.
             lambda dropped, report: run_self_test(
-                profile, machine, dropped, report, command, SECONDS, again=again
+                profile, read(), dropped, report, command, SECONDS, again=again
             ),
             self.tested.emit,
             failed=lambda problems: SelfTest(problems=problems),

@@ -90,7 +90,7 @@ class PlanPanel(SettingsCard):
         self.estimate = MemoryEstimateView()
         """What is known of the memory that a training takes."""
         self._others = OtherProcessesList()
-        self._test = QPushButton("Test this &machine…")
+        self._test = QPushButton("Test this machine…")
         self._test.setObjectName("test_machine")
         self._test.setToolTip(wrapped(_TEST_TIP))
         self._problem_caption = Caption("Problems")
