@@ -22,6 +22,7 @@ from gpupanel.cli.verbs.run import run
 from gpupanel.cli.verbs.runs import runs
 from gpupanel.cli.verbs.scan import scan
 from gpupanel.cli.verbs.schema import schema
+from gpupanel.cli.verbs.selftest import selftest
 from gpupanel.cli.verbs.stop import stop
 from gpupanel.cli.verbs.summary import summary
 from gpupanel.cli.verbs.suspend import suspend
@@ -80,6 +81,7 @@ VERBS = {
         summary,
         lr_find,
         fit_batch,
+        selftest,
         run,
         sweep,
         runs,

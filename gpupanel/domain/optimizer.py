@@ -66,6 +66,8 @@ _TRAITS = {
 
 DEFAULT_OPTIMIZER = Optimizer.ADAM
 """What a new profile trains with."""
+PLAIN_OPTIMIZER = Optimizer.SGD
+"""Whose update is the gradient itself, as far as the learning rate says."""
 _FUSED_ROUNDING = 2e-5
 """How far, relative to it, the rounding of 1 - beta may move a moment: 1.3e-5 at Adam's usual."""
 

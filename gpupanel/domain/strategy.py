@@ -120,6 +120,15 @@ class StrategySettings(Value):
         default=AllReduce.AUTO,
         applies={"kind": (StrategyKind.MIRRORED, StrategyKind.MULTI_WORKER)},
     )
+    peer_to_peer: bool = setting(
+        "Peer-to-peer",
+        "NCCL hands gradients from GPU to GPU directly, over NVLink or PCI Express. Without, they "
+        "take the way through the host's memory (NCCL_P2P_DISABLE=1): slower, but right where the "
+        "self-test shows that sums over GPUs are wrong or never end.",
+        default=True,
+        advanced=True,
+        applies={"kind": (StrategyKind.MIRRORED, StrategyKind.MULTI_WORKER)},
+    )
     workers: PlaceCount | None = setting(
         "Workers",
         "How many worker processes share the chosen devices, all on this machine and "

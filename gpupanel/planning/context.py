@@ -7,6 +7,7 @@ from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.self_test import SelfTest
 from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.strategy import GANG_KINDS
 from gpupanel.domain.telemetry import TelemetrySample
@@ -30,6 +31,7 @@ class PlanningContext:
         preview: What the preview found in the profile's data and model file; ``None`` until then.
         support: What TensorFlow answered about the GPUs; ``None`` until then.
         step: What a training step holds in memory; ``None`` until the model was built.
+        self_test: What is remembered of tests of this machine; ``None`` where nothing is.
         devices: Those that the profile means and this machine has, in the profile's order; empty
             where it has none of them.
         gpus: The GPUs and MIG instances among them.
@@ -63,6 +65,7 @@ class PlanningContext:
     shares: tuple[int, ...] | None
     working_replicas: int
     plan: LaunchPlan | None
+    self_test: SelfTest | None = None
 
     @property
     def known_data(self) -> DataPreview | None:
@@ -107,7 +110,13 @@ class PlanningContext:
     def with_profile(self, profile: Profile) -> "PlanningContext":
         """The same machine and answers with another profile."""
         return planning_context(
-            profile, self.inventory, self.sample, self.preview, self.support, self.step
+            profile,
+            self.inventory,
+            self.sample,
+            self.preview,
+            self.support,
+            self.step,
+            self.self_test,
         )
 
 
@@ -118,6 +127,7 @@ def planning_context(
     preview: DataPreview | None = None,
     support: GpuSupport | None = None,
     step: StepMemory | None = None,
+    self_test: SelfTest | None = None,
 ) -> PlanningContext:
     """Work out once what follows from a profile and a machine; see :class:`PlanningContext`."""
     devices = chosen_devices(profile, inventory, sample)
@@ -143,6 +153,7 @@ def planning_context(
         shares=shares,
         working_replicas=working,
         plan=None if layout is None or shares is None else _plan(profile, layout, shares, working),
+        self_test=self_test,
     )
 
 

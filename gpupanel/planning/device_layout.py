@@ -87,7 +87,9 @@ def environment(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> dict[s
         return cpu_environment()
     grow = any(grows(profile.memory_policy(gpu.key)) for gpu in gpus)
     cuda_malloc_async = profile.devices.allocator is Allocator.CUDA_MALLOC_ASYNC
-    # All are written either way: a value that the person's shell has would overrule the plan.
+    # A shell in which somebody has turned it off for all programs keeps its word.
+    without_peers = {} if profile.strategy.peer_to_peer else {"NCCL_P2P_DISABLE": "1"}
+    # All others are written either way: a value of the person's shell would overrule the plan.
     return {
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES": ",".join(gpu.key for gpu in gpus),
@@ -96,6 +98,7 @@ def environment(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> dict[s
         # TensorFlow leaves out GPUs with fewer than 8 multiprocessors where another has more
         # (GetMinGPUMultiprocessorCount in gpu_device.cc); who chose one wants it.
         "TF_MIN_GPU_MULTIPROCESSOR_COUNT": "1",
+        **without_peers,
     }
 
 

@@ -7,6 +7,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.self_test import SelfTest
 from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
 from gpupanel.domain.value import Value
@@ -64,6 +65,7 @@ def prepare(
     preview: DataPreview | None = None,
     support: GpuSupport | None = None,
     step: StepMemory | None = None,
+    self_test: SelfTest | None = None,
 ) -> Preparation:
     """Everything that can be said about a profile on this machine before it starts.
 
@@ -74,8 +76,9 @@ def prepare(
         preview: What the preview found in the profile's data and model file, if there was one.
         support: What TensorFlow answered about the GPUs, if somebody asked it.
         step: What a training step holds in memory, where the model was built.
+        self_test: What is remembered of tests of this machine.
     """
-    context = planning_context(profile, inventory, sample, preview, support, step)
+    context = planning_context(profile, inventory, sample, preview, support, step, self_test)
     problems = [problem for rule in RULES for problem in rule(context)]
     return Preparation(
         problems=tuple(sorted(problems, key=lambda problem: _ORDER.index(problem.severity))),
@@ -92,6 +95,7 @@ def mended(
     sample: TelemetrySample | None = None,
     preview: DataPreview | None = None,
     support: GpuSupport | None = None,
+    self_test: SelfTest | None = None,
 ) -> Profile:
     """Apply the fix of the first error or warning until none has one; hints stay as they are.
 
@@ -103,11 +107,13 @@ def mended(
         sample: The latest readings.
         preview: What the preview found in the profile's data and model file.
         support: What TensorFlow answered about the GPUs.
+        self_test: What is remembered of tests of this machine.
     """
+    given = (inventory, sample, preview, support, None, self_test)
     for _ in range(_MOST_FIXES):
         fixes = (
             problem.fix
-            for problem in prepare(profile, inventory, sample, preview, support).problems
+            for problem in prepare(profile, *given).problems
             if problem.severity is not Severity.HINT and problem.fix is not None
         )
         fix = next(fixes, None)

@@ -43,6 +43,15 @@ def measured_memory_file() -> Path:
     return _state_dir() / "measured-memory.json"
 
 
+def self_test_file() -> Path:
+    """What tests of this machine have come to; likewise.
+
+    Raises:
+        ProblemError: Nobody knows where the user's home folder is.
+    """
+    return _state_dir() / "self-test.json"
+
+
 def _state_dir() -> Path:
     named = os.environ.get(STATE_DIR_VARIABLE)
     if named:

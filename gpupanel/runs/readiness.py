@@ -19,6 +19,7 @@ from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.chosen_devices import answering_gpus, chosen_devices
 from gpupanel.planning.description import described
 from gpupanel.planning.prepare import Preparation, mended, prepare
+from gpupanel.runs.self_test_memory import recall_self_test
 
 AskSupport = Callable[[tuple[PhysicalDevice, ...], str | None], GpuSupport | None]
 """Asks TensorFlow about GPUs that answer, under that driver."""
@@ -80,7 +81,8 @@ def prepared_on(
         step: What a training step holds in memory, where the model was built.
     """
     support = _support_for(machine, profile, ask_support)
-    return prepare(profile, machine.inventory, machine.sample, preview, support, step)
+    known = recall_self_test(machine.inventory)
+    return prepare(profile, machine.inventory, machine.sample, preview, support, step, known)
 
 
 def mended_on(
@@ -91,7 +93,8 @@ def mended_on(
 ) -> Profile:
     """The profile with every fix that is offered for errors and warnings on that machine."""
     support = _support_for(machine, profile, ask_support)
-    better = mended(profile, machine.inventory, machine.sample, preview, support)
+    known = recall_self_test(machine.inventory)
+    better = mended(profile, machine.inventory, machine.sample, preview, support, known)
     return described(better, machine.inventory)
 
 

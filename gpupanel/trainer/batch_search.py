@@ -14,13 +14,11 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Final
 
 import numpy as np
-from typing_extensions import override
 
 from gpupanel.domain.batch_search import (
     BatchSearchRequest,
@@ -33,25 +31,17 @@ from gpupanel.domain.batch_search import (
 )
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.device import DeviceKind
-from gpupanel.domain.model_fit import shape_misfit
-from gpupanel.domain.problem import ProblemError
-from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.process_limits import limit_further_memory
 from gpupanel.trainer.datasets.examples import Examples
-from gpupanel.trainer.datasets.source import Reading, no_download, read_data
-from gpupanel.trainer.datasets.split import Split, split
+from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.models.saved_recipe import reading_to_train
 from gpupanel.trainer.progress_lines import ProgressLines
 from gpupanel.trainer.quick_import import quick_import
 from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.tried_run import TriedRun, divided, some_of
 
-_EXAMPLES: Final = 256
-"""Of those on disk, which are taken again and again: what they are matters to no memory."""
-_MOST_EXAMPLE_BYTES: Final = 64 * 2**20
-"""Of these together."""
 _TIMED_S: Final = 0.5
 _MOST_TIMED: Final = 20
 """Steps, after the first one."""
@@ -63,16 +53,6 @@ _REFUSED: Final = "Status:1, message: could not"
 """oneDNN's words for ``dnnl_out_of_memory`` (``dnnl_common_types.h``), through TensorFlow's
 ``mkl_*_op.cc``: an ``AbortedError``."""
 _BYTES_PER_MIB: Final = 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class _TriedRun(StartedRun):
-    """A run that has no folder: no copy of a model is taken from where the process works."""
-
-    @property
-    @override
-    def start_model(self) -> None:
-        return None
 
 
 class _Steps:
@@ -184,25 +164,9 @@ class _Search:
         return median(seconds)
 
 
-def _divided(profile: Profile) -> Split:
-    """What would be trained on; as at the start of a run, without a fingerprint."""
-    seed = profile.training.seed
-    reading = reading_to_train(Reading(no_download, seed=seed), profile.model, profile.data)
-    divided = split(read_data(profile.data, reading), profile.data, seed)
-    misfit = shape_misfit(profile.model, profile.data, divided.training.feature_shape)
-    if misfit is not None:
-        raise ProblemError(misfit)
-    return divided
-
-
 def _some_of(training: Examples) -> Examples:
     """All that are in memory, as a training holds them; of those on disk the first ones."""
-    if training.in_memory is not None:
-        return training
-    example_bytes = int(np.prod(training.feature_shape)) * training.features.dtype.itemsize
-    count = min(_EXAMPLES, len(training), max(1, _MOST_EXAMPLE_BYTES // max(1, example_bytes)))
-    chosen = np.arange(count, dtype=np.int32)
-    return Examples(training.read(chosen), training.labels[chosen])
+    return training if training.in_memory is not None else some_of(training)
 
 
 def search(request: BatchSearchRequest, lines: ProgressLines) -> EndedSearch:
@@ -211,7 +175,7 @@ def search(request: BatchSearchRequest, lines: ProgressLines) -> EndedSearch:
     # As it needs most memory; which weights it begins with changes nothing of that.
     model = request.profile.model.with_all_learning()
     profile = request.profile.model_copy(update={"data": data, "model": model})
-    run = _TriedRun(RunLayout(Path()), profile, request.plan)
+    run = TriedRun(RunLayout(Path()), profile, request.plan)
     most, until_s = 0, time.monotonic() + request.seconds
     try:
         with quick_import():
@@ -219,9 +183,9 @@ def search(request: BatchSearchRequest, lines: ProgressLines) -> EndedSearch:
 
         if request.memory_limit_bytes is not None:
             limit_further_memory(request.memory_limit_bytes)
-        divided = _divided(profile)
-        most = min(request.most, len(divided.training))
-        some = Split(divided.data, _some_of(divided.training), None)
+        parts = divided(profile)
+        most = min(request.most, len(parts.training))
+        some = Split(parts.data, _some_of(parts.training), None)
         found = _Search(request, lines, until_s)
         return EndedSearch(end=found.run(_Steps(run, some), most), example_count=most)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training

@@ -33,6 +33,7 @@ from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
 from gpupanel.ui.bindings.scan_binding import ScanBinding
+from gpupanel.ui.bindings.self_test_binding import SelfTestBinding
 from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, SettingsReuse
 from gpupanel.ui.bindings.starting_session import StartingSession
 from gpupanel.ui.bindings.sweeps_binding import SweepsBinding
@@ -109,6 +110,8 @@ class MainWindow(QMainWindow):
         self._layers = LayersBinding(self.session, self.session_page, self)
         self._rates = RateRangeBinding(self.session, self.session_page, self)
         self._batches = BatchFitBinding(self.session, self.session_page, self)
+        self._self_test = SelfTestBinding(self.session, self.session_page, self)
+        self._doctor_binding.selfTestRequested.connect(self._self_test.open)
         self._download = DownloadBinding(self.session, self.session_page, parent=self)
         self.live_page = LivePage(self.session, self.control)
         self._examples = ExamplesBinding(self.live_page, self.control, self)
@@ -248,6 +251,7 @@ class MainWindow(QMainWindow):
         self._layers.refused.connect(self._show_errors)
         self._rates.refused.connect(self._show_errors)
         self._batches.refused.connect(self._show_errors)
+        self._self_test.refused.connect(self._show_errors)
         self._longer.refused.connect(self._show_not_longer)
         self._examples.refused.connect(self._show_errors)
         self._download.refused.connect(self._show_refusal)
@@ -307,7 +311,7 @@ class MainWindow(QMainWindow):
 
     def _make_closing(self) -> WindowClosing:
         parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
-        searches = (self._rates, self._batches)
+        searches = (self._rates, self._batches, self._self_test)
         readers = (self._scan, self._layers, *searches, self._download, self._examples)
         children = (self._doctor_binding, self._preview_loader, *readers)
         queued = (self._queue, self._sweeps)

@@ -11,6 +11,7 @@ from gpupanel.domain.model_summary import SummaryRequest, summary_request
 from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
 from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.self_test import SelfTest
 from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
 from gpupanel.planning.fixes import apply_fix
@@ -37,6 +38,7 @@ Preparer = Callable[
         DataPreview | None,
         GpuSupport | None,
         StepMemory | None,
+        SelfTest | None,
     ],
     Preparation,
 ]
@@ -74,6 +76,7 @@ class Session(QObject):
         self._previewed: tuple[PreviewRequest, DataPreview] | None = None
         self._step: tuple[SummaryRequest, StepMemory | None] | None = None
         self._gpu_support: GpuSupport | None = None
+        self._self_test: SelfTest | None = None
         self._input_errors: dict[str, str] = {}
         self._is_checking_gpus = False
         self._preparation = Preparation()
@@ -263,6 +266,12 @@ class Session(QObject):
             self._gpu_support = support
             self._prepare_soon()
 
+    def set_self_test(self, known: SelfTest | None) -> None:
+        """Take over what is remembered of tests of this machine; ``None``: nothing is."""
+        if known != self._self_test:
+            self._self_test = known
+            self._prepare_soon()
+
     def set_checking_gpus(self, checking: bool) -> None:
         """Take over whether TensorFlow is being asked about the GPUs."""
         if checking != self._is_checking_gpus:
@@ -308,7 +317,13 @@ class Session(QObject):
         if self._step is not None and self._step[0] == summary_request(profile):
             step = self._step[1]
         return self._preparer(
-            profile, self._inventory, self._sample, preview, self._gpu_support, step
+            profile,
+            self._inventory,
+            self._sample,
+            preview,
+            self._gpu_support,
+            step,
+            self._self_test,
         )
 
     def close(self) -> None:

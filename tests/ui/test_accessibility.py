@@ -31,6 +31,7 @@ from gpupanel.ui.dialogs.layers_dialog import LayersDialog
 from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
 from gpupanel.ui.dialogs.rate_range_dialog import RateRangeDialog
 from gpupanel.ui.dialogs.scan_dialog import ScanDialog
+from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
 from gpupanel.ui.questions import ProblemDialog
 from gpupanel.ui.widgets.buttons import FoldButton
@@ -268,6 +269,7 @@ def _labelled(runs_dir: Path) -> LabelDialog:
 
 DIALOGS = {
     "batch_fit": lambda _: BatchFitDialog(),
+    "self_test": lambda _: SelfTestDialog(),
     "doctor": lambda _: DoctorDialog(),
     "examples": lambda _: ExamplesDialog(),
     "label": _labelled,

@@ -24,6 +24,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.rate_range import RateRange, rate_range_request
 from gpupanel.domain.scan import DataScan, scan_request
+from gpupanel.domain.self_test import SelfTest
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import prepare
@@ -55,6 +56,7 @@ from gpupanel.ui.workers import (
     run_reader,
     run_worker,
     scan_worker,
+    self_test_worker,
     summary_worker,
     sweep_worker,
     tensorboard_worker,
@@ -225,6 +227,23 @@ def _finding_batches(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPa
     return Case(finder, order, finder.refused, finder.found, failing, free)
 
 
+def _testing_devices(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, self_test_worker, "run_self_test", error)
+    failing._healthy = lambda *_, **__: SelfTest()
+    tester = self_test_worker.SelfTester(read=lambda: Machine(CPU_ONLY))
+    order = lambda: tester.begin(Profile())  # noqa: E731
+    free = lambda: not tester.is_busy()  # noqa: E731
+    return Case(tester, order, tester.refused, tester.tested, failing, free)
+
+
+def _recalling_a_self_test(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, self_test_worker, "recall_self_test", error)
+    failing._healthy = lambda *_: None
+    memory = self_test_worker.SelfTestMemory()
+    order = lambda: memory.recall(CPU_ONLY)  # noqa: E731
+    return Case(memory, order, memory.refused, memory.recalled, failing)
+
+
 def _exporting(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     failing = _patched(monkeypatch, export_worker, "_write", error)
     failing._healthy = lambda *_: None
@@ -391,6 +410,8 @@ CASES: dict[str, tuple[Make, ...]] = {
     "ModelSummarizer": (_summarizing,),
     "RateFinder": (_finding_rates,),
     "BatchFinder": (_finding_batches,),
+    "SelfTester": (_testing_devices,),
+    "SelfTestMemory": (_recalling_a_self_test,),
     "DataDownloader": (_downloading,),
     "ExamplesLoader": (_showing_examples,),
     "Launcher": (_launching, _resuming),

@@ -27,6 +27,9 @@ class DoctorBinding(QObject):
     refused = Signal(object)
     """Problems because of which something could not be asked: a tuple of :class:`Problem`."""
 
+    selfTestRequested = Signal()
+    """A person wants the devices to be tested."""
+
     def __init__(self, session: Session, watch: DeviceWatch, window: QWidget) -> None:
         super().__init__(window)
         self._session = session
@@ -68,6 +71,7 @@ class DoctorBinding(QObject):
         dialog = DoctorDialog(self._window)
         dialog.examinationRequested.connect(self._examiner.begin)
         dialog.closed.connect(self._examiner.cancel)
+        dialog.selfTestRequested.connect(self.selfTestRequested)
         self._examiner.busyChanged.connect(dialog.setBusy)
         self._examiner.examined.connect(dialog.setReport)
         return dialog

@@ -21,12 +21,17 @@ class DoctorDialog(ReportDialog):
 
     examinationRequested = Signal()
     """A person wants everything to be examined again."""
+    selfTestRequested = Signal()
+    """A person wants the session's devices to be tested."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("doctor", "Doctor", parent)
         self._report: DoctorReport | None = None
         self._again = self._add_button("&Run again", "again", "Checks everything again.")
         self._again.clicked.connect(self.examinationRequested)
+        tip = "Tests the session's devices: sums, copies, memory and a training step."
+        test = self._add_button("&Test this machine…", "self_test", tip)
+        test.clicked.connect(self.selfTestRequested)
         self._show_empty(
             "Driver, GPUs, TensorFlow's build, the libraries that it loads, and packages."
         )

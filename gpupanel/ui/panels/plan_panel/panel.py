@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.fine_tuning import FineTuning
@@ -30,8 +30,14 @@ from gpupanel.ui.widgets.labels import Caption, Note, breakable
 from gpupanel.ui.widgets.layouts import column_in, discard, leave_focus
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
+from gpupanel.ui.widgets.tips import wrapped
 
 _STALE = "Below: the last valid plan."
+_TEST_TIP = (
+    "Before a long run: sums known numbers over the devices in every way, copies between them, "
+    "writes patterns to free memory, and compares a training step with the CPU's. It takes a "
+    "minute at most, once for this driver, these devices and this TensorFlow."
+)
 
 
 class PlanPanel(SettingsCard):
@@ -55,6 +61,8 @@ class PlanPanel(SettingsCard):
     """A person wants batches to be tried."""
     batchChosen = Signal(int)
     """The largest global batch that fits is to be used."""
+    selfTestRequested = Signal()
+    """A person wants the devices to be tested."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("What will happen", parent, foldable=False)
@@ -84,6 +92,9 @@ class PlanPanel(SettingsCard):
         self._others = OtherProcessesList()
         self._problem_part = QWidget()
         self._are_problems_first = False
+        self._test = QPushButton("Test this machine…")
+        self._test.setObjectName("test_machine")
+        self._test.setToolTip(wrapped(_TEST_TIP))
         self._problem_caption = Caption("Problems")
         self._problems = ProblemList()
         self._problems.setObjectName("problem_list")
@@ -96,6 +107,7 @@ class PlanPanel(SettingsCard):
         self.estimate.requested.connect(self.estimateRequested)
         self.estimate.searchRequested.connect(self.batchSearchRequested)
         self.estimate.batchChosen.connect(self.batchChosen)
+        self._test.clicked.connect(self.selfTestRequested)
         self._problems.fixRequested.connect(self.fixRequested)
         self._problems.fieldActivated.connect(self.fieldActivated)
         self._problems.doctorRequested.connect(self.doctorRequested)
@@ -139,6 +151,7 @@ class PlanPanel(SettingsCard):
         self._task = task
         self._summary.setText(self._sentence())
         self.estimate.setVisible(task == "train")
+        self._test.setVisible(task == "train")
 
     def setInventory(self, inventory: DeviceInventory) -> None:
         """The devices of this machine, for their colours, names and memory."""
@@ -271,6 +284,11 @@ class PlanPanel(SettingsCard):
         above.addWidget(Caption("Memory"))
         above.addWidget(self._memory)
         above.addWidget(self.estimate)
+        test = QHBoxLayout()
+        test.addStretch(1)
+        test.addWidget(self._test)
+        above.addSpacing(4)
+        above.addLayout(test)
         below = column_in(self._replica_part)
         below.addWidget(self._replica_caption)
         below.addWidget(self._replicas)

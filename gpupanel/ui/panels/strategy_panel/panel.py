@@ -19,6 +19,7 @@ from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import Counter
+from gpupanel.ui.inputs.switch import CheckBox
 from gpupanel.ui.panels.strategy_panel import choices
 from gpupanel.ui.panels.strategy_panel.choices import AUTO, BY_HAND, KindKeys
 from gpupanel.ui.panels.strategy_panel.diagrams.diagram import Division
@@ -27,6 +28,7 @@ from gpupanel.ui.panels.strategy_panel.placement_editor import PlacementEditor
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
 from gpupanel.ui.task_choices import Task
 from gpupanel.ui.widgets.labels import Note
+from gpupanel.ui.widgets.tips import teach
 
 _BUILT_FIRST = "The model is built to list its layers; that takes some seconds."
 _MENDED_FIRST = "{} by hand start from the plan: fix the problems first."
@@ -49,6 +51,7 @@ class StrategyPanel(SettingsCard):
         self._task: Task = "train"
         self._layers: tuple[ModelLayer, ...] = ()
         self._waits_for_layers = False
+        self._has_gpu_pairs = False
         self._keys = KindKeys()
         self._kind = ChoiceBox(choices.KINDS)
         self._kind.setObjectName("strategy_chooser")
@@ -63,6 +66,8 @@ class StrategyPanel(SettingsCard):
         self._placement.setObjectName("placement_chooser")
         self._editor = PlacementEditor()
         self._all_reduce = ChoiceBox(choices.ALL_REDUCE[StrategyKind.MIRRORED])
+        self._peer_to_peer = CheckBox("Peer-to-peer &between GPUs")
+        self._peer_to_peer.setObjectName("peer_to_peer")
         self._note = Note(tone="warning")
         self._diagram = DivisionDiagram()
         self._lay_out()
@@ -95,6 +100,7 @@ class StrategyPanel(SettingsCard):
             choices.ALL_REDUCE.get(value.kind, choices.ALL_REDUCE[StrategyKind.MIRRORED])
         )
         self._all_reduce.setValue(value.all_reduce)
+        self._peer_to_peer.setValue(value.peer_to_peer)
         self._show_rows(value, shares=shares is not None, placement=by_hand)
         self._show_plan()
         self._show_note("")
@@ -108,7 +114,8 @@ class StrategyPanel(SettingsCard):
     def setInventory(self, inventory: DeviceInventory) -> None:
         """The devices of this machine, for their colours and names."""
         self._device_labels = DeviceLabels(inventory)
-        self._show_plan()
+        self._has_gpu_pairs = len(inventory.gpus) > 1
+        self.setValue(self._value)
 
     def setPlan(self, plan: LaunchPlan | None) -> None:
         """What would be launched, to be drawn; ``None`` while problems leave nothing to plan."""
@@ -165,6 +172,9 @@ class StrategyPanel(SettingsCard):
             form.add_setting(setting_of(StrategySettings, key), editor, letter)
             if key in below:
                 below[key]()
+        peers = setting_of(StrategySettings, "peer_to_peer")
+        teach(self._peer_to_peer, peers.title, peers.description)
+        form.add_wide(self._peer_to_peer, key=peers.name)
         self.add_form(form)
         self.body.addWidget(self._note)
         self.body.addSpacing(8)
@@ -179,10 +189,13 @@ class StrategyPanel(SettingsCard):
         self._placement.valueChanged.connect(self._change_placement)
         self._editor.valueChanged.connect(partial(self._change, "placement"))
         self._all_reduce.valueChanged.connect(partial(self._change, "all_reduce"))
+        self._peer_to_peer.valueChanged.connect(partial(self._change, "peer_to_peer"))
 
     def _show_rows(self, value: StrategySettings, *, shares: bool, placement: bool) -> None:
         shown = {each.name: each.applies_in(value) for each in settings_of(StrategySettings)}
         shown["all_reduce"] &= self._task == "train"
+        is_off = not value.peer_to_peer
+        shown["peer_to_peer"] &= shown["all_reduce"] and (self._has_gpu_pairs or is_off)
         for key, editor in self._form.editors().items():
             self._form.set_row_visible(editor, visible=shown[key])
         self._form.set_row_visible(self._fields, visible=shown["shares"] and shares)

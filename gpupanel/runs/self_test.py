@@ -1,0 +1,362 @@
+"""Tests the devices of a profile before a long run: in a child, a minute at most, and remembered.
+
+A child tests one case after the other. One that dies, or says nothing for longer than its case may
+take, is killed with all that it started: that is what came of the case, and another child tests
+the rest.
+"""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from threading import Event
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from typing_extensions import override
+
+from gpupanel.devices.answer_lines import AnswerLines
+from gpupanel.devices.child_process import ChildAnswer, ask_child
+from gpupanel.domain.child_command import python_module_command
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.self_test import (
+    BegunCase,
+    CaseOutcome,
+    CaseResult,
+    EndedCase,
+    EndedSelfTest,
+    ReadySelfTest,
+    SelfTest,
+    SelfTestCase,
+    SelfTestKind,
+    SelfTestProgress,
+    SelfTestRequest,
+)
+from gpupanel.planning.context import PlanningContext, planning_context
+from gpupanel.planning.self_test import devices_without_room, self_test_request
+from gpupanel.planning.self_test_findings import self_test_findings
+from gpupanel.runs.readiness import Machine
+from gpupanel.runs.self_test_memory import recall_self_test, remember_self_test
+from gpupanel.runs.supervision.cluster import allowed, process_environments
+
+SELF_TEST_COMMAND: Final = python_module_command("gpupanel.trainer.self_test")
+"""Reads the question on standard input and answers by lines on standard output."""
+SECONDS: Final = 60.0
+"""For all of it."""
+_START_S: Final = 40.0
+"""Until TensorFlow has its devices, which a driver may have to compile kernels for."""
+_LEAST_S: Final = 4.0
+"""With less no other child is started."""
+_MOST_HANGS: Final = 2
+"""Of one way to sum: what else it would be tried on is not tested."""
+_LAST_LINES: Final = 12
+
+_NO_PLAN: Final = Problem(
+    code="self_test_without_plan",
+    field="devices.visible",
+    message="Nothing can be tested, because the profile cannot be planned on this machine.",
+    hint="Solve the problems that `gpupanel check` reports first.",
+)
+
+
+class _Line(BaseModel):
+    """One line of an answer: one of the four."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ready: ReadySelfTest | None = None
+    begun: BegunCase | None = None
+    outcome: EndedCase | None = None
+    ended: EndedSelfTest | None = None
+
+
+OnProgress = Callable[[SelfTestProgress], None]
+
+
+def ignore_progress(progress: SelfTestProgress) -> None:
+    """Of who only wants the end."""
+
+
+def run_self_test(
+    profile: Profile,
+    machine: Machine,
+    cancelled: Event | None = None,
+    on_progress: OnProgress = ignore_progress,
+    command: Sequence[str] = SELF_TEST_COMMAND,
+    seconds: float = SECONDS,
+    *,
+    again: bool = False,
+) -> SelfTest:
+    """Test what is not known of the devices of a profile's plan, and remember what that shows.
+
+    Whatever becomes of the processes, the answer is a :class:`SelfTest`: what went wrong is a
+    problem in it. Of one that was cancelled nothing is remembered.
+
+    Args:
+        profile: What would be trained; a path in it is absolute.
+        machine: Its devices, and what is free of them now.
+        cancelled: Set, by any thread, when the answer is not wanted any more.
+        on_progress: Called while it continues.
+        command: Tests cases.
+        seconds: How long all of it may take.
+        again: Also test what is remembered.
+    """
+    cancelled = cancelled or Event()
+    context, request = _request(profile, machine)
+    if request is None:
+        return SelfTest(problems=(_no_plan(context),))
+    known = None if again else recall_self_test(machine.inventory)
+    outcomes = {each.case.identity: each for each in (known.outcomes if known else ())}
+    unknown = tuple(case for case in request.cases if case.identity not in outcomes)
+    testing = _Testing(
+        request.model_copy(update={"cases": unknown}),
+        cancelled,
+        on_progress,
+        command,
+        time.monotonic() + seconds,
+    )
+    tested, problems = testing.run()
+    if not cancelled.is_set():
+        remember_self_test(machine.inventory, tested)
+    outcomes |= {each.case.identity: each for each in tested}
+    in_order = tuple(outcomes[case.identity] for case in request.cases)
+    return _of_outcomes(context, in_order, problems, is_remembered=not testing.was_needed)
+
+
+def _request(profile: Profile, machine: Machine) -> tuple[PlanningContext, SelfTestRequest | None]:
+    training = profile.model_copy(update={"task": "train"})
+    context = planning_context(training, machine.inventory, machine.sample)
+    return context, self_test_request(context)
+
+
+def _of_outcomes(
+    context: PlanningContext,
+    outcomes: tuple[CaseOutcome, ...],
+    problems: tuple[Problem, ...] = (),
+    *,
+    is_remembered: bool = False,
+) -> SelfTest:
+    found = self_test_findings(context, outcomes)
+    return SelfTest(
+        outcomes=outcomes,
+        problems=(*problems, *(each.problem for each in found)),
+        tested_s=max((each.tested_s for each in outcomes), default=0.0),
+        is_remembered=is_remembered,
+    )
+
+
+class _Testing:
+    """As many children as it takes."""
+
+    def __init__(
+        self,
+        request: SelfTestRequest,
+        cancelled: Event,
+        on_progress: OnProgress,
+        command: Sequence[str],
+        until_s: float,
+    ) -> None:
+        self._request = request
+        self._cancelled = cancelled
+        self._on_progress = on_progress
+        self._command = command
+        self._until_s = until_s
+        self._left = list(request.cases)
+        self.was_needed = False
+        """Whether a child was started."""
+        self._outcomes: dict[tuple[object, ...], CaseOutcome] = {}
+        self._problems: list[Problem] = []
+
+    def run(self) -> tuple[tuple[CaseOutcome, ...], tuple[Problem, ...]]:
+        """What came of each case, and why nothing could be tested."""
+        self._leave_out_code()
+        while self._left and not self._problems and not self._cancelled.is_set():
+            if self._until_s - time.monotonic() < _LEAST_S:
+                break
+            self._ask()
+            self._leave_out_what_hangs()
+        why = "" if self._problems or self._cancelled.is_set() else _TIME_UP
+        for case in self._left:
+            self._note(case, EndedCase(number=0, result=CaseResult.NOT_DONE, detail=why))
+        in_order = tuple(self._outcomes[case.identity] for case in self._request.cases)
+        return in_order, tuple(self._problems)
+
+    def _ask(self) -> None:
+        """One child: it tests what is left."""
+        self.was_needed = True
+        watch = _Watch(self._cancelled, self._until_s, tuple(self._left), self._take)
+        self._report(None)
+        request = self._request.model_copy(update={"cases": tuple(self._left)})
+        # Not model_dump_json(), which raises for a path that is no UTF-8.
+        question = json.dumps(request.model_dump(mode="json")).encode()
+        lines = AnswerLines(watch.take_line)
+        limit_s = max(0.0, self._until_s - time.monotonic())
+        try:
+            child = ask_child(
+                self._command, limit_s, watch, self._variables(), question, on_output=lines.take
+            )
+        except OSError as error:
+            self._problems.append(_not_started(error))
+            return
+        self._end(child, watch)
+
+    def _take(self, case: SelfTestCase, ended: EndedCase | None) -> None:
+        """A case has begun, or has ended."""
+        if ended is not None:
+            self._left.remove(case)
+            self._note(case, ended)
+        self._report(case)
+
+    def _end(self, child: ChildAnswer, watch: "_Watch") -> None:
+        case = watch.begun
+        if self._cancelled.is_set() or time.monotonic() >= self._until_s:
+            return
+        if watch.is_late:
+            if case is None:
+                self._problems.append(_never_ready(child))
+                return
+            words = f"No answer within {case.seconds:g} s."
+            self._take(case, EndedCase(number=0, result=CaseResult.HANGS, detail=words))
+            return
+        if watch.problems:
+            self._problems += watch.problems
+        elif case is not None and child.exit_code:
+            killed = child.exit_code < 0
+            how = f"signal {-child.exit_code}" if killed else f"exit status {child.exit_code}"
+            words = f"The process ended with {how}.\n{_last_lines(child.log)}"
+            self._take(case, EndedCase(number=0, result=CaseResult.DIED, detail=words[:2_000]))
+        elif self._left:
+            self._problems.append(_died(child, watch.misread))
+
+    def _leave_out_code(self) -> None:
+        profile = self._request.profile
+        if not (profile.data.is_code or profile.model.is_code):
+            return
+        for case in tuple(self._left):
+            if case.kind is SelfTestKind.STEP:
+                self._left.remove(case)
+                words = "Python code of your own is executed by a run only."
+                self._note(case, EndedCase(number=0, result=CaseResult.NOT_DONE, detail=words))
+
+    def _leave_out_what_hangs(self) -> None:
+        hangs: Counter[str] = Counter()
+        for each in self._outcomes.values():
+            if each.result is CaseResult.HANGS and each.case.all_reduce is not None:
+                hangs[each.case.all_reduce] += 1
+        for case in tuple(self._left):
+            if case.all_reduce is not None and hangs[case.all_reduce] >= _MOST_HANGS:
+                self._left.remove(case)
+                words = f"{case.all_reduce.label} did not answer {_MOST_HANGS} times before."
+                self._note(case, EndedCase(number=0, result=CaseResult.NOT_DONE, detail=words))
+
+    def _note(self, case: SelfTestCase, ended: EndedCase) -> None:
+        self._outcomes[case.identity] = CaseOutcome(
+            case=case,
+            result=ended.result,
+            figure=ended.figure,
+            seconds=ended.seconds,
+            detail=ended.detail,
+            tested_s=0.0 if ended.result is CaseResult.NOT_DONE else round(time.time(), 3),
+        )
+
+    def _report(self, case: SelfTestCase | None) -> None:
+        done, count = len(self._outcomes), len(self._request.cases)
+        self._on_progress(SelfTestProgress(done=done, count=count, case=case))
+
+    def _variables(self) -> dict[str, str]:
+        (of_process,) = process_environments(self._request.plan)
+        planned = allowed(self._request.plan.environment)
+        return {"TF_CPP_MIN_LOG_LEVEL": "2", **of_process, **planned}
+
+
+_TIME_UP: Final = "The time for the self-test was up."
+
+
+class _Watch(Event):
+    """Takes an answer apart as it comes; set once the child is to end: cancelled, or too late."""
+
+    def __init__(
+        self,
+        cancelled: Event,
+        until_s: float,
+        cases: tuple[SelfTestCase, ...],
+        take: Callable[[SelfTestCase, EndedCase | None], None],
+    ) -> None:
+        super().__init__()
+        self._cancelled, self._cases, self._take = cancelled, cases, take
+        self._late_s = min(until_s, time.monotonic() + _START_S)
+        self.begun: SelfTestCase | None = None
+        self.problems: tuple[Problem, ...] = ()
+        self.is_late = False
+        self.misread = ""
+
+    @override
+    def is_set(self) -> bool:
+        if time.monotonic() >= self._late_s:
+            self.is_late = True
+        return self.is_late or self._cancelled.is_set()
+
+    def take_line(self, text: bytes) -> None:
+        """A further line."""
+        try:
+            line = _Line.model_validate_json(text)
+        except ValidationError as error:
+            self.misread = self.misread or str(error)
+            return
+        if line.begun is not None and line.begun.number < len(self._cases):
+            self.begun = self._cases[line.begun.number]
+            self._late_s = time.monotonic() + self.begun.seconds
+            self._take(self.begun, None)
+        if line.outcome is not None and self.begun is not None:
+            ended, self.begun = self.begun, None
+            self._late_s = time.monotonic() + _START_S
+            self._take(ended, line.outcome)
+        if line.ended is not None:
+            self.problems = line.ended.problems
+
+
+def _no_plan(context: PlanningContext) -> Problem:
+    without = devices_without_room(context)
+    if context.plan is None or not without:
+        return _NO_PLAN
+    return Problem(
+        code="self_test_without_room",
+        field="devices.visible",
+        message=f"Too little memory is free on {', '.join(dict.fromkeys(without))} to test it.",
+        hint="End what uses it, or wait until a run has ended.",
+    )
+
+
+def _not_started(error: OSError) -> Problem:
+    return Problem(
+        code="self_test_not_started",
+        message="The process that tests the devices could not be started.",
+        hint="Repair the installation of gpupanel; the detail has the system's answer.",
+        detail=str(error),
+    )
+
+
+def _never_ready(child: ChildAnswer) -> Problem:
+    return Problem(
+        code="self_test_never_ready",
+        field="devices.visible",
+        message=f"TensorFlow did not get its devices within {_START_S:g} s.",
+        hint="Test again when the machine is less busy; the doctor shows whether driver and "
+        "TensorFlow fit together.",
+        detail=_last_lines(child.log),
+    )
+
+
+def _died(child: ChildAnswer, misread: str) -> Problem:
+    ended = "" if child.exit_code is None else f"exit status {child.exit_code}\n"
+    return Problem(
+        code="self_test_died",
+        message="The process that tests the devices ended without having tested them.",
+        hint="Test again; the detail has its last words.",
+        detail=f"{ended}{misread}\n{_last_lines(child.log)}".strip(),
+    )
+
+
+def _last_lines(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-_LAST_LINES:])

@@ -1,0 +1,54 @@
+"""A run that is only tried: it has no folder, and its data is read as at the start of a run."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from typing_extensions import override
+
+from gpupanel.domain.model_fit import shape_misfit
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.trainer.datasets.examples import Examples
+from gpupanel.trainer.datasets.source import Reading, no_download, read_data
+from gpupanel.trainer.datasets.split import Split, split
+from gpupanel.trainer.models.saved_recipe import reading_to_train
+from gpupanel.trainer.started_run import StartedRun
+
+_EXAMPLES: Final = 256
+"""Of those on disk, which are taken again and again: what they are matters to no memory."""
+_MOST_EXAMPLE_BYTES: Final = 64 * 2**20
+"""Of these together."""
+
+
+@dataclass(frozen=True, slots=True)
+class TriedRun(StartedRun):
+    """A run that has no folder: no copy of a model is taken from where the process works."""
+
+    @property
+    @override
+    def start_model(self) -> None:
+        return None
+
+
+def divided(profile: Profile) -> Split:
+    """What would be trained on; as at the start of a run, without a fingerprint.
+
+    Raises:
+        ProblemError: The data cannot be read, or the model does not take it.
+    """
+    seed = profile.training.seed
+    reading = reading_to_train(Reading(no_download, seed=seed), profile.model, profile.data)
+    parts = split(read_data(profile.data, reading), profile.data, seed)
+    misfit = shape_misfit(profile.model, profile.data, parts.training.feature_shape)
+    if misfit is not None:
+        raise ProblemError(misfit)
+    return parts
+
+
+def some_of(training: Examples, most: int = _EXAMPLES) -> Examples:
+    """The first examples, as many as is sensible to read and to hold."""
+    example_bytes = int(np.prod(training.feature_shape)) * training.features.dtype.itemsize
+    count = min(most, len(training), max(1, _MOST_EXAMPLE_BYTES // max(1, example_bytes)))
+    chosen = np.arange(count, dtype=np.int32)
+    return Examples(training.read(chosen), training.labels[chosen])

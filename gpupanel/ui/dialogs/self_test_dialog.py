@@ -1,0 +1,191 @@
+"""What was tested of this machine's devices before a long run, and what is wrong with them."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHeaderView, QWidget
+from typing_extensions import override
+
+from gpupanel.domain.problem import Severity
+from gpupanel.domain.self_test import CaseOutcome, CaseResult, SelfTest, SelfTestProgress
+from gpupanel.domain.self_test_text import (
+    case_text,
+    figure_text,
+    places_text,
+    progress_text,
+    self_test_sentence,
+)
+from gpupanel.ui.device_labels import DeviceLabels
+from gpupanel.ui.dialogs.session_report_dialog import SessionReportDialog
+from gpupanel.ui.widgets.labels import Note
+from gpupanel.ui.widgets.severity_icon import severity_pixmap
+from gpupanel.ui.widgets.table_model import Column, TableModel
+from gpupanel.ui.widgets.table_view import TableView
+from gpupanel.ui.widgets.tips import wrapped
+
+_EMPTY = (
+    "Known numbers through every all-reduce over the devices and each pair of them, copies, "
+    "patterns in free memory, and a training step compared with the CPU's."
+)
+_OUTDATED = "The settings have changed since. Test the rest for what was not tested yet."
+_NOTE = (
+    "Remembered for this driver, these devices and this TensorFlow. Of memory only what is free "
+    "less a margin is tested, and no more than the limit."
+)
+_ROW_HEIGHT = 28
+_MARKS = {
+    **dict.fromkeys(CaseResult, Severity.ERROR),
+    CaseResult.PASSED: None,
+    CaseResult.NOT_DONE: Severity.HINT,
+}
+
+
+class SelfTestDialog(SessionReportDialog):
+    """Shows what is wrong with its fixes, and below it each test with its figure."""
+
+    cancelRequested = Signal()
+    """The test that goes on is not wanted any more."""
+    againRequested = Signal()
+    """All of it is to be tested again, whatever is known."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        rest = ("Test the &rest", "Tests what is not known yet with the settings as they are now.")
+        super().__init__("self_test", "Test this machine", rest, parent)
+        self._test: SelfTest | None = None
+        self._news: SelfTestProgress | None = None
+        self._labels = DeviceLabels()
+        tip = wrapped("Tests everything once more, such as after a change of driver or wiring.")
+        self._all = self._add_button("Test a&gain", "all", tip)
+        self._all.clicked.connect(self.againRequested)
+        tip = "Ends the test; nothing of it is remembered."
+        self._cancel = self._add_button("Cance&l", "cancel", tip)
+        self._cancel.clicked.connect(self.cancelRequested)
+        self._progress.setAccessibleName("Tests done")
+        self.resize(960, 680)
+        self._show_empty(_EMPTY)
+        self._show_state()
+
+    def test(self) -> SelfTest | None:
+        """What is shown; ``None`` before anything is known."""
+        return self._test
+
+    def setLabels(self, labels: DeviceLabels) -> None:
+        """How devices are called."""
+        self._labels = labels
+
+    @override
+    def text(self) -> str:
+        test = self._test
+        if test is None:
+            return ""
+        problems = (f"{each.message} {each.hint}" for each in test.problems)
+        rows = ("\t".join((*self._row_text(each), each.detail)) for each in test.outcomes)
+        titles = "\t".join(("Devices", "Test", "Result", "Figure", "Detail"))
+        return "\n".join([self_test_sentence(test), *problems, "", titles, *rows])
+
+    @Slot(object)
+    def setTest(self, test: SelfTest) -> None:
+        """Show what came of it."""
+        self._test, self._news = test, None
+        self._is_outdated = False
+        parts: list[QWidget] = [self._row(each) for each in test.problems]
+        if test.tested_something:
+            parts += [self._table(test.outcomes), Note(_NOTE)]
+        if parts:
+            self._show_page(*parts)
+        else:
+            self._show_empty(_EMPTY)
+        self._show_state()
+
+    @Slot(object)
+    def setProgress(self, news: SelfTestProgress) -> None:
+        """Show how far it is."""
+        self._news = news
+        self._show_state()
+
+    @override
+    @Slot()
+    def _show_state(self) -> None:
+        test, is_busy = self._test, self._is_busy
+        news = self._news if is_busy else None
+        self._progress.setVisible(is_busy)
+        self._progress.setRange(0, 0 if news is None else news.count)
+        self._progress.setValue(0 if news is None else news.done)
+        self._cancel.setEnabled(is_busy)
+        self._all.setEnabled(not is_busy)
+        has_rest = test is None or bool(test.not_done) or self._is_outdated
+        self._again.setEnabled(not is_busy and has_rest)
+        self._copy.setEnabled(not is_busy and test is not None)
+        self._icon.setVisible(test is not None and not is_busy)
+        self._icon.setSeverity(None if test is None else _severity(test))
+        if is_busy:
+            self._title.setText("Testing…")
+            self._sentence.setProse(self._words(news))
+        elif test is None:
+            self._title.setText("Not tested yet")
+            self._sentence.setProse("")
+        else:
+            self._title.setText("Outdated" if self._is_outdated else _verdict(test))
+            self._sentence.setProse(_OUTDATED if self._is_outdated else self_test_sentence(test))
+
+    def _words(self, news: SelfTestProgress | None) -> str:
+        if news is None:
+            return "Starting TensorFlow on the devices…"
+        keys = () if news.case is None else (place.device_key for place in news.case.places)
+        names = {key: self._labels.label(key) for key in keys}
+        return f"{news.done} of {news.count} done. {progress_text(news, names)}"
+
+    def _row_text(self, outcome: CaseOutcome) -> tuple[str, str, str, str]:
+        names = {
+            place.device_key: self._labels.label(place.device_key) for place in outcome.case.places
+        }
+        return (
+            places_text(outcome.case, names),
+            case_text(outcome.case),
+            outcome.result.label,
+            figure_text(outcome),
+        )
+
+    def _table(self, rows: Sequence[CaseOutcome]) -> QWidget:
+        columns: tuple[Column[CaseOutcome], ...] = (
+            Column("Devices", "What took part", lambda row: self._row_text(row)[0]),
+            Column("Test", "What was tested", lambda row: case_text(row.case)),
+            Column(
+                "Result",
+                "What came of it",
+                lambda row: row.result.label,
+                image=lambda row: severity_pixmap(_MARKS[row.result], self.devicePixelRatioF()),
+            ),
+            Column("Figure", _FIGURE_TIP, figure_text, is_number=True),
+            Column("Seen", "What was seen", lambda row: row.detail.split("\n")[0]),
+        )
+        content = TableModel(columns, lambda row: row.case.identity, lambda row: row.detail)
+        table = TableView(content, "self_test_cases", "Tests of this machine", _ROW_HEIGHT)
+        table.content.set_rows(rows, keep_order=True)
+        header = table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setMinimumSectionSize(72)
+        header.setStretchLastSection(True)
+        height = header.sizeHint().height() + len(rows) * _ROW_HEIGHT
+        table.setFixedHeight(height + 2 * table.frameWidth())
+        return table
+
+
+_FIGURE_TIP = (
+    "Speed of sums and copies, memory that was tested, or by how much a step differs from the CPU's"
+)
+
+
+def _severity(test: SelfTest) -> Severity | None:
+    if test.bad or any(each.is_error for each in test.problems):
+        return Severity.ERROR
+    passed = any(each.result is CaseResult.PASSED for each in test.outcomes)
+    return None if passed and not test.not_done else Severity.WARNING
+
+
+def _verdict(test: SelfTest) -> str:
+    if test.bad:
+        return "1 test failed" if len(test.bad) == 1 else f"{len(test.bad)} tests failed"
+    if not test.is_well:
+        return "Nothing could be tested"
+    return "Not everything was tested" if test.not_done else "All tests passed"
