@@ -46,6 +46,7 @@ class TimeBand(TimePlot):
         self._device.setAccessibleName("Device whose time is shown")
         self._device.setToolTip("The device whose time is shown.")
         self._device.setProperty("textSize", "small")
+        self._device.setProperty("role", "head")
         self._device.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
         self._device.currentIndexChanged.connect(self._choose)
         self._device.hide()
