@@ -85,7 +85,8 @@ def environment(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> dict[s
     gpus = [device for device in devices if device.is_gpu]
     if not gpus:
         return cpu_environment()
-    grow = any(grows(profile.memory_policy(gpu.key)) for gpu in gpus)
+    # Where some grow and some do not, none can: a rule says so, and no such run starts.
+    grow = all(grows(profile.memory_policy(gpu.key)) for gpu in gpus)
     cuda_malloc_async = profile.devices.allocator is Allocator.CUDA_MALLOC_ASYNC
     # A shell in which somebody has turned it off for all programs keeps its word.
     without_peers = {} if profile.strategy.peer_to_peer else {"NCCL_P2P_DISABLE": "1"}

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.fine_tuning import FineTuning
-from gpupanel.domain.memory import LimitedMemory
+from gpupanel.domain.memory import GrowingMemory, LimitedMemory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
@@ -169,6 +169,18 @@ def test_that_memory_is_shown_per_device_in_words(panel):
         "up to 8.0 GiB of its 24.0 GiB",
         "RTX 3060",
         "grows as needed, up to 12.0 GiB",
+    ]
+
+
+def test_that_the_plan_lets_nothing_grow_where_a_fixed_limit_keeps_it_from_growing(panel):
+    memory = {"GPU-0": LimitedMemory(limit_mib=8192), "GPU-1": GrowingMemory()}
+    panel.setPreparation(prepare(mirrored().model_copy(update={"memory": memory}), TWO_GPUS))
+    assert any("cannot grow" in each for each in _words(panel.findChild(QWidget, "problem_list")))
+    assert _words(panel.findChild(MemoryList)) == [
+        "RTX 4090",
+        "takes 8.0 GiB of its 24.0 GiB at start",
+        "RTX 3060",
+        "nearly all of its 12.0 GiB, at start",
     ]
 
 
