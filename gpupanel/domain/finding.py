@@ -6,7 +6,9 @@ from pydantic import Field
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.value import Value
+from gpupanel.domain.visible_text import visible_line
 
+_LONGEST_TITLE: Final = 40
 _ABBREVIATIONS: Final = {"cpu": "CPU", "gpu": "GPU", "pcie": "PCIe"}
 
 
@@ -28,7 +30,7 @@ class Finding(Value):
     @property
     def title(self) -> str:
         """What it is, in a few words: "training waits for data"."""
-        words = self.problem.code.split("_")
+        words = visible_line(self.problem.code[:_LONGEST_TITLE]).split("_")
         return " ".join(_ABBREVIATIONS.get(word, word) for word in words)
 
     @property

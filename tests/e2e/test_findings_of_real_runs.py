@@ -262,6 +262,7 @@ _CLEAN_S = 35.0
 @pytest.mark.alone
 @pytest.mark.parametrize("name", CLEAN)
 def test_that_nothing_is_found_in_ten_runs_that_nothing_holds_up(name: str, tmp_path: Path) -> None:
+    disturbed = 0
     for repetition in range(10):
         seen: list[Event] = []
         with forked_trainers():
@@ -276,8 +277,11 @@ def test_that_nothing_is_found_in_ten_runs_that_nothing_holds_up(name: str, tmp_
                 ask(layout, Request.END)
         found = [each.problem for each in seen if isinstance(each, FindingReported)]
         if others > 0.15 and {each.code for each in found} == {"other_process_on_cpu"}:
-            pytest.skip(f"others take {others:.0%} of this machine: no run on it is undisturbed")
-        assert found == []
+            disturbed += 1  # which is right, and no run that nothing holds up
+        else:
+            assert found == []
+    if disturbed:
+        pytest.skip(f"others used this machine during {disturbed} of the runs; they were named")
 
 
 def _others_fraction(pid: int) -> float:

@@ -18,6 +18,8 @@ from gpupanel.runs.following.steps import Floats, StepBatch
 
 _INFERENCE = (Phase.EVALUATING, Phase.PREDICTING)
 _EPOCHS = ("training", "epochs")
+_MOST_FINDINGS = 100
+"""More kinds than there are: a stranger's file has no end."""
 _RUNNING = (Phase.TRAINING, Phase.VALIDATING, Phase.TESTING, *_INFERENCE)
 
 
@@ -285,7 +287,7 @@ class RunStatus(Value):
                 return {"problems": (*self.problems, event.problem)}
             case events.FindingReported():
                 found = (each for each in self.findings if each.identity != event.identity)
-                return {"findings": (*found, event)}
+                return {"findings": (*found, event)[-_MOST_FINDINGS:]}
             case events.FineTuningBegan():
                 return {"fine_tuning": event}
             case events.LayersPlaced():
