@@ -124,14 +124,14 @@ def test_that_norms_are_smoothed_with_what_was_measured_behind_and_stand_at_loga
     assert drawn(plot, 1)[1].tolist() == pytest.approx(np.log10(smooth).tolist())
 
 
-def test_that_a_run_that_recorded_no_norms_says_so(panel):
+def test_that_a_run_that_recorded_no_norms_says_so(panel, qtbot):
     feed(panel, *(step(number) for number in range(1, 10)))
     entries(panel)[1].trigger()
     panel.plot_wall.redraw()
     plot = panel.plot_wall.gradient_plot
     notes = plot.canvas.findChildren(QLabel)
     (note,) = [each for each in notes if each.text() == "No gradient norms recorded"]
-    assert note.isVisible()
+    qtbot.waitUntil(note.isVisible)
     panel.addEvents(measured_steps(1, first=10))
     panel.plot_wall.redraw()
     assert note.isHidden()

@@ -132,7 +132,7 @@ def test_that_a_drawing_has_lines_and_words(panel, person, layout, tmp_path):
     assert "polyline" in names or "path" in names
     assert "image" not in names
     said = {"".join(element.itertext()).strip() for element in root.iter() if "text" in element.tag}
-    assert {layout.name, "Loss", "Examples per second", "Over steps."} <= said
+    assert {layout.name, "Loss", "Examples/s", "Over steps."} <= said
     image = drawn(person.saves)
     found = {
         image.pixelColor(x, y).name()

@@ -34,8 +34,8 @@ _FEET = {
     AxisKind.EPOCH: "Over epochs.",
     AxisKind.TIME: "Over the time of the run, without pauses.",
 }
-_USUAL_ROWS, _USUAL_HEIGHT, _LEAST_HEIGHT = 3, 96, 72
-"""Rows of plots, and how high each is at least, in pixels: in more rows the least of all."""
+_LEAST_HEIGHT = 96
+"""Of each plot, in pixels: with less, rings and triangles cover the curves."""
 _SHORT_RUN_S = 120.0
 """A run that is no longer when its first steps are drawn is drawn over steps: by time, most of it
 would be the start."""
@@ -107,8 +107,8 @@ class PlotWall(QWidget):
         )
         self.rate_plot = TimePlot(
             "rate_plot",
-            "Examples per second",
-            "Training only: validation and start-up are not counted.",
+            "Examples/s",
+            "Examples per second. Training only: validation and start-up are not counted.",
             bounds=nothing_below,
             empty_note=_NO_STEP,
             has_readout=True,
@@ -299,7 +299,7 @@ class PlotWall(QWidget):
             plot.setParent(self)
             plot.setVisible(plot in self._further)
         for plot in self.plots:
-            plot.setMinimumHeight(_LEAST_HEIGHT if rows > _USUAL_ROWS else _USUAL_HEIGHT)
+            plot.setMinimumHeight(_LEAST_HEIGHT)
 
     def _connect(self) -> None:
         for plot in (*self.plots, *self.further_plots):
@@ -400,9 +400,10 @@ class PlotWall(QWidget):
         labels = formatting.device_labels(tuple(device.name for device in devices))
         curves, rates = self._curves, self._curves.device_rates.curves
         utilization, memory = [], []
-        title = "all" if rates else ""
+        # The colour of training is too much like that of a device to stand beside it.
+        title, color_of_all = ("all", _total_color) if rates else ("", _training_color)
         speed = Curve(
-            curves.examples_per_second, title, _training_color, formatting.rate, _WIDEST_RATE
+            curves.examples_per_second, title, color_of_all, formatting.rate, _WIDEST_RATE
         )
         speeds = [speed]
         numbers = device_colors.known.numbers(device.key for device in devices)
@@ -455,6 +456,10 @@ def _percent(value: float | None) -> str:
 
 def _training_color() -> QColor:
     return theme.current().color("accent")
+
+
+def _total_color() -> QColor:
+    return theme.current().color("text")
 
 
 def _validation_color() -> QColor:

@@ -69,7 +69,10 @@ class FlowLayout(QLayout):
         """Goes through the items line by line; returns how high they stand."""
         x, y, line_height = area.x(), area.y(), 0
         for item in self._shown():
-            size = item.sizeHint().boundedTo(QSize(area.width(), item.sizeHint().height()))
+            hint = item.sizeHint()
+            size = QSize(min(hint.width(), area.width()), hint.height())
+            if item.hasHeightForWidth():
+                size.setHeight(item.heightForWidth(size.width()))
             if x > area.x() and x + size.width() > area.x() + area.width():
                 x, y = area.x(), y + line_height + self.spacing()
                 line_height = 0
