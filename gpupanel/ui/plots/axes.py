@@ -15,8 +15,8 @@ from gpupanel.ui.plots.axis_range import AxisKind, nice_step
 _PIXELS_A_VALUE = 24.0
 _LEAST_OF_THREE = 44.0
 """Pixels on which three labels have room."""
-_MOST_PARTS = 12
-"""With so many, two round numbers are within any range."""
+_MORE_PARTS = 6
+"""With so many more, two round numbers are within any range."""
 _LARGEST = 307.0
 """Of exponents of ten that a number can have."""
 
@@ -61,11 +61,10 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
         """One level of ticks: two at least, since one number alone says nothing of a height."""
         low, high = max(minVal, self._bounds[0]), min(maxVal, self._bounds[1])
-        for parts in range(_parts(size), _MOST_PARTS):
-            step = nice_step(maxVal - minVal, parts)
-            if math.floor(high / step) > math.ceil(low / step):
-                break
-        return [(step, 0.0)]
+        fewest = _parts(size)
+        steps = (nice_step(maxVal - minVal, fewest + more) for more in range(_MORE_PARTS))
+        enough = (step for step in steps if math.floor(high / step) > math.ceil(low / step))
+        return [(next(enough, nice_step(maxVal - minVal, fewest)), 0.0)]
 
     @override
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:

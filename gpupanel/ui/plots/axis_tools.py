@@ -66,9 +66,9 @@ class AxisTools(QWidget):
         for place, button in enumerate(self._axes.values()):
             group.addButton(button, place)
             row.addWidget(button)
-        layout = FlowLayout(self)
+        self._row = FlowLayout(self)
         for widget in (kinds, self._smoothing, self._log):
-            layout.addWidget(widget)
+            self._row.addWidget(widget)
         self._axes[AxisKind.STEP].setChecked(True)
         group.idClicked.connect(self._on_axis_clicked)
         self._smoothing.valueChanged.connect(self.spanChanged)
@@ -76,7 +76,7 @@ class AxisTools(QWidget):
 
     def addTool(self, tool: QWidget) -> None:
         """Let something else stand behind them."""
-        self.layout().addWidget(tool)
+        self._row.addWidget(tool)
 
     def setAxis(self, kind: AxisKind) -> None:
         """Show that this is counted, without a signal."""
