@@ -191,6 +191,19 @@ def test_that_a_file_that_cannot_be_written_is_shown(qtbot, panel, person, tmp_p
     assert panel.findChild(QAction, name).isEnabled()
 
 
+@pytest.mark.parametrize("action", ["live_save_curves", "picture_png_white", "picture_svg_theme"])
+def test_that_no_file_replaces_a_part_of_a_runs_record(panel, person, layout, action):
+    person.saves = layout.events
+    before = layout.events.read_bytes()
+    choose(panel, action)
+    [(_, [problem])] = person.problems
+    assert problem.code == "inside_a_run"
+    assert layout.events.read_bytes() == before
+    person.saves = layout.root / "new.csv"
+    choose(panel, action)
+    assert not person.saves.exists()
+
+
 def test_that_what_is_hidden_is_in_no_picture(panel):
     def picture():
         return panel.picture("one", PictureFormat.SVG, is_on_white=True).decode()

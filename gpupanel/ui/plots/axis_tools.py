@@ -1,7 +1,9 @@
 """How curves are drawn: what is counted at the bottom, smoothing, logarithms, the whole again."""
 
 from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QLabel, QPushButton, QWidget
+from typing_extensions import override
 
 from gpupanel.ui.inputs.quiet_inputs import Slider
 from gpupanel.ui.plots.axis_range import AxisKind
@@ -73,6 +75,16 @@ class AxisTools(QWidget):
         group.idClicked.connect(self._on_axis_clicked)
         self._smoothing.valueChanged.connect(self.spanChanged)
         self._log.toggled.connect(self.logarithmicChosen)
+
+    @override
+    def hasHeightForWidth(self) -> bool:
+        # A page that scrolls takes such a height for the least of all that is in it.
+        return False
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.setFixedHeight(self._row.heightForWidth(self.width()))
 
     def addTool(self, tool: QWidget) -> None:
         """Let something else stand behind them."""
