@@ -332,13 +332,14 @@ def test_that_numbers_that_nobody_measures_do_no_harm(panel):
     panel.addEvents(
         [
             *beginning(steps_per_epoch=greatest),
-            step(1, 1.0, loss=1e308),
-            step(greatest, 2.0, loss=-1e308),
-            step(5, 3.0, loss=1e-320),
-            step(greatest - 1, 1e9, loss=0.0),
+            step(1, 1.0, loss=1e308, gradient_norm=1e308),
+            step(greatest, 2.0, loss=-1e308, gradient_norm=-1e308),
+            step(5, 3.0, loss=1e-320, gradient_norm=1e-320),
+            step(greatest - 1, 1e9, loss=0.0, gradient_norm=0.0),
         ]
     )
     wall = panel.plot_wall
+    wall.setFurtherPlots(wall.further_plots)
     for kind in (AxisKind.STEP, AxisKind.EPOCH, AxisKind.TIME):
         wall.setAxis(kind)
         for is_log in (True, False):

@@ -359,6 +359,35 @@ def test_that_a_hidden_run_is_in_no_picture(qtbot, panel):
     assert without.height() < with_both.height()
 
 
+@pytest.mark.parametrize(("width", "height", "scrolls"), [(500, 392, True), (900, 900, False)])
+def test_that_where_it_is_low_the_rows_scroll_and_cover_no_plot(
+    panel, qtbot, width, height, scrolls
+):
+    panel.resize(width, height)
+    show(panel, *(run(place, {Metric.LOSS: [1.0, 2.0]}) for place in range(8)))
+    table, pages = panel.findChild(QTableView, "comparison_legend"), panel._pages
+
+    def seen() -> int:
+        places = [table.visualRect(table.model().index(row, 0)) for row in range(8)]
+        room = table.viewport().height()
+        return sum(place.top() >= 0 and place.bottom() <= room for place in places)
+
+    qtbot.waitUntil(lambda: table.geometry().bottom() < panel._note.y() < pages.y())
+    qtbot.waitUntil(lambda: (2 <= seen() < 8) if scrolls else seen() == 8)
+    assert (table.verticalScrollBar().maximum() > 0) is scrolls
+    assert pages.height() >= 140
+
+
+@pytest.mark.usefixtures("restored_theme")
+def test_that_legends_of_plots_take_the_colours_of_a_new_theme(qapp, qtbot, panel):
+    show(panel, FIRST, SECOND)
+    legend = plot(panel, Metric.LOSS).legend
+    qtbot.waitUntil(lambda: len(legend.entries()) == 2)
+    theme.show(qapp, theme.DARK)
+    expected = [run_styles.color(0).name(), run_styles.color(1).name()]
+    qtbot.waitUntil(lambda: [entry.color.name() for entry in legend.entries()] == expected)
+
+
 @pytest.mark.parametrize("width", [500, 940, 1600])
 def test_that_no_row_of_the_compared_runs_is_cut_off(panel, qtbot, width):
     panel.resize(width, 700)

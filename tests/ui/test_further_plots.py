@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QPushButton, QSlider, QToolButton
 
@@ -109,6 +110,32 @@ def test_that_both_columns_of_plots_end_at_the_same_height(panel, qtbot, shown):
     for plots in columns.values():
         for upper, lower in itertools.pairwise(plots):
             assert upper.geometry().bottom() < lower.y()
+
+
+@pytest.mark.parametrize("width", [452, 487, 760, 1_400])
+def test_that_tools_wrap_where_it_is_narrow_and_none_is_cut(panel, qtbot, width):
+    feed(panel, *measured_steps(20))
+    panel.resize(width, 640)
+    names = ("step_axis", "epoch_axis", "time_axis", "log_values", "whole_run")
+    tools = [panel.findChild(QPushButton, f"live_{name}") for name in names]
+    tools += [panel.findChild(QSlider), panel.findChild(QToolButton, "live_more")]
+
+    def places() -> list[QRect]:
+        return [QRect(tool.mapTo(panel, QPoint(0, 0)), tool.size()) for tool in tools]
+
+    def is_whole() -> bool:
+        below = panel.plot_wall.mapTo(panel, QPoint(0, 0)).y()
+        return all(
+            panel.rect().contains(place) and place.bottom() < below and not place.intersects(other)
+            for one, place in enumerate(places())
+            for other in places()[:one]
+        )
+
+    assert panel.minimumSizeHint().width() <= 452
+    qtbot.waitUntil(is_whole)
+    assert all(tool.width() >= tool.minimumSizeHint().width() for tool in tools)
+    lines = {place.center().y() // 20 for place in places()}
+    assert (len(lines) > 1) is (width < 700)
 
 
 def test_that_norms_are_smoothed_with_what_was_measured_behind_and_stand_at_logarithms(panel):

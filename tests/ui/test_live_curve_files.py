@@ -132,7 +132,7 @@ def test_that_a_drawing_has_lines_and_words(panel, person, layout, tmp_path):
     assert "polyline" in names or "path" in names
     assert "image" not in names
     said = {"".join(element.itertext()).strip() for element in root.iter() if "text" in element.tag}
-    assert {layout.name, "Loss", "Examples per second", "Over steps."} <= said
+    assert {layout.name, "Loss", "Examples/s", "Over steps."} <= said
     image = drawn(person.saves)
     found = {
         image.pixelColor(x, y).name()
@@ -189,6 +189,19 @@ def test_that_a_file_that_cannot_be_written_is_shown(qtbot, panel, person, tmp_p
     assert title == "The file was not saved."
     assert problem.code == "file_missing"
     assert panel.findChild(QAction, name).isEnabled()
+
+
+@pytest.mark.parametrize("action", ["live_save_curves", "picture_png_white", "picture_svg_theme"])
+def test_that_no_file_replaces_a_part_of_a_runs_record(panel, person, layout, action):
+    person.saves = layout.events
+    before = layout.events.read_bytes()
+    choose(panel, action)
+    [(_, [problem])] = person.problems
+    assert problem.code == "inside_a_run"
+    assert layout.events.read_bytes() == before
+    person.saves = layout.root / "new.csv"
+    choose(panel, action)
+    assert not person.saves.exists()
 
 
 def test_that_what_is_hidden_is_in_no_picture(panel):

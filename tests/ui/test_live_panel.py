@@ -339,6 +339,29 @@ def test_that_times_and_values_on_axes_read_as_people_write_them(qapp):
     assert left.tickStrings([0.25, 130_000.0], 1.0, 1.0) == ["0.25", "130,000"]
 
 
+@pytest.mark.parametrize("pixels", [20.0, 30.0, 60.0, 400.0])
+@pytest.mark.parametrize(
+    ("low", "high"), [(-320.0, 4_320.0), (-0.2, 2.7), (5.02, 7.13), (94.6, 100.4), (-8.0, 108.0)]
+)
+def test_that_two_values_at_least_are_labelled_and_none_beyond_the_bounds(qapp, pixels, low, high):
+    axis = ValueAxis("left")
+    axis.setBounds(0.0, 100.0 if high < 200.0 else math.inf)
+    [(_, places)] = axis.tickValues(low, high, pixels)
+    assert 2 <= len(places) <= max(4, pixels / 12.0)
+    assert min(places) >= 0.0
+    assert max(places) <= (100.0 if high < 200.0 else high)
+
+
+def test_that_a_plot_labels_no_loss_below_0(panel):
+    feed(panel)
+    panel.plot_wall.redraw()
+    plots = (panel.plot_wall.loss_plot, panel.plot_wall.metric_plot, panel.plot_wall.memory_plot)
+    for plot in plots:
+        places = [place for place, _ in plot.canvas.ticks("left")]
+        assert min(places) == 0.0
+        assert plot.canvas.value_range[0] < 0.0
+
+
 def test_that_a_legend_without_room_keeps_marks_and_its_tooltip_says_all(qtbot):
     legend = Legend()
     qtbot.addWidget(legend)

@@ -117,6 +117,26 @@ def test_that_progress_and_a_passing_notice_share_a_place(qtbot, bar):
     qtbot.waitUntil(lambda: detail.text() == "epoch 4/100 · 0:40 left")
 
 
+def test_that_where_it_is_narrow_the_time_that_is_left_is_what_stays(qtbot, bar):
+    bar.setState("Training", Tone.PLAIN, "epoch 10/10 · 0:05 left")
+    detail = bar.findChild(QLabel, "run_detail")
+    said = {}
+    for width in range(1_000, 480, -10):
+        bar.resize(width, 48)
+        words = detail.wordsFor(detail.width())
+        assert detail.fontMetrics().horizontalAdvance(words) <= detail.width() or width < 560
+        said[words] = None
+    assert list(said) == ["epoch 10/10 · 0:05 left", "10/10 · 0:05 left", "0:05 left"]
+    assert "epoch 10/10" in QTextDocumentFragment.fromHtml(detail.toolTip()).toPlainText()
+
+
+def test_that_a_long_state_keeps_no_room_from_what_comes_after_it(qtbot, bar):
+    bar.setState("3 problems to fix before it starts", Tone.WARNING)
+    bar.setState("Training", Tone.PLAIN, "epoch 1/2 · 0:05 left")
+    state = bar.findChild(QLabel, "run_state")
+    qtbot.waitUntil(lambda: state.width() < 100)
+
+
 def test_that_keys_that_are_held_do_what_they_do_once(bar):
     bar.setButtons(GOING, 0)
     keys = {each.shortcut().toString(): each for each in bar.findChildren(QAction)}

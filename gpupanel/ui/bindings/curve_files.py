@@ -5,10 +5,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QStandardPaths, Signal, Slot
 
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.whole_files import whole_file
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.ui import formatting
 from gpupanel.ui.plots.picture import PictureFormat
 from gpupanel.ui.questions import Questions
@@ -78,6 +79,12 @@ class CurveFiles(QObject):
 
     def _place(self, title: str, name: str, kind: str) -> Path | None:
         path = self._questions.place_to_export(title, self._folder / name, kind)
-        if path is not None:
-            self._folder = path.parent
+        if path is None:
+            return None
+        try:
+            check_outside_of_runs(path)
+        except ProblemError as error:
+            self._questions.show_problems(_NOT_SAVED, error.problems)
+            return None
+        self._folder = path.parent
         return path

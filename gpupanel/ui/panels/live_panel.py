@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QMenu, QPushButton, QStackedLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QStackedLayout, QToolButton, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
@@ -67,6 +67,9 @@ class LivePanel(QWidget):
         self._axes.setAxis(self._wall.axis)
         self._axes.setEpochsKnown(False)
         self._hint = ElidedLabel()
+        # The tools come first: it has what they leave.
+        self._hint.setMinimumWidth(1)
+        self._hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._hint.setToolTip(wrapped(ZOOM_HINT))
         self._word = ""
         self._hint.setProperty("tone", "muted")
@@ -135,10 +138,10 @@ class LivePanel(QWidget):
         plots = QWidget()
         tools = QWidget()
         row = row_in(tools)
+        for tool in (self._more, self._follow):
+            self._axes.addTool(tool)
         row.addWidget(self._axes)
-        row.addWidget(self._more)
         row.addWidget(self._hint, 1)
-        row.addWidget(self._follow)
         column = column_in(plots, spacing=GRID // 2)
         column.addWidget(tools)
         column.addWidget(self._wall, 1)

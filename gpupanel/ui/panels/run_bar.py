@@ -10,7 +10,7 @@ from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.queue_button import QueueButton
 from gpupanel.ui.run_state import ButtonStates
 from gpupanel.ui.widgets.buttons import FocusKeepingButton, FollowingButton
-from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_role, set_tone
+from gpupanel.ui.widgets.labels import ElidedLabel, ShorterLabel, Tone, set_role, set_tone
 from gpupanel.ui.widgets.tips import wrapped
 
 NOTICE_MS = 6_000
@@ -50,7 +50,7 @@ class RunBar(QWidget):
         self._state = ElidedLabel(parent=self)
         self._state.setObjectName("run_state")
         self._state.setProperty("role", "title")
-        self._detail = ElidedLabel(parent=self)
+        self._detail = ShorterLabel(self)
         self._detail.setObjectName("run_detail")
         self._detail.setProperty("tone", "muted")
         for label in (self._state, self._detail):
@@ -77,11 +77,14 @@ class RunBar(QWidget):
         Args:
             words: One or two words.
             tone: How they are meant.
-            progress: How far it is, where it goes on.
+            progress: How far it is, where it goes on: the epoch, and what is left of the time.
         """
-        self._state.setText(f"● {words}")
-        self._state.setToolTip(wrapped(words))
-        self._state.setMinimumWidth(min(_LEAST_STATE_WIDTH, self._state.sizeHint().width()))
+        if self._state.text() != f"● {words}":
+            # A label is never narrower than its least width, which was that of other words.
+            self._state.setMinimumWidth(0)
+            self._state.setText(f"● {words}")
+            self._state.setToolTip(wrapped(words))
+            self._state.setMinimumWidth(min(_LEAST_STATE_WIDTH, self._state.sizeHint().width()))
         set_tone(self._state, tone)
         self._progress = progress
         if not self._notice.isActive():
@@ -89,7 +92,7 @@ class RunBar(QWidget):
 
     def setNotice(self, words: str) -> None:
         """Say for a moment what became of a click."""
-        self._detail.setText(words)
+        self._detail.setForms((words,))
         self._detail.setToolTip(wrapped(words))
         self._notice.start()
 
@@ -140,8 +143,11 @@ class RunBar(QWidget):
 
     @Slot()
     def _show_progress(self) -> None:
-        self._detail.setText(self._progress)
-        self._detail.setToolTip("")
+        without_epoch = self._progress.rpartition(" · ")[2]
+        numbers = self._progress.removeprefix("epoch ")
+        forms = tuple(dict.fromkeys((self._progress, numbers, without_epoch)))
+        self._detail.setForms(forms)
+        self._detail.setToolTip(wrapped(self._progress))
 
     def _button(self, text: str, name: str, pressed: SignalInstance) -> FocusKeepingButton:
         button = FocusKeepingButton(text, self)

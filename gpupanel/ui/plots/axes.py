@@ -15,6 +15,8 @@ from gpupanel.ui.plots.axis_range import AxisKind, nice_step
 _PIXELS_A_VALUE = 24.0
 _LEAST_OF_THREE = 44.0
 """Pixels on which three labels have room."""
+_MORE_PARTS = 6
+"""With so many more, two round numbers are within any range."""
 _LARGEST = 307.0
 """Of exponents of ten that a number can have."""
 
@@ -25,6 +27,13 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     def __init__(self, orientation: str) -> None:
         super().__init__(orientation)
         self._is_log = False
+        self._bounds = (-math.inf, math.inf)
+
+    def setBounds(self, low: float, high: float) -> None:
+        """Label nothing beyond these: no value is there, only the margin of the curves."""
+        self._bounds = (low, high)
+        self.picture = None
+        self.update()
 
     def setLogarithmic(self, is_log: bool) -> None:
         """Whether places are logarithms to base 10 of what is labelled."""
@@ -38,15 +47,24 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     ) -> list[tuple[float, list[float]]]:
         """Round numbers, also where their places are not equally far apart."""
         if not self._is_log:
-            levels: list[tuple[float, list[float]]] = super().tickValues(minVal, maxVal, size)
-            return levels
+            least, most = self._bounds
+            # A place may differ from a round number in its last digits.
+            room = 1e-9 * abs(maxVal - minVal)
+            return [
+                (spacing, [each for each in places if least - room <= each <= most + room])
+                for spacing, places in super().tickValues(minVal, maxVal, size)
+            ]
         low, high = sorted((minVal, maxVal))
         return [(1.0, log_ticks(low, high, _parts(size)))]
 
     @override
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
-        """One level of ticks."""
-        return [(nice_step(maxVal - minVal, _parts(size)), 0.0)]
+        """One level of ticks: two at least, since one number alone says nothing of a height."""
+        low, high = max(minVal, self._bounds[0]), min(maxVal, self._bounds[1])
+        fewest = _parts(size)
+        steps = (nice_step(maxVal - minVal, fewest + more) for more in range(_MORE_PARTS))
+        enough = (step for step in steps if math.floor(high / step) > math.ceil(low / step))
+        return [(next(enough, nice_step(maxVal - minVal, fewest)), 0.0)]
 
     @override
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:

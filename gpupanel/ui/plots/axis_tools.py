@@ -1,11 +1,14 @@
 """How curves are drawn: what is counted at the bottom, smoothing, logarithms, the whole again."""
 
 from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QLabel, QPushButton, QWidget
+from typing_extensions import override
 
 from gpupanel.ui.inputs.quiet_inputs import Slider
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -25,7 +28,7 @@ ZOOM_HINT = (
 
 
 class AxisTools(QWidget):
-    """One row; whoever shows the curves does what it asks for.
+    """One row, or several where it is narrow; whoever shows the curves does what it asks for.
 
     Args:
         prefix: Of the names of its objects.
@@ -58,18 +61,34 @@ class AxisTools(QWidget):
         }
         self._smoothing = _SmoothingSlider(f"{prefix}smoothing_slider", texts[3])
         self._log = switch(texts[4], f"{prefix}log_values", _LOG_TIP)
-        layout = row_in(self)
         group = QButtonGroup(self)
+        kinds = QWidget()
+        row = row_in(kinds)
+        row.setContentsMargins(0, 0, GRID, 0)
         for place, button in enumerate(self._axes.values()):
             group.addButton(button, place)
-            layout.addWidget(button)
-        layout.addSpacing(GRID)
-        layout.addWidget(self._smoothing)
-        layout.addWidget(self._log)
+            row.addWidget(button)
+        self._row = FlowLayout(self)
+        for widget in (kinds, self._smoothing, self._log):
+            self._row.addWidget(widget)
         self._axes[AxisKind.STEP].setChecked(True)
         group.idClicked.connect(self._on_axis_clicked)
         self._smoothing.valueChanged.connect(self.spanChanged)
         self._log.toggled.connect(self.logarithmicChosen)
+
+    @override
+    def hasHeightForWidth(self) -> bool:
+        # A page that scrolls takes such a height for the least of all that is in it.
+        return False
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.setFixedHeight(self._row.heightForWidth(self.width()))
+
+    def addTool(self, tool: QWidget) -> None:
+        """Let something else stand behind them."""
+        self._row.addWidget(tool)
 
     def setAxis(self, kind: AxisKind) -> None:
         """Show that this is counted, without a signal."""

@@ -77,6 +77,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self._level.hide()
         self._note = QLabel(empty_note)
         self._box = box
+        axes["left"].setBounds(*(value_range or bounds))
         self._grid = ValueGrid(self.getPlotItem().getAxis("left"))
         self._dress()
         self._box.sigRangeChangedManually.connect(self._take_range)
@@ -172,6 +173,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     def setBounds(self, low: float, high: float) -> None:
         """Never leave that range when fitting one to the values."""
         self._bounds = (low, high)
+        self.getPlotItem().getAxis("left").setBounds(low, high)
         self._shown = self._fitted_times = None
 
     def fitValues(self) -> None:

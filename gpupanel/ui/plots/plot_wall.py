@@ -36,9 +36,10 @@ _FEET = {
     AxisKind.EPOCH: "Over epochs.",
     AxisKind.TIME: "Over the time of the run, without pauses.",
 }
-_ROWS, _USUAL_ROWS, _USUAL_HEIGHT, _LEAST_HEIGHT = 2, 6, 96, 72
-"""Rows of a plot and of a column; how high a plot is at least, in pixels: less in more rows than
-usual."""
+_ROWS = 2
+"""Of a plot, where the low one has one."""
+_LEAST_HEIGHT, _LEAST_LOW = 96, 72
+"""Of each plot, in pixels: with less, rings and triangles cover the curves; and of the band."""
 _SHORT_RUN_S = 120.0
 """A run that is no longer when its first steps are drawn is drawn over steps: by time, most of it
 would be the start."""
@@ -111,8 +112,8 @@ class PlotWall(QWidget):
         )
         self.rate_plot = TimePlot(
             "rate_plot",
-            "Examples per second",
-            "Training only: validation and start-up are not counted.",
+            "Examples/s",
+            "Examples per second. Training only: validation and start-up are not counted.",
             bounds=nothing_below,
             empty_note=_NO_STEP,
             has_readout=True,
@@ -310,8 +311,8 @@ class PlotWall(QWidget):
         for plot in self.plots:
             # By their rows alone, not by how large a canvas would like to be.
             plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-            is_low = rows > _USUAL_ROWS or plot is self.time_plot
-            plot.setMinimumHeight(_LEAST_HEIGHT if is_low else _USUAL_HEIGHT)
+            is_low = plot is self.time_plot
+            plot.setMinimumHeight(_LEAST_LOW if is_low else _LEAST_HEIGHT)
 
     def _rows_of(self, plot: TimePlot) -> int:
         """Of the grid; the band is low, under the loss."""
@@ -416,9 +417,10 @@ class PlotWall(QWidget):
         labels = formatting.device_labels(tuple(device.name for device in devices))
         curves, rates = self._curves, self._curves.device_rates.curves
         utilization, memory = [], []
-        title = "all" if rates else ""
+        # The colour of training is too much like that of a device to stand beside it.
+        title, color_of_all = ("all", _total_color) if rates else ("", _training_color)
         speed = Curve(
-            curves.examples_per_second, title, _training_color, formatting.rate, _WIDEST_RATE
+            curves.examples_per_second, title, color_of_all, formatting.rate, _WIDEST_RATE
         )
         speeds = [speed]
         numbers = device_colors.known.numbers(device.key for device in devices)
@@ -473,6 +475,10 @@ def _percent(value: float | None) -> str:
 
 def _training_color() -> QColor:
     return theme.current().color("accent")
+
+
+def _total_color() -> QColor:
+    return theme.current().color("text")
 
 
 def _validation_color() -> QColor:

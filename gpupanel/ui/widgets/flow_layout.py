@@ -68,13 +68,23 @@ class FlowLayout(QLayout):
     def _flow(self, area: QRect, *, place: bool) -> int:
         """Goes through the items line by line; returns how high they stand."""
         x, y, line_height = area.x(), area.y(), 0
+        line: list[tuple[QLayoutItem, QRect]] = []
         for item in self._shown():
             size = item.sizeHint().boundedTo(QSize(area.width(), item.sizeHint().height()))
             if x > area.x() and x + size.width() > area.x() + area.width():
+                if place:
+                    _place(line, line_height)
                 x, y = area.x(), y + line_height + self.spacing()
-                line_height = 0
-            if place:
-                item.setGeometry(QRect(x, y, size.width(), size.height()))
+                line, line_height = [], 0
+            line.append((item, QRect(x, y, size.width(), size.height())))
             x += size.width() + self.spacing()
             line_height = max(line_height, size.height())
+        if place:
+            _place(line, line_height)
         return y + line_height - area.y()
+
+
+def _place(line: list[tuple[QLayoutItem, QRect]], height: int) -> None:
+    """Put the items of a line beside each other, with their middles at one height."""
+    for item, place in line:
+        item.setGeometry(place.translated(0, (height - place.height()) // 2))

@@ -58,11 +58,16 @@ class ElidedLabel(QLabel):
     def minimumSizeHint(self) -> QSize:
         return QSize(24, super().minimumSizeHint().height())
 
+    def wordsFor(self, width: int) -> str:
+        """What stands on so many pixels, before it is shortened by an ellipsis."""
+        del width
+        return self.text()
+
     @override
     def paintEvent(self, arg__1: QPaintEvent) -> None:
         painter = QPainter(self)
         rect = self.contentsRect()
-        words = visible_line(self.text())
+        words = visible_line(self.wordsFor(rect.width()))
         text = self.fontMetrics().elidedText(words, self._elide_mode, rect.width())
         self.style().drawItemText(
             painter,
@@ -73,6 +78,39 @@ class ElidedLabel(QLabel):
             text,
             self.foregroundRole(),
         )
+
+
+class ShorterLabel(ElidedLabel):
+    """Says the same in fewer words where there is no room for all of them."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._forms: tuple[str, ...] = ()
+
+    def setForms(self, forms: tuple[str, ...]) -> None:
+        """Say this.
+
+        Args:
+            forms: In the most words first; the last is said even where it has to be cut.
+        """
+        self._forms = forms
+        self.setText(forms[0] if forms else "")
+        self.updateGeometry()
+        self.update()
+
+    @override
+    def wordsFor(self, width: int) -> str:
+        advance = self.fontMetrics().horizontalAdvance
+        fitting = (form for form in self._forms if advance(visible_line(form)) <= width)
+        return next(fitting, self._forms[-1] if self._forms else "")
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        least = super().minimumSizeHint()
+        if len(self._forms) < 2:
+            return least
+        shortest = self.fontMetrics().horizontalAdvance(visible_line(self._forms[-1]))
+        return QSize(max(least.width(), shortest), least.height())
 
 
 _LONGEST_WORD = 24

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.runs.history.metrics import Metric
+from gpupanel.ui import theme
 from gpupanel.ui.panels.comparison_panel.comparison_curves import ComparisonCurves
 from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
 from gpupanel.ui.plots.picture import PicturePlot
@@ -57,6 +58,8 @@ class CurveGrid(QWidget):
         self._grid.setSpacing(GRID)
         self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
         self._soon.timeout.connect(self.redraw)
+        # The colours in legends are those of the moment at which they were drawn.
+        theme.changes.changed.connect(self._draw_soon)
         for plot in self.plots.values():
             plot.setParent(self)
             plot.hide()
@@ -131,6 +134,7 @@ class CurveGrid(QWidget):
         super().resizeEvent(event)
         self._draw_soon()
 
+    @Slot()
     def _draw_soon(self) -> None:
         if self.isVisible() and not self._soon.isActive():
             self._soon.start()

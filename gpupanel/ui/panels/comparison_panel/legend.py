@@ -186,12 +186,16 @@ def _tip(run: ComparedRun) -> str:
 
 
 _ROW_HEIGHT = 28
+_ANY_HEIGHT = 1 << 20
 _NARROWEST_NAME = 208
 """Pixels for mark and name; the table scrolls sideways where the numbers leave less."""
 
 
 class LegendView(TableView[ComparedRun]):
-    """As high as its rows; a click on a run's check mark, or the space bar, hides or shows it."""
+    """As high as its rows, or as there is room for; hides and shows runs.
+
+    A click on a run's check mark, or the space bar, does so.
+    """
 
     def __init__(self, model: LegendModel, parent: QWidget | None = None) -> None:
         super().__init__(model, "comparison_legend", "Compared runs", _ROW_HEIGHT, parent)
@@ -204,20 +208,26 @@ class LegendView(TableView[ComparedRun]):
         header.sectionResized.connect(self._share_width)
         # It comes and goes with the width of the numbers, and takes from the height of the rows.
         self.horizontalScrollBar().rangeChanged.connect(self._fit)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._room = _ANY_HEIGHT
         for change in (model.modelReset, model.rowsInserted, model.rowsRemoved):
             change.connect(self._fit)
         theme.changes.changed.connect(model.refresh)
         self._fit()
 
+    def setRoom(self, pixels: int) -> None:
+        """Be no higher than that; further rows are scrolled to, but two are seen in any case."""
+        if pixels != self._room:
+            self._room = pixels
+            self._fit()
+
     @override
     def sizeHint(self) -> QSize:
-        header = self.horizontalHeader().sizeHint().height()
-        rows = _ROW_HEIGHT * self.content.rowCount()
-        frame = 2 * self.frameWidth()
         bar = self.horizontalScrollBar()
-        room = bar.sizeHint().height() if bar.maximum() > bar.minimum() else 0
-        return QSize(480, header + rows + frame + room)
+        around = self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth()
+        around += bar.sizeHint().height() if bar.maximum() > bar.minimum() else 0
+        # Whole ones: of a row that is cut, nobody sees that more come after it.
+        with_room = max(2, (self._room - around) // _ROW_HEIGHT)
+        return QSize(480, around + _ROW_HEIGHT * min(self.content.rowCount(), with_room))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -228,8 +238,17 @@ class LegendView(TableView[ComparedRun]):
     def _fit(self) -> None:
         self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
         self._share_width()
-        self.setFixedHeight(self.sizeHint().height())
-        self.updateGeometry()
+        height = self.sizeHint().height()
+        if height != self.minimumHeight():
+            self.setFixedHeight(height)
+            self.updateGeometry()
+        whole = _ROW_HEIGHT * self.content.rowCount()
+        has_all = whole <= height - self.horizontalHeader().sizeHint().height()
+        off, needed = (
+            Qt.ScrollBarPolicy.ScrollBarAlwaysOff,
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded,
+        )
+        self.setVerticalScrollBarPolicy(off if has_all else needed)
 
     @Slot()
     def _share_width(self) -> None:

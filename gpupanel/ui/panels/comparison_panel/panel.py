@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QStackedWidget,
     QWidget,
 )
+from typing_extensions import override
 
 from gpupanel.runs.history.differences import Difference
 from gpupanel.runs.history.run_summary import RunSummary
@@ -28,6 +29,10 @@ from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
 from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.workers.comparison_worker import ComparedRun
+
+_GAP = 8
+_LEAST_PLOTS = 160
+"""Pixels of a row of plots and a little of the next."""
 
 
 class ComparisonPanel(QWidget):
@@ -143,11 +148,25 @@ class ComparisonPanel(QWidget):
         scroll.setWidget(self._grid)
         for page in (self._empty, scroll, self._differences):
             self._pages.addWidget(page)
-        layout = column_in(self)
+        layout = column_in(self, spacing=_GAP)
         layout.addWidget(self._tools)
-        layout.addWidget(LegendView(self._legend))
-        layout.addWidget(_note())
+        self._table = LegendView(self._legend)
+        self._note = _note()
+        layout.addWidget(self._table)
+        layout.addWidget(self._note)
         layout.addWidget(self._pages, 1)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            self._share_height()
+        return done
+
+    def _share_height(self) -> None:
+        """The table of runs has what its rows need, as long as one row of plots has room."""
+        taken = self._tools.heightForWidth(self.width()) + self._note.sizeHint().height()
+        self._table.setRoom(self.height() - taken - 3 * _GAP - _LEAST_PLOTS)
 
     def _connect(self) -> None:
         self._tools.differencesChosen.connect(self._choose_page)

@@ -57,8 +57,8 @@ class ViewTools(QWidget):
             group.addButton(button)
             layout.addWidget(button)
         self._curves.setChecked(True)
+        self.axes.addTool(self._whole)
         layout.addWidget(self.axes)
-        layout.addWidget(self._whole)
 
     @Slot(bool)
     def _on_differences_toggled(self, is_on: bool) -> None:
