@@ -258,8 +258,10 @@ class _Lister:
     def _no_images(self, empty: list[str], classes: int) -> ProblemError:
         names = [as_utf8(name) for name in empty]
         what = names[0] if len(names) == 1 else f"{len(names):,} empty classes"
-        one = f"Class {_shown(empty)} has no images."
-        several = f"{len(empty):,} classes have no images: {_shown(empty)}."
+        # Of a validation or test set it is not obvious where.
+        where = "" if self.training is None else f" in {self.root}"
+        one = f"Class {_shown(empty)} has no images{where}."
+        several = f"{len(empty):,} classes have no images{where}: {_shown(empty)}."
         fix = None
         if self.training is None and len(empty) < classes:
             fix = Fix.of(f"Leave out {what}", "data.leave_out", [*self.data.leave_out, *names])
