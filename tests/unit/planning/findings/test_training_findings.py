@@ -155,6 +155,30 @@ def test_that_a_step_that_lasts_is_not_blamed_on_its_batch() -> None:
     assert found_in(long) == {}
 
 
+@pytest.mark.parametrize(
+    ("step_ms", "batch", "is_found"),
+    [(0.39, 16, True), (0.45, 16, False), (0.39, 17, False), (0.39, 15, True)],
+)
+def test_that_only_short_steps_of_few_examples_are_too_small_for_a_processor(
+    step_ms: float, batch: int, is_found: bool
+) -> None:
+    data = recorded("clean", profile_of()).data
+    steps = round(1_000 / step_ms)
+    reports = reports_of(lambda _: spent(1.0), steps=steps)
+    context = context_of(profile_of(batch=batch), CPU_ONLY, reports=reports, data=data)
+    assert ("batch_too_small" in found_in(context)) is is_found
+
+
+@pytest.mark.parametrize(("step_ms", "is_found"), [(19, True), (21, False)])
+def test_that_only_short_steps_leave_a_gpu_waiting_for_the_host(
+    step_ms: float, is_found: bool
+) -> None:
+    data = recorded("clean", profile_of()).data
+    reports = reports_of(lambda _: spent(step_ms / 10), steps=100)
+    idle = on_gpu(lambda _: reading(gpu_utilization_percent=31.0), data=data, reports=reports)
+    assert ("batch_too_small" in found_in(idle)) is is_found
+
+
 def test_that_a_gpu_that_idles_between_short_steps_is_found_with_a_larger_batch() -> None:
     data = recorded("clean", profile_of()).data
     idle = on_gpu(lambda _: reading(gpu_utilization_percent=31.0), data=data)
