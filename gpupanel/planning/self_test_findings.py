@@ -1,5 +1,6 @@
 """What a self-test says is wrong, as problems with what avoids it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -246,7 +247,12 @@ def _used(plan: LaunchPlan) -> set[tuple[str, int]]:
     keys = [place.device_key for place in plan.places] or [
         replica.device_key for replica in plan.replicas
     ]
-    return {(key, keys[:place].count(key)) for place, key in enumerate(keys)}
+    counts: Counter[str] = Counter()
+    used = set()
+    for key in keys:
+        used.add((key, counts[key]))
+        counts[key] += 1
+    return used
 
 
 def _names(context: PlanningContext) -> dict[str, str]:
