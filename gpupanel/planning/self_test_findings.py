@@ -140,7 +140,7 @@ def _sum_fixes(
         place.device_key == CPU_KEY or place.part for each in bad for place in each.case.places
     )
     if by_nccl and profile.strategy.peer_to_peer:
-        label = "Turn peer-to-peer off (NCCL_P2P_DISABLE=1)"
+        label = "Set NCCL_P2P_DISABLE=1"
         yield Fix.of(label, "strategy.peer_to_peer", value=False)
     suspect = _suspect(bad, outcomes)
     if suspect is not None:

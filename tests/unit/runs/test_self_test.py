@@ -227,7 +227,7 @@ def test_that_a_hang_of_what_the_run_uses_has_three_ways_round_it(
     fixes = (problem.fix, *problem.alternatives)
     assert [fix.label for fix in fixes if fix] == [
         "Use hierarchical copy",
-        "Turn peer-to-peer off (NCCL_P2P_DISABLE=1)",
+        "Set NCCL_P2P_DISABLE=1",
         "Leave RTX 3060 out",
         "Train on the CPU",
     ]
