@@ -216,6 +216,17 @@ def test_that_a_sum_that_hangs_is_ended_named_and_avoided(
     assert problem.severity is Severity.WARNING
 
 
+def test_that_a_busy_machine_is_given_more_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hasten(monkeypatch, 1.0)
+    slow = "run(lambda case: time.sleep(2.0) if is_sum(case, 'nccl') else None)"
+    monkeypatch.setattr(self_test.os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+    assert [each.result for each in bad(examined(tmp_path, slow))] == [CaseResult.HANGS]
+    monkeypatch.setattr(self_test.os, "getloadavg", lambda: (1e4, 0.0, 0.0))
+    assert not bad(examined(tmp_path, slow, again=True))
+
+
 def test_that_a_hang_of_what_the_run_uses_has_three_ways_round_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
