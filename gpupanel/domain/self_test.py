@@ -1,16 +1,16 @@
 """What was tested of a machine before a long run: each case, what came of it, and its figure."""
 
 from collections.abc import Iterable
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from gpupanel.domain.choice import ChoiceEnum
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import AllReduce
-from gpupanel.domain.value import Count, Value
+from gpupanel.domain.value import MOST_PLACES, Count, Value
 
 STEP_TOLERANCE: Final = 1e-3
 """By so much, relative to its norm, the update of a step in float32 may differ between devices.
@@ -21,7 +21,9 @@ MOST_CASES: Final = 4_096
 
 _Text = Annotated[str, Field(max_length=2_000)]
 _Key = Annotated[str, Field(max_length=200)]
-_Amount = Annotated[float, Field(ge=0.0)]
+_Amount = Annotated[float, Field(ge=0.0, le=1e12)]
+_Moment = Annotated[float, Field(ge=0.0, le=2e11)]
+"""Seconds since 1970, up to a year that a calendar still knows."""
 
 
 class SelfTestKind(ChoiceEnum):
@@ -78,12 +80,18 @@ class SelfTestCase(Value):
     """
 
     kind: SelfTestKind
-    places: Annotated[tuple[SelfTestPlace, ...], Field(min_length=1)]
+    places: Annotated[tuple[SelfTestPlace, ...], Field(min_length=1, max_length=MOST_PLACES)]
     all_reduce: AllReduce | None = None
     peer_to_peer: bool = True
     amount_mib: Count = 0
     basis: _Key = ""
     seconds: _Amount
+
+    @model_validator(mode="after")
+    def _only_sums_have_a_way(self) -> Self:
+        if (self.all_reduce is None) is (self.kind is SelfTestKind.ALL_REDUCE):
+            raise ValueError("an all-reduce, and nothing else, says how is summed")
+        return self
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -108,7 +116,7 @@ class CaseOutcome(Value):
     figure: _Amount | None = None
     seconds: _Amount = 0.0
     detail: _Text = ""
-    tested_s: _Amount = 0.0
+    tested_s: _Moment = 0.0
 
 
 class SelfTestRequest(Value):
@@ -178,7 +186,7 @@ class SelfTest(Value):
 
     outcomes: tuple[CaseOutcome, ...] = ()
     problems: tuple[Problem, ...] = ()
-    tested_s: _Amount = 0.0
+    tested_s: _Moment = 0.0
     is_remembered: bool = False
 
     @property

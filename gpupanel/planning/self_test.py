@@ -37,6 +37,8 @@ _OTHERS: Final = 0.75
 """Of the room, what memory is tested in; the rest is for the other cases of the process."""
 _CPU_MIB: Final = 64
 """Of the host's memory, which programs of all kinds test all the time."""
+_MOST_CPU_STEPS: Final = 4
+"""Logical CPU devices: all of them are the same processor."""
 _MOST_CPU_PAIRS: Final = 6
 """Pairs of logical CPU devices: all of them are the same memory."""
 _SECONDS: Final = {
@@ -183,7 +185,7 @@ def _cases(context: PlanningContext, plan: LaunchPlan) -> tuple[SelfTestCase, ..
     if len(places) > 1:
         add_sums(places)
     basis = step_basis(context.profile)
-    for place in whole:
+    for place in whole[: max(len(physical), _MOST_CPU_STEPS)]:
         add(SelfTestKind.STEP, (place,), basis=basis)
     for place in physical:
         add(SelfTestKind.MEMORY, (place,), amount_mib=_memory_mib(plan, place))

@@ -1,5 +1,6 @@
 """What a self-test says is wrong, as problems with what avoids it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -139,7 +140,7 @@ def _sum_fixes(
         place.device_key == CPU_KEY or place.part for each in bad for place in each.case.places
     )
     if by_nccl and profile.strategy.peer_to_peer:
-        label = "Turn peer-to-peer off (NCCL_P2P_DISABLE=1)"
+        label = "Set NCCL_P2P_DISABLE=1"
         yield Fix.of(label, "strategy.peer_to_peer", value=False)
     suspect = _suspect(bad, outcomes)
     if suspect is not None:
@@ -246,7 +247,12 @@ def _used(plan: LaunchPlan) -> set[tuple[str, int]]:
     keys = [place.device_key for place in plan.places] or [
         replica.device_key for replica in plan.replicas
     ]
-    return {(key, keys[:place].count(key)) for place, key in enumerate(keys)}
+    counts: Counter[str] = Counter()
+    used = set()
+    for key in keys:
+        used.add((key, counts[key]))
+        counts[key] += 1
+    return used
 
 
 def _names(context: PlanningContext) -> dict[str, str]:

@@ -6,6 +6,7 @@ the rest.
 """
 
 import json
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -46,6 +47,8 @@ SECONDS: Final = 60.0
 """For all of it."""
 _START_S: Final = 40.0
 """Until TensorFlow has its devices, which a driver may have to compile kernels for."""
+_MOST_PATIENCE: Final = 4.0
+"""By so much longer is waited where other programs take the processors."""
 _LEAST_S: Final = 4.0
 """With less no other child is started."""
 _MOST_HANGS: Final = 2
@@ -216,7 +219,7 @@ class _Testing:
             if case is None:
                 self._problems.append(_never_ready(child))
                 return
-            words = f"No answer within {case.seconds:g} s."
+            words = f"No answer within {watch.limit_s:.0f} s."
             self._take(case, EndedCase(number=0, result=CaseResult.HANGS, detail=words))
             return
         if watch.problems:
@@ -285,7 +288,10 @@ class _Watch(Event):
     ) -> None:
         super().__init__()
         self._cancelled, self._cases, self._take = cancelled, cases, take
-        self._late_s = min(until_s, time.monotonic() + _START_S)
+        self._patience = _patience()
+        self._late_s = min(until_s, time.monotonic() + self._patience * _START_S)
+        self.limit_s = 0.0
+        """Of what is tested now."""
         self.begun: SelfTestCase | None = None
         self.problems: tuple[Problem, ...] = ()
         self.is_late = False
@@ -306,14 +312,21 @@ class _Watch(Event):
             return
         if line.begun is not None and line.begun.number < len(self._cases):
             self.begun = self._cases[line.begun.number]
-            self._late_s = time.monotonic() + self.begun.seconds
+            self.limit_s = self._patience * self.begun.seconds
+            self._late_s = time.monotonic() + self.limit_s
             self._take(self.begun, None)
         if line.outcome is not None and self.begun is not None:
             ended, self.begun = self.begun, None
-            self._late_s = time.monotonic() + _START_S
+            self._late_s = time.monotonic() + self._patience * _START_S
             self._take(ended, line.outcome)
         if line.ended is not None:
             self.problems = line.ended.problems
+
+
+def _patience() -> float:
+    """How much longer everything takes now: processes that want a processor, for each there is."""
+    waiting, _, _ = os.getloadavg()
+    return min(_MOST_PATIENCE, max(1.0, waiting / (os.cpu_count() or 1)))
 
 
 def _no_plan(context: PlanningContext) -> Problem:

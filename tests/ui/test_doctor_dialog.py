@@ -167,6 +167,11 @@ def test_that_while_it_is_busy_nothing_can_be_asked_twice_and_the_report_stays(d
     assert _button(dialog, "doctor_again").isEnabled()
 
 
+def test_that_the_devices_can_be_tested_from_here(dialog, qtbot):
+    with qtbot.waitSignal(dialog.selfTestRequested):
+        dialog.findChild(QPushButton, "doctor_self_test").click()
+
+
 def test_that_before_the_first_report_there_is_nothing_to_copy(dialog):
     assert not _button(dialog, "doctor_copy").isEnabled()
     assert dialog.report() is None

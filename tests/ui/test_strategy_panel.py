@@ -2,7 +2,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage
-from PySide6.QtWidgets import QComboBox, QLabel, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.plan import LaunchPlan
@@ -14,6 +14,7 @@ from gpupanel.ui.panels.strategy_panel import StrategyPanel
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
 from gpupanel.ui.widgets.labels import Note
+from tests.fakes.devices import CPU_ONLY
 from tests.ui.values import STRATEGIES, TWO_GPUS, mirrored
 
 
@@ -229,3 +230,21 @@ def test_that_the_label_of_shares_stands_on_the_line_of_the_first(panel, qtbot):
         return top + shown.contentsRect().height() // 2
 
     assert abs(middle_of_text(label) - middle_of_text(first)) <= 2
+
+
+def test_that_peer_to_peer_is_offered_where_gpus_hand_gradients_to_each_other(panel, qtbot):
+    peers = panel.findChild(QCheckBox, "peer_to_peer")
+    panel.show()
+    assert not peers.isVisible()
+    _choose(panel, "strategy_chooser", StrategyKind.MIRRORED)
+    assert peers.isVisible()
+    assert "NCCL_P2P_DISABLE=1" in peers.toolTip()
+    with qtbot.waitSignal(panel.valueChanged) as changed:
+        peers.click()
+    assert changed.args[0].peer_to_peer is False
+    # Without a second GPU it means nothing, but where it is off it can be turned on again.
+    panel.setInventory(CPU_ONLY)
+    assert peers.isVisible()
+    peers.click()
+    assert not peers.isVisible()
+    assert panel.value().peer_to_peer is True

@@ -18,20 +18,26 @@ _SCALES: Final = (1.0, 2.0**-12, 2.0**-24, -(2.0**-18))
 """Gradients are small. Powers of two change no bit of a sum but its exponent."""
 _LEAST_ROUNDS: Final = 4
 _LONGEST_S: Final = 0.5
-_PRIME: Final = 65_521
+_PRIME: Final = 8_191
+_MOST_NUMBERS: Final = 2**25
+"""Of all replicas together."""
 
 
-def known_numbers(replica: int) -> list[Numbers]:
-    """What a replica contributes: integers below 2**15, other ones for each replica.
+def known_numbers(replica: int, replicas: int) -> list[Numbers]:
+    """What a replica contributes: integers below 2**12, other ones for each replica.
 
-    Sums over 256 replicas are below 2**23: float32 holds each exactly, in whatever order.
+    Sums over 1,024 replicas are below 2**22: float32 holds each exactly, in whatever order.
     """
     return [
         (
             (np.arange(size, dtype=np.int64) * 31 + (replica + 1) * 7_919) % _PRIME - _PRIME // 2
         ).astype(np.float32)
-        for size in _SIZES
+        for size in _sizes(replicas)
     ]
+
+
+def _sizes(replicas: int) -> list[int]:
+    return [min(size, _MOST_NUMBERS // replicas) for size in _SIZES]
 
 
 class SumTest:
@@ -48,7 +54,8 @@ class SumTest:
         """Sum several times; all numbers have to be right on each replica."""
         names = [place.logical_device for place in case.places]
         strategy = make_strategy(_plan_of(self._plan, case))
-        contributed = [known_numbers(replica) for replica in range(len(names))]
+        count = len(names)
+        contributed = [known_numbers(replica, count) for replica in range(count)]
         sums = [np.sum(each, axis=0, dtype=np.float64) for each in zip(*contributed, strict=True)]
         with strategy.scope():
             places = [tf.Variable(0.0) for _ in _SIZES]
@@ -96,7 +103,7 @@ class SumTest:
                     wrong = same(part, wanted, name.removeprefix("/device:"))
                     if wrong is not None:
                         return wrong
-        mib = (rounds - 1) * sum(_SIZES) * 4 / BYTES_PER_MIB
+        mib = (rounds - 1) * sum(_sizes(count)) * 4 / BYTES_PER_MIB
         return Finding(CaseResult.PASSED, round(mib / max(seconds, 1e-9), 1))
 
 

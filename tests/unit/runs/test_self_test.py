@@ -146,6 +146,40 @@ def test_that_a_memory_that_is_damaged_is_as_none_and_is_written_again(tmp_path:
     assert whole.read_text() == "{}"
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("tested_s", 1e17),
+        ("tested_s", -1.0),
+        ("figure", 1e300),
+        ("result", "splendid"),
+        ("detail", "x" * 10_000),
+        ("case", {"all_reduce": None}),
+        ("case", {"places": []}),
+        ("case", {"kind": "memory"}),
+    ],
+)
+def test_that_a_memory_that_somebody_wrote_cannot_end_a_window(
+    tmp_path: Path, key: str, value: object
+) -> None:
+    examined(tmp_path, "run(lambda case: 'wrong')")
+    kept = json.loads(self_test_file().read_text())
+    outcome = kept["entries"][0]["outcomes"][0]
+    outcome[key] = {**outcome[key], **value} if isinstance(value, dict) else value
+    self_test_file().write_text(json.dumps(kept))
+    assert recall_self_test(TWO_UNEQUAL) is None
+    prepared_on(MACHINE, GPUS, ask_support=lambda *_: None)
+
+
+def test_that_a_thousand_logical_devices_are_not_a_thousand_steps(tmp_path: Path) -> None:
+    many = CPUS.model_copy(
+        update={"devices": DeviceSettings(visible=(CPU_KEY,), cpu_replicas=1_000)}
+    )
+    found = examined(tmp_path, profile=many, machine=Machine(CPU_ONLY))
+    assert len(found.outcomes) < 50
+    assert len(found.outcomes[0].case.places) == 1_000
+
+
 def test_that_a_state_folder_that_cannot_be_made_costs_the_note_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,6 +216,17 @@ def test_that_a_sum_that_hangs_is_ended_named_and_avoided(
     assert problem.severity is Severity.WARNING
 
 
+def test_that_a_busy_machine_is_given_more_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hasten(monkeypatch, 1.0)
+    slow = "run(lambda case: time.sleep(2.0) if is_sum(case, 'nccl') else None)"
+    monkeypatch.setattr(self_test.os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+    assert [each.result for each in bad(examined(tmp_path, slow))] == [CaseResult.HANGS]
+    monkeypatch.setattr(self_test.os, "getloadavg", lambda: (1e4, 0.0, 0.0))
+    assert not bad(examined(tmp_path, slow, again=True))
+
+
 def test_that_a_hang_of_what_the_run_uses_has_three_ways_round_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,7 +238,7 @@ def test_that_a_hang_of_what_the_run_uses_has_three_ways_round_it(
     fixes = (problem.fix, *problem.alternatives)
     assert [fix.label for fix in fixes if fix] == [
         "Use hierarchical copy",
-        "Turn peer-to-peer off (NCCL_P2P_DISABLE=1)",
+        "Set NCCL_P2P_DISABLE=1",
         "Leave RTX 3060 out",
         "Train on the CPU",
     ]
@@ -315,12 +360,15 @@ def test_that_a_cancelled_test_ends_at_once_and_leaves_nothing(tmp_path: Path) -
 
     class Stops(list[SelfTestProgress]):
         def append(self, news: SelfTestProgress) -> None:
-            if news.case is not None:
+            if news.case is not None and news.case.kind is SelfTestKind.STEP:
                 cancelled.set()
 
     begin_s = time.monotonic()
-    examined(tmp_path, "run(lambda case: 'hang')", news=Stops(), cancelled=cancelled)
+    code = "run(lambda case: 'hang' if case['kind'] == 'step' else None)"
+    found = examined(tmp_path, code, news=Stops(), cancelled=cancelled)
     assert time.monotonic() - begin_s < 5.0
+    # Also what has passed before.
+    assert found.tested_something
     assert recall_self_test(TWO_UNEQUAL) is None
 
 

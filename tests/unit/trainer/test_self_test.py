@@ -123,7 +123,7 @@ def test_that_a_sum_that_never_answers_is_ended_and_the_others_are_tested(
     found = examined("hang", "HierarchicalCopyAllReduce")
     hung = of_sums(found, AllReduce.HIERARCHICAL_COPY)
     assert hung.result is CaseResult.HANGS
-    assert hung.detail == "No answer within 8 s."
+    assert hung.detail.startswith("No answer within ")
     others = [each for each in found.outcomes if each is not hung]
     assert {each.result for each in others} == {CaseResult.PASSED}
     (problem,) = found.problems
