@@ -167,6 +167,24 @@ def test_that_a_setting_is_found_in_the_list_by_mouse(qtbot, dialog):
     )
 
 
+def test_that_a_setting_is_found_in_the_list_by_keys(qtbot, dialog):
+    field = dialog.findChild(QLineEdit, "new_sweep_search")
+    field.setFocus()
+    QTest.keyClicks(field, "weight")
+    popup = dialog.finder._completer.popup()
+    qtbot.waitUntil(popup.isVisible)
+    assert popup.model().rowCount() > 1
+    QTest.keyClick(popup, Qt.Key.Key_Down)
+    QTest.keyClick(popup, Qt.Key.Key_Down)
+    chosen = popup.currentIndex().data()
+    assert popup.currentIndex().row() == 1
+    QTest.keyClick(popup, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(dialog.sweep().values) == 1)
+    # The one that was chosen, and neither the first one nor two.
+    assert [*dialog.sweep().values] == [chosen.partition("  ·  ")[2]]
+    qtbot.waitUntil(lambda: field.text() == "")
+
+
 def test_that_a_number_has_values_or_a_range_with_steps_for_a_grid(qtbot, dialog):
     row = add(qtbot, dialog, "learning rate", "training.learning_rate")
     low, high = row.findChildren(RealSpinBox)

@@ -83,7 +83,7 @@ class NewSweepDialog(QDialog):
         self._rows_area.setAccessibleName("Settings that are tried")
         empty = EmptyState(
             "No settings yet",
-            "Add the settings that trials differ in: search for one above, or press Add setting….",
+            "Add the settings that trials differ in: search for one above.",
         )
         self._stack = QStackedLayout()
         self._stack.addWidget(self._rows_area)

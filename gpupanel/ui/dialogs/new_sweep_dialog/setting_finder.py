@@ -24,6 +24,9 @@ class SettingFinder(QWidget):
         super().__init__(parent)
         self._offers: tuple[SweptOffer, ...] = ()
         self._taken: frozenset[str] = frozenset()
+        self._key = ""
+        self._timer = QTimer(self, singleShot=True, interval=0)
+        self._timer.timeout.connect(self._add)
         self._model = QStandardItemModel(self)
         self._field = QLineEdit(self)
         self._field.setObjectName("new_sweep_search")
@@ -45,7 +48,7 @@ class SettingFinder(QWidget):
         self._all.setAutoDefault(False)
         self._all.setToolTip(wrapped("Lists all settings of the session that can be tried"))
         self._all.clicked.connect(self._show_all)
-        self._field.returnPressed.connect(self._choose_only)
+        self._field.returnPressed.connect(self._choose_first)
         row = row_in(self)
         row.addWidget(self._field, 1)
         row.addWidget(self._all)
@@ -74,19 +77,24 @@ class SettingFinder(QWidget):
 
     @Slot(QModelIndex)
     def _choose(self, index: QModelIndex) -> None:
-        self._add(str(index.data(_KEY)))
+        self._add_soon(index)
 
     @Slot()
-    def _choose_only(self) -> None:
-        """Return in the line: the first setting that is found, unless the list had the key."""
-        text = self._field.text().strip()
-        if text and self._completer.completionCount():
-            first = self._completer.completionModel().index(0, 0)
-            self._add(str(first.data(_KEY)))
+    def _choose_first(self) -> None:
+        """Return in the line: the first setting that is found."""
+        if self._field.text().strip() and self._completer.completionCount():
+            self._add_soon(self._completer.completionModel().index(0, 0))
 
-    def _add(self, key: str) -> None:
+    def _add_soon(self, index: QModelIndex) -> None:
+        # Return in the list is Return in the line first, and what the list says holds. The settings
+        # that are offered change only once both were heard, and the completer wrote into the line.
+        key = index.data(_KEY)
+        if isinstance(key, str):
+            self._key = key
+            self._timer.start()
+
+    @Slot()
+    def _add(self) -> None:
         self._field.clear()
-        # The completer writes its text into the line after this.
-        QTimer.singleShot(0, self._field, self._field.clear)
-        if key and key not in self._taken:
-            self.chosen.emit(key)
+        if self._key not in self._taken:
+            self.chosen.emit(self._key)
