@@ -53,6 +53,24 @@ def swept_setting(profile: Profile, key: str) -> Setting | None:
     return None if found is None else found[1]
 
 
+def sweepable_settings(
+    table: Value, path: str = "", within: str = ""
+) -> Iterator[tuple[str, Value, Setting]]:
+    """The settings of a profile, of the kinds that it has, each with its key and its table.
+
+    Args:
+        table: The profile.
+        path: What stands before the keys of the table, with a dot at its end.
+        within: The name of the table in the one above; empty: it is the profile itself.
+    """
+    if within:
+        yield from ((f"{path}{each.name}", table, each) for each in settings_of(type(table)))
+    for name in type(table).model_fields:
+        inner = getattr(table, name)
+        if isinstance(inner, Value) and name not in _NOT_SWEPT:
+            yield from sweepable_settings(inner, f"{path}{name}.", name)
+
+
 def sweep_mistakes(profile: Profile) -> tuple[Problem, ...]:
     """Everything that keeps the sweep from being started, as far as the profile says."""
     sweep = profile.sweep
@@ -213,13 +231,8 @@ def _located(profile: Profile, key: str) -> tuple[Value, Setting] | None:
     return None if setting is None else (inner, setting)
 
 
-def _keys(table: Value, path: str = "") -> Iterator[str]:
-    """The keys of a profile's settings, of the kinds that it has."""
-    yield from (f"{path}{each.name}" for each in settings_of(type(table)))
-    for name in type(table).model_fields:
-        inner = getattr(table, name)
-        if isinstance(inner, Value) and name not in _NOT_SWEPT:
-            yield from _keys(inner, f"{path}{name}.")
+def _keys(profile: Profile) -> Iterator[str]:
+    return (key for key, _, _ in sweepable_settings(profile))
 
 
 def _of_values(field: str, message: str, hint: str) -> Problem:

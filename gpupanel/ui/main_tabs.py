@@ -59,6 +59,10 @@ class MainTabs(QTabWidget):
             return
         self.setTabText(self.indexOf(self._runs), runs_title(waiting, failed))
 
+    def stop(self) -> None:
+        """Report nothing any more: a window that is deleted takes its pages out one by one."""
+        self.blockSignals(True)
+
     @Slot()
     def _report_runs(self) -> None:
         if self.currentWidget() is self._runs:

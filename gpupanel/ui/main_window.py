@@ -26,6 +26,7 @@ from gpupanel.ui.bindings.layers_binding import LayersBinding
 from gpupanel.ui.bindings.live_curve_files import LiveCurveFiles
 from gpupanel.ui.bindings.menu_binding import MenuBinding
 from gpupanel.ui.bindings.model_use import ModelUse
+from gpupanel.ui.bindings.new_sweep_binding import NewSweepBinding
 from gpupanel.ui.bindings.note_binding import NoteBinding
 from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
@@ -68,6 +69,7 @@ from gpupanel.ui.widgets.reading_order import move_focus
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader
+from gpupanel.ui.workers.sweep_start_worker import SweepStarter
 
 _SIZE, _FRAME = QSize(1280, 800), QSize(8, 40)
 """Pixels of a first window, and of what the desktop puts around it."""
@@ -126,6 +128,18 @@ class MainWindow(QMainWindow):
         self._tensorboard = TensorBoardBinding(self.live_page, self._questions, self)
         self._sweeps = SweepsBinding(self.window_actions.sweeps, runs_dir, self._questions, self)
         self._sweeps.runOpened.connect(self.runs.runOpened)
+        self._new_sweep = NewSweepBinding(
+            self.window_actions.new_sweep,
+            self.session,
+            self.profiles,
+            self._history.worker,
+            SweepStarter(runs_dir, self),
+            self._questions,
+            self,
+        )
+        self._new_sweep.started.connect(self._sweeps.show_sweep)
+        self._sweeps.newRequested.connect(self._new_sweep.open)
+        self.session_page.sweep.openRequested.connect(self._new_sweep.open)
         self._queue = QueueBinding(
             self.session,
             self.control,
@@ -314,12 +328,12 @@ class MainWindow(QMainWindow):
         searches = (self._rates, self._batches, self._self_test)
         readers = (self._scan, self._layers, *searches, self._download, self._examples)
         children = (self._doctor_binding, self._preview_loader, *readers)
-        queued = (self._queue, self._sweeps)
+        queued = (self._queue, self._sweeps, self._new_sweep)
         runs = (self._past_speed, self._history, *queued, self._comparison, self._exports)
         others = (*children, *runs, self._live_curves, self._tensorboard)
         ends = (*(each.stop for each in others), self.control.close)
         keeping = (self._remember_folds, self._last_session.stop, self._notes.stop)
-        stops = (*keeping, self._menus.stop, *parts, *ends)
+        stops = (*keeping, self.tabs.stop, self._menus.stop, *parts, *ends)
         asking = (self.control, self.profiles, self._questions)
         return WindowClosing(self, self.session, *asking, self._settings, stops)
 

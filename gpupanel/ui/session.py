@@ -123,6 +123,12 @@ class Session(QObject):
         return self._preparation
 
     @property
+    def trained_count(self) -> int | None:
+        """How many examples an epoch has; ``None`` until the data was read."""
+        preview = self._preview_of(self._profile)
+        return None if preview is None else preview.trained_count
+
+    @property
     def run_state(self) -> RunState:
         """Where the run stands."""
         return self._run_state

@@ -20,7 +20,10 @@ from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.panels.training_panel import TrainingPanel
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_layout import SessionLayout
+from gpupanel.ui.sweep_words import sweep_sentence
 from gpupanel.ui.task_choices import TaskChoices, TaskSwitch
+from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.widgets.sweep_note import SweepNote
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 
 PREVIEW_DELAY_MS = 300
@@ -57,6 +60,9 @@ class SessionPage(QWidget):
         )
         self._note.setProperty("tone", "muted")
         self._note.setWordWrap(True)
+        self._notes = QWidget()
+        self.sweep = SweepNote()
+        """Says what the profile's sweep is, where it has one."""
         self._built: _Built | None = None
         self._preview_timer = QTimer(self, singleShot=True, interval=PREVIEW_DELAY_MS)
         self._compose()
@@ -66,7 +72,10 @@ class SessionPage(QWidget):
 
     def _compose(self) -> None:
         beside = (self.training, self.plan)
-        self.sections = SessionLayout(self._note, _sections("train", self), beside)
+        notes = column_in(self._notes)
+        notes.addWidget(self._note)
+        notes.addWidget(self.sweep)
+        self.sections = SessionLayout(self._notes, _sections("train", self), beside)
         """Where the panels stand."""
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.sections)
@@ -86,6 +95,7 @@ class SessionPage(QWidget):
         self.data.valueChanged.connect(self._edit)
         self.model.valueChanged.connect(self._edit)
         self.training.valueChanged.connect(self._edit)
+        self.sweep.removeRequested.connect(self._remove_sweep)
         for panel in self._panels:
             panel.errorsChanged.connect(self._report_errors)
         self.plan.fixRequested.connect(self._apply_fix)
@@ -176,6 +186,8 @@ class SessionPage(QWidget):
         self.plan.setEpochs(profile.epochs_to_train)
         self.plan.setFineTuning(profile.fine_tuning)
         self.training.setFineTuning(profile.fine_tuning)
+        self.sweep.setSentence(sweep_sentence(profile))
+        self._show_notes()
         self._report_errors()  # of another kind or task, which asks for other values
 
     def set_built_layers(self, request: SummaryRequest, summary: ModelSummary) -> None:
@@ -229,8 +241,16 @@ class SessionPage(QWidget):
     @Slot()
     def _show_run(self) -> None:
         self._note.setVisible(self._session.run_state.is_busy)
+        self._show_notes()
         self.plan.setRunStatus(self._session.run_status)
         self._show_division()
+
+    def _show_notes(self) -> None:
+        self._notes.setHidden(self._note.isHidden() and self.sweep.isHidden())
+
+    @Slot()
+    def _remove_sweep(self) -> None:
+        self._session.edit(self._session.profile.for_one_run)
 
     def _show_division(self) -> None:
         plan = self._session.preparation.plan

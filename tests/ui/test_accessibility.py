@@ -21,7 +21,9 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.events import ModelSaved
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.sweep import SweepMethod, SweepSettings, SweptRange
 from gpupanel.runs.history.summaries import list_runs
+from gpupanel.runs.sweeps.proposing import propose_sweep
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.dialogs.batch_fit_dialog import BatchFitDialog
 from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
@@ -29,9 +31,11 @@ from gpupanel.ui.dialogs.examples_dialog import ExamplesDialog
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.dialogs.layers_dialog import LayersDialog
 from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
+from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
 from gpupanel.ui.dialogs.rate_range_dialog import RateRangeDialog
 from gpupanel.ui.dialogs.scan_dialog import ScanDialog
 from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
+from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
 from gpupanel.ui.questions import ProblemDialog
 from gpupanel.ui.widgets.buttons import FoldButton
@@ -267,6 +271,23 @@ def _labelled(runs_dir: Path) -> LabelDialog:
     return LabelDialog(list_runs(runs_dir)[0], None, at_notes=False)
 
 
+def _prepared_sweep() -> NewSweepDialog:
+    """A row of each form: a range, a list, a choice; and a setting that there is not."""
+    dialog = NewSweepDialog()
+    values = {
+        "training.learning_rate": SweptRange(low=0.1, high=1.0),
+        "training.epochs": (1, 2),
+        "training.optimizer": ("adam", "sgd"),
+        "training.mixed_precision": (True, False),
+        "model.hidden": ((64,),),
+        "training.nothing": (1,),
+    }
+    profile = Profile(sweep=SweepSettings(method=SweepMethod.GRID, values=values))
+    dialog.setSweep(profile.sweep)
+    dialog.setProposal(propose_sweep(profile))
+    return dialog
+
+
 DIALOGS = {
     "batch_fit": lambda _: BatchFitDialog(),
     "self_test": lambda _: SelfTestDialog(),
@@ -275,9 +296,11 @@ DIALOGS = {
     "label": _labelled,
     "layers": lambda _: LayersDialog(),
     "model_export": lambda _: ModelExportDialog(),
+    "new_sweep": lambda _: _prepared_sweep(),
     "problems": lambda _: ProblemDialog("It failed.", (Problem(code="x", message="So."),), None),
     "rate_range": lambda _: RateRangeDialog(),
     "scan": lambda _: ScanDialog(),
+    "sweeps": lambda _: SweepsDialog(),
     "trust": lambda _: TrustDialog([UserCode("model.path", Path("/x/model.py"), b"pass")]),
 }
 

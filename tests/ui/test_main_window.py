@@ -480,3 +480,11 @@ def test_that_a_process_of_a_device_is_ended_after_the_question(qtbot, opened, p
             window.devices.endRequested.emit(listed)
         assert process.wait(timeout=5) == -signal.SIGTERM
     assert person.endings == [(listed, False)]
+
+
+def test_that_a_closed_window_that_is_taken_apart_reports_no_page(qtbot, opened):
+    window = opened(begin=False)
+    window.close()
+    with qtbot.assertNotEmitted(window.tabs.currentChanged, wait=1):
+        # As Qt does while it deletes them, when nobody in Python can answer any more.
+        window.tabs.removeTab(0)

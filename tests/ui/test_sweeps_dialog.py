@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QTableView
 from gpupanel.domain.number_text import DASH
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
+from gpupanel.runs.locations import queue_dir
+from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.sweeps import starting
 from gpupanel.runs.sweeps.sweep_layout import SweepLayout
 from gpupanel.runs.sweeps.sweep_record import (
@@ -146,8 +148,26 @@ def test_that_without_sweeps_it_says_how_one_is_started(qtbot):
     dialog.setSweeps(SweepsRead((), None))
     dialog.show()
     texts = [label.text() for label in dialog.findChildren(QLabel) if label.isVisible()]
-    assert any("gpupanel sweep PROFILE" in text for text in texts)
+    assert any("New sweep…" in text for text in texts)
     assert not dialog.findChild(QPushButton, "sweeps_stop").isEnabled()
+    with qtbot.waitSignal(dialog.newRequested):
+        qtbot.mouseClick(dialog.findChild(QPushButton, "sweeps_new"), Qt.MouseButton.LeftButton)
+
+
+def test_that_a_column_of_numbers_and_texts_is_sorted(qtbot, runs_dir):
+    layout = written(runs_dir)
+    dialog = SweepsDialog()
+    qtbot.addWidget(dialog)
+    status = sweep_status(layout)
+    mixed = {1: "auto", 2: 16, 3: 4.5, 4: True}
+    trials = tuple(
+        each.model_copy(update={"values": {"strategy.shares": mixed[each.number]}})
+        for each in status.trials
+    )
+    changed = status.model_copy(update={"trials": trials})
+    dialog.setSweeps(SweepsRead((layout.root.name,), changed))
+    dialog.findChild(QTableView, "sweeps_trials").sortByColumn(1, Qt.SortOrder.AscendingOrder)
+    assert [row[1] for row in cells(dialog)] == ["16", "4.5", "auto", "true"]
 
 
 def test_that_a_screen_reader_has_a_name_for_everything(dialog):
@@ -175,6 +195,30 @@ def test_that_the_menu_opens_it_and_a_sweep_is_chosen_opened_and_stopped(
     begun = time.monotonic()
     window.close()
     assert time.monotonic() - begun < 5.0
+
+
+def test_that_a_sweep_that_the_queue_does_not_know_is_continued(
+    qtbot, tmp_path, runs_dir, monkeypatch
+):
+    monkeypatch.setattr(starting, "ensure_scheduler", lambda files: False)
+    left = written(runs_dir)
+    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    window = new_window(settings, runs_dir, Person())
+    qtbot.addWidget(window)
+    window.show()
+    window.window_actions.sweeps.trigger()
+    dialog = window.findChild(SweepsDialog)
+    button = dialog.findChild(QPushButton, "sweeps_continue")
+    qtbot.waitUntil(button.isVisible)
+    assert "does not know it" in dialog.findChild(QLabel, "sweeps_word").text()
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    files = QueueFiles(queue_dir())
+    qtbot.waitUntil(lambda: files.read().sweeps == (left.root,))
+    qtbot.waitUntil(
+        lambda: "does not know it" not in dialog.findChild(QLabel, "sweeps_word").text()
+    )
+    assert not button.isVisible()
+    window.close()
 
 
 def test_that_a_sweep_that_cannot_be_read_says_why_in_its_place(qtbot, tmp_path, runs_dir):

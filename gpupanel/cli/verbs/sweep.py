@@ -21,13 +21,14 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.sweep import SweepMethod, SweptValue
 from gpupanel.domain.toml_text import toml_value
-from gpupanel.planning.sweep_trials import Values, sweep_of, trial_profile, trials_of
+from gpupanel.planning.sweep_trials import Values, sweep_of, trials_of
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.locations import default_runs_dir, queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.waking import ensure_scheduler
-from gpupanel.runs.readiness import Machine, prepared_on, read_machine
+from gpupanel.runs.readiness import read_machine
 from gpupanel.runs.sweeps.starting import (
+    check_first_trial,
     check_sweep,
     places_on,
     resume_sweep,
@@ -104,7 +105,10 @@ def sweep(
 
 def _start(profile: Profile, count: int, runs_dir: Path, *, json: bool) -> None:
     machine = read_machine()
-    _check_first_trial(machine, profile, json=json)
+    try:
+        print_problems(check_first_trial(machine, profile))
+    except ProblemError as error:
+        refuse(error, json=json, status=EXIT_BAD_PROFILE)
     try:
         places = places_on(machine, profile)
         layout = start_sweep(QueueFiles(queue_dir()), profile, runs_dir, places)
@@ -117,17 +121,6 @@ def _start(profile: Profile, count: int, runs_dir: Path, *, json: bool) -> None:
     at_once = f", {len(places)} at once" if places else ""
     progress.print(f"{count:,} {'trial' if count == 1 else 'trials'}{at_once}, in the queue.")
     progress.print(f"`gpupanel sweep {layout.name}` shows how far they are.", highlight=False)
-
-
-def _check_first_trial(machine: Machine, profile: Profile, *, json: bool) -> None:
-    """Refuse what no trial could start with: devices that are not there, a path that is wrong."""
-    first = profile.for_one_run
-    if sweep_of(profile).method is not SweepMethod.BAYESIAN:
-        first = trial_profile(profile, 1, trials_of(profile)[0])
-    preparation = prepared_on(machine, first)
-    if not preparation.is_startable:
-        refuse(ProblemError(*preparation.problems), json=json, status=EXIT_BAD_PROFILE)
-    print_problems(each for each in preparation.problems if each.code != "devices_unused")
 
 
 def _print_trials(profile: Profile, count: int, *, json: bool) -> None:

@@ -19,7 +19,7 @@ from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.launcher import reserve_run
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.waking import ensure_scheduler
-from gpupanel.runs.readiness import Machine
+from gpupanel.runs.readiness import Machine, prepared_on
 from gpupanel.runs.sweeps.bayesian import check_optuna
 from gpupanel.runs.sweeps.sweep_layout import SWEEPS, SweepLayout
 from gpupanel.runs.sweeps.sweep_record import SweepBegun, append_event, read_state
@@ -45,6 +45,30 @@ def check_sweep(profile: Profile) -> int:
     for number, values in enumerate(trials, 1):
         trial_profile(profile, number, values)
     return len(trials)
+
+
+def first_trial(profile: Profile) -> Profile:
+    """The first of a sweep's trainings; of a Bayesian one, that of the profile itself.
+
+    Raises:
+        ProblemError: The sweep cannot be started.
+    """
+    if sweep_of(profile).method is SweepMethod.BAYESIAN:
+        return profile.for_one_run
+    return trial_profile(profile, 1, trials_of(profile)[0])
+
+
+def check_first_trial(machine: Machine, profile: Profile) -> tuple[Problem, ...]:
+    """What is to be known of the first trial on that machine, and keeps it not from starting.
+
+    Raises:
+        ProblemError: No trial could start: devices are not there, a path is wrong.
+    """
+    preparation = prepared_on(machine, first_trial(profile))
+    if not preparation.is_startable:
+        raise ProblemError(*preparation.problems)
+    # The devices that a trial leaves unused have trials of their own.
+    return tuple(each for each in preparation.problems if each.code != "devices_unused")
 
 
 def places_on(machine: Machine, profile: Profile) -> Places:

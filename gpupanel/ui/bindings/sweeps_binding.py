@@ -27,6 +27,8 @@ class SweepsBinding(QObject):
         window: What the dialog stands before.
     """
 
+    newRequested = Signal()
+    """Another sweep is to be prepared."""
     runOpened = Signal(object)
     """The directory of the run that is to be shown in Live: a :class:`Path`."""
 
@@ -57,6 +59,8 @@ class SweepsBinding(QObject):
             self._dialog = SweepsDialog(self._window)
             self._dialog.sweepChosen.connect(self.reader.read)
             self._dialog.stopRequested.connect(self.reader.stop_trials)
+            self._dialog.continueRequested.connect(self.reader.resume_trials)
+            self._dialog.newRequested.connect(self.newRequested)
             self._dialog.runOpened.connect(self._open_run)
             self._dialog.finished.connect(self._timer.stop)
             self.reader.found.connect(self._show)
@@ -64,6 +68,12 @@ class SweepsBinding(QObject):
         self._dialog.activateWindow()
         self._timer.start()
         self._read()
+
+    @Slot(str)
+    def show_sweep(self, name: str) -> None:
+        """Show the dialog with the sweep in the folder of that name."""
+        self.open()
+        self.reader.read(name)
 
     @Slot()
     def _read(self) -> None:

@@ -1,5 +1,7 @@
 """A sweep's trials as a table, and as lines over the values that they have."""
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QComboBox,
@@ -15,9 +17,9 @@ from PySide6.QtWidgets import (
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.sweep import SweptValue
-from gpupanel.domain.toml_text import toml_value
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.sweeps.sweep_status import SweepStatus, SweepWord, TrialStatus, TrialWord
+from gpupanel.ui.dialogs.trial_columns import number_or_text, setting_column, value_text
 from gpupanel.ui.formatting import DASH
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import EmptyState
@@ -40,6 +42,10 @@ class SweepsDialog(QDialog):
     """The sweep in the folder of that name is to be shown."""
     stopRequested = Signal(str)
     """The sweep in the folder of that name is to begin no more trials."""
+    continueRequested = Signal(str)
+    """The sweep in the folder of that name, which the queue does not know, is to go on."""
+    newRequested = Signal()
+    """Another sweep is to be prepared."""
     runOpened = Signal(str)
     """The run of that name is to be shown in Live."""
 
@@ -48,6 +54,7 @@ class SweepsDialog(QDialog):
         self.setObjectName("sweeps_dialog")
         self.setWindowTitle("Sweeps")
         self._status: SweepStatus | None = None
+        self._is_known = True
         self._box = QComboBox(self)
         self._box.setObjectName("sweeps_box")
         self._box.setAccessibleName("Sweep")
@@ -67,6 +74,11 @@ class SweepsDialog(QDialog):
         tip = "Begins no more trials and stops those in progress; they save"
         self._stop = self._button("&Stop sweep", "stop", tip)
         self._stop.clicked.connect(self._request_stop)
+        tip = "Hands the sweep to the queue again, which does not know it any more"
+        self._continue = self._button("Con&tinue sweep", "continue", tip)
+        self._continue.clicked.connect(self._request_continue)
+        self._new = self._button("&New sweep…", "new", "Prepares a sweep of the session")
+        self._new.clicked.connect(self.newRequested)
         self._compose()
         self._show()
         self.resize(120 * GRID, 84 * GRID)
@@ -87,8 +99,8 @@ class SweepsDialog(QDialog):
                 self._box.addItem(visible_line(name), name)
         self._box.setCurrentIndex(self._box.findData(shown))
         self._box.blockSignals(False)
-        if read.shown != self._status:
-            self._status = read.shown
+        if (read.shown, read.is_known) != (self._status, self._is_known):
+            self._status, self._is_known = read.shown, read.is_known
             self._show()
 
     @Slot(object)
@@ -109,8 +121,8 @@ class SweepsDialog(QDialog):
         parts.addWidget(self._table)
         self._empty = EmptyState(
             "No sweeps yet",
-            "A sweep tries values of settings: add [sweep] to a profile and start it with "
-            "`gpupanel sweep PROFILE`.",
+            "A sweep trains the session several times with other values of its settings, and "
+            "shows which were best: New sweep… prepares one.",
         )
         self._stack = QStackedLayout()
         self._stack.addWidget(parts)
@@ -119,6 +131,8 @@ class SweepsDialog(QDialog):
         buttons.setSpacing(GRID)
         buttons.addWidget(self._open)
         buttons.addWidget(self._stop)
+        buttons.addWidget(self._continue)
+        buttons.addWidget(self._new)
         buttons.addStretch(1)
         close = self._button("&Close", "close", "Closes this dialog; the sweep continues")
         close.clicked.connect(self.close)
@@ -142,7 +156,9 @@ class SweepsDialog(QDialog):
         status = self._status
         self._stack.setCurrentIndex(1 if status is None else 0)
         self._stop.setEnabled(status is not None and status.state is SweepWord.IN_PROGRESS)
-        self._word.setText("" if status is None else _words(status))
+        is_left = status is not None and status.state is SweepWord.IN_PROGRESS
+        self._continue.setVisible(is_left and not self._is_known)
+        self._word.setText("" if status is None else _words(status, is_known=self._is_known))
         if status is not None:
             before = self._table.content.rowCount()
             self._table.content.set_columns(_columns(status), status.trials)
@@ -155,7 +171,7 @@ class SweepsDialog(QDialog):
     def _draw(self, status: SweepStatus) -> None:
         keys = status.keys
         rows = [
-            (trial, (*(_number(trial.values.get(key)) for key in keys), trial.value))
+            (trial, (*(number_or_text(trial.values.get(key)) for key in keys), trial.value))
             for trial in status.trials
         ]
         axes = [_axis([values[n] for _, values in rows]) for n in range(len(keys) + 1)]
@@ -193,16 +209,23 @@ class SweepsDialog(QDialog):
         self._stop.setEnabled(False)
         self.stopRequested.emit(self.chosen_sweep())
 
+    @Slot()
+    def _request_continue(self) -> None:
+        self._continue.hide()
+        self.continueRequested.emit(self.chosen_sweep())
 
-def _words(status: SweepStatus) -> str:
+
+def _words(status: SweepStatus, *, is_known: bool) -> str:
     ended = sum(trial.state not in _OPEN for trial in status.trials)
     words = f"{status.name}: {status.state}, {ended:,} of {status.trial_count:,} trials have ended"
     best = next((trial for trial in status.trials if trial.number == status.best), None)
     if best is not None:
         values = ", ".join(
-            f"{key.rpartition('.')[2]} {_text(value)}" for key, value in best.values.items()
+            f"{key.rpartition('.')[2]} {value_text(value)}" for key, value in best.values.items()
         )
         words += f". Best: trial {best.number} with {status.metric} {best.value:.6g} ({values})"
+    if status.state is SweepWord.IN_PROGRESS and not is_known:
+        words += ". The queue does not know it, so no more trials begin"
     if status.problem is not None:
         words += f". {status.problem.message} {status.problem.hint}"
     return visible_line(words)
@@ -216,7 +239,7 @@ def _columns(status: SweepStatus) -> list[Column[TrialStatus]]:
         order=lambda trial: trial.number,
         is_number=True,
     )
-    settings = [_setting_column(key) for key in status.keys]
+    settings = [setting_column(key, _values, status.trials) for key in status.keys]
     reached: Column[TrialStatus] = Column(
         status.metric,
         f"The best value after an epoch; {'more' if status.more_is_better else 'less'} is better",
@@ -241,13 +264,8 @@ def _columns(status: SweepStatus) -> list[Column[TrialStatus]]:
     return [number, *settings, reached, epoch, state, run]
 
 
-def _setting_column(key: str) -> Column[TrialStatus]:
-    return Column(
-        key.rpartition(".")[2],
-        key,
-        lambda trial: _text(trial.values.get(key)),
-        order=lambda trial: _order(trial.values.get(key)),
-    )
+def _values(trial: TrialStatus) -> Mapping[str, SweptValue]:
+    return trial.values
 
 
 def _state_text(trial: TrialStatus) -> str:
@@ -256,29 +274,9 @@ def _state_text(trial: TrialStatus) -> str:
 
 
 def _tip(trial: TrialStatus) -> str:
-    values = [f"{key} = {_text(value)}" for key, value in trial.values.items()]
+    values = [f"{key} = {value_text(value)}" for key, value in trial.values.items()]
     problem = [] if trial.problem is None else [trial.problem.message, trial.problem.hint]
     return "\n".join([f"Trial {trial.number}: {_state_text(trial)}", *values, *problem])
-
-
-def _text(value: SweptValue | None) -> str:
-    if value is None:
-        return DASH
-    return value if isinstance(value, str) else toml_value(value)
-
-
-def _order(value: SweptValue | None) -> str | float | None:
-    number = _number(value)
-    # Numbers and texts in one column have no common order but that of their texts.
-    return None if number is None else _text(value) if isinstance(number, str) else number
-
-
-def _number(value: SweptValue | None) -> str | float | None:
-    """A number, or what else a value is called."""
-    if value is None:
-        return None
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and isinstance(value, int | float) else _text(value)
 
 
 def _axis(values: list[str | float | None]) -> ScatterAxis:

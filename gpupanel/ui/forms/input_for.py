@@ -108,7 +108,7 @@ def _most(bounds: Bounds) -> int:
 
 
 def _number(setting: Setting) -> QWidget:
-    numbers = _range(setting.bounds)
+    numbers = range_within(setting.bounds)
     if not setting.is_optional:
         is_fraction = setting.bounds.most is not None and setting.bounds.most <= 1.0
         return RealSpinBox(numbers, step=_FRACTION_STEP if is_fraction else None, zero=setting.off)
@@ -124,7 +124,8 @@ def _number(setting: Setting) -> QWidget:
     )
 
 
-def _range(bounds: Bounds) -> RealRange:
+def range_within(bounds: Bounds) -> RealRange:
+    """Which real numbers a field takes."""
     below = math.inf
     if bounds.most is not None:
         below = bounds.most if bounds.below_most else math.nextafter(bounds.most, math.inf)

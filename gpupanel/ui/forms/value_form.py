@@ -40,6 +40,7 @@ class ValueForm(SettingsForm):
         *,
         inputs: Mapping[str, QWidget] | None = None,
         taken: str = "",
+        elsewhere: Collection[str] = (),
         parent: QWidget | None = None,
     ) -> None:
         """Shows the value.
@@ -48,11 +49,13 @@ class ValueForm(SettingsForm):
             value: Its type declares the settings.
             inputs: Those of settings that need one of their own, by key.
             taken: Letters that reach something else of the same card from the keyboard.
+            elsewhere: Settings that are edited elsewhere, by key; the form keeps them as they are.
             parent: The owner in Qt's sense.
         """
         super().__init__(parent)
         self._value = value
-        self._settings = {setting.name: setting for setting in settings_of(type(value))}
+        declared = settings_of(type(value))
+        self._settings = {each.name: each for each in declared if each.name not in elsewhere}
         self._inputs = {
             name: (inputs or {}).get(name) or _input_of(setting)
             for name, setting in self._settings.items()

@@ -73,6 +73,11 @@ class WindowActions(QObject):
         )
         self.stop = make("run_stop", "S&top", "Saves, then ends the run", "Ctrl+.")
         self.end = make("run_end", "E&nd now…", "Ends the run at once, without saving; asks before")
+        self.new_sweep = make(
+            "run_new_sweep",
+            "N&ew sweep…",
+            "Trains the session several times with other values of its settings",
+        )
         self.sweeps = make(
             "run_sweeps", "S&weeps…", "Shows the trials of sweeps, and which is the best"
         )
@@ -174,7 +179,7 @@ def menus_of(actions: WindowActions) -> Sequence[tuple[str, Sequence[Entry]]]:
         a.quit,
     )
     run = (a.start, a.queue, a.resume, None, a.checkpoint, a.suspend, a.stop, a.end)
-    rest = (None, a.sweeps, a.tensorboard)
+    rest = (None, a.new_sweep, a.sweeps, None, a.tensorboard)
     pages = (a.show_session, a.show_live, a.show_runs, None, a.next_page, a.previous_page)
     helps = (a.guide, a.shortcuts, a.doctor, None, a.about)
     return (

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.sweeps.starting import stop_sweep
+from gpupanel.runs.sweeps.starting import resume_sweep, stop_sweep
 from gpupanel.runs.sweeps.sweep_layout import SWEEPS, SweepLayout
 from gpupanel.runs.sweeps.sweep_status import SweepStatus, list_sweeps, sweep_status
 from gpupanel.ui.workers.facade import WorkerFacade
@@ -21,10 +21,12 @@ class SweepsRead:
     Attributes:
         names: Of all sweeps' folders, newest first.
         shown: The one that was asked for, else the newest; ``None``: there is none.
+        is_known: Whether the queue looks after it.
     """
 
     names: tuple[str, ...]
     shown: SweepStatus | None
+    is_known: bool = True
 
 
 class SweepReader(WorkerFacade):
@@ -46,6 +48,10 @@ class SweepReader(WorkerFacade):
         """Read all names and the sweep of that name, empty: the newest; ``found`` follows."""
         self.submit(partial(_read, self._runs_dir, name), self.found.emit)
 
+    def resume_trials(self, name: str) -> None:
+        """Let a sweep go on that the queue does not know any more; ``found`` follows."""
+        self.submit(partial(_resume, self._runs_dir, name), self.found.emit)
+
     def stop_trials(self, name: str) -> None:
         """Begin no more trials of a sweep, and stop those that go on; ``found`` follows."""
         self.submit(partial(_stop, self._runs_dir, name), self.found.emit)
@@ -54,7 +60,15 @@ class SweepReader(WorkerFacade):
 def _read(runs_dir: Path, name: str) -> SweepsRead:
     layouts = {layout.root.name: layout for layout in list_sweeps(runs_dir)}
     chosen = layouts.get(name) or next(iter(layouts.values()), None)
-    return SweepsRead(tuple(layouts), None if chosen is None else sweep_status(chosen))
+    if chosen is None:
+        return SweepsRead((), None)
+    is_known = chosen.root in QueueFiles(queue_dir()).read().sweeps
+    return SweepsRead(tuple(layouts), sweep_status(chosen), is_known)
+
+
+def _resume(runs_dir: Path, name: str) -> SweepsRead:
+    resume_sweep(QueueFiles(queue_dir()), SweepLayout(runs_dir.absolute() / SWEEPS / name))
+    return _read(runs_dir, name)
 
 
 def _stop(runs_dir: Path, name: str) -> SweepsRead:

@@ -1,0 +1,75 @@
+"""Finds out a sweep's trials and starts it, off the GUI thread: devices and disks are asked."""
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.runs.locations import queue_dir
+from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.readiness import read_machine
+from gpupanel.runs.sweeps.proposing import propose_sweep
+from gpupanel.runs.sweeps.starting import check_first_trial, places_on, start_sweep
+from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
+from gpupanel.runs.trust.user_code import UserCode
+from gpupanel.ui.workers.facade import WorkerFacade
+
+
+class SweepStarter(WorkerFacade):
+    """Starts sweeps as the terminal does.
+
+    Args:
+        runs_dir: The folder of runs, in which that of sweeps is.
+        parent: Owns it.
+    """
+
+    proposed = Signal(object)
+    """What a sweep would try: a :class:`SweepProposal`."""
+    started = Signal(str)
+    """A sweep was handed to the queue: the name of its folder."""
+    notStarted = Signal(object)
+    """Why a sweep was not started: a tuple of :class:`Problem`."""
+    notTrusted = Signal(object, object)
+    """A profile's sweep was not started, because of this code: a tuple of ``UserCode``."""
+
+    def __init__(self, runs_dir: Path, parent: QObject | None = None) -> None:
+        super().__init__("sweep starter", parent)
+        self._runs_dir = runs_dir
+
+    def propose(self, profile: Profile) -> None:
+        """Find out what the profile's sweep would try; ``proposed`` follows."""
+        self.submit(partial(propose_sweep, profile), self.proposed.emit)
+
+    def start(self, profile: Profile, code: tuple[UserCode, ...] = ()) -> None:
+        """Start the profile's sweep; ``started``, ``notStarted`` or ``notTrusted`` follows.
+
+        Args:
+            profile: With its sweep.
+            code: The person trusts it from now on.
+        """
+        work = partial(_start, profile, self._runs_dir, code)
+        self.submit(work, partial(self._on_started, profile), self._on_not_started)
+
+    def _on_started(self, profile: Profile, found: str | tuple[UserCode, ...]) -> None:
+        if isinstance(found, str):
+            self.started.emit(found)
+        else:
+            self.notTrusted.emit(profile, found)
+
+    def _on_not_started(self, problems: tuple[Problem, ...]) -> None:
+        self.notStarted.emit(problems)
+
+
+def _start(
+    profile: Profile, runs_dir: Path, code: tuple[UserCode, ...]
+) -> str | tuple[UserCode, ...]:
+    trust(code)
+    machine = read_machine()
+    check_first_trial(machine, profile)
+    places = places_on(machine, profile)
+    try:
+        return start_sweep(QueueFiles(queue_dir()), profile, runs_dir, places).root.name
+    except CodeNotTrustedError as error:
+        return error.code

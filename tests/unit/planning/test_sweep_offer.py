@@ -1,0 +1,64 @@
+"""Which settings a sweep can be made of, and with which values it begins."""
+
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile_toml import parse_profile
+from gpupanel.domain.sweep import SweepMethod, SweepSettings, SweptRange
+from gpupanel.domain.sweep_mistakes import sweep_mistakes
+from gpupanel.planning.sweep_offer import (
+    NUMBERS,
+    as_list,
+    as_range,
+    first_values,
+    offer_of,
+    swept_offers,
+)
+
+
+def test_that_every_offer_begins_with_values_that_can_be_tried() -> None:
+    profile = Profile()
+    offers = swept_offers(profile)
+    assert len(offers) > 40
+    for offer in offers:
+        for method in (SweepMethod.GRID, SweepMethod.RANDOM):
+            is_range = method is not SweepMethod.GRID
+            swept = first_values(offer, as_range=is_range)
+            assert isinstance(swept, SweptRange) is (is_range and offer.setting.type in NUMBERS)
+            sweep = SweepSettings(method=method, values={offer.key: swept})
+            problems = sweep_mistakes(profile.model_copy(update={"sweep": sweep}))
+            assert [each.message for each in problems] == [], offer.key
+
+
+def test_that_settings_of_the_kinds_at_hand_are_offered_and_no_others() -> None:
+    keys = [offer.key for offer in swept_offers(Profile())]
+    assert keys[0] == "training.epochs"
+    assert "training.learning_rate" in keys
+    assert "model.hidden" in keys
+    assert not any(key.startswith(("inference.", "sweep.", "name", "task")) for key in keys)
+    cnn = parse_profile('[model]\nsource = "cnn"')
+    assert "model.filters" in [offer.key for offer in swept_offers(cnn)]
+    assert "model.filters" not in keys
+
+
+def test_that_what_means_nothing_is_offered_once_the_other_setting_is_tried() -> None:
+    text = '[training]\noptimizer = "adam"\n'
+    assert "training.momentum" not in [each.key for each in swept_offers(parse_profile(text))]
+    text += '[sweep.values]\n"training.optimizer" = ["adam", "sgd"]'
+    assert "training.momentum" in [each.key for each in swept_offers(parse_profile(text))]
+
+
+def test_that_an_offer_says_where_its_setting_is_and_what_it_is_now() -> None:
+    offer = offer_of(Profile(), "training.schedule.kind")
+    assert (offer.setting.title, offer.group) == ("Kind", "Training, Schedule")
+    unknown = offer_of(Profile(), "training.nothing")
+    assert (unknown.setting.title, unknown.value) == ("training.nothing", None)
+
+
+def test_that_lists_and_ranges_become_each_other() -> None:
+    rate = offer_of(Profile(), "training.learning_rate")
+    wide = as_range((0.1, 0.001, 0.01), rate)
+    assert wide == SweptRange(low=0.001, high=0.1, log=True, steps=3)
+    assert as_list(wide, rate) == (0.001, 0.1)
+    assert as_range((0.1,), rate) == first_values(rate, as_range=True)
+    epochs = offer_of(Profile(), "training.epochs")
+    assert as_list(SweptRange(low=1, high=3), epochs) == (1, 3)
+    assert all(isinstance(each, int) for each in as_list(SweptRange(low=1, high=3), epochs))
