@@ -115,6 +115,18 @@ class LeftOut(Value):
     problem: Problem
 
 
+class BenchFailure(Value):
+    """A problem, and the names of the candidates that met it."""
+
+    names: tuple[str, ...]
+    problem: Problem
+
+    @property
+    def sentence(self) -> str:
+        """Which ones they are."""
+        return f"Failed: {'; '.join(self.names)}."
+
+
 class Bench(Value):
     """What was measured.
 
@@ -139,11 +151,16 @@ class Bench(Value):
         return fastest_of(self.results)
 
     @property
-    def all_problems(self) -> tuple[Problem, ...]:
-        """Those of candidates, too; what several have said once."""
-        each = (result.problem for result in self.results)
-        found = dict.fromkeys(problem for problem in each if problem is not None)
-        return (*self.problems, *found)
+    def failures(self) -> tuple[BenchFailure, ...]:
+        """What kept candidates from making their steps; what several met once."""
+        problems = dict.fromkeys(each.problem for each in self.results if each.problem is not None)
+        return tuple(
+            BenchFailure(
+                names=tuple(each.name for each in self.results if each.problem == problem),
+                problem=problem,
+            )
+            for problem in problems
+        )
 
 
 class BenchProgress(Value):

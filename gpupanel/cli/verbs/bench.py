@@ -87,7 +87,10 @@ def bench(
         found = _recall(read) if is_remembered else _measure(read, seconds, repeats, runs_dir)
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
-    print_problems(found.all_problems)
+    print_problems(found.problems)
+    for failure in found.failures:
+        progress.print(failure.sentence, highlight=False)
+        print_problems([failure.problem])
     if json:
         print_json(_document(found))
     else:

@@ -89,7 +89,9 @@ def variants(
         precision = training.mixed_precision != toggles_precision
         words = [_words(xla, "XLA")] if toggles_xla else []
         words += [_words(precision, "mixed precision")] if toggles_precision else []
-        variant = " and ".join(words)
+        variant = ", ".join(words)
+        if len(words) == 2 and xla == precision:
+            variant = _words(xla, "XLA and mixed precision")
         update = {"jit_compile": xla, "mixed_precision": precision, "variant": variant}
         wanted.append(fastest.model_copy(update=update))
     return _planned(profile, wanted, _names(devices), prepare)

@@ -74,9 +74,11 @@ class BenchDialog(SessionReportDialog):
         """Show what was measured."""
         self._bench = found
         self._is_outdated = False
-        parts: list[QWidget] = [self._row(each) for each in found.all_problems]
+        parts: list[QWidget] = [self._row(each) for each in found.problems]
         if found.results:
             parts.append(self._bars(found.results, found.fastest))
+        for failure in found.failures:
+            parts += [Note(failure.sentence), self._row(failure.problem)]
         parts += [Note(f"Left out: {each.name}. {each.problem.message}") for each in found.left_out]
         if found.results:
             parts.append(Note(_NOTE))
@@ -162,7 +164,7 @@ class BenchDialog(SessionReportDialog):
         if result.problem is not None:
             notes.append(result.problem.message)
         return SpeedRow(
-            name=result.name,
+            name=candidate.name(self._labels.label(candidate.device_keys[0], result.name)),
             speed=result.examples_per_second,
             color=self._labels.color_number(candidate.device_keys[0]) if alone else None,
             efficiency=result.efficiency,

@@ -64,7 +64,8 @@ def test_that_of_nearly_equal_ones_the_simplest_is_the_fastest() -> None:
 def test_that_what_several_candidates_say_is_said_once() -> None:
     problem = Problem(code="x", message="No space.")
     both = (result("a", None, problem=problem), result("b", None, problem=problem))
-    assert Bench(results=both).all_problems == (problem,)
+    (failure,) = Bench(results=both).failures
+    assert (failure.problem, failure.sentence) == (problem, "Failed: a; b.")
 
 
 @pytest.mark.parametrize("speed", [0.0, -1.0, float("inf"), float("nan")])

@@ -121,12 +121,13 @@ def test_that_xla_and_mixed_precision_are_tried_the_other_way() -> None:
     assert tried() == {
         "RTX 4090 alone, with XLA": (True, False),
         "RTX 4090 alone, with mixed precision": (False, True),
-        "RTX 4090 alone, with XLA and with mixed precision": (True, True),
+        "RTX 4090 alone, with XLA and mixed precision": (True, True),
     }
+    assert "RTX 4090 alone, without XLA, with mixed precision" in tried(jit_compile=True)
     assert tried(jit_compile=True, mixed_precision=True) == {
         "RTX 4090 alone, without XLA": (False, True),
         "RTX 4090 alone, without mixed precision": (True, False),
-        "RTX 4090 alone, without XLA and without mixed precision": (False, False),
+        "RTX 4090 alone, without XLA and mixed precision": (False, False),
     }
 
 

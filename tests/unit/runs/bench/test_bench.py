@@ -132,7 +132,7 @@ def test_that_one_that_fails_does_not_keep_the_others(start: Callable[[Modes], N
         assert each.problem is not None
         assert each.problem.code == "loss_not_finite"
     assert found.fastest is alone
-    assert [problem.code for problem in found.all_problems] == ["loss_not_finite"]
+    assert [each.problem.code for each in found.failures] == ["loss_not_finite"]
 
 
 def test_that_one_that_dies_or_makes_no_steps_is_reported(
