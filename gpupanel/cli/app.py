@@ -8,6 +8,7 @@ import typer
 
 from gpupanel import __version__
 from gpupanel.cli.output import EXIT_FAILED, print_refusal
+from gpupanel.cli.verbs.bench import bench
 from gpupanel.cli.verbs.check import check
 from gpupanel.cli.verbs.checkpoint import checkpoint
 from gpupanel.cli.verbs.devices import devices
@@ -82,6 +83,7 @@ VERBS = {
         lr_find,
         fit_batch,
         selftest,
+        bench,
         run,
         sweep,
         runs,

@@ -5,6 +5,7 @@ import shutil
 import time
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from filelock import Timeout
 
@@ -44,6 +45,10 @@ _LONGEST_SLUG = 40
 _ORPHANS_S = 20.0
 """Trainers whose supervisor was killed have this long to save and end before the run goes on;
 then they are ended."""
+
+
+SUPERVISOR: Final = "gpupanel.runs.supervision.supervisor"
+"""The module that supervises a run."""
 
 
 def launch(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
@@ -183,15 +188,19 @@ def _check_devices(plan: LaunchPlan) -> None:
     check_devices_answer(plan)
 
 
-def start_supervisor(layout: RunLayout) -> None:
+def start_supervisor(layout: RunLayout, supervisor: str = SUPERVISOR) -> None:
     """Start the supervisor of a run that was filled or is to go on; returns at once.
 
     Several of them for one start do no harm: the first one claims it, the others end.
 
+    Args:
+        layout: The run.
+        supervisor: The module that supervises it.
+
     Raises:
         OSError: No process can be made, or the run's log cannot be written.
     """
-    command = python_module_command("gpupanel.runs.supervision.supervisor", str(layout.root))
+    command = python_module_command(supervisor, str(layout.root))
     start_detached(command, layout.root, layout.trainer_log, f"supervisor of {layout.name}")
 
 

@@ -52,6 +52,15 @@ def self_test_file() -> Path:
     return _state_dir() / "self-test.json"
 
 
+def bench_dir() -> Path:
+    """The folder of comparisons of devices: one that goes on, and what was measured; likewise.
+
+    Raises:
+        ProblemError: Nobody knows where the user's home folder is.
+    """
+    return _state_dir() / "bench"
+
+
 def _state_dir() -> Path:
     named = os.environ.get(STATE_DIR_VARIABLE)
     if named:

@@ -10,6 +10,7 @@ from typing_extensions import override
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.ui.bindings.batch_fit_binding import BatchFitBinding
+from gpupanel.ui.bindings.bench_binding import BenchBinding
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
 from gpupanel.ui.bindings.device_colors_binding import DeviceColorsBinding
@@ -114,6 +115,7 @@ class MainWindow(QMainWindow):
         self._batches = BatchFitBinding(self.session, self.session_page, self)
         self._self_test = SelfTestBinding(self.session, self.session_page, self)
         self._doctor_binding.selfTestRequested.connect(self._self_test.open)
+        self._bench = BenchBinding(self.session, self.session_page, runs_dir, self)
         self._download = DownloadBinding(self.session, self.session_page, parent=self)
         self.live_page = LivePage(self.session, self.control)
         self._examples = ExamplesBinding(self.live_page, self.control, self)
@@ -122,6 +124,7 @@ class MainWindow(QMainWindow):
         self._past_speed = PastSpeedBinding(
             self.session, self.session_page.plan, self._history.worker, self
         )
+        self._bench.comparer.compared.connect(self._past_speed.ask_soon)
         self._comparison = Comparison(self.runs, self._questions, self)
         self._live_curves = LiveCurveFiles(self.live_page.live, self.control, self._questions, self)
         self._exports = ExportBinding(self.live_page, self.runs, self._questions, self)
@@ -325,7 +328,7 @@ class MainWindow(QMainWindow):
 
     def _make_closing(self) -> WindowClosing:
         parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
-        searches = (self._rates, self._batches, self._self_test)
+        searches = (self._rates, self._batches, self._self_test, self._bench)
         readers = (self._scan, self._layers, *searches, self._download, self._examples)
         children = (self._doctor_binding, self._preview_loader, *readers)
         queued = (self._queue, self._sweeps, self._new_sweep)

@@ -14,6 +14,7 @@ from PySide6.QtCore import QMetaMethod, QObject, QThread, SignalInstance
 from PySide6.QtWidgets import QPushButton
 
 from gpupanel.domain.batch_fit import BatchFit
+from gpupanel.domain.bench import Bench
 from gpupanel.domain.data import KerasData
 from gpupanel.domain.data_download import DownloadEnd, DownloadRequest
 from gpupanel.domain.gpu_support import GpuSupport
@@ -38,6 +39,7 @@ from gpupanel.ui import workers
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.workers import (
     batch_fit_worker,
+    bench_worker,
     comparison_worker,
     curve_table_worker,
     device_worker,
@@ -244,6 +246,15 @@ def _recalling_a_self_test(error: Exception, _runs: Path, monkeypatch: pytest.Mo
     return Case(memory, order, memory.refused, memory.recalled, failing)
 
 
+def _comparing_devices(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, bench_worker, "compare", error)
+    failing._healthy = lambda *_: Bench()
+    comparer = bench_worker.DeviceComparer()
+    order = lambda: comparer.begin(Profile(), Machine(CPU_ONLY), runs)  # noqa: E731
+    free = lambda: not comparer.is_busy()  # noqa: E731
+    return Case(comparer, order, comparer.refused, comparer.compared, failing, free)
+
+
 def _exporting(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     failing = _patched(monkeypatch, export_worker, "_write", error)
     failing._healthy = lambda *_: None
@@ -412,6 +423,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "BatchFinder": (_finding_batches,),
     "SelfTester": (_testing_devices,),
     "SelfTestMemory": (_recalling_a_self_test,),
+    "DeviceComparer": (_comparing_devices,),
     "DataDownloader": (_downloading,),
     "ExamplesLoader": (_showing_examples,),
     "Launcher": (_launching, _resuming),

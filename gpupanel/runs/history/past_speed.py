@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.bench import remembered
 from gpupanel.runs.directory.profile_file import run_profile_if_readable
 from gpupanel.runs.history.run_summary import RunSummary
 
@@ -31,7 +33,7 @@ class PastSpeed:
     """Of a run that trained the same on the same devices.
 
     Attributes:
-        run: What it is called for people.
+        run: What it is called for people; a comparison of devices, too.
         examples_per_second: Over its whole training, without start-up, validation and saving.
     """
 
@@ -46,18 +48,37 @@ class PastSpeeds:
         self._profiles: dict[Path, Profile | None] = {}
 
     def find(
-        self, profile: Profile, device_keys: frozenset[str], runs: Iterable[RunSummary]
+        self,
+        profile: Profile,
+        device_keys: frozenset[str],
+        runs: Iterable[RunSummary],
+        inventory: DeviceInventory | None = None,
     ) -> PastSpeed | None:
         """The speed of the newest run of the same data, model, strategy and batch.
+
+        Where there is none, that of the nearest candidate of a comparison of devices.
 
         Args:
             profile: What is to be trained; its paths are absolute, as those in a run are.
             device_keys: Of the physical devices that it would use.
             runs: Newest first.
+            inventory: The devices of this machine; ``None``: not known yet.
 
         Returns:
-            ``None`` where no such run is known.
+            ``None`` where no such run is known, and nothing was compared.
         """
+        found = self._of_a_run(profile, device_keys, runs)
+        if found is not None or inventory is None:
+            return found
+        nearest = remembered.nearest(profile, device_keys, inventory)
+        if nearest is None or nearest.examples_per_second is None:
+            return None
+        title = f"the comparison of devices ({nearest.name})"
+        return PastSpeed(title, nearest.examples_per_second)
+
+    def _of_a_run(
+        self, profile: Profile, device_keys: frozenset[str], runs: Iterable[RunSummary]
+    ) -> PastSpeed | None:
         wanted = _workload(profile)
         read = 0
         for run in runs:

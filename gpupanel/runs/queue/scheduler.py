@@ -18,6 +18,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.prepare import Preparation
+from gpupanel.runs.bench.claim import HOLDER, benched_devices
 from gpupanel.runs.directory.run_lock import STARTING_S
 from gpupanel.runs.launcher import start_supervisor
 from gpupanel.runs.locations import default_runs_dir
@@ -212,6 +213,8 @@ class Scheduler:
         for run in self._runs.find(folders):
             for key in run.device_keys:
                 held.setdefault(key, run.name)
+        for key in benched_devices():
+            held.setdefault(key, HOLDER)
         return held
 
 

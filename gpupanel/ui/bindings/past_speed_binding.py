@@ -31,9 +31,9 @@ class PastSpeedBinding(QObject):
         self._is_stopped = False
         self._timer = QTimer(self, singleShot=True, interval=DELAY_MS)
         self._timer.timeout.connect(self._ask)
-        session.preparationChanged.connect(self._ask_soon)
-        session.profileChanged.connect(self._ask_soon)
-        history.listed.connect(self._ask_soon)
+        session.preparationChanged.connect(self.ask_soon)
+        session.profileChanged.connect(self.ask_soon)
+        history.listed.connect(self.ask_soon)
         history.pastSpeedFound.connect(self._show)
 
     def stop(self) -> None:
@@ -42,7 +42,8 @@ class PastSpeedBinding(QObject):
         self._timer.stop()
 
     @Slot()
-    def _ask_soon(self) -> None:
+    def ask_soon(self) -> None:
+        """Ask again, once nothing changes any more."""
         if not self._is_stopped:
             self._timer.start()
 
@@ -58,7 +59,7 @@ class PastSpeedBinding(QObject):
         except ProblemError:
             self._plan.setPastSpeed(None)  # no run can name such a path
         else:
-            self._history.find_past_speed(named, frozenset(used))
+            self._history.find_past_speed(named, frozenset(used), self._session.inventory)
 
     @Slot(object)
     def _show(self, speed: PastSpeed | None) -> None:

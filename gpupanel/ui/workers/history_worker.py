@@ -6,6 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QFile, QObject, Signal, Slot
 
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -100,9 +101,14 @@ class RunHistory(WorkerFacade):
             self._is_reading = True
             self.submit(self._lister.list, self._on_listed, self._on_unlisted)
 
-    def find_past_speed(self, profile: Profile, device_keys: frozenset[str]) -> None:
-        """Look for a run that trained the same on these devices; ``pastSpeedFound`` follows."""
-        find = partial(self._speeds.find, profile, device_keys, self._runs)
+    def find_past_speed(
+        self, profile: Profile, device_keys: frozenset[str], inventory: DeviceInventory | None
+    ) -> None:
+        """Look for a run that trained the same on these devices; ``pastSpeedFound`` follows.
+
+        Where no run did, a comparison of the devices of this machine may have measured it.
+        """
+        find = partial(self._speeds.find, profile, device_keys, self._runs, inventory)
         self.submit(find, self.pastSpeedFound.emit, self._on_no_speed)
 
     def change_label(self, path: Path, before: RunLabel, after: RunLabel) -> None:

@@ -1,12 +1,13 @@
 """How much memory the session's training is estimated to take, once somebody asks for it."""
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from gpupanel.planning.prepare import Preparation
 from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.plan_panel.memory_bars import MemoryBars
+from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
@@ -22,6 +23,12 @@ _FIND_TIP = (
     "fit and how fast they are. It ends before other processes lack memory, and after a minute for "
     "each device."
 )
+_COMPARE = "&Compare devices…"
+_COMPARE_TIP = (
+    "Trains some steps with each device alone, with all in equal and in balanced shares, then with "
+    "XLA and mixed precision, and shows which way is the fastest. It takes some minutes; what was "
+    "measured is remembered."
+)
 _MEASURED = "Measured with this model on this machine; the real peak may be up to 5 % higher."
 _LAYERS_ELSEWHERE = "Not estimated where layers are placed on several devices."
 _UNKNOWN = "The memory that this model takes could not be estimated."
@@ -36,6 +43,8 @@ class MemoryEstimateView(QWidget):
     """A person wants to know."""
     searchRequested = Signal()
     """A person wants batches to be tried."""
+    comparisonRequested = Signal()
+    """A person wants devices to be compared."""
     batchChosen = Signal(int)
     """The largest batch is to be used."""
 
@@ -61,10 +70,11 @@ class MemoryEstimateView(QWidget):
         self._find = QPushButton(_FIND)
         self._find.setObjectName("find_batch")
         self._find.setToolTip(wrapped(_FIND_TIP))
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addStretch(1)
-        for button in (self._ask, self._use, self._find):
+        foot = FlowLayout()
+        self._compare = QPushButton(_COMPARE)
+        self._compare.setObjectName("compare_devices")
+        self._compare.setToolTip(wrapped(_COMPARE_TIP))
+        for button in (self._ask, self._use, self._find, self._compare):
             foot.addWidget(button)
         layout = column_in(self)
         layout.addWidget(self._bars)
@@ -72,6 +82,7 @@ class MemoryEstimateView(QWidget):
         layout.addLayout(foot)
         self._ask.clicked.connect(self.requested)
         self._find.clicked.connect(self.searchRequested)
+        self._compare.clicked.connect(self.comparisonRequested)
         self._use.clicked.connect(self._choose)
         self._show()
 
@@ -104,6 +115,7 @@ class MemoryEstimateView(QWidget):
         self._ask.setVisible(not memory and not (plan is not None and plan.places))
         self._ask.setEnabled(not self._is_busy)
         self._find.setVisible(plan is not None and not plan.places)
+        self._compare.setVisible(plan is not None)
         is_measured = bool(memory) and all(each.is_measured for each in memory if each.examples)
         self._bars.setToolTip(wrapped(_MEASURED if is_measured else _ROUGH))
         now = largest if plan is None else plan.global_batch_size

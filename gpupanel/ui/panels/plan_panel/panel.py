@@ -57,6 +57,8 @@ class PlanPanel(SettingsCard):
     """The doctor is to be opened, which knows more about a problem."""
     estimateRequested = Signal()
     """A person wants to know how much memory a training takes."""
+    comparisonRequested = Signal()
+    """A person wants devices to be compared."""
     batchSearchRequested = Signal()
     """A person wants batches to be tried."""
     batchChosen = Signal(int)
@@ -106,6 +108,7 @@ class PlanPanel(SettingsCard):
         self._shares.sharesChosen.connect(self.sharesChosen)
         self.estimate.requested.connect(self.estimateRequested)
         self.estimate.searchRequested.connect(self.batchSearchRequested)
+        self.estimate.comparisonRequested.connect(self.comparisonRequested)
         self.estimate.batchChosen.connect(self.batchChosen)
         self._test.clicked.connect(self.selfTestRequested)
         self._problems.fixRequested.connect(self.fixRequested)

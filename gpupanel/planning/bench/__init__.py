@@ -1,0 +1,1 @@
+"""What is compared to find the fastest way to train a profile."""

@@ -1,0 +1,118 @@
+"""`gpupanel bench PROFILE` with real trainings, and ended in the middle of them."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.locations import bench_dir
+from gpupanel.runs.supervision.run_processes import processes_of
+from tests.forked.terminal import answered, gpupanel, verb
+from tests.patience import PATIENCE_S
+
+TWO_REPLICAS = """
+schema_version = 1
+name = "two"
+[devices]
+visible = ["cpu"]
+cpu_replicas = 2
+[strategy]
+kind = "mirrored"
+[data]
+source = "digits"
+[model]
+source = "mlp"
+"""
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Path:
+    path = tmp_path / "two.toml"
+    path.write_text(TWO_REPLICAS)
+    return path
+
+
+def until(condition: Callable[[], object]) -> None:
+    end_s = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end_s
+        time.sleep(0.05)
+
+
+def test_that_devices_are_compared_by_real_trainings(profile: Path, runs_dir: Path) -> None:
+    applied = profile.with_name("fastest.toml")
+    completed = gpupanel("bench", profile, "--repeats", "1", "--json", "--apply", applied)
+    assert completed.returncode == 0, completed.stderr
+    document = answered(completed)
+    names = [each["name"] for each in document["results"]]
+    assert names[1:3] == ["2 replicas, equal shares", "2 replicas, balanced"]
+    divisions = document["results"][:3]
+    assert all(each["examples_per_second"] > 0 for each in divisions), completed.stderr
+    assert all(each["steps"] >= 50 for each in divisions)
+    assert divisions[0]["efficiency"] == pytest.approx(1.0)
+    assert divisions[1]["shares"] == [32, 32]
+    assert sum(divisions[2]["shares"]) == 64
+    assert sum(divisions[1]["time_fractions"].values()) == pytest.approx(1.0, abs=0.05)
+    assert len(document["results"]) == 6
+    # Of the runs nothing is left, and the one that is used is in the file.
+    assert not runs_dir.exists()
+    assert sorted(each.name for each in bench_dir().iterdir()) == ["bench.lock", "measured.json"]
+    fastest = next(each for each in document["results"] if each["name"] == document["fastest"])
+    used = read_profile(applied)
+    assert used.devices.cpu_replicas == fastest["candidate"]["cpu_replicas"]
+    assert used.strategy.kind == fastest["candidate"]["strategy"]["kind"]
+    assert used.training.jit_compile == fastest["candidate"]["jit_compile"]
+    # It is remembered, and shown without a training.
+    again = verb("bench", profile, "--remembered", "--json")
+    assert answered(again) == document
+    shown = verb("bench", profile, "--remembered", COLUMNS="120")
+    assert shown.returncode == 0
+    assert "█" in shown.stdout
+    assert f"The fastest is {document['fastest']}" in " ".join(shown.stdout.split())
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_that_no_training_is_left_of_one_that_is_ended(
+    profile: Path, how: signal.Signals, state_dir: Path
+) -> None:
+    command = [sys.executable, "-m", "gpupanel", "bench", str(profile)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        until(lambda: list(bench_dir().glob("runs-*/*/events.jsonl")))
+        (events,) = bench_dir().glob("runs-*/*/events.jsonl")
+        layout = RunLayout(events.parent)
+        until(lambda: processes_of(layout))
+        process.send_signal(how)
+        output, _ = process.communicate(timeout=PATIENCE_S)
+    finally:
+        process.kill()
+        process.wait()
+    until(lambda: not processes_of(layout))
+    if how is signal.SIGKILL:
+        # What it could not remove goes with the next one.
+        assert layout.root.is_dir()
+        until(lambda: "run_ended" in layout.events.read_text())
+    else:
+        assert process.returncode == 130, output
+        assert not list(bench_dir().glob("runs-*"))
+    assert bench_dir().parent == state_dir
+
+
+def test_that_nothing_remembered_is_an_exit_status(profile: Path) -> None:
+    completed = verb("bench", profile, "--remembered", "--json")
+    assert completed.returncode == 1
+    assert answered(completed)["problems"][0]["code"] == "bench_not_measured"
+
+
+def test_that_a_profile_that_cannot_be_read_or_trains_nothing_is_one(tmp_path: Path) -> None:
+    assert verb("bench", tmp_path / "none.toml").returncode == 2
+    evaluating = tmp_path / "e.toml"
+    evaluating.write_text('schema_version = 1\ntask = "evaluate"\n[model]\nsource = "saved"\n')
+    completed = verb("bench", evaluating, "--json")
+    assert completed.returncode == 2
