@@ -101,7 +101,8 @@ class ShorterLabel(ElidedLabel):
     @override
     def wordsFor(self, width: int) -> str:
         advance = self.fontMetrics().horizontalAdvance
-        fitting = (form for form in self._forms if advance(visible_line(form)) <= width)
+        # An advance is rounded: what is as wide as its place may have to be cut.
+        fitting = (form for form in self._forms if advance(visible_line(form)) < width)
         return next(fitting, self._forms[-1] if self._forms else "")
 
     @override
@@ -110,7 +111,7 @@ class ShorterLabel(ElidedLabel):
         if len(self._forms) < 2:
             return least
         shortest = self.fontMetrics().horizontalAdvance(visible_line(self._forms[-1]))
-        return QSize(max(least.width(), shortest), least.height())
+        return QSize(max(least.width(), shortest + 1), least.height())
 
 
 _LONGEST_WORD = 24

@@ -31,6 +31,7 @@ from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.workers.comparison_worker import ComparedRun
 
 _GAP = 8
+_LEAST_PAGE = 64
 _LEAST_PLOTS = 160
 """Pixels of a row of plots and a little of the next."""
 
@@ -148,6 +149,8 @@ class ComparisonPanel(QWidget):
         scroll.setWidget(self._grid)
         for page in (self._empty, scroll, self._differences):
             self._pages.addWidget(page)
+        # Each of them scrolls: what is above has its height first.
+        self._pages.setMinimumHeight(_LEAST_PAGE)
         layout = column_in(self, spacing=_GAP)
         layout.addWidget(self._tools)
         self._table = LegendView(self._legend)
