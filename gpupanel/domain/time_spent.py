@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 from gpupanel.domain.value import Value
 
 
-class Activity(StrEnum):
+class TimeCategory(StrEnum):
     """What a replica's time goes to, in the order in which it is drawn."""
 
     COMPUTING = "computing"
@@ -44,35 +44,35 @@ class _Text(NamedTuple):
 
 
 _TEXTS = {
-    Activity.COMPUTING: _Text(
+    TimeCategory.COMPUTING: _Text(
         "Computing",
         "compute",
         "Loss and gradients of the replica's share; on one device the update of the weights, too.",
     ),
-    Activity.EXCHANGING: _Text(
+    TimeCategory.EXCHANGING: _Text(
         "Gradient exchange",
         "exchange",
         "Summing gradients over the replicas and updating the weights, as far as it is not done "
         "while gradients are still computed.",
     ),
-    Activity.WAITING_FOR_REPLICAS: _Text(
+    TimeCategory.WAITING_FOR_REPLICAS: _Text(
         "Waiting for replicas",
         "replicas",
         "The replica was done with its share, and the slowest one was not.",
     ),
-    Activity.WAITING_FOR_DATA: _Text(
+    TimeCategory.WAITING_FOR_DATA: _Text(
         "Waiting for data", "data", "The next examples were not yet read and decoded."
     ),
-    Activity.HOST: _Text(
+    TimeCategory.HOST: _Text(
         "Host",
         "host",
         "Python between two calls of TensorFlow: requests, reports, starting the next steps.",
     ),
-    Activity.VALIDATING: _Text("Validation", "validation", "Measuring on the validation set."),
-    Activity.SAVING: _Text(
+    TimeCategory.VALIDATING: _Text("Validation", "validation", "Measuring on the validation set."),
+    TimeCategory.SAVING: _Text(
         "Checkpoints",
         "saving",
-        "The training stood still for a checkpoint; most of it is written while training goes on.",
+        "The training stood still for a checkpoint; most of it is written while training continues.",
     ),
 }
 
@@ -112,7 +112,7 @@ class TimeSpent(Value):
 
     Attributes:
         seconds: All of it; building the graph and its first call are not counted.
-        host_s: See :class:`Activity`.
+        host_s: See :class:`TimeCategory`.
         validating_s: In which a validation or test set was measured.
         saving_s: In which the training stood still for a checkpoint.
         replicas: By their index in the plan.
@@ -141,27 +141,27 @@ class TimeSpent(Value):
             }
         )
 
-    def of_replica(self, replica: int) -> dict[Activity, float]:
+    def of_replica(self, replica: int) -> dict[TimeCategory, float]:
         """Seconds of each activity; none of one that was not measured."""
         time = self.replicas[replica]
         found = {
-            Activity.COMPUTING: time.computing_s,
-            Activity.EXCHANGING: time.exchanging_s,
-            Activity.WAITING_FOR_REPLICAS: time.waiting_for_replicas_s,
-            Activity.WAITING_FOR_DATA: time.waiting_for_data_s,
-            Activity.HOST: self.host_s,
-            Activity.VALIDATING: self.validating_s,
-            Activity.SAVING: self.saving_s,
+            TimeCategory.COMPUTING: time.computing_s,
+            TimeCategory.EXCHANGING: time.exchanging_s,
+            TimeCategory.WAITING_FOR_REPLICAS: time.waiting_for_replicas_s,
+            TimeCategory.WAITING_FOR_DATA: time.waiting_for_data_s,
+            TimeCategory.HOST: self.host_s,
+            TimeCategory.VALIDATING: self.validating_s,
+            TimeCategory.SAVING: self.saving_s,
         }
         return {activity: seconds for activity, seconds in found.items() if seconds is not None}
 
-    def mean(self, replicas: Iterable[int] | None = None) -> dict[Activity, float]:
+    def mean(self, replicas: Iterable[int] | None = None) -> dict[TimeCategory, float]:
         """Mean seconds of each activity over these replicas; over all where none are named."""
         chosen = range(len(self.replicas)) if replicas is None else list(replicas)
         each = [self.of_replica(replica) for replica in chosen]
         return {
             activity: sum(one.get(activity, 0.0) for one in each) / len(each)
-            for activity in Activity
+            for activity in TimeCategory
             if any(activity in one for one in each)
         }
 
@@ -175,7 +175,7 @@ class TimeSpent(Value):
             if fraction >= _LEAST_SAID
         )
 
-    def fractions(self, replicas: Iterable[int] | None = None) -> dict[Activity, float]:
+    def fractions(self, replicas: Iterable[int] | None = None) -> dict[TimeCategory, float]:
         """As :meth:`mean`, as fractions of the whole time, 0 to 1; empty where there is none."""
         if self.seconds <= 0.0 or not self.replicas:
             return {}

@@ -9,7 +9,7 @@ from gpupanel.domain.model_export import size_text
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
-from gpupanel.domain.time_spent import Activity
+from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.following.end_text import end_words, loses_steps, short_end_words
 from gpupanel.runs.following.status import RunStage, RunStatus
@@ -217,7 +217,9 @@ def card_words(status: RunStatus) -> str:
     if ended_well and status.examples_per_second is not None:
         # A trainer that did not end well reported that of its last steps only, as the plot has it.
         words.append(f"{formatting.rate(status.examples_per_second)} on average")
-    computing = status.time_spent.fractions().get(Activity.COMPUTING) if status.time_spent else None
+    computing = (
+        status.time_spent.fractions().get(TimeCategory.COMPUTING) if status.time_spent else None
+    )
     if computing is not None:
         words.append(f"{formatting.percent(100.0 * computing)} of the time computing")
     if status.energy is not None:

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QPalette
 from PySide6.QtWidgets import QApplication
 
-from gpupanel.domain.time_spent import Activity
+from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.ui import resources
 
 GRID = 8
@@ -35,7 +35,7 @@ class Theme:
         track: What bars and sliders fill.
         others: Memory that other people's processes hold, and all that has no colour of its own.
         devices: One colour per device, distinguished by people who see fewer hues.
-        activities: One colour for each :class:`~gpupanel.domain.time_spent.Activity`, in their
+        activities: One colour for each :class:`~gpupanel.domain.time_spent.TimeCategory`, in their
             order: each stands out from the one before it in lightness, too.
     """
 
@@ -194,9 +194,9 @@ def device_color(number: int) -> QColor:
     return QColor(current().devices[number % DEVICE_COLORS])
 
 
-def activity_color(activity: Activity) -> QColor:
+def activity_color(activity: TimeCategory) -> QColor:
     """The colour of what a training's time goes to, everywhere."""
-    return QColor(current().activities[tuple(Activity).index(activity)])
+    return QColor(current().activities[tuple(TimeCategory).index(activity)])
 
 
 def prepare(application: QApplication) -> None:

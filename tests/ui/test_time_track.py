@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpupanel.domain.time_spent import Activity, ReplicaTime, TimeSpent
+from gpupanel.domain.time_spent import ReplicaTime, TimeCategory, TimeSpent
 from gpupanel.ui.plots import time_track
 from gpupanel.ui.plots.time_track import BandPoints, TimeTrack
 
@@ -18,38 +18,38 @@ def spent(computing_s: float, waiting_s: float = 0.0) -> TimeSpent:
     return TimeSpent(seconds=1.0, host_s=host_s, replicas=(first, second))
 
 
-def band(track: TimeTrack, activity: Activity, *replicas: int, own: bool = False) -> BandPoints:
+def band(track: TimeTrack, activity: TimeCategory, *replicas: int, own: bool = False) -> BandPoints:
     return BandPoints(track, activity, replicas, stands_on_others=not own)
 
 
 def test_that_activities_stand_on_each_other_up_to_a_hundred() -> None:
     track = TimeTrack()
     track.add(1.0, spent(0.4, 0.2))
-    edges = [band(track, activity, 0).last() for activity in Activity]
+    edges = [band(track, activity, 0).last() for activity in TimeCategory]
     assert edges == pytest.approx([40.0, 50.0, 50.0, 70.0, 100.0, 100.0, 100.0])
 
 
 def test_that_a_band_is_of_one_replica_or_a_mean_over_all() -> None:
     track = TimeTrack()
     track.add(1.0, spent(0.4))
-    assert band(track, Activity.COMPUTING, 0).last() == pytest.approx(40.0)
-    assert band(track, Activity.COMPUTING, 1).last() == pytest.approx(20.0)
-    assert band(track, Activity.COMPUTING).last() == pytest.approx(30.0)
-    assert band(track, Activity.WAITING_FOR_REPLICAS, 1, own=True).last() == pytest.approx(20.0)
+    assert band(track, TimeCategory.COMPUTING, 0).last() == pytest.approx(40.0)
+    assert band(track, TimeCategory.COMPUTING, 1).last() == pytest.approx(20.0)
+    assert band(track, TimeCategory.COMPUTING).last() == pytest.approx(30.0)
+    assert band(track, TimeCategory.WAITING_FOR_REPLICAS, 1, own=True).last() == pytest.approx(20.0)
 
 
 def test_that_a_moment_has_the_values_of_the_stretch_it_is_in() -> None:
     track = TimeTrack()
     for second, part in enumerate((0.2, 0.4, 0.6), start=1):
         track.add(float(second), spent(part))
-    points = band(track, Activity.COMPUTING, 0)
+    points = band(track, TimeCategory.COMPUTING, 0)
     values = [points.value_at(at) for at in (0.5, 1.5, 2.0, 3.0)]
     assert values == pytest.approx([20.0, 40.0, 60.0, 60.0])
     assert points.value_at(3.1) is None
 
 
 def test_that_nothing_is_there_before_the_first_stretch() -> None:
-    points = band(TimeTrack(), Activity.HOST)
+    points = band(TimeTrack(), TimeCategory.HOST)
     assert (len(points.times), len(points.values)) == (0, 0)
     assert points.last() is None
     assert points.value_at(1.0) is None
@@ -68,7 +68,7 @@ def test_that_a_run_with_other_replicas_begins_anew() -> None:
     track.add(1.0, spent(0.2))
     track.add(2.0, TimeSpent(seconds=1.0, replicas=(ReplicaTime(computing_s=1.0),)))
     assert (track.replicas, track.times.tolist()) == (1, [2.0])
-    assert band(track, Activity.COMPUTING, 1).last() == pytest.approx(100.0)
+    assert band(track, TimeCategory.COMPUTING, 1).last() == pytest.approx(100.0)
 
 
 def test_that_a_full_track_keeps_the_whole_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +77,7 @@ def test_that_a_full_track_keeps_the_whole_run(monkeypatch: pytest.MonkeyPatch) 
     for second in range(1, 5_001):
         track.add(float(second), spent(0.2 if second <= 2_500 else 0.6))
     assert len(track) <= 1_024
-    points = band(track, Activity.COMPUTING, 0)
+    points = band(track, TimeCategory.COMPUTING, 0)
     assert [points.value_at(at) for at in (1.0, 2_000.0, 3_000.0, 5_000.0)] == pytest.approx(
         [20.0, 20.0, 60.0, 60.0]
     )

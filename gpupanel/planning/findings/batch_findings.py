@@ -6,7 +6,7 @@ from typing import Final
 
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.finding import Finding
-from gpupanel.domain.time_spent import Activity
+from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.planning.findings.context import FindingContext, TimedReport, hint, since
 from gpupanel.planning.rules.suggestion_rules import batch_for, use_batch
 
@@ -71,8 +71,8 @@ def _on_gpus(context: FindingContext, computing_s: float, step_s: float) -> Iter
     fractions = context.spent.fractions()
     elsewhere = sum(
         fractions.get(activity, 0.0)
-        for activity in Activity
-        if activity not in (Activity.COMPUTING, Activity.HOST)
+        for activity in TimeCategory
+        if activity not in (TimeCategory.COMPUTING, TimeCategory.HOST)
     )
     batch = context.plan.global_batch_size
     larger = _larger_batch(context, min(_LARGER * batch, _most_of(context)))

@@ -9,7 +9,7 @@ from gpupanel.domain.data import DataCache
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.finding import Finding
 from gpupanel.domain.problem import Fix
-from gpupanel.domain.time_spent import Activity
+from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.planning.findings.context import FindingContext, hint, since, trained_s
 
 _MOST_WAITING: Final = 0.1
@@ -55,10 +55,10 @@ def training_waits_for_data(context: FindingContext) -> Iterator[Finding]:
     )
 
 
-def _waiting(fractions: dict[Activity, float], trained: float) -> float:
+def _waiting(fractions: dict[TimeCategory, float], trained: float) -> float:
     if trained <= 0.0:
         return 0.0
-    return min(1.0, fractions.get(Activity.WAITING_FOR_DATA, 0.0) / trained)
+    return min(1.0, fractions.get(TimeCategory.WAITING_FOR_DATA, 0.0) / trained)
 
 
 def _what_to_do(context: FindingContext) -> str:

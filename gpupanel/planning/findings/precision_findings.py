@@ -9,7 +9,7 @@ from typing import Final
 
 from gpupanel.domain.finding import Finding
 from gpupanel.domain.problem import Fix
-from gpupanel.domain.time_spent import Activity
+from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.planning.findings.context import FindingContext, hint
 from gpupanel.planning.rules.training_rules import BFLOAT16_FROM
 
@@ -36,7 +36,7 @@ def mixed_precision_helps(context: FindingContext) -> Iterator[Finding]:
     if context.parameters is None or context.parameters < _LEAST_PARAMETERS:
         return
     share = min((share for share in context.shares if share > 0), default=0)
-    is_computing = context.spent.fractions().get(Activity.COMPUTING, 0.0) >= _COMPUTING
+    is_computing = context.spent.fractions().get(TimeCategory.COMPUTING, 0.0) >= _COMPUTING
     if not is_computing or share // context.plan.accumulation_steps < _LEAST_SHARE:
         return
     for gpu in gpus:

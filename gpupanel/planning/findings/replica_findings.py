@@ -7,7 +7,7 @@ from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.finding import Finding
 from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.strategy import SHARING_KINDS, AllReduce
-from gpupanel.domain.time_spent import Activity, TimeSpent
+from gpupanel.domain.time_spent import TimeCategory, TimeSpent
 from gpupanel.planning.all_reduce import hierarchical_copy_is_right, sums_gradients
 from gpupanel.planning.findings.context import FindingContext, hint, since, trained_s
 from gpupanel.planning.rules.suggestion_rules import use_batch
@@ -98,7 +98,7 @@ def exchange_bound(context: FindingContext) -> Iterator[Finding]:
 
 
 def _exchanging(spent: TimeSpent) -> float | None:
-    fraction = spent.fractions().get(Activity.EXCHANGING)
+    fraction = spent.fractions().get(TimeCategory.EXCHANGING)
     training_s = trained_s(spent)
     return None if fraction is None or not training_s else fraction * spent.seconds / training_s
 

@@ -11,7 +11,7 @@ from gpupanel.domain.measure import Measure
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_filter import RunFilter, ValueComparison, keys_named, plain_name
-from gpupanel.domain.time_spent import Activity
+from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.runs.history.run_settings import RunSettings, SettingValue
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.run_text import matches
@@ -176,7 +176,10 @@ _FIELDS: Final[Mapping[str, _ValueOf]] = {
     "examples_per_second": lambda run: run.examples_per_second,
     "data_wait": lambda run: run.waiting_for_data,
     "waiting_for_data": lambda run: run.waiting_for_data,
-    **{f"time_{activity.value}": methodcaller("part_of_time", activity) for activity in Activity},
+    **{
+        f"time_{activity.value}": methodcaller("part_of_time", activity)
+        for activity in TimeCategory
+    },
     "energy": lambda run: None if run.energy is None else run.energy.watt_hours,
     "energy_per_epoch": lambda run: None if run.energy is None else run.energy.per_epoch_wh,
     "energy_per_million_examples": lambda run: (

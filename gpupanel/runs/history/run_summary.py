@@ -6,7 +6,7 @@ from gpupanel.domain.energy import RunEnergy
 from gpupanel.domain.finding import Finding
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.time_spent import Activity, TimeSpent
+from gpupanel.domain.time_spent import TimeCategory, TimeSpent
 from gpupanel.domain.value import Value
 
 
@@ -115,7 +115,7 @@ class RunSummary(Value):
             return None
         return self.ended_s - self.started_s
 
-    def part_of_time(self, activity: Activity) -> float | None:
+    def part_of_time(self, activity: TimeCategory) -> float | None:
         """Of the training's time, 0 to 1, a mean over its devices; ``None``: not known."""
         return None if self.time_spent is None else self.time_spent.fractions().get(activity)
 

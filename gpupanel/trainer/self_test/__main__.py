@@ -29,7 +29,7 @@ from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.progress_lines import ProgressLines
 from gpupanel.trainer.quick_import import quick_import
-from gpupanel.trainer.self_test.finding import MOST_DETAIL, CaseTest, Finding
+from gpupanel.trainer.self_test.finding import MOST_DETAIL, CaseFinding, CaseTest
 
 _LONGEST_S: Final = 120
 """The kernel ends the process then, whoever may have forgotten it."""
@@ -85,15 +85,15 @@ def _tests(profile: Profile, plan: LaunchPlan) -> dict[SelfTestKind, CaseTest]:
     }
 
 
-def _found(test: CaseTest, case: SelfTestCase) -> Finding:
+def _found(test: CaseTest, case: SelfTestCase) -> CaseFinding:
     try:
         return test(case)
     except ProblemError as error:
-        return Finding(CaseResult.FAILED, detail=error.problems[0].message)
+        return CaseFinding(CaseResult.FAILED, detail=error.problems[0].message)
     except Exception as error:  # noqa: BLE001 - of a device that is tested anything may come
         if is_out_of_memory(error):
-            return Finding(CaseResult.NOT_DONE, detail="There was too little memory for it.")
-        return Finding(CaseResult.FAILED, detail=f"{type(error).__name__}: {error}")
+            return CaseFinding(CaseResult.NOT_DONE, detail="There was too little memory for it.")
+        return CaseFinding(CaseResult.FAILED, detail=f"{type(error).__name__}: {error}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.self_test import CaseResult, SelfTestCase, SelfTestPlace
-from gpupanel.trainer.self_test.finding import BYTES_PER_MIB, Finding
+from gpupanel.trainer.self_test.finding import BYTES_PER_MIB, CaseFinding
 
 _HOST: Final = "/device:CPU:0"
 _MIB: Final = 64
@@ -17,7 +17,7 @@ _ROUNDS: Final = 4
 """The first one takes memory and is not timed."""
 
 
-def transfer(case: SelfTestCase) -> Finding:
+def transfer(case: SelfTestCase) -> CaseFinding:
     """From the host to a device and back; the figure is of the way there."""
     (place,) = case.places
     data = _numbers(place)
@@ -29,10 +29,10 @@ def transfer(case: SelfTestCase) -> Finding:
         seconds.append(took_s)
         if not np.array_equal(_on_host(there), data):
             return _wrong(f"between host and {place.logical_device.removeprefix('/device:')}")
-    return Finding(CaseResult.PASSED, _speed(data.nbytes, seconds, case))
+    return CaseFinding(CaseResult.PASSED, _speed(data.nbytes, seconds, case))
 
 
-def pair_transfer(case: SelfTestCase) -> Finding:
+def pair_transfer(case: SelfTestCase) -> CaseFinding:
     """From one device to the other and back; the figure is of the slower direction."""
     first, second = case.places
     data = _numbers(first)
@@ -50,7 +50,7 @@ def pair_transfer(case: SelfTestCase) -> Finding:
                 names = [place.logical_device.removeprefix("/device:") for place in way]
                 return _wrong(f"from {names[0]} to {names[1]}")
     slower = max(there_s, back_s, key=lambda took: min(took[1:]))
-    return Finding(CaseResult.PASSED, _speed(data.nbytes, slower, case))
+    return CaseFinding(CaseResult.PASSED, _speed(data.nbytes, slower, case))
 
 
 def _numbers(place: SelfTestPlace) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
@@ -80,5 +80,7 @@ def _speed(size: int, seconds: list[float], case: SelfTestCase) -> float | None:
     return round(size / BYTES_PER_MIB / max(min(seconds[1:]), 1e-9), 1)
 
 
-def _wrong(way: str) -> Finding:
-    return Finding(CaseResult.WRONG, detail=f"Numbers that were copied {way} came out other ones.")
+def _wrong(way: str) -> CaseFinding:
+    return CaseFinding(
+        CaseResult.WRONG, detail=f"Numbers that were copied {way} came out other ones."
+    )

@@ -15,7 +15,7 @@ Numbers = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CaseFinding:
     """What came of a case; as :class:`~gpupanel.domain.self_test.CaseOutcome`."""
 
     result: CaseResult
@@ -26,12 +26,12 @@ class Finding:
 class CaseTest(Protocol):
     """Carries out cases of one kind."""
 
-    def __call__(self, case: SelfTestCase) -> Finding:
+    def __call__(self, case: SelfTestCase) -> CaseFinding:
         """Test that; what it raises is a finding, too."""
         ...
 
 
-def same(got: Numbers, wanted: Numbers, who: str) -> Finding | None:
+def same(got: Numbers, wanted: Numbers, who: str) -> CaseFinding | None:
     """Whether all numbers are exactly those that are right; ``None``: they are.
 
     Args:
@@ -42,15 +42,17 @@ def same(got: Numbers, wanted: Numbers, who: str) -> Finding | None:
     if np.array_equal(got, wanted):
         return None
     if got.shape != wanted.shape:
-        return Finding(CaseResult.WRONG, detail=f"{who} has {got.size} of {wanted.size} numbers.")
+        return CaseFinding(
+            CaseResult.WRONG, detail=f"{who} has {got.size} of {wanted.size} numbers."
+        )
     wrong = np.flatnonzero(got != wanted)
     strange = np.flatnonzero(~np.isfinite(got))
     if strange.size:
         detail = f"{who} has {strange.size:,} of {got.size:,} values that are not finite numbers."
-        return Finding(CaseResult.NOT_A_NUMBER, detail=detail)
+        return CaseFinding(CaseResult.NOT_A_NUMBER, detail=detail)
     first = int(wrong[0])
     detail = (
         f"{who} has {float(got.flat[first]):.9g} where {float(wanted.flat[first]):.9g} is right, "
         f"at {first:,}; {wrong.size:,} of {got.size:,} numbers differ."
     )
-    return Finding(CaseResult.WRONG, detail=detail)
+    return CaseFinding(CaseResult.WRONG, detail=detail)

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from gpupanel.domain.self_test import CaseResult, SelfTestCase
 from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.self_test.finding import BYTES_PER_MIB, Finding
+from gpupanel.trainer.self_test.finding import BYTES_PER_MIB, CaseFinding
 
 _CHUNK_MIB: Final = 32
 _SPARE: Final = 4
@@ -19,7 +19,7 @@ _STRIDE: Final = 0x9E3779B97F4A7C15
 """Odd: no two chunks have the same pattern, so that a wrong address is noticed, too."""
 
 
-def memory_patterns(case: SelfTestCase) -> Finding:
+def memory_patterns(case: SelfTestCase) -> CaseFinding:
     """Fill as much as the case says, or as there is; the figure is how much that was."""
     (place,) = case.places
     until_s = time.monotonic() + _PART * case.seconds
@@ -38,9 +38,9 @@ def memory_patterns(case: SelfTestCase) -> Finding:
     tested = float(count * _CHUNK_MIB)
     if wrong:
         detail = f"{wrong:,} words of 8 bytes held another value than was written."
-        return Finding(CaseResult.WRONG, tested, detail)
+        return CaseFinding(CaseResult.WRONG, tested, detail)
     less = f"{case.amount_mib:,} MiB were to be tested." if tested < 0.9 * case.amount_mib else ""
-    return Finding(CaseResult.PASSED, tested, less)
+    return CaseFinding(CaseResult.PASSED, tested, less)
 
 
 def _pattern(base: tf.Tensor, chunk: int, flip: int) -> tf.Tensor:

@@ -26,7 +26,7 @@ from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.learner import Learner, make_learner
-from gpupanel.trainer.self_test.finding import Finding
+from gpupanel.trainer.self_test.finding import CaseFinding
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 from gpupanel.trainer.tried_run import TriedRun, divided, some_of
 
@@ -54,7 +54,7 @@ class StepTest:
         self._first: dict[str, Array] | None = None
         self._wanted: _Update | None = None
 
-    def __call__(self, case: SelfTestCase) -> Finding:
+    def __call__(self, case: SelfTestCase) -> CaseFinding:
         """Hold the update of the weights against the CPU's."""
         (place,) = case.places
         if not self._profile.training.mixed_precision:
@@ -64,7 +64,7 @@ class StepTest:
             wanted = self._on_host()
         except ProblemError as error:
             # The CPU could not do it: nothing follows for the device.
-            return Finding(CaseResult.NOT_DONE, detail=error.problems[0].message)
+            return CaseFinding(CaseResult.NOT_DONE, detail=error.problems[0].message)
         got = self._update_on(place.device_key, place.logical_device)
         return self._compared(got, wanted)
 
@@ -103,13 +103,13 @@ class StepTest:
             if name.startswith(_WEIGHTS)
         }
 
-    def _compared(self, got: _Update, wanted: _Update) -> Finding:
+    def _compared(self, got: _Update, wanted: _Update) -> CaseFinding:
         strange = [name for name, update in got.items() if not np.isfinite(update).all()]
         if strange and all(np.isfinite(update).all() for update in wanted.values()):
             detail = f"{strange[0]} and {len(strange) - 1} more are not finite after a step."
-            return Finding(CaseResult.NOT_A_NUMBER, detail=detail)
+            return CaseFinding(CaseResult.NOT_A_NUMBER, detail=detail)
         if strange:
-            return Finding(CaseResult.NOT_DONE, detail="Not finite on the CPU either.")
+            return CaseFinding(CaseResult.NOT_DONE, detail="Not finite on the CPU either.")
         size = _norm(wanted.values())
         apart = _norm([got[name] - update for name, update in wanted.items()])
         differs = apart / size if size else apart
@@ -119,8 +119,8 @@ class StepTest:
         if differs > tolerance:
             worst = max(wanted, key=lambda name: _norm([got[name] - wanted[name]]))
             words += f" {worst.removeprefix(_WEIGHTS)} differs most."
-            return Finding(CaseResult.WRONG, differs, words)
-        return Finding(CaseResult.PASSED, differs, words)
+            return CaseFinding(CaseResult.WRONG, differs, words)
+        return CaseFinding(CaseResult.PASSED, differs, words)
 
 
 def _norm(updates: Iterable[npt.NDArray[np.float64]]) -> float:

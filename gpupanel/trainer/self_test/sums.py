@@ -9,7 +9,7 @@ import tensorflow as tf
 from gpupanel.domain.plan import LaunchPlan, PlannedReplica
 from gpupanel.domain.self_test import CaseResult, SelfTestCase
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.trainer.self_test.finding import BYTES_PER_MIB, Finding, Numbers, same
+from gpupanel.trainer.self_test.finding import BYTES_PER_MIB, CaseFinding, Numbers, same
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 
 _SIZES: Final = (1, 257, 4_608, 1_048_579)
@@ -50,7 +50,7 @@ class SumTest:
     def __init__(self, plan: LaunchPlan) -> None:
         self._plan = plan
 
-    def __call__(self, case: SelfTestCase) -> Finding:
+    def __call__(self, case: SelfTestCase) -> CaseFinding:
         """Sum several times; all numbers have to be right on each replica."""
         names = [place.logical_device for place in case.places]
         strategy = make_strategy(_plan_of(self._plan, case))
@@ -104,7 +104,7 @@ class SumTest:
                     if wrong is not None:
                         return wrong
         mib = (rounds - 1) * sum(_sizes(count)) * 4 / BYTES_PER_MIB
-        return Finding(CaseResult.PASSED, round(mib / max(seconds, 1e-9), 1))
+        return CaseFinding(CaseResult.PASSED, round(mib / max(seconds, 1e-9), 1))
 
 
 def _plan_of(plan: LaunchPlan, case: SelfTestCase) -> LaunchPlan:

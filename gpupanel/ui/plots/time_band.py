@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtCore import Signal, Slot
 from typing_extensions import override
 
-from gpupanel.domain.time_spent import Activity
+from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.inputs.quiet_inputs import ComboBox
 from gpupanel.ui.plots.curve import Curve
@@ -40,7 +40,7 @@ class TimeBand(TimePlot):
         )
         self._track = TimeTrack()
         self._replicas: dict[str, tuple[int, ...]] = {}
-        self._drawn: tuple[tuple[int, ...], tuple[Activity, ...]] | None = None
+        self._drawn: tuple[tuple[int, ...], tuple[TimeCategory, ...]] | None = None
         self._device = ComboBox()
         self._device.setObjectName("time_spent_device")
         self._device.setAccessibleName("Device whose time is shown")
@@ -95,14 +95,14 @@ class TimeBand(TimePlot):
         percents = self._track.percents(chosen)
         found = tuple(
             activity
-            for activity, part in zip(Activity, percents.T, strict=True)
+            for activity, part in zip(TimeCategory, percents.T, strict=True)
             if part.size and (part.mean() >= _LEAST_MEAN or part.max() >= _LEAST_ONCE)
         )
         if (chosen, found) != self._drawn:
             self._drawn = chosen, found
             self.setCurves(tuple(self._curve(activity, chosen) for activity in found))
 
-    def _curve(self, activity: Activity, replicas: Sequence[int]) -> Curve:
+    def _curve(self, activity: TimeCategory, replicas: Sequence[int]) -> Curve:
         points = partial(BandPoints, self._track, activity, replicas)
         return Curve(
             points(stands_on_others=True),
@@ -110,6 +110,6 @@ class TimeBand(TimePlot):
             partial(theme.activity_color, activity),
             formatting.percent,
             "100 %",
-            band=list(Activity).index(activity),
+            band=list(TimeCategory).index(activity),
             said=points(stands_on_others=False),
         )

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gpupanel.domain.time_spent import Activity, TimeSpent
+from gpupanel.domain.time_spent import TimeCategory, TimeSpent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _ROOM, _MOST = 512, 65_536
 """Stretches at first, and at most: with one a second, 18 hours at full detail."""
-ACTIVITIES = tuple(Activity)
+ACTIVITIES = tuple(TimeCategory)
 
 
 class TimeTrack:
@@ -108,7 +108,7 @@ class BandPoints:
     def __init__(
         self,
         track: TimeTrack,
-        activity: Activity,
+        activity: TimeCategory,
         replicas: Sequence[int],
         *,
         stands_on_others: bool,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpupanel.domain.time_spent import Activity, ReplicaTime, TimeSpent
+from gpupanel.domain.time_spent import ReplicaTime, TimeCategory, TimeSpent
 
 ONE = TimeSpent(
     seconds=10.0,
@@ -44,9 +44,9 @@ def test_that_of_other_replicas_the_later_ones_are_kept() -> None:
 
 
 def test_that_fractions_are_means_over_the_replicas_that_are_named() -> None:
-    assert ONE.fractions()[Activity.COMPUTING] == pytest.approx(0.4)
-    assert ONE.fractions([1])[Activity.WAITING_FOR_REPLICAS] == pytest.approx(0.4)
-    assert ONE.fractions([0])[Activity.WAITING_FOR_REPLICAS] == 0.0
+    assert ONE.fractions()[TimeCategory.COMPUTING] == pytest.approx(0.4)
+    assert ONE.fractions([1])[TimeCategory.WAITING_FOR_REPLICAS] == pytest.approx(0.4)
+    assert ONE.fractions([0])[TimeCategory.WAITING_FOR_REPLICAS] == 0.0
     assert sum(ONE.fractions().values()) == pytest.approx(1.0)
     assert TimeSpent().fractions() == {}
     assert TimeSpent(seconds=1.0).fractions() == {}
@@ -54,7 +54,7 @@ def test_that_fractions_are_means_over_the_replicas_that_are_named() -> None:
 
 def test_that_what_was_not_measured_is_not_named() -> None:
     spent = TimeSpent(seconds=1.0, replicas=(ReplicaTime(computing_s=1.0),))
-    assert Activity.EXCHANGING not in spent.fractions()
+    assert TimeCategory.EXCHANGING not in spent.fractions()
 
 
 def test_that_words_begin_with_what_takes_most_and_leave_out_what_takes_little() -> None:
@@ -64,7 +64,7 @@ def test_that_words_begin_with_what_takes_most_and_leave_out_what_takes_little()
     assert TimeSpent().words == ""
 
 
-@pytest.mark.parametrize("activity", Activity)
-def test_that_each_activity_has_words(activity: Activity) -> None:
+@pytest.mark.parametrize("activity", TimeCategory)
+def test_that_each_activity_has_words(activity: TimeCategory) -> None:
     assert activity.label[0].isupper()
     assert activity.description.endswith(".")

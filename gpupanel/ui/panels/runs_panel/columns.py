@@ -8,7 +8,7 @@ from operator import methodcaller
 
 from gpupanel.domain.measure import Measure
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.domain.time_spent import Activity
+from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.run_text import run_outcome_words
 from gpupanel.ui import formatting
@@ -217,8 +217,8 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
             formatting.fraction,
             is_shown=False,
         )
-        for activity in Activity
-        if activity is not Activity.WAITING_FOR_DATA
+        for activity in TimeCategory
+        if activity is not TimeCategory.WAITING_FOR_DATA
     ),
     _number(
         "Energy",
