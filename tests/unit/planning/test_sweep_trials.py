@@ -26,8 +26,8 @@ def test_that_a_grid_has_each_combination_once() -> None:
     )
     trials = trials_of(profile)
     assert trial_count(profile) == len(trials) == 8
-    assert [trial["training.learning_rate"] for trial in trials[::2]] == [1e-4, 1e-3, 1e-2, 1e-1]
-    assert [trial["model.hidden"] for trial in trials[:2]] == [(64,), (128, 64)]
+    assert [trial["training.learning_rate"] for trial in trials[:4]] == [1e-4, 1e-3, 1e-2, 1e-1]
+    assert [trial["model.hidden"] for trial in trials[::4]] == [(64,), (128, 64)]
 
 
 def test_that_the_steps_of_a_whole_range_are_whole_and_each_there_once() -> None:
