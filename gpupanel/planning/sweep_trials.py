@@ -95,7 +95,10 @@ def axes_of(profile: Profile) -> tuple[Axis, ...]:
         ProblemError: The sweep cannot be started; one problem for each mistake.
     """
     sweep = sweep_of(profile)
-    return tuple(_axis(profile, sweep, key, swept) for key, swept in sweep.values.items())
+    # As a written profile has them, where tables stand last: the trials that a sweep's own file
+    # gives are those that were shown before it was started.
+    ordered = sorted(sweep.values.items(), key=lambda each: isinstance(each[1], SweptRange))
+    return tuple(_axis(profile, sweep, key, swept) for key, swept in ordered)
 
 
 def trial_count(profile: Profile) -> int:

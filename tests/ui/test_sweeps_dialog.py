@@ -142,6 +142,27 @@ def test_that_what_is_shown_follows_the_sweep_and_keeps_the_choice(dialog, runs_
     assert dialog.findChild(ParallelCoordinates)._chosen == 2
 
 
+def test_that_columns_become_wide_enough_for_what_comes(qtbot, runs_dir):
+    layout = written(runs_dir)
+    dialog = SweepsDialog()
+    qtbot.addWidget(dialog)
+    dialog.show()
+    status = sweep_status(layout)
+    waiting = status.model_copy(update={"trials": status.trials[3:]})
+    dialog.setSweeps(SweepsRead((layout.root.name,), waiting))
+    table = dialog.findChild(QTableView, "sweeps_trials")
+    narrow = table.columnWidth(6)
+    table.setColumnWidth(1, 33)  # as a person wants it
+    dialog.setSweeps(SweepsRead((layout.root.name,), status))
+    assert table.columnWidth(6) > narrow
+    for column in (0, *range(2, 8)):
+        assert table.columnWidth(column) >= table.sizeHintForColumn(column)
+    assert table.columnWidth(1) == 33
+    # The last column takes the room that is left.
+    header = table.horizontalHeader()
+    assert header.length() == table.viewport().width()
+
+
 def test_that_without_sweeps_it_says_how_one_is_started(qtbot):
     dialog = SweepsDialog()
     qtbot.addWidget(dialog)

@@ -160,11 +160,10 @@ class SweepsDialog(QDialog):
         self._continue.setVisible(is_left and not self._is_known)
         self._word.setText("" if status is None else _words(status, is_known=self._is_known))
         if status is not None:
-            before = self._table.content.rowCount()
-            self._table.content.set_columns(_columns(status), status.trials)
-            if not before:
-                # Once: nothing jumps while trials come.
-                self._table.resizeColumnsToContents()
+            before = [column.title for column in self._table.content.columns]
+            columns = _columns(status)
+            self._table.content.set_columns(columns, status.trials)
+            self._table.fit_columns(anew=before != [column.title for column in columns])
             self._draw(status)
         self._show_choice()
 

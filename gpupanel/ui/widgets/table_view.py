@@ -32,6 +32,7 @@ class TableView(QTableView, Generic[RowT]):
     ) -> None:
         super().__init__(parent)
         self.content = model
+        self._fitted_widths: dict[int, int] = {}
         model.setParent(self)
         self.setObjectName(name)
         self.setAccessibleName(title)
@@ -58,6 +59,28 @@ class TableView(QTableView, Generic[RowT]):
             nothing = QItemSelectionModel.SelectionFlag.NoUpdate
             self.selectionModel().setCurrentIndex(QModelIndex(), nothing)
         super().rowsAboutToBeRemoved(parent, start, end)
+
+    def fit_columns(self, *, anew: bool = False) -> None:
+        """Widen columns to what stands in them; none gets narrower, so that nothing jumps.
+
+        Args:
+            anew: The columns are others than before. Else those that a person has drawn to another
+                width keep it.
+        """
+        header = self.horizontalHeader()
+        header.setStretchLastSection(False)
+        if anew:
+            self._fitted_widths = {}
+        for column in range(header.count()):
+            width = header.sectionSize(column)
+            if column in self._fitted_widths and self._fitted_widths[column] != width:
+                continue
+            wanted = max(self.sizeHintForColumn(column), header.sectionSizeHint(column))
+            if column not in self._fitted_widths or wanted > width:
+                header.resizeSection(column, wanted)
+            self._fitted_widths[column] = header.sectionSize(column)
+        # Only so does Qt stretch it after the columns were made others.
+        header.setStretchLastSection(True)
 
     def chosen_rows(self) -> tuple[RowT, ...]:
         """The chosen rows, as they stand in the table."""

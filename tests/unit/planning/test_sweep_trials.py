@@ -4,7 +4,7 @@ import pytest
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import LONGEST_NAME, Profile
-from gpupanel.domain.profile_toml import parse_profile
+from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.planning.sweep_trials import (
     axes_of,
     trial_count,
@@ -26,8 +26,8 @@ def test_that_a_grid_has_each_combination_once() -> None:
     )
     trials = trials_of(profile)
     assert trial_count(profile) == len(trials) == 8
-    assert [trial["training.learning_rate"] for trial in trials[::2]] == [1e-4, 1e-3, 1e-2, 1e-1]
-    assert [trial["model.hidden"] for trial in trials[:2]] == [(64,), (128, 64)]
+    assert [trial["training.learning_rate"] for trial in trials[:4]] == [1e-4, 1e-3, 1e-2, 1e-1]
+    assert [trial["model.hidden"] for trial in trials[::4]] == [(64,), (128, 64)]
 
 
 def test_that_the_steps_of_a_whole_range_are_whole_and_each_there_once() -> None:
@@ -118,3 +118,17 @@ def test_that_values_that_do_not_go_together_say_why() -> None:
 def test_that_a_sweep_with_mistakes_has_no_trials() -> None:
     with pytest.raises(ProblemError, match="does not say what to try"):
         trials_of(Profile())
+
+
+@pytest.mark.parametrize("method", ["grid", "random"])
+def test_that_the_trials_are_the_same_ones_once_the_profile_was_written(method: str) -> None:
+    profile = parse_profile(
+        f'[sweep]\nmethod = "{method}"\n[sweep.values]\n'
+        '"training.learning_rate" = {low = 0.1, high = 0.9, steps = 3}\n'
+        '"training.optimizer" = ["adam", "sgd"]\n'
+    )
+    written = parse_profile(dump_profile(profile))
+    assert trials_of(written) == trials_of(profile)
+    assert [list(each) for each in trials_of(written)] == [
+        list(each) for each in trials_of(profile)
+    ]

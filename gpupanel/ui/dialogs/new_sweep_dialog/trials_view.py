@@ -103,8 +103,7 @@ class TrialsView(QWidget):
         before = [each.title for each in self._table.content.columns]
         is_new = before != [each.title for each in (number, *settings)]
         self._table.content.set_columns([number, *settings], rows)
-        if is_new:
-            self._table.resizeColumnsToContents()
+        self._table.fit_columns(anew=is_new)
         self._stack.setCurrentWidget(self._table)
 
     def _show_problems(self, problems: Sequence[Problem]) -> None:
