@@ -122,7 +122,7 @@ def test_that_the_power_limit_is_a_finding_where_it_costs_a_tenth_of_the_clock(
 @pytest.mark.parametrize(
     "readings",
     [
-        lambda n: held(ThrottleReason.THERMAL) if n % 3 == 0 else reading(),
+        lambda n: held(ThrottleReason.THERMAL) if n % 3 == 2 else reading(),
         lambda n: held(ThrottleReason.THERMAL) if n < 50 else reading(),
         lambda _: held(ThrottleReason.IDLE, ThrottleReason.SYNC_BOOST),
         lambda _: reading(throttle_reasons=None),

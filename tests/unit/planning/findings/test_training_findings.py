@@ -198,6 +198,20 @@ def test_that_a_gpu_that_is_busy_or_does_not_say_is_not_blamed(percent: float | 
     assert found_in(on_gpu(lambda _: reading(gpu_utilization_percent=percent), data=data)) == {}
 
 
+@pytest.mark.parametrize(("waited_s", "is_found"), [(0.15, True), (0.25, False)])
+def test_that_a_batch_is_blamed_where_little_waits_for_something_else(
+    waited_s: float, is_found: bool
+) -> None:
+    data = recorded("clean", profile_of()).data
+    waits = spent(1.0, ReplicaTime(computing_s=1.0 - waited_s, waiting_for_data_s=waited_s))
+    idle = on_gpu(
+        lambda _: reading(gpu_utilization_percent=31.0),
+        data=data,
+        reports=reports_of(lambda _: waits),
+    )
+    assert ("batch_too_small" in found_in(idle)) is is_found
+
+
 def test_that_a_gpu_that_waits_for_something_else_has_no_small_batch() -> None:
     data = recorded("clean", profile_of()).data
     waits = spent(1.0, ReplicaTime(computing_s=0.5, waiting_for_data_s=0.5))
