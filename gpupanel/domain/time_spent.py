@@ -72,7 +72,7 @@ _TEXTS = {
     TimeCategory.SAVING: _Text(
         "Checkpoints",
         "saving",
-        "The training stood still for a checkpoint; most of it is written while training continues.",
+        "The training stood still for a checkpoint; most of it is written beside the training.",
     ),
 }
 

@@ -269,6 +269,7 @@ class MainWindow(QMainWindow):
         self._rates.refused.connect(self._show_errors)
         self._batches.refused.connect(self._show_errors)
         self._self_test.refused.connect(self._show_errors)
+        self._bench.refused.connect(self._show_errors)
         self._longer.refused.connect(self._show_not_longer)
         self._examples.refused.connect(self._show_errors)
         self._download.refused.connect(self._show_refusal)

@@ -27,6 +27,8 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.bench.remembered import remember, remembered
+from gpupanel.runs.trust.trusted import CodeNotTrustedError
+from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.bindings.bench_binding import BenchBinding
 from gpupanel.ui.dialogs.bench_dialog import BenchDialog
 from gpupanel.ui.session import Session
@@ -240,6 +242,12 @@ def test_that_why_nothing_was_measured_is_shown(qtbot: QtBot, shown: Bound, answ
     assert [row.problem() for row in shown.dialog.findChildren(ProblemRow)] == [busy]
     assert not shown.button("use").isEnabled()
     assert shown.label("sentence") == "No speed could be measured."
+    code = UserCode("data.path", Path("/d.py"), b"x")
+    answer.error = CodeNotTrustedError((code,))
+    shown.button("again").click()
+    qtbot.waitUntil(lambda: answer.asked == 2 and not shown.binding.comparer.is_busy())
+    (row,) = shown.dialog._scroll.widget().findChildren(ProblemRow)
+    assert "the window asks" in row.problem().hint
 
 
 def test_that_what_is_remembered_is_shown_at_once(

@@ -6,11 +6,13 @@ from threading import Event
 from PySide6.QtCore import QObject, Signal
 
 from gpupanel.domain.bench import Bench
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.bench.bench import REPEATS, SECONDS, compare
 from gpupanel.runs.bench.remembered import remembered
 from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.ui.workers.single_request import Report, SingleRequestFacade
 
 
@@ -42,18 +44,17 @@ class DeviceComparer(SingleRequestFacade):
         """
 
         def work(dropped: Event, report: Report) -> Bench:
-            known = None
-            if recall:
-                known = remembered(anchored(profile, Path.cwd()), machine.inventory)
-            return known or compare(
-                profile,
-                machine,
-                SECONDS,
-                REPEATS,
-                dropped,
-                report,
-                runs_dir,
-            )
+            try:
+                if recall:
+                    known = remembered(anchored(profile, Path.cwd()), machine.inventory)
+                    if known is not None:
+                        return known
+                return compare(profile, machine, SECONDS, REPEATS, dropped, report, runs_dir)
+            except CodeNotTrustedError as error:
+                # The window asks before a run, where a person can read the code.
+                return Bench(problems=tuple(_asked_later(each) for each in error.problems))
+            except ProblemError as error:
+                return Bench(problems=error.problems)
 
         self.carry_out(
             work,
@@ -61,3 +62,8 @@ class DeviceComparer(SingleRequestFacade):
             failed=lambda problems: Bench(problems=problems),
             report=self.progressed.emit,
         )
+
+
+def _asked_later(problem: Problem) -> Problem:
+    hint = "Train with it once: the window asks then whether you trust it."
+    return problem.model_copy(update={"hint": hint})
