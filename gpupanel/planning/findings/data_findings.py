@@ -56,8 +56,6 @@ def training_waits_for_data(context: FindingContext) -> Iterator[Finding]:
 
 
 def _waiting(fractions: dict[TimeCategory, float], trained: float) -> float:
-    if trained <= 0.0:
-        return 0.0
     return min(1.0, fractions.get(TimeCategory.WAITING_FOR_DATA, 0.0) / trained)
 
 

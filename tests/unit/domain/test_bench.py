@@ -7,12 +7,15 @@ from gpupanel.domain.bench import (
     BenchCandidate,
     BenchDivision,
     BenchResult,
+    bench_request,
     bench_sentence,
     fastest_of,
     with_efficiency,
 )
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategySettings
+from gpupanel.domain.training import TrainingSettings
 
 
 def result(
@@ -74,3 +77,12 @@ def test_that_no_speed_is_none(speed: float) -> None:
         result("a", 1.0).model_validate(
             {**result("a", 1.0).model_dump(), "examples_per_second": speed}
         )
+
+
+def test_that_what_is_compared_depends_on_nothing_that_leaves_the_speed_as_it_is() -> None:
+    plain = Profile()
+    longer = TrainingSettings(epochs=99, learning_rate=0.5, seed=3)
+    named = plain.model_copy(update={"name": "another", "training": longer})
+    assert bench_request(named) == bench_request(plain)
+    larger = plain.model_copy(update={"training": TrainingSettings(global_batch_size=512)})
+    assert bench_request(larger) != bench_request(plain)

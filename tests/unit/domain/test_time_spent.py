@@ -67,4 +67,5 @@ def test_that_words_begin_with_what_takes_most_and_leave_out_what_takes_little()
 @pytest.mark.parametrize("activity", TimeCategory)
 def test_that_each_activity_has_words(activity: TimeCategory) -> None:
     assert activity.label[0].isupper()
+    assert activity.short_label.islower()
     assert activity.description.endswith(".")
