@@ -2,10 +2,10 @@
 
 import pytest
 
-from gpupanel.domain.data import DigitsData
+from gpupanel.domain.data import DigitsData, ImagesData
 from gpupanel.domain.layered_models import MlpModel
-from gpupanel.domain.setting import setting_of
-from gpupanel.domain.swept_text import swept_text, swept_values
+from gpupanel.domain.setting import Setting, setting_of
+from gpupanel.domain.swept_text import example_text, swept_text, swept_values
 from gpupanel.domain.training import TrainingSettings
 
 RATE = setting_of(TrainingSettings, "learning_rate")
@@ -77,3 +77,19 @@ def test_that_each_kind_of_list_has_an_example_that_can_be_read() -> None:
     fraction = setting_of(DigitsData, "validation_fraction")
     for setting in (RATE, EPOCHS, HIDDEN, OPTIMIZER, fraction):
         assert len(swept_values(setting, example_text(setting))) >= 2
+
+
+@pytest.mark.parametrize(
+    ("setting", "text"),
+    [
+        (RATE, "0.1, 0.01"),
+        (EPOCHS, "16, 32, 64"),
+        (setting_of(ImagesData, "image_size"), "128, 128; 256, 256"),
+        (HIDDEN, "64; 128, 64"),
+        (OPTIMIZER, "one; another"),
+    ],
+)
+def test_that_an_empty_field_shows_how_values_are_typed(setting: Setting, text: str) -> None:
+    assert example_text(setting) == text
+    if setting is not OPTIMIZER:
+        assert len(swept_values(setting, text)) >= 2

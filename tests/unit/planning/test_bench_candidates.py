@@ -160,3 +160,10 @@ def test_that_the_fastest_is_used_with_all_else_as_it_was() -> None:
     assert (used.strategy.kind, used.strategy.shares) == (StrategyKind.MIRRORED, "balanced")
     assert (used.name, used.training, used.data) == ("mine", profile.training, profile.data)
     assert found.tried[-1].candidate.division is BenchDivision.BALANCED
+
+
+def test_that_no_more_candidates_are_compared_than_a_table_can_hold() -> None:
+    many = tuple(RTX_4090.model_copy(update={"key": f"GPU-{number}"}) for number in range(40))
+    found = on(many, DeviceInventory(driver="570", devices=(*many, CPU)))
+    assert len(found.tried) == 32
+    assert {each.problem.code for each in found.left_out} == {"bench_too_many"}

@@ -1,11 +1,15 @@
 """Which settings a sweep can be made of, and with which values it begins."""
 
+from pathlib import Path
+
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
+from gpupanel.domain.setting import Bounds, Setting, SettingType
 from gpupanel.domain.sweep import SweepMethod, SweepSettings, SweptRange
 from gpupanel.domain.sweep_mistakes import sweep_mistakes
 from gpupanel.planning.sweep_offer import (
     NUMBERS,
+    SweptOffer,
     as_list,
     as_range,
     first_values,
@@ -62,3 +66,27 @@ def test_that_lists_and_ranges_become_each_other() -> None:
     epochs = offer_of(Profile(), "training.epochs")
     assert as_list(SweptRange(low=1, high=3), epochs) == (1, 3)
     assert all(isinstance(each, int) for each in as_list(SweptRange(low=1, high=3), epochs))
+
+
+def made(type_: SettingType, value: object, bounds: Bounds | None = None) -> SweptOffer:
+    setting = Setting("made", type_, "Made", "For a test.", value, bounds=bounds or Bounds())
+    return SweptOffer("model.made", setting, "Model", value)
+
+
+def test_that_what_is_no_number_is_tried_as_it_is() -> None:
+    assert first_values(made(SettingType.SIZE, (32, 32)), as_range=False) == ((32, 32),)
+    assert first_values(made(SettingType.TEXT, "a"), as_range=False) == ("a",)
+    assert first_values(made(SettingType.TEXT, None), as_range=False) == ()
+    assert first_values(made(SettingType.TEXT, Path("/a")), as_range=False) == ("/a",)
+
+
+def test_that_numbers_stay_within_the_bounds_of_their_setting() -> None:
+    high = made(SettingType.NUMBER, 6.0, Bounds(least=5.0, most=20.0))
+    assert first_values(high, as_range=False) == (5.0, 6.0, 20.0)
+
+
+def test_that_a_range_and_a_list_stay_what_they_are() -> None:
+    rate = offer_of(Profile(), "training.learning_rate")
+    wide = SweptRange(low=0.1, high=0.2)
+    assert as_range(wide, rate) is wide
+    assert as_list((0.1, 0.2), rate) == (0.1, 0.2)
