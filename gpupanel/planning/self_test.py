@@ -87,6 +87,7 @@ def self_test_settings(profile: Profile) -> Profile:
         "kind": profile.strategy.kind,
         "all_reduce": profile.strategy.all_reduce,
         "peer_to_peer": profile.strategy.peer_to_peer,
+        "workers": profile.strategy.workers,
     }
     return Profile(
         devices=profile.devices,
@@ -129,7 +130,8 @@ def _policy(context: PlanningContext, key: str) -> MemoryPolicy:
         wanted = sum(policy.split_mib)
         if wanted <= room:
             return policy
-        return SplitMemory(split_mib=tuple(each * room // wanted for each in policy.split_mib))
+        parts = tuple(max(1, each * room // wanted) for each in policy.split_mib)
+        return SplitMemory(split_mib=parts)
     return LimitedMemory(limit_mib=room, growth=True)
 
 

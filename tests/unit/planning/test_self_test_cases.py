@@ -1,5 +1,6 @@
 """Which cases a profile's devices get, in which order, with how much memory; and what follows."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -330,6 +331,13 @@ def test_that_a_split_that_fits_is_kept_and_another_is_made_smaller_in_proportio
     assert limits(request_of(profile, TWO_UNEQUAL, little).plan)[RTX_3060.key] == (658, 329)
 
 
+def test_that_the_smallest_part_of_a_split_keeps_some_memory() -> None:
+    profile = with_memory(RTX_3060.key, SplitMemory(split_mib=(1, 30_000)))
+    first, second = limits(request_of(profile).plan)[RTX_3060.key]
+    assert first == 1
+    assert second == 30_000 * (FREE_3060_MIB - 1_229 - 500) // 30_001
+
+
 def test_that_memory_is_tested_in_three_quarters_of_what_is_taken() -> None:
     memory = {
         RTX_4090.key: SplitMemory(split_mib=(2_000, 8_000)),
@@ -457,6 +465,13 @@ def test_that_a_self_test_is_outdated_by_what_it_depends_on(changes: dict[str, A
     assert request_of(changed).cases != request_of(BOTH).cases
     # The settings alone ask for the same cases as the whole profile.
     assert request_of(self_test_settings(changed)).cases == request_of(changed).cases
+
+
+def test_that_a_self_test_is_outdated_by_another_number_of_workers() -> None:
+    profiles = [cpus(1, StrategyKind.MULTI_WORKER, workers=count) for count in (2, 3, 4)]
+    for before, after in pairwise(profiles):
+        assert request_of(before, CPU_ONLY).cases != request_of(after, CPU_ONLY).cases
+        assert self_test_settings(before) != self_test_settings(after)
 
 
 def test_that_the_digest_of_a_step_says_model_data_and_precision() -> None:
