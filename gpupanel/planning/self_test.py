@@ -87,6 +87,7 @@ def self_test_settings(profile: Profile) -> Profile:
         "kind": profile.strategy.kind,
         "all_reduce": profile.strategy.all_reduce,
         "peer_to_peer": profile.strategy.peer_to_peer,
+        "workers": profile.strategy.workers,
     }
     return Profile(
         devices=profile.devices,
@@ -129,7 +130,8 @@ def _policy(context: PlanningContext, key: str) -> MemoryPolicy:
         wanted = sum(policy.split_mib)
         if wanted <= room:
             return policy
-        return SplitMemory(split_mib=tuple(each * room // wanted for each in policy.split_mib))
+        parts = tuple(max(1, each * room // wanted) for each in policy.split_mib)
+        return SplitMemory(split_mib=parts)
     return LimitedMemory(limit_mib=room, growth=True)
 
 
@@ -177,7 +179,7 @@ def _cases(context: PlanningContext, plan: LaunchPlan) -> tuple[SelfTestCase, ..
         cases.append(SelfTestCase.model_validate(given))
 
     def add_sums(where: tuple[SelfTestPlace, ...]) -> None:
-        for way in _ways(context, plan, where):
+        for way in _ways(context, plan, len(where)):
             by_nccl = plan_uses_nccl(plan) and way in (AllReduce.AUTO, AllReduce.NCCL)
             more = {"all_reduce": way, "peer_to_peer": peers or not by_nccl}
             add(SelfTestKind.ALL_REDUCE, where, **more)
@@ -221,15 +223,12 @@ def plan_uses_nccl(plan: LaunchPlan) -> bool:
     return on_gpus and len(set(owners)) == len(owners)
 
 
-def _ways(
-    context: PlanningContext, plan: LaunchPlan, where: tuple[SelfTestPlace, ...]
-) -> tuple[AllReduce, ...]:
-    """How can be summed over these, what the run would use first."""
-    own_gpus = len({place.device_key for place in where}) == len(where)
+def _ways(context: PlanningContext, plan: LaunchPlan, place_count: int) -> tuple[AllReduce, ...]:
+    """How can be summed over so many, what the run would use first."""
     ways = [AllReduce.AUTO]
-    if plan_uses_nccl(plan) and own_gpus:
+    if plan_uses_nccl(plan):
         ways.append(AllReduce.NCCL)
-    if hierarchical_copy_is_right(len(where)):
+    if hierarchical_copy_is_right(place_count):
         ways.append(AllReduce.HIERARCHICAL_COPY)
     ways.append(AllReduce.REDUCTION_TO_ONE_DEVICE)
     chosen = AllReduce.AUTO if context.plan is None else context.plan.all_reduce
@@ -239,6 +238,6 @@ def _ways(
 def _memory_mib(plan: LaunchPlan, place: SelfTestPlace) -> int:
     if place.device_key == CPU_KEY:
         return _CPU_MIB
+    # Each GPU that is tested has a limit, see _policy.
     device = next(each for each in plan.devices if each.key == place.device_key)
-    limit = device.logical_limits_mib[place.part] if device.logical_limits_mib else None
-    return round(_OTHERS * (limit or 0))
+    return round(_OTHERS * (device.logical_limits_mib[place.part] or 0))
