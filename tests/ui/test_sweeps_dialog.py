@@ -1,5 +1,6 @@
 """Sweeps in the window: their trials as a table and as lines, kept up to date, and stopped."""
 
+import shutil
 import time
 
 import pytest
@@ -253,4 +254,52 @@ def test_that_a_sweep_that_cannot_be_read_says_why_in_its_place(qtbot, tmp_path,
     window.window_actions.sweeps.trigger()
     words = window.findChild(SweepsDialog).findChild(QLabel, "sweeps_word")
     qtbot.waitUntil(lambda: "symbolic link" in words.text())
+    window.close()
+
+
+@pytest.mark.parametrize("damage", ["profile", "record", "folder"])
+def test_that_a_damaged_sweep_keeps_nobody_from_the_others(qtbot, tmp_path, runs_dir, damage):
+    older = written(runs_dir, "2026-11-24T04-00-00-older")
+    newer = written(runs_dir, "2026-11-24T05-00-00-<b>newer")
+    if damage == "profile":
+        newer.profile.write_text("[sweep", encoding="utf-8")
+    elif damage == "record":
+        newer.record.unlink()
+        newer.record.mkdir()
+    else:
+        newer.profile.unlink()
+        newer.profile.mkdir()
+    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    window = new_window(settings, runs_dir, Person())
+    qtbot.addWidget(window)
+    window.show()
+    window.window_actions.sweeps.trigger()
+    dialog = window.findChild(SweepsDialog)
+    box = dialog.findChild(QComboBox, "sweeps_box")
+    qtbot.waitUntil(lambda: dialog.chosen_sweep() != "")
+    if damage != "folder":
+        assert dialog.chosen_sweep() == newer.root.name
+        assert dialog.findChild(QLabel, "sweeps_word").text() != ""
+        assert not dialog.findChild(QPushButton, "sweeps_stop").isEnabled()
+        assert box.count() == 2
+        box.setCurrentIndex(1)
+    qtbot.waitUntil(lambda: dialog.chosen_sweep() == older.root.name)
+    qtbot.waitUntil(lambda: len(cells(dialog)) == len(TRIALS))
+    window.close()
+
+
+def test_that_a_sweep_that_is_deleted_while_it_is_shown_leaves_the_others(
+    qtbot, tmp_path, runs_dir
+):
+    older = written(runs_dir, "2026-11-24T04-00-00-older")
+    newer = written(runs_dir, "2026-11-24T05-00-00-newer")
+    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    window = new_window(settings, runs_dir, Person())
+    qtbot.addWidget(window)
+    window.show()
+    window.window_actions.sweeps.trigger()
+    dialog = window.findChild(SweepsDialog)
+    qtbot.waitUntil(lambda: dialog.chosen_sweep() == newer.root.name)
+    shutil.rmtree(newer.root)
+    qtbot.waitUntil(lambda: dialog.chosen_sweep() == older.root.name)
     window.close()
