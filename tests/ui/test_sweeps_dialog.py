@@ -303,3 +303,24 @@ def test_that_a_sweep_that_is_deleted_while_it_is_shown_leaves_the_others(
     shutil.rmtree(newer.root)
     qtbot.waitUntil(lambda: dialog.chosen_sweep() == older.root.name)
     window.close()
+
+
+def test_that_a_thousand_trials_are_not_all_measured_each_time(qtbot, runs_dir, monkeypatch):
+    layout = written(runs_dir)
+    dialog = SweepsDialog()
+    qtbot.addWidget(dialog)
+    dialog.show()
+    status = sweep_status(layout)
+    many = tuple(
+        status.trials[0].model_copy(update={"number": number}) for number in range(1, 1_001)
+    )
+    model = dialog.findChild(QTableView, "sweeps_trials").model()
+    asked = []
+    data = type(model).data
+    monkeypatch.setattr(
+        type(model), "data", lambda self, *args: asked.append(1) or data(self, *args)
+    )
+    dialog.setSweeps(SweepsRead((layout.root.name,), status.model_copy(update={"trials": many})))
+    assert len(cells(dialog)) == 1_000
+    of_the_test = 1_000 * len(cells(dialog)[0])
+    assert len(asked) - of_the_test < 20_000
