@@ -130,3 +130,15 @@ def test_that_an_empty_history_says_so_and_fills_while_it_is_open(window, qtbot)
     window._device_watch.sampled.emit(sample(BEGIN_S))
     labels = [entry.label for entry in dialog.plots["power"].legend.entries()]
     assert labels == ["RTX 4090"]
+
+
+def test_that_a_young_window_shows_no_empty_hour(window, qtbot):
+    dialog = opened(window, qtbot)
+    canvas = dialog.plots["power"].canvas
+    spans = []
+    for minute in (0, 4, 12, 25, 50):
+        window._device_watch.sampled.emit(sample(BEGIN_S + 60.0 * minute))
+        begin_s, end_s = canvas.time_range
+        assert begin_s <= BEGIN_S
+        spans.append(round((end_s - begin_s) / 60))
+    assert spans == [5, 5, 15, 30, 60]

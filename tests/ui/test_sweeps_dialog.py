@@ -1,5 +1,6 @@
 """Sweeps in the window: their trials as a table and as lines, kept up to date, and stopped."""
 
+import shutil
 import time
 
 import pytest
@@ -254,3 +255,72 @@ def test_that_a_sweep_that_cannot_be_read_says_why_in_its_place(qtbot, tmp_path,
     words = window.findChild(SweepsDialog).findChild(QLabel, "sweeps_word")
     qtbot.waitUntil(lambda: "symbolic link" in words.text())
     window.close()
+
+
+@pytest.mark.parametrize("damage", ["profile", "record", "folder"])
+def test_that_a_damaged_sweep_keeps_nobody_from_the_others(qtbot, tmp_path, runs_dir, damage):
+    older = written(runs_dir, "2026-11-24T04-00-00-older")
+    newer = written(runs_dir, "2026-11-24T05-00-00-<b>newer")
+    if damage == "profile":
+        newer.profile.write_text("[sweep", encoding="utf-8")
+    elif damage == "record":
+        newer.record.unlink()
+        newer.record.mkdir()
+    else:
+        newer.profile.unlink()
+        newer.profile.mkdir()
+    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    window = new_window(settings, runs_dir, Person())
+    qtbot.addWidget(window)
+    window.show()
+    window.window_actions.sweeps.trigger()
+    dialog = window.findChild(SweepsDialog)
+    box = dialog.findChild(QComboBox, "sweeps_box")
+    qtbot.waitUntil(lambda: dialog.chosen_sweep() != "")
+    if damage != "folder":
+        assert dialog.chosen_sweep() == newer.root.name
+        assert dialog.findChild(QLabel, "sweeps_word").text() != ""
+        assert not dialog.findChild(QPushButton, "sweeps_stop").isEnabled()
+        assert box.count() == 2
+        box.setCurrentIndex(1)
+    qtbot.waitUntil(lambda: dialog.chosen_sweep() == older.root.name)
+    qtbot.waitUntil(lambda: len(cells(dialog)) == len(TRIALS))
+    window.close()
+
+
+def test_that_a_sweep_that_is_deleted_while_it_is_shown_leaves_the_others(
+    qtbot, tmp_path, runs_dir
+):
+    older = written(runs_dir, "2026-11-24T04-00-00-older")
+    newer = written(runs_dir, "2026-11-24T05-00-00-newer")
+    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    window = new_window(settings, runs_dir, Person())
+    qtbot.addWidget(window)
+    window.show()
+    window.window_actions.sweeps.trigger()
+    dialog = window.findChild(SweepsDialog)
+    qtbot.waitUntil(lambda: dialog.chosen_sweep() == newer.root.name)
+    shutil.rmtree(newer.root)
+    qtbot.waitUntil(lambda: dialog.chosen_sweep() == older.root.name)
+    window.close()
+
+
+def test_that_a_thousand_trials_are_not_all_measured_each_time(qtbot, runs_dir, monkeypatch):
+    layout = written(runs_dir)
+    dialog = SweepsDialog()
+    qtbot.addWidget(dialog)
+    dialog.show()
+    status = sweep_status(layout)
+    many = tuple(
+        status.trials[0].model_copy(update={"number": number}) for number in range(1, 1_001)
+    )
+    model = dialog.findChild(QTableView, "sweeps_trials").model()
+    asked = []
+    data = type(model).data
+    monkeypatch.setattr(
+        type(model), "data", lambda self, *args: asked.append(1) or data(self, *args)
+    )
+    dialog.setSweeps(SweepsRead((layout.root.name,), status.model_copy(update={"trials": many})))
+    assert len(cells(dialog)) == 1_000
+    of_the_test = 1_000 * len(cells(dialog)[0])
+    assert len(asked) - of_the_test < 20_000

@@ -105,7 +105,7 @@ def find_sweep(name: str, runs_dir: Path) -> SweepLayout | None:
     """The sweep of that name or folder; ``None``: it is something else, such as a profile."""
     for folder in (Path(name), runs_dir / SWEEPS / name):
         layout = SweepLayout(folder.absolute())
-        if layout.profile.is_file():
+        if _is_sweep(layout):
             return layout
     return None
 
@@ -123,8 +123,15 @@ def list_sweeps(runs_dir: Path) -> tuple[SweepLayout, ...]:
         return ()
     except OSError as error:
         raise ProblemError(disk_problem(error, folder)) from error
-    there = [layout for layout in found if layout.profile.is_file()]
+    there = [layout for layout in found if _is_sweep(layout)]
     return tuple(sorted(there, key=lambda layout: layout.root.name, reverse=True))
+
+
+def _is_sweep(layout: SweepLayout) -> bool:
+    try:
+        return layout.profile.is_file()
+    except OSError:
+        return False  # a folder that may not be opened
 
 
 def _status(layout: SweepLayout, profile: Profile, state: SweepState) -> SweepStatus:

@@ -43,6 +43,9 @@ from gpupanel.ui.widgets.layouts import discard, row_in
 _CAPACITY = 1024
 """More points than the slots and the gaps of an hour: none is ever left out."""
 _REDRAW_INTERVAL_MS = 250
+_SPANS_S = (300.0, 900.0, 1_800.0, HISTORY_S)
+"""What is shown of the last hour: the least that holds all. A window of a minute's age would show
+an empty hour with a dot at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,7 @@ class DeviceHistoryDialog(QDialog):
         self._chosen: tuple[float, float] | None = None
         self._hidden: frozenset[str] = frozenset()
         self._pointer: float | None = None
+        self._begin_s: float | None = None
         self.plots = {kind.kept.name: _plot(kind) for kind in _KINDS}
         """By the name of the reading."""
         self._names = FlowLayout()
@@ -142,6 +146,8 @@ class DeviceHistoryDialog(QDialog):
             self._curves = curves
             self._make_curves(labels, known)
             self._name_devices(labels, dict.fromkeys(key for key, _ in known))
+        times = [time_s for found in moments.values() for time_s, _ in found]
+        self._begin_s = min(times, default=None)
         for each, buffer in self._buffers.items():
             buffer.clear()
             for time_s, value in moments[each]:
@@ -186,7 +192,9 @@ class DeviceHistoryDialog(QDialog):
         end_s = self._history.end_s
         if end_s is None:
             return
-        times = self._chosen or (end_s - HISTORY_S, end_s)
+        kept_s = HISTORY_S if self._begin_s is None else end_s - self._begin_s
+        span_s = next((span for span in _SPANS_S if kept_s <= span), HISTORY_S)
+        times = self._chosen or (end_s - span_s, end_s)
         for plot in self.plots.values():
             plot.setTimeRange(*times)
         self._redraw()

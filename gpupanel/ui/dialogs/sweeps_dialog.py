@@ -32,6 +32,13 @@ from gpupanel.ui.workers.sweep_worker import SweepsRead
 
 _WIDE = 30.0
 """By how much numbers are apart so that powers of ten show them better."""
+_NONE = (
+    "No sweeps yet",
+    (
+        "A sweep trains the session several times with other values of its settings, and shows "
+        "which were best: New sweep… prepares one."
+    ),
+)
 _OPEN = (TrialWord.WAITING, TrialWord.RUNNING)
 
 
@@ -55,6 +62,7 @@ class SweepsDialog(QDialog):
         self.setWindowTitle("Sweeps")
         self._status: SweepStatus | None = None
         self._is_known = True
+        self._damaged = ""
         self._box = QComboBox(self)
         self._box.setObjectName("sweeps_box")
         self._box.setAccessibleName("Sweep")
@@ -85,12 +93,12 @@ class SweepsDialog(QDialog):
 
     def chosen_sweep(self) -> str:
         """The name of the folder of the sweep that is shown; empty: there is none."""
-        return "" if self._status is None else self._status.sweep.name
+        return self._damaged if self._status is None else self._status.sweep.name
 
     @Slot(object)
     def setSweeps(self, read: SweepsRead) -> None:
         """Show what there is now; the chosen trial stays chosen."""
-        shown = "" if read.shown is None else read.shown.sweep.name
+        shown = read.damaged if read.shown is None else read.shown.sweep.name
         names = [self._box.itemData(place) for place in range(self._box.count())]
         self._box.blockSignals(True)
         if names != [*read.names]:
@@ -101,12 +109,20 @@ class SweepsDialog(QDialog):
         self._box.blockSignals(False)
         if (read.shown, read.is_known) != (self._status, self._is_known):
             self._status, self._is_known = read.shown, read.is_known
+            self._damaged = read.damaged
             self._show()
+        if read.damaged:
+            self._damaged = read.damaged
+            self._show_damage(read.problems)
 
     @Slot(object)
     def setProblems(self, problems: tuple[Problem, ...]) -> None:
         """Say why a sweep cannot be read or stopped."""
         self._word.setText("\n".join(f"{each.message} {each.hint}".strip() for each in problems))
+
+    def _show_damage(self, problems: tuple[Problem, ...]) -> None:
+        self._empty.setTexts("This sweep cannot be read", "Choose another one above.")
+        self.setProblems(problems)
 
     def _compose(self) -> None:
         top = QHBoxLayout()
@@ -119,11 +135,7 @@ class SweepsDialog(QDialog):
         parts.setChildrenCollapsible(False)
         parts.addWidget(self._plot)
         parts.addWidget(self._table)
-        self._empty = EmptyState(
-            "No sweeps yet",
-            "A sweep trains the session several times with other values of its settings, and "
-            "shows which were best: New sweep… prepares one.",
-        )
+        self._empty = EmptyState(*_NONE)
         self._stack = QStackedLayout()
         self._stack.addWidget(parts)
         self._stack.addWidget(self._empty)
@@ -154,6 +166,7 @@ class SweepsDialog(QDialog):
 
     def _show(self) -> None:
         status = self._status
+        self._empty.setTexts(*_NONE)
         self._stack.setCurrentIndex(1 if status is None else 0)
         self._stop.setEnabled(status is not None and status.state is SweepWord.IN_PROGRESS)
         is_left = status is not None and status.state is SweepWord.IN_PROGRESS

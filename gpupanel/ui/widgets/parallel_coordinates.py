@@ -15,6 +15,8 @@ from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.scatter_axis import ScatterAxis
 
 _THIN, _THICK = 1.2, 2.6
+_MOST_SMOOTH = 300
+"""Lines: smooth edges of a thousand take half a second to draw, and nobody sees them."""
 _FAINT = 150
 """Of 255: how opaque the lines are that nobody chose."""
 
@@ -95,7 +97,7 @@ class ParallelCoordinates(QWidget):
         if not self._axes:
             return
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(self._lines) <= _MOST_SMOOTH)
         for line in sorted(self._lines, key=self._depth):
             is_thick = line.key in (self._best, self._chosen)
             painter.setPen(QPen(self._color(line), _THICK if is_thick else _THIN))

@@ -9,6 +9,8 @@ from typing_extensions import override
 from gpupanel.ui.widgets.table_model import Index, TableModel
 
 RowT = TypeVar("RowT")
+_MEASURED = 100
+"""Rows that columns are fitted to: Qt's thousand take half a second."""
 
 
 class TableView(QTableView, Generic[RowT]):
@@ -51,6 +53,7 @@ class TableView(QTableView, Generic[RowT]):
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setStretchLastSection(True)
+        header.setResizeContentsPrecision(_MEASURED)
 
     @override
     def rowsAboutToBeRemoved(self, parent: Index, start: int, end: int) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.sweeps.starting import resume_sweep, stop_sweep
@@ -20,13 +21,18 @@ class SweepsRead:
 
     Attributes:
         names: Of all sweeps' folders, newest first.
-        shown: The one that was asked for, else the newest; ``None``: there is none.
+        shown: The one that was asked for, else the newest; ``None``: there is none, or it cannot
+            be read.
         is_known: Whether the queue looks after it.
+        damaged: The name of the one that was asked for, where it cannot be read.
+        problems: Why not.
     """
 
     names: tuple[str, ...]
     shown: SweepStatus | None
     is_known: bool = True
+    damaged: str = ""
+    problems: tuple[Problem, ...] = ()
 
 
 class SweepReader(WorkerFacade):
@@ -63,7 +69,13 @@ def _read(runs_dir: Path, name: str) -> SweepsRead:
     if chosen is None:
         return SweepsRead((), None)
     is_known = chosen.root in QueueFiles(queue_dir()).read().sweeps
-    return SweepsRead(tuple(layouts), sweep_status(chosen), is_known)
+    names = tuple(layouts)
+    try:
+        return SweepsRead(names, sweep_status(chosen), is_known)
+    except ProblemError as error:
+        # The others can still be shown.
+        damaged = chosen.root.name
+        return SweepsRead(names, None, is_known, damaged=damaged, problems=error.problems)
 
 
 def _resume(runs_dir: Path, name: str) -> SweepsRead:
