@@ -22,11 +22,12 @@ from gpupanel.domain.model_export import ModelExport, ModelExportRequest, ModelF
 from gpupanel.domain.model_summary import ModelSummary, summary_request
 from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.rate_range import RateRange, rate_range_request
 from gpupanel.domain.scan import DataScan, scan_request
 from gpupanel.domain.self_test import SelfTest
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
+from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
@@ -34,6 +35,7 @@ from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.restoring import BinnedRun
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.sweeps import starting
 from gpupanel.runs.tensorboard import TensorBoards
 from gpupanel.ui import workers
 from gpupanel.ui.run_state import RunState
@@ -60,6 +62,7 @@ from gpupanel.ui.workers import (
     scan_worker,
     self_test_worker,
     summary_worker,
+    sweep_start_worker,
     sweep_worker,
     tensorboard_worker,
 )
@@ -163,6 +166,23 @@ def _writing_a_table(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPat
     writer = curve_table_worker.CurveTableWriter()
     order = lambda: writer.write(runs / "curves.csv", (layout,))  # noqa: E731
     return Case(writer, order, writer.refused, writer.written, failing)
+
+
+def _proposing_a_sweep(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, sweep_start_worker, "propose_sweep", error)
+    starter = sweep_start_worker.SweepStarter(runs)
+    order = lambda: starter.propose(Profile())  # noqa: E731
+    return Case(starter, order, starter.refused, starter.proposed, failing)
+
+
+def _starting_a_sweep(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, sweep_start_worker, "read_machine", error)
+    monkeypatch.setattr(starting, "ensure_scheduler", lambda files: False)
+    starter = sweep_start_worker.SweepStarter(runs)
+    swept = SweepSettings(values={"training.epochs": (1, 2)})
+    profile = Profile(devices=DeviceSettings(visible=("cpu",)), sweep=swept)
+    order = lambda: starter.start(profile)  # noqa: E731
+    return Case(starter, order, starter.refused, starter.started, failing)
 
 
 def _reading_sweeps(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
@@ -406,6 +426,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "RunComparison": (_comparing,),
     "CurveTableWriter": (_writing_a_table,),
     "SweepReader": (_reading_sweeps,),
+    "SweepStarter": (_proposing_a_sweep, _starting_a_sweep),
     "DeviceWatch": (_reading_devices,),
     "DoctorExaminer": (_examining,),
     "ProcessEnder": (_ending_a_process,),

@@ -70,7 +70,7 @@ class NewSweepBinding(QObject):
         history.pastSpeedFound.connect(self._on_speed)
         starter.proposed.connect(self._show)
         starter.started.connect(self._on_started)
-        starter.notStarted.connect(self._on_not_started)
+        starter.refused.connect(self._on_refused)
         starter.notTrusted.connect(self._ask_for_trust)
 
     def stop(self) -> None:
@@ -175,7 +175,7 @@ class NewSweepBinding(QObject):
         self.started.emit(name)
 
     @Slot(object)
-    def _on_not_started(self, problems: tuple[Problem, ...]) -> None:
+    def _on_refused(self, problems: tuple[Problem, ...]) -> None:
         if self._dialog is not None:
             self._dialog.setBusy(False)
         self._questions.show_problems("The sweep was not started.", problems)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles
@@ -18,7 +17,7 @@ from gpupanel.ui.workers.facade import WorkerFacade
 
 
 class SweepStarter(WorkerFacade):
-    """Starts sweeps as the terminal does.
+    """Starts sweeps as the terminal does; ``refused`` says why one was not started.
 
     Args:
         runs_dir: The folder of runs, in which that of sweeps is.
@@ -29,8 +28,6 @@ class SweepStarter(WorkerFacade):
     """What a sweep would try: a :class:`SweepProposal`."""
     started = Signal(str)
     """A sweep was handed to the queue: the name of its folder."""
-    notStarted = Signal(object)
-    """Why a sweep was not started: a tuple of :class:`Problem`."""
     notTrusted = Signal(object, object)
     """A profile's sweep was not started, because of this code: a tuple of ``UserCode``."""
 
@@ -43,23 +40,20 @@ class SweepStarter(WorkerFacade):
         self.submit(partial(propose_sweep, profile), self.proposed.emit)
 
     def start(self, profile: Profile, code: tuple[UserCode, ...] = ()) -> None:
-        """Start the profile's sweep; ``started``, ``notStarted`` or ``notTrusted`` follows.
+        """Start the profile's sweep; ``started``, ``refused`` or ``notTrusted`` follows.
 
         Args:
             profile: With its sweep.
             code: The person trusts it from now on.
         """
         work = partial(_start, profile, self._runs_dir, code)
-        self.submit(work, partial(self._on_started, profile), self._on_not_started)
+        self.submit(work, partial(self._on_started, profile))
 
     def _on_started(self, profile: Profile, found: str | tuple[UserCode, ...]) -> None:
         if isinstance(found, str):
             self.started.emit(found)
         else:
             self.notTrusted.emit(profile, found)
-
-    def _on_not_started(self, problems: tuple[Problem, ...]) -> None:
-        self.notStarted.emit(problems)
 
 
 def _start(
