@@ -130,7 +130,7 @@ def _sum_fixes(
 ) -> Iterator[Fix]:
     profile, way = context.profile, bad[0].case.all_reduce
     other = _other_way(context, outcomes)
-    if other is not None and other is not way:
+    if other is not None:
         yield Fix.of(
             f"Use {other.label.lower() if other is not AllReduce.NCCL else other.label}",
             "strategy.all_reduce",
@@ -207,7 +207,7 @@ def _of_device(context: PlanningContext, outcome: CaseOutcome) -> SelfTestFindin
 def _leave_out(context: PlanningContext, key: str) -> Iterator[Fix]:
     profile = context.profile
     device = context.inventory.device(key)
-    if device is None or not device.is_gpu or device not in context.gpus:
+    if device is None or device not in context.gpus:
         return
     others = [gpu.key for gpu in context.gpus if gpu.key != key]
     if others:
