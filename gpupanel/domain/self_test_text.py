@@ -21,9 +21,14 @@ _MOST_NAMES: Final = 4
 
 def place_text(place: SelfTestPlace, names: Mapping[str, str]) -> str:
     """A device by its name; of several logical ones also by TensorFlow's."""
+    if place.part or place.device_key == CPU_KEY:
+        return _with_logical_name(place, names)
+    return names.get(place.device_key, place.device_key)
+
+
+def _with_logical_name(place: SelfTestPlace, names: Mapping[str, str]) -> str:
     name = names.get(place.device_key, place.device_key)
-    logical = place.logical_device.removeprefix("/device:")
-    return f"{name} ({logical})" if place.part or place.device_key == CPU_KEY else name
+    return f"{name} ({place.logical_device.removeprefix('/device:')})"
 
 
 def places_text(case: SelfTestCase, names: Mapping[str, str]) -> str:
@@ -32,10 +37,7 @@ def places_text(case: SelfTestCase, names: Mapping[str, str]) -> str:
         return f"{len(case.places)} devices"
     shown = [place_text(place, names) for place in case.places]
     if len(set(shown)) < len(shown):
-        pairs = zip(shown, case.places, strict=True)
-        shown = [
-            f"{text} ({place.logical_device.removeprefix('/device:')})" for text, place in pairs
-        ]
+        shown = [_with_logical_name(place, names) for place in case.places]
     *others, last = shown
     return f"{', '.join(others)} and {last}" if others else last
 

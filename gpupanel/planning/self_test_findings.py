@@ -97,7 +97,8 @@ def _of_sums(
     fewest = min(len(each.case.places) for each in bad)
     narrow = [each for each in bad if len(each.case.places) == fewest]
     where = "; ".join(places_text(each.case, _names(context)) for each in narrow[:4])
-    more = f" and {len(narrow) - 4} more pairs" if len(narrow) > 4 else ""
+    rest = len(narrow) - 4
+    more = f" and {rest} more pair{'s' if rest > 1 else ''}" if rest > 0 else ""
     first = narrow[0]
     called = f"{way.label} all-reduce" if way is AllReduce.AUTO else way.label
     concerns = any(_sums_so(context, each.case) for each in bad)

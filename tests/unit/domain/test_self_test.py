@@ -193,6 +193,10 @@ def test_that_cards_of_one_name_are_told_apart_by_tensorflows_names() -> None:
     twins = {RTX_4090.key: "RTX 4090", RTX_3060.key: "RTX 4090"}
 
     assert places_text(summed(FIRST, SECOND), twins) == "RTX 4090 (GPU:0) and RTX 4090 (GPU:1)"
+    beside = SECOND.model_copy(update={"logical_device": "/device:GPU:2"})
+    assert places_text(summed(FIRST, PART, beside), twins) == (
+        "RTX 4090 (GPU:0), RTX 4090 (GPU:1) and RTX 4090 (GPU:2)"
+    )
 
 
 def test_that_more_than_four_devices_are_only_counted() -> None:

@@ -363,7 +363,7 @@ def test_that_four_pairs_are_named_and_the_others_counted() -> None:
     fewer = self_test_findings(context, [wrong(*pair) for pair in pairs[:4]])
     assert fewer[0].problem.message == f"Automatic all-reduce sums wrongly over {four}."
     (five,) = self_test_findings(context, [wrong(*pair) for pair in pairs[:5]])
-    assert f"{four} and 1 more pair" in five.problem.message
+    assert f"{four} and 1 more pair." in five.problem.message
 
 
 def test_that_the_one_card_of_all_wrong_pairs_is_left_out() -> None:
