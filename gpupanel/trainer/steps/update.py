@@ -117,9 +117,7 @@ class Update:
                 whole = gradient if clip_norm is None else gradient * scale
                 optimizer.update_step(whole, weight, rate)
 
-        rate = scale = None
-        # All devices hold the same sums: one of them says what their norm is.
-        norm = global_norm([strategy.experimental_local_results(each)[0] for each in gradients])
+        rate = scale = norms = None
         if weights:
             # Once for all of them: a schedule calculates it.
             rate = strategy.extended.update(
@@ -127,15 +125,23 @@ class Update:
             )
         if clip_norm is not None:
             # On each device that holds the sums, all of which come to the same.
+            norms = strategy.extended.update(
+                weights[0], lambda _, whole: global_norm(whole), args=(gradients,)
+            )
             scale = strategy.extended.update(
-                weights[0], lambda _, whole: clipping_scale(whole, clip_norm), args=(gradients,)
+                weights[0], lambda _, norm: clipping_scale(norm, clip_norm), args=(norms,)
             )
         for weight, gradient in zip(weights, gradients, strict=True):
             strategy.extended.update(weight, learn, args=(gradient, rate, scale), group=False)
         if self._averages is not None:
             self._averages.follow(strategy, self._variables.weights)
         optimizer.iterations.value.assign_add(1)
-        return norm
+        # All devices hold the same sums: one of them says what their norm is. Computed beside that
+        # of the clipping, it would lead TensorFlow's graph optimizer to other last bits.
+        here = strategy.experimental_local_results
+        if norms is not None:
+            return here(norms)[0]
+        return global_norm([here(each)[0] for each in gradients])
 
     @staticmethod
     def _follow(
@@ -163,12 +169,12 @@ class Update:
         update(norm.moving_variance.value, follow_variance, args=(moments,), group=False)
 
 
-def clipping_scale(gradients: list[tf.Tensor], clip_norm: float) -> tf.Tensor:
+def clipping_scale(norm: tf.Tensor, clip_norm: float) -> tf.Tensor:
     """What a gradient is multiplied by so that its global norm is at most ``clip_norm``.
 
     A gradient that is not finite stays so: it is found and reported, not hidden.
     """
-    return clip_norm / tf.maximum(global_norm(gradients), clip_norm)
+    return clip_norm / tf.maximum(norm, clip_norm)
 
 
 def global_norm(gradients: list[tf.Tensor]) -> tf.Tensor:

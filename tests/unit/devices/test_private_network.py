@@ -147,7 +147,8 @@ def test_that_a_refusal_is_reported_with_its_reason(maker: tuple[str, ...], word
     before = open_files()
     with pytest.raises(NetworkRefusedError, match=words):
         new_private_network(maker)
-    assert open_files() == before
+    # A file that another test's thread had open may have been closed meanwhile.
+    assert set(open_files()) <= set(before)
 
 
 def test_that_another_system_has_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ _FIND_TIP = (
     "fit and how fast they are. It ends before other processes lack memory, and after a minute for "
     "each device."
 )
-_COMPARE = "&Compare devices…"
+_COMPARE = "Compare devices…"
 _COMPARE_TIP = (
     "Trains some steps with each device alone, with all in equal and in balanced shares, then with "
     "XLA and mixed precision, and shows which way is the fastest. It takes some minutes; what was "
