@@ -59,7 +59,8 @@ class TrainingStep:
 
     def tried(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         """What an update computes, timed; nothing is changed by it."""
-        return self._timed_learning(self._update.state(), features, labels, examples)[0]
+        state = self._update.state()
+        return self._timed_learning(state, features, labels, examples, alone=True)[0]
 
     def _learning(
         self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
@@ -69,15 +70,21 @@ class TrainingStep:
         return ReplicaSums(learned.sums), learned
 
     def _timed_learning(
-        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+        self,
+        state: State,
+        features: tf.Tensor,
+        labels: tf.Tensor,
+        examples: tf.Tensor,
+        *,
+        alone: bool = False,
     ) -> tuple[ReplicaSums, Contribution]:
-        start = instant([features, labels])
+        start = instant([features, labels], alone=alone)
         with tf.control_dependencies([start.clock_s]):
             part = (tf.identity(features), tf.identity(labels))
         learned = self._accumulated(state, *part, examples)
         # Nothing waits for this clock: gradients that are ready are summed over the replicas while
         # the other ones are still computed.
-        end = instant(learned.gradients)
+        end = instant(learned.gradients, alone=alone)
         return ReplicaSums(learned.sums, start.until(end)), learned
 
     def _accumulated(
