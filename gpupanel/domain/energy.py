@@ -1,11 +1,15 @@
 """How much energy a run's devices took."""
 
-from typing import Literal, Self
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field
 
 from gpupanel.domain.number_text import watt_hours
 from gpupanel.domain.value import Value
 
 JOULES_PER_WH = 3600.0
+MOST_WH: Final = 1e12
+"""More than any run takes: a stranger's number must not grow beyond what can be written."""
 
 
 class DeviceEnergy(Value):
@@ -17,7 +21,7 @@ class DeviceEnergy(Value):
     """
 
     device_key: str
-    watt_hours: float
+    watt_hours: Annotated[float, Field(ge=0.0, le=MOST_WH)]
     measured_by: Literal["counter", "power"]
 
 
@@ -70,7 +74,7 @@ class RunEnergy(Value):
             same = before.measured_by == device.measured_by
             found[device.device_key] = DeviceEnergy(
                 device_key=device.device_key,
-                watt_hours=before.watt_hours + device.watt_hours,
+                watt_hours=min(MOST_WH, before.watt_hours + device.watt_hours),
                 measured_by=device.measured_by if same else "power",
             )
         return self.model_copy(

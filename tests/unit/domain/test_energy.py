@@ -1,8 +1,9 @@
 """What a run's devices took, over its legs."""
 
 import pytest
+from pydantic import ValidationError
 
-from gpupanel.domain.energy import DeviceEnergy, RunEnergy
+from gpupanel.domain.energy import MOST_WH, DeviceEnergy, RunEnergy
 from gpupanel.domain.number_text import DASH, watt_hours
 
 
@@ -50,3 +51,11 @@ def test_that_what_was_partly_added_up_is_not_called_counted() -> None:
 )
 def test_that_watt_hours_have_three_digits(value: float | None, words: str) -> None:
     assert watt_hours(value) == words
+
+
+def test_that_a_strangers_number_does_not_grow_beyond_what_can_be_written() -> None:
+    most = taken(MOST_WH)
+    assert most.plus(most).watt_hours == MOST_WH
+    for bad in (-1.0, 1e308, float("inf")):
+        with pytest.raises(ValidationError):
+            taken(bad)
