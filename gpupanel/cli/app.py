@@ -28,6 +28,7 @@ from gpupanel.cli.verbs.stop import stop
 from gpupanel.cli.verbs.summary import summary
 from gpupanel.cli.verbs.suspend import suspend
 from gpupanel.cli.verbs.sweep import sweep
+from gpupanel.cli.verbs.trace import trace
 from gpupanel.cli.verbs.watch import watch
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.error_problems import problems_of
@@ -91,6 +92,7 @@ VERBS = {
         stop,
         suspend,
         checkpoint,
+        trace,
         resume,
     )
 }

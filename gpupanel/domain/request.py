@@ -14,3 +14,5 @@ class Request(StrEnum):
     """Save a checkpoint at the next step and go on."""
     END = "end"
     """End at once without saving: the supervisor kills the trainer's process group."""
+    TRACE = "trace"
+    """Trace some steps and go on; its file holds a :class:`~gpupanel.domain.trace.TraceRequest`."""

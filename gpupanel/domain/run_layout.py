@@ -143,6 +143,10 @@ class RunLayout:
         """Event files for TensorBoard."""
         return self.root / "tensorboard"
 
+    def trace(self, number: int) -> Path:
+        """The profiler's n-th trace, counted from 1, where TensorBoard finds it, too."""
+        return self.tensorboard / f"trace-{number}"
+
     @property
     def confusion(self) -> Path:
         """The confusion matrix that the task ``evaluate`` found."""

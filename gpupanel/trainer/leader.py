@@ -2,6 +2,7 @@
 
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from gpupanel.files.guarded_files import status
@@ -14,7 +15,7 @@ _LAST_BEAT_S = 5.0
 """The leader's heart beats once a second; after so long without a beat it has ended."""
 
 
-def stay_for_leader(run: StartedRun) -> None:
+def stay_for_leader(run: StartedRun, meanwhile: Callable[[], None] | None = None) -> None:
     """Wait to be ended by the supervisor, or, without one, for the end of the leader.
 
     What the leader still has to fetch may be here: weights that it saves, or its part of a sum
@@ -23,6 +24,8 @@ def stay_for_leader(run: StartedRun) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     leader = LeadersHeart(run.layout.heartbeats / "0", time.monotonic())
     while not (leader.has_ceased(time.monotonic()) and supervisor_is_gone()):
+        if meanwhile is not None:
+            meanwhile()
         time.sleep(_LOOK_S)
 
 

@@ -40,6 +40,7 @@ from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, Se
 from gpupanel.ui.bindings.starting_session import StartingSession
 from gpupanel.ui.bindings.sweeps_binding import SweepsBinding
 from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
+from gpupanel.ui.bindings.trace_binding import TraceBinding
 from gpupanel.ui.bindings.undo_binding import UndoBinding
 from gpupanel.ui.bindings.welcome import Welcome
 from gpupanel.ui.bindings.window_closing import WindowClosing
@@ -129,6 +130,7 @@ class MainWindow(QMainWindow):
         self._live_curves = LiveCurveFiles(self.live_page.live, self.control, self._questions, self)
         self._exports = ExportBinding(self.live_page, self.runs, self._questions, self)
         self._tensorboard = TensorBoardBinding(self.live_page, self._questions, self)
+        self._trace = TraceBinding(self.window_actions.trace, self.live_page, self.control, self)
         self._sweeps = SweepsBinding(self.window_actions.sweeps, runs_dir, self._questions, self)
         self._sweeps.runOpened.connect(self.runs.runOpened)
         self._new_sweep = NewSweepBinding(
@@ -270,6 +272,7 @@ class MainWindow(QMainWindow):
         self._batches.refused.connect(self._show_errors)
         self._self_test.refused.connect(self._show_errors)
         self._bench.refused.connect(self._show_errors)
+        self._trace.refused.connect(self._show_errors)
         self._longer.refused.connect(self._show_not_longer)
         self._examples.refused.connect(self._show_errors)
         self._download.refused.connect(self._show_refusal)
@@ -329,7 +332,7 @@ class MainWindow(QMainWindow):
 
     def _make_closing(self) -> WindowClosing:
         parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
-        searches = (self._rates, self._batches, self._self_test, self._bench)
+        searches = (self._rates, self._batches, self._self_test, self._bench, self._trace)
         readers = (self._scan, self._layers, *searches, self._download, self._examples)
         children = (self._doctor_binding, self._preview_loader, *readers)
         queued = (self._queue, self._sweeps, self._new_sweep)

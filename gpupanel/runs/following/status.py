@@ -333,7 +333,7 @@ class RunStatus(Value):
         return self.lasted_before_s + max(0.0, self.ended_before_s - self.started_s)
 
     def _request_changes(self, request: Request) -> dict[str, object]:
-        if request is Request.CHECKPOINT or self.has_ended:
+        if request in (Request.CHECKPOINT, Request.TRACE) or self.has_ended:
             return {}
         # A stop that was asked for after a suspend wins, and is not taken back by one.
         suspends = request is Request.SUSPEND and self.stage is not RunStage.STOPPING

@@ -18,15 +18,20 @@ class Pace:
 
     Attributes:
         steps: For the next call.
+        most_steps: Of a call, whatever fits; ``None``: as many as fit.
     """
 
     def __init__(self) -> None:
         self.steps = 1
+        self.most_steps: int | None = None
 
     def took(self, steps: int, seconds: float) -> None:
         """Learn from a call: so many steps took so long."""
         fitting = int(_CALL_S * steps / max(seconds, 1e-6))
-        self.steps = max(1, min(fitting, _FASTEST_RISE * steps))
+        most = _FASTEST_RISE * steps
+        if self.most_steps is not None:
+            most = min(most, self.most_steps)
+        self.steps = max(1, min(fitting, most))
 
 
 class Consensus(Protocol):

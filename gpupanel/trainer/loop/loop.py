@@ -27,6 +27,7 @@ from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.calls import CallSums
 from gpupanel.trainer.steps.order import make_epoch_order
 from gpupanel.trainer.steps.step_calls import StepCalls, TrainingCalls
+from gpupanel.trainer.tracing.step_trace import StepTrace
 
 _LARGEST_READ_ON = 2**22
 """Examples of an epoch at whose end those of the next one are read ahead: in a longer one it makes
@@ -64,6 +65,7 @@ class TrainingLoop:
         self._balancing = make_balancing(run, learner, events)
         self._reports = StepReports(events, learner.objective)
         self._times = TimeAccount(events, record, len(run.plan.replicas))
+        self._trace = StepTrace(run)
         self._training_pace = Pace()
         self._evaluation_pace = Pace()
         if position.step:
@@ -85,6 +87,7 @@ class TrainingLoop:
         files = TensorBoardFiles(self._layout.tensorboard, self._events)
         with closing(self._saving), files as board:
             interruption = self._train_epochs(board)
+            self._trace.finish()
             self._times.report(self._position.step, now=True)
             is_trained = interruption is None
             if is_trained:
@@ -192,18 +195,37 @@ class TrainingLoop:
                 self._report_steps(now=True)
                 return interruption
             self._events.phase(Phase.TRAINING)
+            self._begin_call(batches, len(order) - place)
             start_s = time.monotonic()
             votes = self._consensus.vote(self._training_pace)
             sums = calls.of(batches.shape[1])(batches, votes, place=place, coming=coming)
             took_s = time.monotonic() - start_s
+            self._trace.end_call(sums.steps)
             self._consensus.take_votes(sums.votes, self._training_pace, sums.steps, took_s)
             self._add(sums, batches.size, took_s)
             if self._balancing is not None:
                 self._balancing.saw(sums, batches.shape[1], self._position.step)
             self._report_steps()
+        # Validation is no step.
+        self._trace.finish()
         if position.epoch == settings.epochs:
             self._report_steps(now=True)
         return None
+
+    def _begin_call(self, batches: Indices, left: int) -> None:
+        """Start a trace before these steps, if that is asked for.
+
+        Args:
+            batches: Of the call.
+            left: Examples of the epoch, these included: a trace of more steps waits for the next.
+        """
+        if self._is_first_call:
+            return  # TensorFlow still optimises the graph in it.
+        position, steps_left = self._position, None
+        if position.step_in_epoch and position.epoch < self._settings.epochs:
+            steps_left = -(-left // self._plan.global_batch_size)
+        self._trace.begin_call(position.step, len(batches), steps_left)
+        self._training_pace.most_steps = self._trace.most_steps
 
     def _batches(
         self,

@@ -12,6 +12,7 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.leader import stay_for_leader
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.strategies.serving import serving
+from gpupanel.trainer.tracing.timed_trace import TimedTrace
 
 
 def join_as_coordinator() -> tf.distribute.ParameterServerStrategy:
@@ -50,7 +51,7 @@ def serve(run: StartedRun, events: EventWriter) -> None:
             config=server_configuration(run.process.devices),
         )
     report_devices(run, _server_answers(run.process.devices, log), events)
-    stay_for_leader(run)
+    stay_for_leader(run, TimedTrace(run).look)
     del server  # kept until here
 
 

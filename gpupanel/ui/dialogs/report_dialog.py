@@ -127,10 +127,13 @@ class ReportDialog(QDialog):
         last.addLayout(self._buttons)
         last.addStretch(1)
         last.addWidget(close)
+        self._above = QVBoxLayout()
+        """What the report is chosen by, where there is anything to choose."""
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
         layout.setSpacing(GRID)
         layout.addLayout(head)
+        layout.addLayout(self._above)
         layout.addWidget(self._progress)
         layout.addWidget(self._scroll, 1)
         layout.addLayout(last)

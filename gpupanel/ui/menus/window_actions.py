@@ -81,6 +81,11 @@ class WindowActions(QObject):
         self.sweeps = make(
             "run_sweeps", "S&weeps…", "Shows the trials of sweeps, and which is the best"
         )
+        self.trace = make(
+            "run_trace",
+            "Tr&ace steps…",
+            "Shows the operations of the shown run that take the longest on each device",
+        )
         self.tensorboard = make(
             "run_tensorboard", "Tensor&Board", "Shows the curves of the run in the browser"
         )
@@ -179,7 +184,7 @@ def menus_of(actions: WindowActions) -> Sequence[tuple[str, Sequence[Entry]]]:
         a.quit,
     )
     run = (a.start, a.queue, a.resume, None, a.checkpoint, a.suspend, a.stop, a.end)
-    rest = (None, a.new_sweep, a.sweeps, None, a.tensorboard)
+    rest = (None, a.new_sweep, a.sweeps, None, a.trace, a.tensorboard)
     pages = (a.show_session, a.show_live, a.show_runs, None, a.next_page, a.previous_page)
     helps = (a.guide, a.shortcuts, a.doctor, None, a.about)
     return (

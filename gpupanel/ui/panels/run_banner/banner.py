@@ -24,7 +24,10 @@ _MEMORY_TIP = (
     "TensorFlow frees GPU memory only when its process ends. The run's GPUs were watched until it "
     "was free again."
 )
-
+_TRACE_TIP = (
+    "Has TensorFlow's profiler trace some steps of the training, and shows the operations that "
+    "take the longest on each device"
+)
 
 _LONGEST_TITLE = 60
 """Letters; a longer one would make the window wider than a screen."""
@@ -41,6 +44,8 @@ class RunBanner(QFrame):
     """The run's folder is to be opened in the file manager."""
     checkpointRequested = Signal()
     """The shown run is to save a checkpoint and go on."""
+    traceRequested = Signal()
+    """Steps of the shown run are to be traced."""
     settingsRequested = Signal()
     """The settings of the shown run are to be used for another one."""
     exportRequested = Signal(object)
@@ -99,6 +104,10 @@ class RunBanner(QFrame):
         self._label = label
         self._show_title()
 
+    def title(self) -> str:
+        """How the shown run is called; empty: none is shown."""
+        return self._label or self._run_name
+
     def setCard(self, words: str) -> None:
         """Say what became of a run that ended; empty: it goes on.
 
@@ -119,6 +128,10 @@ class RunBanner(QFrame):
             self._checkpoint.setText("Saving…" if offer.is_saving else _SAVE)
             self._checkpoint.setEnabled(not offer.is_saving)
             self._checkpoint.setToolTip(wrapped(offer.tip))
+
+    def setTraceOffered(self, *, offered: bool) -> None:
+        """Offer to trace steps of the shown run, or do not."""
+        self._trace.setVisible(offered)
 
     def setSettingsReadable(self, *, readable: bool) -> None:
         """Offer the run's settings for another run, where they can be read."""
@@ -221,7 +234,7 @@ class RunBanner(QFrame):
         self._notice = sentences(self, "run_notice", "muted")
 
     def _show_title(self) -> None:
-        title = self._label or self._run_name
+        title = self.title()
         self._title.setText(title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE]}…")
         names = [self._label, self._run_name] if self._label else []
         self._title.setToolTip(wrapped("\n".join(names)))
@@ -233,6 +246,9 @@ class RunBanner(QFrame):
         self._checkpoint = FocusKeepingButton(_SAVE, self)
         self._checkpoint.setObjectName("checkpoint_button")
         self._checkpoint.clicked.connect(self.checkpointRequested)
+        self._trace = make("Tra&ce…", self.traceRequested, "trace_button")
+        self._trace.setToolTip(wrapped(_TRACE_TIP))
+        self._trace.hide()
         self._settings = make("Use these settin&gs", self.settingsRequested, "use_settings_button")
         self._export = QPushButton("E&xport", self)
         self._export.setObjectName("export_button")
@@ -272,6 +288,7 @@ class RunBanner(QFrame):
         for button in (
             self._return,
             self._checkpoint,
+            self._trace,
             self._settings,
             self._export,
             self._folder,

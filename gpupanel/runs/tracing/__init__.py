@@ -1,0 +1,1 @@
+"""Traces of a run that goes on: asked for, waited for, read."""

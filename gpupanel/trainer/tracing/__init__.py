@@ -1,0 +1,1 @@
+"""TensorFlow's profiler over some steps of a training, and what its trace says."""
