@@ -1,9 +1,12 @@
 """The values inside events."""
 
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
 
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.domain.value import Value
+from gpupanel.domain.value import GREATEST_COUNT, Value
 
 MOST_NAME_CHARACTERS = 16 * 1024
 """Of all class names of a data set together, in an event."""
@@ -71,6 +74,19 @@ class ReturnedMemory(Value):
     freed_mib: int
     still_held_mib: int = 0
     holders: tuple[DeviceProcess, ...] = ()
+
+
+class AllocatedMemory(Value):
+    """What TensorFlow's allocator gave of one GPU to one process of a run.
+
+    Attributes:
+        in_use_mib: Now.
+        peak_mib: The most at once since the process began.
+    """
+
+    device_key: str
+    in_use_mib: Annotated[int, Field(ge=0, le=GREATEST_COUNT)]
+    peak_mib: Annotated[int, Field(ge=0, le=GREATEST_COUNT)]
 
 
 class ShortageCause(StrEnum):

@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from gpupanel.domain.energy import RunEnergy
 from gpupanel.domain.event_details import (
+    AllocatedMemory,
     LogicalDeviceAnswer,
     PlacedLayer,
     ReplicaSpeed,
@@ -318,6 +319,18 @@ class TimeReported(_Event):
     spent: TimeSpent
 
 
+class MemoryReported(_Event):
+    """What a process holds of its GPUs, as TensorFlow's allocator counts it; every ten seconds.
+
+    Attributes:
+        process: Its place in the plan's gang.
+    """
+
+    kind: Literal["memory_reported"] = "memory_reported"
+    process: int = 0
+    devices: tuple[AllocatedMemory, ...]
+
+
 class EpochDone(_Event):
     """An epoch and its validation are done; the metrics are of the whole sets."""
 
@@ -513,6 +526,7 @@ KnownEvent = (
     | PredictionsSaved
     | StepsDone
     | TimeReported
+    | MemoryReported
     | EpochDone
     | CheckpointSaved
     | RequestAnswered

@@ -10,6 +10,7 @@ from gpupanel.domain.events import (
     ExamplesDone,
     KnownEvent,
     MemoryExhausted,
+    MemoryReported,
     Phase,
     PhaseChanged,
     ProblemReported,
@@ -20,8 +21,14 @@ from gpupanel.domain.events import (
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.files.patient_log import PatientLog
 
-_OF_EACH_PROCESS = (DevicesReady, MemoryExhausted, ProblemReported, TrainingEnded)
-_MAY_BE_DROPPED = (StepsDone, ExamplesDone, DataProgressed, PhaseChanged)
+_OF_EACH_PROCESS = (
+    DevicesReady,
+    MemoryExhausted,
+    MemoryReported,
+    ProblemReported,
+    TrainingEnded,
+)
+_MAY_BE_DROPPED = (StepsDone, ExamplesDone, DataProgressed, PhaseChanged, MemoryReported)
 """Of these the next one says nearly the same."""
 
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Final
 
+from gpupanel.domain.bench import Bench
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
+from gpupanel.domain.event_details import AllocatedMemory
 from gpupanel.domain.events import DataReady
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.problem import Fix, Problem, Severity
@@ -115,6 +117,8 @@ class FindingContext:
         first_epoch: In which this start of the run began.
         clocks: Of the run's GPUs.
         own_pids: Processes of the run, as the samples have them.
+        allocated: What each process has of each GPU, as TensorFlow's allocator counts it.
+        bench: What comparing devices has shown of the same training here; ``None``: nothing.
     """
 
     profile: Profile
@@ -129,6 +133,8 @@ class FindingContext:
     first_epoch: int | None = None
     clocks: tuple[DeviceClock, ...] = ()
     own_pids: frozenset[int] = frozenset()
+    allocated: tuple[AllocatedMemory, ...] = ()
+    bench: Bench | None = None
 
     @property
     def spent(self) -> TimeSpent:

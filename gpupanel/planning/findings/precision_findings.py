@@ -1,7 +1,4 @@
-"""Mixed precision, where the GPUs make it sure to help.
-
-XLA is not proposed: whether it helps depends on the model, and nobody measures it yet.
-"""
+"""Mixed precision, where the GPUs make it sure to help."""
 
 from collections.abc import Iterator
 from statistics import fmean

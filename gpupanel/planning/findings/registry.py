@@ -10,6 +10,8 @@ from gpupanel.planning.findings import (
     data_findings,
     host_findings,
     link_findings,
+    measured_findings,
+    memory_findings,
     precision_findings,
     replica_findings,
     sharing_findings,
@@ -30,5 +32,7 @@ FINDING_RULES: Final[tuple[FindingRule, ...]] = (
     sharing_findings.other_process_on_cpu,
     host_findings.swap_growing,
     host_findings.cpu_quota,
+    memory_findings.growth_fragmentation,
     precision_findings.mixed_precision_helps,
+    measured_findings.xla_helps,
 )

@@ -322,7 +322,7 @@ class RunStatus(Value):
                 return self._end_changes(event)
             case events.UnknownEvent():
                 return {"unread_lines": self.unread_lines + 1}
-            case events.ModelReady() | events.MemoryExhausted():
+            case events.ModelReady() | events.MemoryExhausted() | events.MemoryReported():
                 return {}
         assert_never(event)
 

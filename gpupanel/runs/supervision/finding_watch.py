@@ -4,13 +4,15 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from gpupanel.domain.bench import Bench
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import (
     DataReady,
     Event,
     FindingReported,
+    MemoryReported,
     ModelReady,
     RunRestarted,
     SharesChosen,
@@ -32,7 +34,11 @@ from gpupanel.planning.findings.context import (
     TimedReport,
 )
 from gpupanel.planning.findings.registry import FINDING_RULES, FindingRule
+from gpupanel.runs.bench.remembered import remembered
 from gpupanel.runs.supervision.host_load import HostLoad
+
+if TYPE_CHECKING:
+    from gpupanel.domain.event_details import AllocatedMemory
 
 INTERVAL_S: Final = 10.0
 GONE_S: Final = 60.0
@@ -58,6 +64,7 @@ class FindingWatch:
         rules: What is asked.
         clock: Seconds that only grow.
         load: Observes the host.
+        recall: What comparing devices has shown of a training on a machine; asked once.
 
     Attributes:
         found: What was reported, the last of each code and device.
@@ -72,6 +79,7 @@ class FindingWatch:
         rules: tuple[FindingRule, ...] = FINDING_RULES,
         clock: Callable[[], float] = time.monotonic,
         load: HostLoad | None = None,
+        recall: Callable[[Profile, DeviceInventory], Bench | None] = remembered,
     ) -> None:
         self.found: tuple[Finding, ...] = ()
         self._profile = profile
@@ -80,6 +88,9 @@ class FindingWatch:
         self._rules = rules
         self._clock = clock
         self._load = load or HostLoad()
+        self._recall = recall
+        self._bench: Bench | None = None
+        self._has_recalled = False
         self._samples: deque[TelemetrySample] = deque(maxlen=_SAMPLES)
         self._inventory: DeviceInventory | None = None
         self._samples_lock = threading.Lock()
@@ -95,6 +106,7 @@ class FindingWatch:
         self._pids: dict[int, int] = {}
         self._data: DataReady | None = None
         self._parameters: int | None = None
+        self._allocated: dict[int, tuple[AllocatedMemory, ...]] = {}
         self._shares = self._plan.shares
         self._epoch = 1
         self._first_epoch: int | None = None
@@ -122,6 +134,8 @@ class FindingWatch:
                 self._data = event
             case ModelReady():
                 self._parameters = event.trainable_parameters
+            case MemoryReported():
+                self._allocated[event.process] = event.devices
             case SharesChosen():
                 # Of the working replicas, as time is reported for them.
                 self._shares = event.shares
@@ -191,6 +205,9 @@ class FindingWatch:
         with self._samples_lock:
             samples, inventory = tuple(self._samples), self._inventory
         self._see_clocks(samples)
+        if inventory is not None and not self._has_recalled:
+            self._has_recalled = True
+            self._bench = self._recall(self._profile, inventory)
         return FindingContext(
             profile=self._profile,
             plan=self._plan,
@@ -212,6 +229,8 @@ class FindingWatch:
                 for process in reading.processes
                 if self._is_own(process)
             ),
+            allocated=tuple(each for devices in self._allocated.values() for each in devices),
+            bench=self._bench,
         )
 
     def _see_clocks(self, samples: tuple[TelemetrySample, ...]) -> None:

@@ -17,6 +17,7 @@ from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.consensus import Pace, make_consensus
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
+from gpupanel.trainer.loop.memory_reports import MemoryReports
 from gpupanel.trainer.loop.time_account import TimeAccount
 from gpupanel.trainer.progress import StepReports, TrainingRecord, added
 from gpupanel.trainer.saving.position import Position
@@ -65,6 +66,7 @@ class TrainingLoop:
         self._balancing = make_balancing(run, learner, events)
         self._reports = StepReports(events, learner.objective)
         self._times = TimeAccount(events, record, len(run.plan.replicas))
+        self._memory = MemoryReports(run, events)
         self._trace = StepTrace(run)
         self._training_pace = Pace()
         self._evaluation_pace = Pace()
@@ -303,6 +305,7 @@ class TrainingLoop:
     def _count_time(self, sums: CallSums) -> None:
         self._times.add(sums)
         self._times.report(self._position.step)
+        self._memory.report()
 
     def _test(self) -> Interruption | None:
         """Measure the trained model on a test set that did not validate."""

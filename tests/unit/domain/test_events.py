@@ -9,7 +9,11 @@ from pydantic import ValidationError
 
 from gpupanel.domain import event_details, events
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.event_details import MOST_NAME_CHARACTERS, names_for_event
+from gpupanel.domain.event_details import (
+    MOST_NAME_CHARACTERS,
+    AllocatedMemory,
+    names_for_event,
+)
 from gpupanel.domain.events import Event, UnknownEvent, decode_event, encode_event
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan, PlannedReplica
@@ -100,6 +104,11 @@ EVERY_EVENT: list[Event] = [
         loss=0.5,
         accuracy=0.9,
         examples_per_second=1e5,
+    ),
+    events.MemoryReported(
+        time_s=1.0,
+        process=1,
+        devices=(AllocatedMemory(device_key="GPU-1", in_use_mib=100, peak_mib=200),),
     ),
     events.TimeReported(
         time_s=1.5,

@@ -7,11 +7,14 @@ import psutil
 import pytest
 
 from gpupanel.devices.sampler import DeviceSampler
+from gpupanel.domain.bench import Bench
 from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.event_details import AllocatedMemory
 from gpupanel.domain.events import (
     DataReady,
     Event,
     FindingReported,
+    MemoryReported,
     RunRestarted,
     StepsDone,
     TimeReported,
@@ -21,7 +24,7 @@ from gpupanel.domain.events import (
 from gpupanel.domain.finding import Finding
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
 from gpupanel.domain.time_spent import ReplicaTime, TimeSpent
 from gpupanel.planning.findings.context import FindingContext
 from gpupanel.planning.findings.registry import FINDING_RULES, FindingRule
@@ -37,12 +40,22 @@ class Course:
     """A training as its supervisor sees it, and a clock."""
 
     def __init__(
-        self, profile: Profile, rules: tuple[FindingRule, ...], is_own=lambda _: True
+        self,
+        profile: Profile,
+        rules: tuple[FindingRule, ...],
+        is_own=lambda _: True,
+        recall=lambda *_: None,
     ) -> None:
+        self.profile = profile
         self.now_s = 0.0
         self.reported: list[FindingReported] = []
         self.watch = FindingWatch(
-            profile, plan_of(profile, CPU_ONLY), is_own, rules=rules, clock=lambda: self.now_s
+            profile,
+            plan_of(profile, CPU_ONLY),
+            is_own,
+            rules=rules,
+            clock=lambda: self.now_s,
+            recall=recall,
         )
         self.step = 0
 
@@ -309,3 +322,51 @@ def test_that_asking_costs_well_under_a_percent_of_a_core() -> None:
     begun_s = time.thread_time()
     course.train(600, waiting=0.5)
     assert time.thread_time() - begun_s < 0.003 * 600
+
+
+def test_that_what_trainers_report_of_their_memory_reaches_the_rules() -> None:
+    seen: list[FindingContext] = []
+
+    def rule(context: FindingContext) -> Iterator[Finding]:
+        seen.append(context)
+        yield from ()
+
+    course = Course(profile_of(), (rule,))
+    first, second = (
+        AllocatedMemory(device_key="GPU-1", in_use_mib=number, peak_mib=2 * number)
+        for number in (10, 20)
+    )
+    for process, memory in ((0, second), (0, first), (1, second)):
+        event = MemoryReported(time_s=START_S, process=process, devices=(memory,))
+        course.watch.notice(event)
+    course.train(10)
+    assert seen[-1].allocated == (first, second)
+    # A process that is started again has nothing yet.
+    course.watch.notice(RunRestarted(time_s=START_S, attempt=2))
+    course.train(10)
+    assert seen[-1].allocated == ()
+
+
+def test_that_what_was_measured_of_the_training_is_recalled_once() -> None:
+    asked: list[Profile] = []
+    bench = Bench(measured_s=1.0)
+
+    def recall(profile: Profile, _: object) -> Bench:
+        asked.append(profile)
+        return bench
+
+    seen: list[FindingContext] = []
+
+    def rule(context: FindingContext) -> Iterator[Finding]:
+        seen.append(context)
+        yield from ()
+
+    course = Course(profile_of(), (rule,), recall=recall)
+    course.train(10)
+    assert (asked, seen[-1].bench) == ([], None)
+    # The machine is known from the first sample on.
+    sample = TelemetrySample(time_s=START_S, readings=())
+    course.watch.take_sample(sample, CPU_ONLY)
+    course.train(30)
+    assert asked == [course.profile]
+    assert seen[-1].bench is bench
