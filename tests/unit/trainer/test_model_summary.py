@@ -19,6 +19,7 @@ from gpupanel.domain.model_summary import ModelSummary, SummaryRequest
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE, cache_folder
 from gpupanel.runs.model_summary import summarize_model
 from gpupanel.trainer.model_summary import summarize
+from tests.forked.answers import forked_answers
 from tests.forked.processes import run_forked
 
 
@@ -50,7 +51,8 @@ def test_that_layers_are_listed_and_kept_so_that_tensorflow_is_imported_once() -
 
     file.write_text("{")  # damaged: it is built anew
     other = request.model_copy(update={"model": MlpModel(hidden=(11, 5), batch_norm=True)})
-    assert summarize_model(other) == found
+    with forked_answers():
+        assert summarize_model(other) == found
 
 
 @pytest.mark.tensorflow
@@ -58,7 +60,8 @@ def test_that_layers_within_an_architecture_are_listed_with_what_is_frozen(tmp_p
     path = tmp_path / "pictures.npz"
     np.savez(path, x=np.zeros((8, 32, 32, 3), np.uint8), y=np.arange(8) % 2)
     model = ApplicationModel(source="MobileNetV2", frozen_layers="base", weights="imagenet")
-    found = summarize_model(SummaryRequest(data=NpzData(path=str(path)), model=model))
+    with forked_answers():
+        found = summarize_model(SummaryRequest(data=NpzData(path=str(path)), model=model))
     assert found.problems == ()
     within = [each for each in found.layers if each.within == "base"]
     assert len(within) > 100
@@ -73,7 +76,8 @@ def test_that_layers_are_listed_without_a_cache(
 ) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv(CACHE_DIR_VARIABLE, str(tmp_path / "file"))
-    found = summarize_model(SummaryRequest(data=DigitsData(), model=MlpModel(hidden=(7,))))
+    with forked_answers():
+        found = summarize_model(SummaryRequest(data=DigitsData(), model=MlpModel(hidden=(7,))))
     assert found.problems == ()
     assert [each.name for each in found.layers][-1] == "outputs"
 
@@ -81,7 +85,8 @@ def test_that_layers_are_listed_without_a_cache(
 @pytest.mark.tensorflow
 def test_that_a_model_that_fits_nowhere_is_listed_all_the_same() -> None:
     model = MlpModel(hidden=(1_000_000, 1_000_000), batch_norm=True)
-    found = summarize_model(SummaryRequest(data=DigitsData(), model=model))
+    with forked_answers():
+        found = summarize_model(SummaryRequest(data=DigitsData(), model=model))
     assert found.problems == ()
     assert found.parameters.total > 10**12
 

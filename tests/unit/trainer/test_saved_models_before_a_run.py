@@ -27,6 +27,7 @@ from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in
 from gpupanel.trainer.models.saved_outputs import outputs_in
 from gpupanel.trainer.preview import preview
 from tests.fakes.run_directory import WrittenRun
+from tests.forked.answers import forked_answers
 from tests.unit.trainer.saved_models import make_saved_models, with_recipe
 
 
@@ -95,7 +96,8 @@ def test_that_the_layers_of_a_saved_model_are_listed_with_what_learns(
 ) -> None:
     def summary(name: str, data: DataSettings, **settings: Any) -> Any:
         model = SavedModel(path=str(saved / f"{name}.keras"), **settings)
-        return summarize_model(SummaryRequest(data=data, model=model))
+        with forked_answers():
+            return summarize_model(SummaryRequest(data=data, model=model))
 
     kept = summary("classifier", DigitsData())
     assert kept.problems == ()

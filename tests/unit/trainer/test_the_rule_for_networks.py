@@ -43,7 +43,7 @@ ACCUMULATED = "accumulated, mirrored, 60 + 4"
 ALONE = [(model, "one device") for model in MODELS]
 FEW = [
     *((model, "mirrored, 60 + 4") for model in MODELS),
-    ("resnet", "mirrored, 40 + 20 + 4"),
+    ("table", "mirrored, 40 + 20 + 4"),
     ("table", "central storage, 60 + 4"),
     ("transformer", ACCUMULATED),
 ]
