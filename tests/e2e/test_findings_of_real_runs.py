@@ -155,6 +155,14 @@ REASONS = {
         replicas=2,
         batch=64,
     ),
+    "gradient exchange": Reason(
+        "exchange_bound",
+        "Exchanging gradients over 2 replicas",
+        model='source = "mlp"\nhidden = [512, 512]',
+        strategy="multi_worker",
+        replicas=2,
+        batch=16,
+    ),
     "busy neighbour": Reason("other_process_on_cpu", "most of it python", during=busy_neighbours),
     "quota": Reason("cpu_quota", "allows the run 0.1 processors", during=quota),
 }
@@ -204,7 +212,7 @@ def provoke(reason: Reason, folder: Path) -> FindingReported:
         follower = RunFollower(layout)
         try:
             wait_for(follower, seen, lambda each: isinstance(each, TimeReported), PATIENCE_S)
-            (pid,) = (each.pid for each in seen if isinstance(each, TrainerStarted))
+            pid = next(each.pid for each in seen if isinstance(each, TrainerStarted))
             with reason.during(pid):
                 found = wait_for(
                     follower,
