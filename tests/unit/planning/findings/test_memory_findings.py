@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gpupanel.domain.event_details import AllocatedMemory
-from gpupanel.domain.memory import Allocator, AllMemory
+from gpupanel.domain.memory import AllMemory, Allocator
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.findings.context import FindingContext
 from gpupanel.planning.fixes import apply_fix

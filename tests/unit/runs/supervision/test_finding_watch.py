@@ -314,6 +314,31 @@ def test_that_a_process_that_uses_a_gpu_little_is_no_finding(gpu_course: GpuCour
     assert gpu_course.train(40, compute=both) == []
 
 
+PROVOKED = {
+    "thermal_throttling": {"clock_mhz": 2_000, "throttle_mask": 0x20},
+    "slow_pcie_link": {"pcie_width": 4},
+    "other_process_on_gpu": {},
+}
+
+
+@pytest.mark.slow
+def test_that_what_a_driver_reports_is_found_in_twenty_of_twenty_trainings(
+    nvml_in_process: Standin,
+) -> None:
+    other = psutil.Process().parent()
+    assert other is not None
+    for repetition in range(20):
+        for code, answers in PROVOKED.items():
+            course = GpuCourse(nvml_in_process)
+            given = dict(answers)
+            if code == "other_process_on_gpu":
+                given["compute"] = ((course.own_pid, 9_000), (other.pid, 8_000))
+            # As long as nothing holds it up, nothing is found; then that and nothing else.
+            assert course.train(20 + repetition, clock_mhz=2_500, pcie_width=16) == []
+            assert course.train(40, **given) == [code]
+            course.sampler.close()
+
+
 @pytest.mark.alone
 def test_that_asking_costs_well_under_a_percent_of_a_core() -> None:
     course = Course(profile_of(batch=2), FINDING_RULES)
