@@ -11,6 +11,7 @@ from gpupanel.cli.output import EXIT_FAILED, print_refusal
 from gpupanel.cli.verbs.bench import bench
 from gpupanel.cli.verbs.check import check
 from gpupanel.cli.verbs.checkpoint import checkpoint
+from gpupanel.cli.verbs.desktop import desktop
 from gpupanel.cli.verbs.devices import devices
 from gpupanel.cli.verbs.doctor import doctor
 from gpupanel.cli.verbs.export import export
@@ -35,6 +36,7 @@ from gpupanel.runs.error_problems import problems_of
 
 OPEN: Final = "open"
 QUEUE: Final = "queue"
+DESKTOP: Final = "desktop"
 _EXIT_BAD_USAGE: Final = 2
 _USAGE_ERROR: Final = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
 """Click's ``UsageError``, with the attributes of this subclass: newer versions of Typer bring a
@@ -101,11 +103,15 @@ app.command(OPEN, hidden=True)(open_window)
 for name, verb in VERBS.items():
     app.command(name)(verb)
 app.add_typer(queue, name=QUEUE)
+app.add_typer(desktop, name=DESKTOP)
+
+
+_FIRST_WORDS: Final = frozenset({OPEN, QUEUE, DESKTOP, *VERBS})
 
 
 def with_verb(arguments: Sequence[str]) -> list[str]:
     """The arguments with the verb made plain: what is no verb is a profile or run to open."""
-    if not arguments or arguments[0].startswith("-") or arguments[0] in (OPEN, QUEUE, *VERBS):
+    if not arguments or arguments[0].startswith("-") or arguments[0] in _FIRST_WORDS:
         return list(arguments)
     return [OPEN, *arguments]
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[2]
 APPLICATION_ID = "org.gpupanel.gpupanel"
-PACKAGING = ROOT / "packaging"
+PACKAGING = ROOT / "resources" / "desktop"
 
 
 def _metainfo() -> ET.Element:
@@ -52,7 +52,7 @@ def test_that_the_wheel_carries_what_the_program_reads_and_no_images_of_the_read
         for folder in read.findall(path.read_text(encoding="utf-8"))
     }
 
-    assert folders == {"icons", "profiles", "styles"}
+    assert folders == {"desktop", "icons", "profiles", "styles"}
     for folder in folders:
         for path in (ROOT / "resources" / folder).rglob("*.*"):
             assert carried[f"gpupanel/{path.relative_to(ROOT).as_posix()}"] == path

@@ -1,0 +1,1 @@
+"""What the desktop knows of the program: launcher, icon, file type."""
