@@ -1,0 +1,37 @@
+"""Training from Python: the devices, what is wrong with a profile, and a run with its curves.
+
+    from gpupanel import api
+
+    run = api.run("digits.toml")
+    run.outcome, run.metrics()["val_accuracy"].values
+
+What is listed in ``__all__`` follows semantic versioning, with the names, arguments and attributes
+that are documented; what stands elsewhere in the package may change with any version.
+"""
+
+from gpupanel.api.run import Curve, Run
+from gpupanel.api.session import check, devices, open_run, run, runs
+from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.prepare import Preparation
+
+__all__ = [
+    "Curve",
+    "DeviceInventory",
+    "Fix",
+    "Outcome",
+    "PhysicalDevice",
+    "Preparation",
+    "Problem",
+    "ProblemError",
+    "Profile",
+    "Run",
+    "Severity",
+    "check",
+    "devices",
+    "open_run",
+    "run",
+    "runs",
+]
