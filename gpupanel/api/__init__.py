@@ -9,7 +9,7 @@ What is listed in ``__all__`` follows semantic versioning, with the names, argum
 that are documented; what stands elsewhere in the package may change with any version.
 """
 
-from gpupanel.api.run import Curve, Run
+from gpupanel.api.run import MetricCurve, Run
 from gpupanel.api.session import check, devices, open_run, run, runs
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.outcome import Outcome
@@ -18,9 +18,9 @@ from gpupanel.domain.profile import Profile
 from gpupanel.planning.prepare import Preparation
 
 __all__ = [
-    "Curve",
     "DeviceInventory",
     "Fix",
+    "MetricCurve",
     "Outcome",
     "PhysicalDevice",
     "Preparation",

@@ -30,7 +30,7 @@ _POLL_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class MetricCurve:
     """What a run measured of one quantity.
 
     Attributes:
@@ -128,7 +128,7 @@ class Run:
                 if news.is_empty:
                     time.sleep(_POLL_S)
 
-    def metrics(self) -> dict[str, Curve]:
+    def metrics(self) -> dict[str, MetricCurve]:
         """All that it has measured, by name: ``loss`` of steps, ``val_loss`` of epochs, and so on.
 
         Raises:
@@ -141,7 +141,7 @@ class Run:
         except OSError as error:
             raise ProblemError(disk_problem(error, self.folder)) from error
         return {
-            metric.value: Curve(points.steps, points.times_s, points.values)
+            metric.value: MetricCurve(points.steps, points.times_s, points.values)
             for metric, points in reader.points().items()
         }
 

@@ -88,7 +88,7 @@ def open_run(folder: str | os.PathLike[str]) -> Run:
         raise ProblemError(
             Problem(
                 code="run_not_found",
-                message=f"{layout.root} is no run: it has neither a profile nor events.",
+                message=f"{layout.root} is not a run: it has neither a profile nor events.",
                 hint="`gpupanel runs` lists the runs with their directories.",
             )
         )

@@ -6,14 +6,14 @@ AppStream specifications, each below ``$XDG_DATA_HOME``.
 
 import os
 import shutil
-import subprocess
-import sys
+import sysconfig
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from gpupanel.devices.child_process import ask_child
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.regular_files import NotRegularFileError
 from gpupanel.files.whole_files import write_whole
@@ -100,12 +100,12 @@ def remove() -> tuple[Path, ...]:
 
 
 def launched_command() -> Path:
-    """The command that a launcher starts: the one beside this Python, else that of the ``PATH``.
+    """The command that a launcher starts: this installation's, else that of the ``PATH``.
 
     Raises:
         ProblemError: There is none: the program runs from its source code.
     """
-    beside = Path(sys.executable).parent / _COMMAND
+    beside = Path(sysconfig.get_path("scripts")) / _COMMAND
     if beside.is_file():
         return beside
     found = shutil.which(_COMMAND)
@@ -177,14 +177,8 @@ def _update_caches(home: Path) -> None:
         if program is None:
             continue
         # Whatever it says: what was written stands, and desktops read it in time.
-        with suppress(OSError, subprocess.TimeoutExpired):
-            subprocess.run(
-                (program, *command[1:]),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_LIMIT_S,
-                check=False,
-            )
+        with suppress(OSError):
+            ask_child((program, *command[1:]), _LIMIT_S)
 
 
 _NO_COMMAND: Final = Problem(
