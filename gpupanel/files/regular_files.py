@@ -64,13 +64,13 @@ def obstacle(path: Path) -> str | None:
     """Why what stands there cannot be read; ``None``: it can, or nothing stands there."""
     try:
         open_regular(path).close()
-        return None
     except NotRegularFileError as error:
         return f"it is {error.found}, not a regular file"
     except FileNotFoundError:
         return "it is a symbolic link that leads nowhere" if path.is_symlink() else None
     except OSError as error:
         return error.strerror or str(error)
+    return None
 
 
 def _check(path: Path, mode: int) -> None:

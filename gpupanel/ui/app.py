@@ -8,12 +8,12 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
+from gpupanel.runs.trust.trusted import trust_problem
 from gpupanel.ui import resources, theme
 from gpupanel.ui.closing import EndingSignals, Leaving, leave
 from gpupanel.ui.error_bridge import ErrorBridge
 from gpupanel.ui.garbage_collection import GarbageCollection
 from gpupanel.ui.main_window import MainWindow
-from gpupanel.runs.trust.trusted import trust_problem
 from gpupanel.ui.remembered import remembered_settings
 from gpupanel.ui.settings_file import open_settings
 from gpupanel.ui.window_settings import runs_folder

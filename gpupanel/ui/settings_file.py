@@ -26,7 +26,9 @@ def open_settings() -> tuple[QSettings, Problem | None]:
     """
     file = _settings_file()
     problem = _unusable(file)
-    return QSettings(str(file if problem is None else _NOWHERE), QSettings.Format.IniFormat), problem
+    return QSettings(
+        str(file if problem is None else _NOWHERE), QSettings.Format.IniFormat
+    ), problem
 
 
 def _settings_file() -> Path:

@@ -8,12 +8,13 @@ from pytestqt.qtbot import QtBot
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
-from gpupanel.ui import theme
+from gpupanel.ui import measured_shares, theme
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.panels.strategy_panel import StrategyPanel
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
-from gpupanel.ui.widgets.labels import Note
+from gpupanel.ui.widgets.labels import ElidedLabel, Note
 from tests.fakes.devices import CPU_ONLY
 from tests.ui.values import STRATEGIES, TWO_GPUS, mirrored
 
@@ -198,8 +199,22 @@ def test_that_the_diagram_is_painted_in_the_colours_of_the_devices(panel, qtbot)
 def test_that_the_diagram_says_the_plan_to_those_who_cannot_see_it(panel):
     panel.setPlan(_plan((48, 16)))
     words = panel.findChild(DivisionDiagram).accessibleDescription()
-    assert "replica 0 on RTX 4090 takes 48" in words
-    assert "replica 1 on RTX 3060 takes 16" in words
+    assert "Replica 0 \N{MIDDLE DOT} RTX 4090 takes 48" in words
+    assert "Replica 1 \N{MIDDLE DOT} RTX 3060 takes 16" in words
+
+
+def test_that_a_replica_has_the_same_words_in_diagram_fields_bar_and_report(panel):
+    plan = _plan((48, 16))
+    panel.setValue(StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16)))
+    panel.setPlan(plan)
+    words = "Replica 1 \N{MIDDLE DOT} RTX 3060"
+    assert words in panel.findChild(DivisionDiagram).accessibleDescription()
+    fields = panel.findChild(ShareFields)
+    assert [each.text() for each in fields.findChildren(ElidedLabel)][1] == words
+    names = [each.accessibleName() for each in fields.findChildren(Counter)]
+    assert names[1] == "Share of replica 1 \N{MIDDLE DOT} RTX 3060"
+    shown = measured_shares.segments(plan, plan.shares, (), DeviceLabels(TWO_GPUS))
+    assert shown[1].name == words
 
 
 def test_that_the_last_diagram_fades_when_there_is_no_plan(panel):

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -95,8 +94,7 @@ def test_that_a_window_opens_without_a_file_of_its_own_and_says_so(
     name, sentence = PLACES[place]
     file = tmp_path / name
     file.parent.mkdir(parents=True)
-    make: Callable[[Path], None] = KINDS[kind]
-    make(file)
+    KINDS[kind](file)
     before = os.lstat(file)
 
     answer = _opened(tmp_path, runs_dir)

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
-from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.plan import LaunchPlan, replica_name
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.widgets.color_dot import ColorDot
+from gpupanel.ui.widgets.labels import ElidedLabel
 from gpupanel.ui.widgets.layouts import column_in, discard, row_in
 from gpupanel.ui.widgets.tips import teach, wrapped
 
@@ -71,7 +72,7 @@ class _ShareRow(QWidget):
         self._replica = replica
         self._dot: ColorDot | None = None
         self._number: int | None = None
-        self._name = QLabel(f"Replica {replica}")
+        self._name = ElidedLabel(f"Replica {replica}")
         self.field = Counter(unit="example")
         teach(self.field, f"Share of replica {replica}", _TIP)
         self._name.setToolTip(wrapped(_TIP))
@@ -87,5 +88,7 @@ class _ShareRow(QWidget):
                 self._dot.deleteLater()
             self._dot, self._number = ColorDot(number), number
             self._layout.insertWidget(0, self._dot)
-        self._name.setText(label)
-        self._name.setToolTip(wrapped(f"Replica {self._replica} runs on {label}. {_TIP}"))
+        name = replica_name(self._replica, label)
+        self._name.setText(name)
+        self._name.setToolTip(wrapped(f"{name}. {_TIP}"))
+        teach(self.field, f"Share of {name[:1].lower()}{name[1:]}", _TIP)
