@@ -201,13 +201,31 @@ def test_that_a_folded_section_says_what_is_set_and_what_is_wrong(
     qtbot.waitUntil(lambda: data._head._words.text() == "1 problem to fix", timeout=10_000)
 
 
+def test_that_what_will_happen_folds_and_says_it_in_a_line(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    plan = window.session_page.plan
+    window.session.set_inventory(TWO_UNEQUAL)
+    window.session.edit(starting_profile(TWO_UNEQUAL))
+    window.session.prepare_now()
+    sentence = plan.findChild(QLabel, "plan_summary")
+    (head,) = (each for each in plan.findChildren(QToolButton) if each.text() == "WHAT WILL HAPPEN")
+    qtbot.mouseClick(head, Qt.MouseButton.LeftButton)
+    assert not sentence.isVisible()
+    assert plan._head._words.isVisible()
+    assert plan._head._words.text() == sentence.text() != ""
+    qtbot.mouseClick(head, Qt.MouseButton.LeftButton)
+    assert sentence.isVisible()
+
+
 def test_that_folds_come_back_in_the_next_window(
     qtbot: QtBot, settings: QSettings, runs_dir
 ) -> None:
     for folded in (False, True):
         window = new_window(settings, runs_dir, Person())
-        assert window.session_page.data.is_folded is folded
-        window.session_page.data.set_folded(folded=True)
+        for section in (window.session_page.data, window.session_page.plan):
+            assert section.is_folded is folded
+            section.set_folded(folded=True)
         window.close()
         window.deleteLater()
 
