@@ -166,15 +166,10 @@ class StrategyPanel(SettingsCard):
             "shares": ("a", self._shares),
             "placement": ("p", self._placement),
         }
-        placement_tip = setting_of(StrategySettings, "placement").description
         below = {
             "kind": lambda: form.add_wide(self._sentence),
-            "shares": lambda: form.add_row(
-                "Per replica", self._fields, choices.HAND_TIP, tall=True
-            ),
-            "placement": lambda: form.add_row(
-                "Per layer", self._editor, placement_tip, widest=None, tall=True
-            ),
+            "shares": lambda: form.add_whole(self._fields),
+            "placement": lambda: form.add_whole(self._editor),
         }
         for key, (letter, editor) in rows.items():
             form.add_setting(setting_of(StrategySettings, key), editor, letter)
