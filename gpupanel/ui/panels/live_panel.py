@@ -222,7 +222,10 @@ class LivePanel(QWidget):
 
     def _show_plots(self) -> None:
         if all(plot.is_prepared for plot in self._wall.plots):
-            self._stack.setCurrentIndex(1)
+            if self._stack.currentIndex() != 1:
+                self._stack.setCurrentIndex(1)
+                # Not at the next turn of its timer: until then each plot said that it has nothing.
+                self._wall.redraw()
         else:
             self._preparing.start(0)
 
