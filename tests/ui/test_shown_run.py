@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QAbstractItemView, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.cli.run_end import run_document
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Problem
 from gpupanel.ui import formatting
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.progress_panel import ProgressPanel
@@ -116,6 +118,32 @@ def test_that_a_reopened_run_has_curves_and_no_plot_says_that_there_are_none(
         seen |= set(words(loss))
     assert any("loss" in each.lower() for each in seen)
     assert [each for each in seen if each.startswith("No ")] == []
+
+
+def test_that_a_failed_run_fits_a_small_screen_and_its_curves_have_more_room_than_its_log(
+    qtbot: QtBot, window: MainWindow, runs_dir: Path
+) -> None:
+    problem = Problem(
+        code="loss_not_finite",
+        message="The loss is not finite any more: it is nan at step 115.",
+        hint="Lower the learning rate, or clip gradients.",
+    )
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(12)
+        run.end(Outcome.FAILED, problem)
+    window.resize(853, 493)  # 1280 x 740 at 150 %
+    window.begin()
+    window.open_target(run.layout.root)
+    loss = window.live_page.live.findChild(QWidget, "loss_plot")
+    qtbot.waitUntil(loss.isVisible, timeout=10_000)
+    qtbot.wait(100)
+    assert (window.width(), window.height()) == (853, 493)
+    log = window.live_page.log
+    assert window.live_page._splitter.widget(0).height() > 2 * log.height()
+    window.resize(1280, 800)
+    qtbot.wait(100)
+    assert log.findChild(QPlainTextEdit).height() > 40
 
 
 def test_that_no_word_of_hidden_runs_is_seen_while_runs_and_a_comparison_open(
