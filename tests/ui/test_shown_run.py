@@ -17,8 +17,10 @@ from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.progress_panel import ProgressPanel
 from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.run_state import RunState
+from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
-from tests.fakes.run_directory import WrittenRun
+from tests.fakes.readings import busy_sample
+from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.ui.new_window import new_window
 
 pytestmark = pytest.mark.usefixtures("preview_without_process")
@@ -106,16 +108,23 @@ def test_that_the_speed_of_a_run_is_one_figure_in_live_strip_runs_comparison_and
 def test_that_a_reopened_run_has_curves_and_no_plot_says_that_there_are_none(
     qtbot: QtBot, window: MainWindow, runs_dir: Path
 ) -> None:
-    past = past_run(runs_dir)
+    with WrittenRun(runs_dir) as past:
+        past.begin()
+        past.step(12)
+        past.sample(busy_sample(CPU_ONLY, STARTED_S + 1))
+        past.end()
     window.begin()
     window.open_target(past.layout.root)
-    loss = window.live_page.live.findChild(QWidget, "loss_plot")
-    qtbot.waitUntil(loss.isVisible, timeout=10_000)
+    plots = [
+        window.live_page.live.findChild(QWidget, f"{name}_plot")
+        for name in ("loss", "metric", "rate", "utilization")
+    ]
+    qtbot.waitUntil(plots[0].isVisible, timeout=10_000)
     # A word that is seen for a moment is seen.
-    seen: set[str] = set(words(loss))
+    seen: set[str] = set()
     for _ in range(60):
+        seen |= {each for plot in plots for each in words(plot)}
         qtbot.wait(5)
-        seen |= set(words(loss))
     assert any("loss" in each.lower() for each in seen)
     assert [each for each in seen if each.startswith("No ")] == []
 
