@@ -66,7 +66,7 @@ class ApplicationModel(Model):
     fine_tune_from_epoch: PositiveInt | None = fine_tune_from_setting()
     fine_tune_learning_rate: Float32 | None = fine_tune_rate_setting()
     dropout: Fraction = dropout_setting("before the output")
-    batch_norm_synchronized: bool = synchronized_setting(advanced=True)
+    batch_norm_synchronized: bool = synchronized_setting()
 
     module: ClassVar[str] = "application"
     takes: ClassVar[ExampleKind] = ExampleKind.IMAGES

@@ -34,6 +34,7 @@ class InferenceSettings(Value):
         "Batch size",
         "Examples of one call over all devices. It changes speed and memory only, not the result.",
         default=256,
+        advanced=True,
         unit="example",
     )
     output: Literal["npz", "csv"] = setting(

@@ -99,7 +99,7 @@ class SavedModel(Model):
     frozen_layers: FrozenLayers = frozen_setting()
     fine_tune_from_epoch: PositiveInt | None = fine_tune_from_setting()
     fine_tune_learning_rate: Float32 | None = fine_tune_rate_setting()
-    batch_norm_synchronized: bool = synchronized_setting(advanced=True)
+    batch_norm_synchronized: bool = synchronized_setting()
 
     module: ClassVar[str] = "saved"
     is_saved: ClassVar[bool] = True
@@ -169,7 +169,7 @@ class PythonModel(Model):
         default="",
         path=PathKind((".py",), "Python files", "Choose the code that builds the model"),
     )
-    batch_norm_synchronized: bool = synchronized_setting(advanced=True)
+    batch_norm_synchronized: bool = synchronized_setting()
 
     module: ClassVar[str] = "python_model"
     is_code: ClassVar[bool] = True

@@ -50,6 +50,7 @@ def dropout_setting(where: str, default: float = 0.0) -> Any:  # noqa: ANN401
         "The fraction of activations that is dropped at random during training, "
         f"{where}. 0.2 to 0.5 reduces overfitting.",
         default=default,
+        advanced=True,
     )
 
 
@@ -60,6 +61,7 @@ def batch_norm_setting(layers: str) -> Any:  # noqa: ANN401
         f"Normalises the activations of each batch after each {layers}. It often allows a larger "
         "learning rate.",
         default=False,
+        advanced=True,
     )
 
 
@@ -105,6 +107,7 @@ def fine_tune_rate_setting() -> Any:  # noqa: ANN401
         "A tenth or a hundredth of training.learning_rate is usual.",
         default=None,
         off="as before",
+        advanced=True,
         needs=("fine_tune_from_epoch",),
         examples=[1e-5],
     )
@@ -128,6 +131,7 @@ def synchronized_setting(**more: Any) -> Any:  # noqa: ANN401
         "same however the batch is divided. Without it each replica uses its own share only, "
         "which is faster, and the result depends on the shares.",
         default=True,
+        advanced=True,
         **more,
     )
 

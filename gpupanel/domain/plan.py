@@ -54,6 +54,16 @@ class PlannedReplica(Value):
     process: int = 0
 
 
+def replica_name(index: int, device: str) -> str:
+    """A replica in words, the same everywhere.
+
+    Args:
+        index: Counted from 0, as TensorFlow counts replicas and NVML counts GPUs.
+        device: What the device that it runs on is called where it is named.
+    """
+    return f"Replica {index} \N{MIDDLE DOT} {device}"
+
+
 class ProcessRole(StrEnum):
     """What a process of a run is there for."""
 

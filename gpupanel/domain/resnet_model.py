@@ -49,7 +49,7 @@ class ResNetModel(Model):
         default=2,
     )
     dropout: Fraction = dropout_setting("before the output")
-    batch_norm_synchronized: bool = synchronized_setting(advanced=True)
+    batch_norm_synchronized: bool = synchronized_setting()
 
     module: ClassVar[str] = "resnet"
     is_divided: ClassVar[bool] = True

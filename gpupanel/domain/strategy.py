@@ -118,6 +118,7 @@ class StrategySettings(Value):
         "All-reduce",
         "How the gradients of all replicas are summed, which they do once in every step.",
         default=AllReduce.AUTO,
+        advanced=True,
         applies={"kind": (StrategyKind.MIRRORED, StrategyKind.MULTI_WORKER)},
     )
     peer_to_peer: bool = setting(

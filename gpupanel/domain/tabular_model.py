@@ -44,6 +44,7 @@ class TabularModel(Model):
         "column has.",
         default=None,
         off="automatic",
+        advanced=True,
     )
     hidden: Units = hidden_setting(default=(128, 64))
     dropout: Fraction = dropout_setting("after each hidden layer")

@@ -45,12 +45,14 @@ class TransformerModel(Model):
         "How many attentions each block computes at once, each over the width divided by their "
         "number.",
         default=4,
+        advanced=True,
     )
     hidden_units: PositiveInt = setting(
         "Hidden units",
         "Units of the first of the two dense layers in each block; usually 2 to 4 times the "
         "embedding size.",
         default=128,
+        advanced=True,
     )
     dropout: Fraction = dropout_setting(
         "after attention and dense layers, and before the output", default=0.1

@@ -60,6 +60,19 @@ def open_regular(path: Path) -> BufferedReader:
         raise
 
 
+def obstacle(path: Path) -> str | None:
+    """Why what stands there cannot be read; ``None``: it can, or nothing stands there."""
+    try:
+        open_regular(path).close()
+    except NotRegularFileError as error:
+        return f"it is {error.found}, not a regular file"
+    except FileNotFoundError:
+        return "it is a symbolic link that leads nowhere" if path.is_symlink() else None
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
 def _check(path: Path, mode: int) -> None:
     found = kind_of(mode)
     if found is not None:

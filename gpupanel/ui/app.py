@@ -8,12 +8,14 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
+from gpupanel.runs.trust.trusted import trust_problem
 from gpupanel.ui import resources, theme
 from gpupanel.ui.closing import EndingSignals, Leaving, leave
 from gpupanel.ui.error_bridge import ErrorBridge
 from gpupanel.ui.garbage_collection import GarbageCollection
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.remembered import remembered_settings
+from gpupanel.ui.settings_file import open_settings
 from gpupanel.ui.window_settings import runs_folder
 
 _SWITCH_INTERVAL_S = 0.0005
@@ -34,7 +36,7 @@ def open_window(target: Path | None) -> int:
     garbage = GarbageCollection(application)
     garbage.install()
     gc.freeze()  # what imports left is not garbage, and need not be searched again and again
-    settings = QSettings()
+    settings, unusable = open_settings()
     window = make_window(application, settings, runs_folder(remembered_settings(settings)))
     bridge = ErrorBridge(window)
     bridge.raised.connect(window.report_error)
@@ -48,6 +50,7 @@ def open_window(target: Path | None) -> int:
     window.begin()
     if target is not None:
         window.open_target(target)
+    window.report_unusable(tuple(each for each in (unusable, trust_problem()) if each is not None))
     try:
         status = application.exec()
         leave(window, status)

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from gpupanel.runs.following.readings import SampleBatch
 
 
+_LOW = 480
+"""Pixels: a lower page, as on a small screen at 150 %, has no room for curves and log."""
+
+
 class LivePage(QWidget):
     """Binds plots, findings, log and banner to the run that is shown, be it live or past."""
 
@@ -87,7 +91,8 @@ class LivePage(QWidget):
         self._findings.addWidget(self.live)
         self._findings.addWidget(self.evaluation)
         self.log = LogPanel()
-        splitter = QSplitter(Qt.Orientation.Vertical)
+        self._is_low = False
+        splitter = self._splitter = QSplitter(Qt.Orientation.Vertical)
         splitter.addWidget(_CurvesArea(self.findings, self._findings))
         splitter.addWidget(self.log)
         splitter.setStretchFactor(0, 5)
@@ -100,6 +105,16 @@ class LivePage(QWidget):
         layout.addWidget(self.parts)
         layout.addWidget(splitter, 1)
         self._connect()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_low = self.height() < _LOW
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self.log.setLow(is_low=is_low)
+            # The curves first; a person draws the log up where it is wanted.
+            self._splitter.setSizes([_LOW, 1] if is_low else [5 * _LOW, _LOW])
 
     @Slot(object)
     def setRuns(self, runs: tuple[RunSummary, ...]) -> None:

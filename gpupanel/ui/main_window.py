@@ -228,6 +228,11 @@ class MainWindow(QMainWindow):
         """Show something that should not have happened."""
         self._show_errors((problem,))
 
+    def report_unusable(self, problems: tuple[Problem, ...]) -> None:
+        """Show which files the window does without; it works on."""
+        if problems:
+            self._questions.show_problems("Not everything that was remembered is here.", problems)
+
     @Slot(object)
     def _show_errors(self, problems: tuple[Problem, ...]) -> None:
         self._questions.show_problems("Something unexpected happened.", problems)

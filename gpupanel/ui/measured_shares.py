@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gpupanel.domain.event_details import ReplicaSpeed
-from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.plan import LaunchPlan, replica_name
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
@@ -44,7 +44,7 @@ def segments(
     return [
         ShareSegment(
             share=share,
-            name=f"Replica {replica.index} on {device_labels.label(replica.device_key)}",
+            name=replica_name(replica.index, device_labels.label(replica.device_key)),
             color=device_labels.color(replica.device_key),
             note=formatting.rate(rates[replica.index]) if replica.index in rates else "",
         )

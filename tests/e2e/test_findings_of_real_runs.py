@@ -148,7 +148,7 @@ REASONS = {
     ),
     "sleeping replica": Reason(
         "straggler",
-        "Replica 1 on ",
+        "Replica 1 \N{MIDDLE DOT} ",
         model='source = "python"\npath = "model.py"',
         code_of_model=SLEEPING_REPLICA,
         strategy="mirrored",

@@ -404,3 +404,23 @@ def test_that_no_row_of_the_compared_runs_is_cut_off(panel, qtbot, width):
     panel.resize(2_140 - width, 700)
     QTest.qWait(20)
     qtbot.waitUntil(whole)
+
+
+@pytest.mark.parametrize("colors", [theme.LIGHT, theme.DARK], ids=lambda each: each.name)
+def test_that_the_box_of_a_hidden_run_is_seen_in_both_themes(qtbot, qapp, panel, colors):
+    before = theme.current()
+    theme.show(qapp, colors)
+    try:
+        show(panel, FIRST, SECOND)
+        click_check_mark(qtbot, panel, 1)
+        table = panel.findChild(QTableView)
+        row = table.visualRect(table.model().index(1, 0))
+        picture = table.viewport().grab(row.adjusted(0, 0, 28 - row.width(), 0)).toImage()
+        pixels = {
+            picture.pixelColor(x, y).name()
+            for x in range(picture.width())
+            for y in range(picture.height())
+        }
+        assert colors.color("strong_border").name() in pixels
+    finally:
+        theme.show(qapp, before)

@@ -62,7 +62,7 @@ def test_that_a_image_shows_the_devices_in_their_colours(diagram, kind):
     ("kind", "words"),
     [
         ("central_storage", "the weights, once: gradients summed"),
-        ("multi_worker", "replica 1 in worker 1 on RTX 3060 takes 32"),
+        ("multi_worker", "Replica 1 \N{MIDDLE DOT} RTX 3060 in worker 1 takes 32"),
         ("parameter_server", "worker 0 on RTX 4090; worker 1 on RTX 3060; parameter server 0"),
         ("model_parallel", "RTX 4090: layers chosen at start; RTX 3060: layers chosen at start"),
     ],

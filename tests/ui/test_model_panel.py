@@ -5,10 +5,20 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpupanel.domain.model import ApplicationModel, CnnModel, MlpModel, PythonModel, SavedModel
+from gpupanel.domain.model import (
+    ApplicationModel,
+    CnnModel,
+    MlpModel,
+    PythonModel,
+    ResNetModel,
+    SavedModel,
+    TabularModel,
+    TransformerModel,
+)
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.panels.model_panel import ModelPanel
+from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.labels import Note
 from tests.ui.values import MODELS
 
@@ -92,6 +102,7 @@ def test_that_filters_are_asked_for_a_cnn_only(panel):
 
 def test_that_synchronising_is_offered_only_with_batch_normalisation(panel, qtbot):
     panel.setReplicaCount(2)
+    next(each for each in panel.findChildren(FoldButton) if each.isVisibleTo(panel)).click()
     shown = (each for each in panel.findChildren(QCheckBox) if each.isVisibleTo(panel))
     boxes = {each.accessibleName(): each for each in shown}
     norm, synchronized = (
@@ -224,3 +235,25 @@ def test_that_code_says_that_it_runs_when_a_run_is_started(panel):
     assert "No Python file" in note.text()
     panel.setValue(PythonModel(path="/network.py"))
     assert "executed when a run starts" in note.text()
+
+
+@pytest.mark.parametrize("kind", [MlpModel, CnnModel, ResNetModel, TransformerModel, TabularModel])
+def test_that_what_a_beginner_does_not_need_of_a_model_is_folded_away(qtbot, kind):
+    panel = ModelPanel()
+    qtbot.addWidget(panel)
+    panel.setReplicaCount(1)
+    panel.setValue(kind())
+    panel.show()
+    (fold,) = (each for each in panel.findChildren(FoldButton) if each.isVisible())
+    dropout = _visible(panel, "Dropout")
+    assert dropout == []
+    qtbot.mouseClick(fold, Qt.MouseButton.LeftButton)
+    assert len(_visible(panel, "Dropout")) == 1
+    panel.setValue(MlpModel())
+    panel.setValue(kind(dropout=0.25))
+    assert len(_visible(panel, "Dropout")) == 1, "a value that is set is seen"
+
+
+def _visible(panel, name):
+    found = [each for each in panel.findChildren(QWidget) if each.accessibleName() == name]
+    return [each for each in found if each.isVisible() and each.focusProxy() is None]

@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMessageBox, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialogButtonBox,
+    QFileDialog,
+    QLabel,
+    QMessageBox,
+    QStyle,
+    QWidget,
+)
 
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
@@ -72,3 +80,12 @@ def test_that_a_path_with_tags_is_shown_as_it_is(qtbot, window):
     for dialog in dialogs:
         shown = [each for each in dialog.findChildren(QLabel) if "<b>ok</b>" in each.text()]
         assert [each.textFormat() for each in shown] == [Qt.TextFormat.PlainText]
+
+
+def test_that_no_button_of_a_question_has_a_picture_of_the_desktop(qtbot):
+    box = QMessageBox()
+    qtbot.addWidget(box)
+    box.setStandardButtons(QMessageBox.StandardButton.Save | QMessageBox.StandardButton.Cancel)
+    box.ensurePolished()
+    hint = QStyle.StyleHint.SH_DialogButtonBox_ButtonsHaveIcons
+    assert box.style().styleHint(hint, None, box.findChild(QDialogButtonBox)) == 0

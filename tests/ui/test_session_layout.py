@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtCore import QEvent, QPoint, QSettings, Qt
+from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import (
     QApplication,
     QLabel,
@@ -17,13 +19,19 @@ from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.model import MlpModel
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySample
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.starting_profile import starting_profile
 from gpupanel.ui.inputs.counter import Counter
+from gpupanel.ui.inputs.quiet_inputs import ComboBox
 from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.panels.strategy_panel.placement_editor import PlacementEditor
 from gpupanel.ui.panels.welcome_panel import WelcomePanel
+from gpupanel.ui.widgets import tips
+from gpupanel.ui.widgets.labels import ElidedLabel, NameLabel
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_4090, TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
@@ -102,6 +110,53 @@ def test_that_nothing_is_cut_at_the_side_and_no_bar_is_off_the_screen(
             if area.isVisible() and area.horizontalScrollBar().maximum() > 0
         ]
         assert wide == []
+
+
+LONG = "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition"
+
+
+def _is_cut(label: QLabel) -> bool:
+    if isinstance(label, ElidedLabel) or label.wordWrap() or not label.pixmap().isNull():
+        return False
+    return label.isVisible() and label.width() < label.sizeHint().width()
+
+
+def test_that_long_names_of_gpus_have_an_ellipsis_before_their_number_and_a_tooltip(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown_tips: list[str] = []
+    # The offscreen plugin warns of a tooltip's window.
+    fake = SimpleNamespace(showText=lambda _place, tip, _widget: shown_tips.append(tip))
+    monkeypatch.setattr(tips, "QToolTip", fake)
+    same = tuple(gpu.model_copy(update={"name": LONG}) for gpu in TWO_UNEQUAL.gpus)
+    inventory = DeviceInventory(driver="580.65", devices=(*same, CPU))
+    window.resize(1100, 700)
+    window.session.set_inventory(inventory)
+    window.session.set_sample(busy(inventory))
+    profile = starting_profile(inventory)
+    by_hand = StrategySettings(kind=StrategyKind.MIRRORED, shares=(16, 16))
+    layers = StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement={"dense_1": 1})
+    for strategy, combos in ((by_hand, 0), (layers, 1)):
+        window.session.edit(
+            profile.model_copy(update={"strategy": strategy, "model": MlpModel(hidden=(64,))})
+        )
+        window.session.prepare_now()
+        qtbot.wait(50)
+        page = window.session_page
+        assert [each.text() for each in page.findChildren(QLabel) if _is_cut(each)] == []
+        names = [each for each in page.findChildren(NameLabel) if each.isVisible()]
+        assert len(names) >= 4
+        places = page.strategy.findChild(PlacementEditor).findChildren(ComboBox)
+        boxes = [each for each in places if each.isVisible() and "Edition" in each.currentText()]
+        assert len(boxes) >= combos
+        for each in (*names, *boxes):
+            shown = each.shownText()
+            assert "\N{HORIZONTAL ELLIPSIS}" in shown
+            assert shown.endswith(("#1", "#2"))
+            point = each.rect().center()
+            asked = QHelpEvent(QEvent.Type.ToolTip, point, each.mapToGlobal(point))
+            QApplication.sendEvent(each, asked)
+            assert "Blackwell Max-Q Workstation Edition #" in shown_tips[-1]
 
 
 def test_that_the_welcome_of_a_first_start_fits_a_small_screen(
@@ -201,13 +256,31 @@ def test_that_a_folded_section_says_what_is_set_and_what_is_wrong(
     qtbot.waitUntil(lambda: data._head._words.text() == "1 problem to fix", timeout=10_000)
 
 
+def test_that_what_will_happen_folds_and_says_it_in_a_line(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    plan = window.session_page.plan
+    window.session.set_inventory(TWO_UNEQUAL)
+    window.session.edit(starting_profile(TWO_UNEQUAL))
+    window.session.prepare_now()
+    sentence = plan.findChild(QLabel, "plan_summary")
+    (head,) = (each for each in plan.findChildren(QToolButton) if each.text() == "WHAT WILL HAPPEN")
+    qtbot.mouseClick(head, Qt.MouseButton.LeftButton)
+    assert not sentence.isVisible()
+    assert plan._head._words.isVisible()
+    assert plan._head._words.text() == sentence.text() != ""
+    qtbot.mouseClick(head, Qt.MouseButton.LeftButton)
+    assert sentence.isVisible()
+
+
 def test_that_folds_come_back_in_the_next_window(
     qtbot: QtBot, settings: QSettings, runs_dir
 ) -> None:
     for folded in (False, True):
         window = new_window(settings, runs_dir, Person())
-        assert window.session_page.data.is_folded is folded
-        window.session_page.data.set_folded(folded=True)
+        for section in (window.session_page.data, window.session_page.plan):
+            assert section.is_folded is folded
+            section.set_folded(folded=True)
         window.close()
         window.deleteLater()
 

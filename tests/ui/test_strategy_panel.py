@@ -6,14 +6,17 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
-from gpupanel.ui import theme
+from gpupanel.ui import measured_shares, theme
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.panels.strategy_panel import StrategyPanel
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
-from gpupanel.ui.widgets.labels import Note
+from gpupanel.ui.widgets.buttons import FoldButton
+from gpupanel.ui.widgets.labels import ElidedLabel, Note
 from tests.fakes.devices import CPU_ONLY
 from tests.ui.values import STRATEGIES, TWO_GPUS, mirrored
 
@@ -87,6 +90,7 @@ _FIELDS = {
 @pytest.mark.parametrize("kind", StrategyKind)
 def test_that_only_fields_that_mean_something_are_shown(panel, kind):
     panel.setValue(StrategySettings(kind=kind))
+    panel.findChild(FoldButton).click()
     every = set().union(*_FIELDS.values())
     shown = {
         each.accessibleName()
@@ -198,8 +202,22 @@ def test_that_the_diagram_is_painted_in_the_colours_of_the_devices(panel, qtbot)
 def test_that_the_diagram_says_the_plan_to_those_who_cannot_see_it(panel):
     panel.setPlan(_plan((48, 16)))
     words = panel.findChild(DivisionDiagram).accessibleDescription()
-    assert "replica 0 on RTX 4090 takes 48" in words
-    assert "replica 1 on RTX 3060 takes 16" in words
+    assert "Replica 0 \N{MIDDLE DOT} RTX 4090 takes 48" in words
+    assert "Replica 1 \N{MIDDLE DOT} RTX 3060 takes 16" in words
+
+
+def test_that_a_replica_has_the_same_words_in_diagram_fields_bar_and_report(panel):
+    plan = _plan((48, 16))
+    panel.setValue(StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16)))
+    panel.setPlan(plan)
+    words = "Replica 1 \N{MIDDLE DOT} RTX 3060"
+    assert words in panel.findChild(DivisionDiagram).accessibleDescription()
+    fields = panel.findChild(ShareFields)
+    assert [each.text() for each in fields.findChildren(ElidedLabel)][1] == words
+    names = [each.accessibleName() for each in fields.findChildren(Counter)]
+    assert names[1] == "Share of replica 1 \N{MIDDLE DOT} RTX 3060"
+    shown = measured_shares.segments(plan, plan.shares, (), DeviceLabels(TWO_GPUS))
+    assert shown[1].name == words
 
 
 def test_that_the_last_diagram_fades_when_there_is_no_plan(panel):
@@ -235,6 +253,7 @@ def test_that_the_label_of_shares_stands_on_the_line_of_the_first(panel, qtbot):
 def test_that_peer_to_peer_is_offered_where_gpus_hand_gradients_to_each_other(panel, qtbot):
     peers = panel.findChild(QCheckBox, "peer_to_peer")
     panel.show()
+    panel.findChild(FoldButton).setChecked(True)
     assert not peers.isVisible()
     _choose(panel, "strategy_chooser", StrategyKind.MIRRORED)
     assert peers.isVisible()
@@ -248,3 +267,26 @@ def test_that_peer_to_peer_is_offered_where_gpus_hand_gradients_to_each_other(pa
     peers.click()
     assert not peers.isVisible()
     assert panel.value().peer_to_peer is True
+
+
+def test_that_rarely_needed_settings_are_folded_until_one_is_set_or_has_a_problem(panel, qtbot):
+    panel.setValue(StrategySettings(kind=StrategyKind.MIRRORED))
+    panel.show()
+    (fold,) = panel.findChildren(FoldButton)
+    summing = panel._all_reduce
+    assert fold.isVisible()
+    assert not summing.isVisible()
+    qtbot.mouseClick(fold, Qt.MouseButton.LeftButton)
+    assert summing.isVisible()
+    qtbot.mouseClick(fold, Qt.MouseButton.LeftButton)
+    panel.setValue(StrategySettings(kind=StrategyKind.ONE_DEVICE))
+    assert not fold.isVisible(), "nothing is in it"
+    chosen = StrategySettings(kind=StrategyKind.MIRRORED, all_reduce=AllReduce.NCCL)
+    panel.setValue(chosen)
+    assert summing.isVisible()
+    fold.setChecked(False)
+    panel.setValue(chosen.model_copy(update={"shares": "balanced"}))
+    assert not summing.isVisible(), "a person folded it"
+    message = "NCCL is not there."
+    panel.setProblems((Problem(code="x", field="strategy.all_reduce", message=message),))
+    assert summing.isVisible()

@@ -27,6 +27,7 @@ from gpupanel.ui.task_choices import (
     name_after_model,
     predicting,
 )
+from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.reading_order import tab_stops
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 from tests.ui.values import TWO_GPUS
@@ -98,6 +99,7 @@ def test_that_every_value_comes_back_unchanged_and_unannounced(panel, value):
 )
 def test_that_only_what_the_task_needs_is_asked_for(panel, task, shown):
     panel.setValue(TaskChoices(task=task))
+    panel.findChild(FoldButton).click()
     names = {"Examples", "Batch size", "Output"}
     assert shown == {
         each.accessibleName()

@@ -22,6 +22,7 @@ from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.process_environment import PLANNED_VARIABLES
 from gpupanel.domain.value import Value
 from gpupanel.files.cache_folder import cache_root
+from gpupanel.files.regular_files import open_regular
 from gpupanel.files.whole_files import whole_file
 
 _MOST_ANSWERS: Final = 8
@@ -118,7 +119,8 @@ def forget_support() -> None:
 
 def _read() -> tuple[_Answer, ...]:
     try:
-        return _Answers.model_validate_json(_file().read_bytes()).answers
+        with open_regular(_file()) as file:
+            return _Answers.model_validate_json(file.read()).answers
     except (OSError, ValidationError):
         return ()
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.finding import Finding
+from gpupanel.domain.plan import replica_name
 from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.strategy import SHARING_KINDS, AllReduce
 from gpupanel.domain.time_spent import TimeCategory, TimeSpent
@@ -42,8 +43,8 @@ def straggler(context: FindingContext) -> Iterator[Finding]:
     yield Finding(
         problem=hint(
             "straggler",
-            f"Replica {slowest} on {context.name(key)} takes {_times(times)} times "
-            f"as long for its {context.shares[slowest]:,} examples as replica {fastest} for "
+            f"{_name(context, slowest)} takes {_times(times)} times as long for its "
+            f"{context.shares[slowest]:,} examples as {_name(context, fastest)} for "
             f"{context.shares[fastest]:,}, which waits for {waiting * 100:.0f} % of the time.",
             f"Balanced shares give each what it can do: up to {gain * 100:.0f} % less time a "
             "step, as far as its time follows from its examples.",
@@ -57,6 +58,10 @@ def straggler(context: FindingContext) -> Iterator[Finding]:
         cost_fraction=min(1.0, gain * trained_s(spent) / spent.seconds),
         device_key=key,
     )
+
+
+def _name(context: FindingContext, replica: int) -> str:
+    return replica_name(replica, context.name(context.plan.replicas[replica].device_key))
 
 
 def _gain(context: FindingContext, spent: TimeSpent) -> float | None:

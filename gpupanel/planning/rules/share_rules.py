@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gpupanel.domain.plan import replica_name
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
 from gpupanel.planning.context import PlanningContext
@@ -87,10 +88,15 @@ def shares_do_not_fit(context: PlanningContext) -> Iterator[Problem]:
 
 def replica_without_share(context: PlanningContext) -> Iterator[Problem]:
     """Replicas that were given no example."""
-    strategy, shares = context.profile.strategy, context.shares
-    if shares is None or isinstance(strategy.shares, str) or strategy.kind not in SHARING_KINDS:
+    strategy, plan = context.profile.strategy, context.plan
+    if plan is None or isinstance(strategy.shares, str) or strategy.kind not in SHARING_KINDS:
         return
-    idle = [str(index) for index, share in enumerate(shares) if share == 0]
+    names = {device.key: device.name for device in plan.devices}
+    idle = [
+        replica_name(each.index, names.get(each.device_key, each.device_key))
+        for each in plan.replicas
+        if each.share == 0
+    ]
     if not idle:
         return
     then, hint = " and will only wait", "Give it examples, or switch its device off."
@@ -101,9 +107,13 @@ def replica_without_share(context: PlanningContext) -> Iterator[Problem]:
         code="replica_without_share",
         severity=Severity.WARNING,
         field="strategy.shares",
-        message=f"Replica {', '.join(idle)} has a share of 0{then}.",
+        message=f"{idle[0]}{_others(len(idle) - 1)} a share of 0{then}.",
         hint=hint,
     )
+
+
+def _others(count: int) -> str:
+    return f" and {count} more have" if count else " has"
 
 
 def _sharing_replicas(context: PlanningContext) -> int:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.files.guarded_files import PRIVATE_FILE
+from gpupanel.files.regular_files import obstacle, open_regular
 from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import read_profile, write_profile
@@ -42,8 +43,11 @@ class QueueFiles:
             ProblemError: The file cannot be read, or this version does not understand it.
         """
         try:
-            text = self._line.read_text(encoding="utf-8")
-        except FileNotFoundError:
+            with open_regular(self._line) as file:
+                text = file.read().decode()
+        except FileNotFoundError as error:
+            if self._line.is_symlink():
+                raise ProblemError(self._unreadable(error)) from error
             return WaitingLine()
         except (OSError, UnicodeDecodeError) as error:
             raise ProblemError(self._unreadable(error)) from error
@@ -78,7 +82,8 @@ class QueueFiles:
     def fingerprint(self) -> Fingerprint | None:
         """Something that differs after each change; ``None`` while there is no queue."""
         try:
-            found = self._line.stat()
+            # Of a link that leads nowhere its own: it is no queue, and reading it says so.
+            found = self._line.stat() if self._line.exists() else self._line.lstat()
         except OSError:
             return None
         return (found.st_ino, found.st_mtime_ns, found.st_size)
@@ -116,10 +121,10 @@ class QueueFiles:
         self.change(tidied)
 
     def _unreadable(self, error: Exception) -> Problem:
+        found = obstacle(self._line) or "it is damaged, or of a newer gpupanel"
         return Problem(
             code="queue_unreadable",
-            message=f"The queue in {self._line} cannot be read: it is damaged, or of a newer "
-            "gpupanel.",
+            message=f"The queue in {self._line} cannot be read: {found}.",
             hint="Update gpupanel; or move the file away to begin with an empty queue.",
             detail=str(error),
         )

@@ -5,7 +5,7 @@ from typing import Final
 from gpupanel.domain.change_text import memory_policy_text
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.number_text import DASH, count, rate
-from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.plan import LaunchPlan, replica_name
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.runs.report.markup import Html, element, joined, section, table
@@ -60,7 +60,7 @@ def _replicas(plan: LaunchPlan, events: RunEvents) -> Html:
         place = plan.gang[replica.process].name if replica.process in range(len(plan.gang)) else ""
         part = share / plan.global_batch_size
         row = (
-            names.get(replica.device_key, replica.device_key),
+            replica_name(replica.index, names.get(replica.device_key, replica.device_key)),
             joined(element("code", replica.logical_device), f" {place}" if plan.processes else ""),
             _bar(part),
             count(share),
@@ -68,7 +68,7 @@ def _replicas(plan: LaunchPlan, events: RunEvents) -> Html:
         )
         rows.append((*row, rate(speeds.get(replica.index))) if speeds else row)
     rows += _and_more(len(plan.replicas), 6 if speeds else 5)
-    heads: tuple[str, ...] = ("Replica on", "Logical device", "", "Share", "of the batch")
+    heads: tuple[str, ...] = ("Replica", "Logical device", "", "Share", "of the batch")
     chosen = "Shares as they were measured last." if fits else ""
     note = element("p", chosen, class_="muted") if chosen else Html()
     return joined(note, table((*heads, "Measured") if speeds else heads, rows, texts=3))

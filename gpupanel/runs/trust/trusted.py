@@ -15,7 +15,9 @@ from pydantic import Field, ValidationError
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.value import Value
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.guarded_files import PRIVATE_FILE
+from gpupanel.files.regular_files import obstacle, open_regular
 from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.private_files import make_private_folder
@@ -114,6 +116,21 @@ def not_trusted(code: UserCode, severity: Severity = Severity.ERROR) -> Problem:
     )
 
 
+def trust_problem() -> Problem | None:
+    """What else stands in the place of the file; ``None``: the file, or nothing."""
+    place = trusted_file()
+    found = obstacle(place)
+    if found is None:
+        return None
+    return Problem(
+        code="trust_unreadable",
+        severity=Severity.WARNING,
+        message=f"The list of trusted code, {visible_line(str(place))}, cannot be read: {found}. "
+        "No code counts as trusted.",
+        hint="Move it away; a run with code of one's own then asks again.",
+    )
+
+
 def trusted_file() -> Path:
     """Where it is remembered: ``trusted.json`` in the user's configuration of gpupanel."""
     named = os.environ.get(CONFIG_DIR_VARIABLE)
@@ -124,7 +141,8 @@ def trusted_file() -> Path:
 def _read() -> _TrustedCode:
     """What is remembered; nothing, where the file is missing or cannot be read."""
     try:
-        return _TrustedCode.model_validate_json(trusted_file().read_bytes())
+        with open_regular(trusted_file()) as file:
+            return _TrustedCode.model_validate_json(file.read())
     except (OSError, ValidationError):
         # Asking again does no harm; taking a damaged file for trust would.
         return _TrustedCode()

@@ -28,7 +28,6 @@ class SettingsCard(QFrame):
         parent: QWidget | None = None,
         *,
         tables: Iterable[str] = (),
-        foldable: bool = True,
     ) -> None:
         """Makes an empty one.
 
@@ -36,14 +35,13 @@ class SettingsCard(QFrame):
             title: Shown at its top.
             parent: The owner in Qt's sense.
             tables: The first parts of the profile keys that it edits (``training``).
-            foldable: A click on the title folds what is below it away.
         """
         super().__init__(parent)
         self.setProperty("card", "true")
         self.section_title = title
         """What stands at its top."""
         self._error_count, self._in_short = 0, ""
-        self._head = SectionHead(title, foldable=foldable)
+        self._head = SectionHead(title)
         self._head.folded.connect(self._fold)
         content = QWidget(self)
         self.body = column_in(content)

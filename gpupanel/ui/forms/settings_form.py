@@ -78,9 +78,7 @@ class SettingsForm(QWidget):
         editor.setSizePolicy(QSizePolicy.Policy.Expanding, editor.sizePolicy().verticalPolicy())
         if tall:
             caption.setAlignment(Qt.AlignmentFlag.AlignTop)
-            begins_with_input = isinstance(editor.focusProxy(), ComboBox) or getattr(
-                editor, "begins_with_input", False
-            )
+            begins_with_input = isinstance(editor.focusProxy(), ComboBox)
             caption.setContentsMargins(0, _TO_FIRST_LINE if begins_with_input else 0, 0, 0)
         if widest is not None:
             editor.setMaximumWidth(widest)
@@ -112,15 +110,16 @@ class SettingsForm(QWidget):
         if key:
             self._editors[key] = widget
 
-    def add_whole(self, widget: QWidget, *, key: str) -> None:
+    def add_whole(self, widget: QWidget, *, key: str = "") -> None:
         """Adds a widget that takes both columns, such as a table of settings within this one.
 
         Args:
             widget: What is added.
-            key: The profile key that it edits.
+            key: The profile key that it edits, if it does.
         """
         self._layout.addRow(widget)
-        self._editors[key] = widget
+        if key:
+            self._editors[key] = widget
 
     def add_fold(self, fold: QWidget) -> None:
         """Adds the line that folds the rows below it away: it begins where their titles do.

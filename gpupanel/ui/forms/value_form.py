@@ -61,8 +61,7 @@ class ValueForm(SettingsForm):
             for name, setting in self._settings.items()
         }
         self._hidden: set[str] = set()
-        self._more = FoldButton("Advanced")
-        teach(self._more, "Advanced", _MORE_TIP)
+        self._more = advanced_fold()
         self._lay_out(taken)
         self._more.toggled.connect(self._show_rows)
         self._unfold({name for name, each in self._settings.items() if _is_set(each, value)})
@@ -186,6 +185,13 @@ class ValueForm(SettingsForm):
         if value != self._value:
             self.setValue(value)
             self.valueChanged.emit(value)
+
+
+def advanced_fold() -> FoldButton:
+    """What unfolds the settings that few need."""
+    fold = FoldButton("Advanced")
+    teach(fold, "Advanced", _MORE_TIP)
+    return fold
 
 
 def _input_of(setting: Setting) -> QWidget:

@@ -3,22 +3,70 @@
 Scrolling through a page of settings must never change one of them by the way.
 """
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QSlider, QSpinBox, QWidget
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QHelpEvent, QPaintEvent, QShowEvent, QWheelEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QSlider,
+    QSpinBox,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QWidget,
+)
 from typing_extensions import override
+
+from gpupanel.ui.widgets.tips import show_whole
 
 TEXT_MARGIN = 6
 """Pixels before a number; a style sheet cannot set it."""
+_AROUND_TEXT, _AROUND_ICON = 2, 4
+"""Pixels, as ``QCommonStyle`` leaves them free (CE_ComboBoxLabel)."""
 _FOR_READER = "label_for_reader"
 
 
 class ComboBox(QComboBox):
-    """A combo box that ignores the wheel unless focused."""
+    """A combo box that ignores the wheel unless focused.
+
+    What does not fit has an ellipsis, and stands in the tooltip: Qt cuts it anywhere.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._elide_mode = Qt.TextElideMode.ElideRight
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def setElideMode(self, mode: Qt.TextElideMode) -> None:
+        """Shorten it there instead of at its end, where the end distinguishes things."""
+        self._elide_mode = mode
+        self.update()
+
+    def shownText(self) -> str:
+        """What is seen of its text now."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = QStyle.SubControl.SC_ComboBoxEditField
+        control = QStyle.ComplexControl.CC_ComboBox
+        room = self.style().subControlRect(control, option, field, self).width() - _AROUND_TEXT
+        if not option.currentIcon.isNull():
+            room -= option.iconSize.width() + _AROUND_ICON
+        return self.fontMetrics().elidedText(self.currentText(), self._elide_mode, max(0, room))
+
+    @override
+    def paintEvent(self, e: QPaintEvent) -> None:
+        painter = QStylePainter(self)
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        option.currentText = self.shownText()
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            return show_whole(self, event, self.currentText(), self.shownText())
+        return super().event(event)
 
     @override
     def wheelEvent(self, e: QWheelEvent) -> None:

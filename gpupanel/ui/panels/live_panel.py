@@ -56,7 +56,7 @@ class LivePanel(QWidget):
         super().__init__(parent)
         self._curves = RunCurves()
         self._inventory: DeviceInventory | None = None
-        self._has_ended = False
+        self._has_ended = self._has_samples = False
         self._empty = EmptyState(*_NOTHING)
         self._wall = PlotWall(self._curves)
         self._axes = AxisTools(
@@ -104,7 +104,7 @@ class LivePanel(QWidget):
         """Forget the run that is shown: another one is opened."""
         self._show_run(RunCurves())
         self.setWord("")
-        self._has_ended = False
+        self._has_ended = self._has_samples = False
         self._empty.setTexts(*_OPENING)
         self._stack.setCurrentIndex(0)
         self._preparing.start(0)
@@ -133,6 +133,9 @@ class LivePanel(QWidget):
         """Take in what the devices reported since the last call."""
         self._curves.add_samples(samples)
         self._show_what_there_is()
+        if not self._has_samples:
+            self._has_samples = True
+            self._wall.redraw()
 
     def _arrange(self) -> None:
         plots = QWidget()
@@ -222,7 +225,10 @@ class LivePanel(QWidget):
 
     def _show_plots(self) -> None:
         if all(plot.is_prepared for plot in self._wall.plots):
-            self._stack.setCurrentIndex(1)
+            if self._stack.currentIndex() != 1:
+                self._stack.setCurrentIndex(1)
+                # Not at the next turn of its timer: until then each plot said that it has nothing.
+                self._wall.redraw()
         else:
             self._preparing.start(0)
 

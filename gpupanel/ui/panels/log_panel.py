@@ -77,6 +77,10 @@ class LogPanel(QWidget):
         layout.addLayout(head)
         layout.addWidget(self._text, 1)
 
+    def setLow(self, *, is_low: bool) -> None:
+        """Whether its head alone may be seen, so that there is room for what is above it."""
+        self._text.setMinimumHeight(1 if is_low else 0)
+
     def clear(self, path: Path | None = None) -> None:
         """Show the log of another run, which is the file at ``path``."""
         self._text.clear()

@@ -3,13 +3,14 @@
 import re
 from enum import StrEnum
 
-from PySide6.QtCore import QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.visible_text import visible_line, visible_lines
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.tips import show_whole
 
 
 class Tone(StrEnum):
@@ -41,7 +42,10 @@ def set_role(widget: QWidget, role: str) -> None:
 
 
 class ElidedLabel(QLabel):
-    """One line of text, with an ellipsis where there is no room for all of it."""
+    """One line of text, with an ellipsis where there is no room for all of it.
+
+    Then its tooltip begins with all of it.
+    """
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
@@ -63,12 +67,22 @@ class ElidedLabel(QLabel):
         del width
         return self.text()
 
+    def shownText(self) -> str:
+        """What is seen of it now."""
+        width = self.contentsRect().width()
+        words = visible_line(self.wordsFor(width))
+        return self.fontMetrics().elidedText(words, self._elide_mode, width)
+
+    @override
+    def event(self, e: QEvent) -> bool:
+        if isinstance(e, QHelpEvent) and e.type() is QEvent.Type.ToolTip:
+            return show_whole(self, e, self.text(), self.shownText())
+        return super().event(e)
+
     @override
     def paintEvent(self, arg__1: QPaintEvent) -> None:
         painter = QPainter(self)
-        rect = self.contentsRect()
-        words = visible_line(self.wordsFor(rect.width()))
-        text = self.fontMetrics().elidedText(words, self._elide_mode, rect.width())
+        rect, text = self.contentsRect(), self.shownText()
         self.style().drawItemText(
             painter,
             rect,
@@ -78,6 +92,14 @@ class ElidedLabel(QLabel):
             text,
             self.foregroundRole(),
         )
+
+
+class NameLabel(ElidedLabel):
+    """A name whose end distinguishes it from its like: it is shortened in its middle."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setElideMode(Qt.TextElideMode.ElideMiddle)
 
 
 class ShorterLabel(ElidedLabel):

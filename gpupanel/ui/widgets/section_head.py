@@ -1,7 +1,7 @@
 """The title of a section: folds it, and says in short what is in it while it is folded."""
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
 from gpupanel.ui.widgets.layouts import row_in
@@ -9,41 +9,33 @@ from gpupanel.ui.widgets.tips import teach, wrapped
 
 
 class SectionHead(QWidget):
-    """A title; where it can be folded, a button with an arrow.
+    """A title that folds what belongs to it: a button with an arrow.
 
     Args:
         title: Shown in capitals.
-        foldable: Whether a click folds what belongs to it.
     """
 
     folded = Signal(bool)
     """What belongs to it is to be hidden, or shown again."""
 
-    def __init__(self, title: str, *, foldable: bool, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._is_folded = False
         row = row_in(self)
         self._words = ElidedLabel(parent=self)
         self._words.setProperty("textSize", "small")
         self._words.hide()
-        self._button: QToolButton | None = None
-        if foldable:
-            self._button = QToolButton(self)
-            self._button.setText(title.upper())
-            self._button.setProperty("role", "section")
-            self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            self._button.setArrowType(Qt.ArrowType.DownArrow)
-            self._button.setCheckable(True)
-            self._button.setChecked(True)
-            self._button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            teach(self._button, title, f"Folds or unfolds the section {title}")
-            self._button.toggled.connect(self._turn)
-            row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignLeft)
-        else:
-            caption = QLabel(title.upper(), self)
-            caption.setProperty("role", "section")
-            caption.setAccessibleName(title)
-            row.addWidget(caption)
+        self._button = QToolButton(self)
+        self._button.setText(title.upper())
+        self._button.setProperty("role", "section")
+        self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._button.setArrowType(Qt.ArrowType.DownArrow)
+        self._button.setCheckable(True)
+        self._button.setChecked(True)
+        self._button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        teach(self._button, title, f"Folds or unfolds the section {title}")
+        self._button.toggled.connect(self._turn)
+        row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignLeft)
         row.addWidget(self._words, 1)
 
     @property
@@ -52,9 +44,8 @@ class SectionHead(QWidget):
         return self._is_folded
 
     def set_folded(self, *, folded: bool) -> None:
-        """Fold it or unfold it; nothing where it cannot be folded."""
-        if self._button is not None:
-            self._button.setChecked(not folded)
+        """Fold it or unfold it."""
+        self._button.setChecked(not folded)
 
     def set_words(self, words: str, *, is_error: bool) -> None:
         """Say in short what is in it."""
@@ -65,8 +56,6 @@ class SectionHead(QWidget):
     @Slot(bool)
     def _turn(self, open_: bool) -> None:
         self._is_folded = not open_
-        if self._button is not None:
-            arrow = Qt.ArrowType.DownArrow if open_ else Qt.ArrowType.RightArrow
-            self._button.setArrowType(arrow)
+        self._button.setArrowType(Qt.ArrowType.DownArrow if open_ else Qt.ArrowType.RightArrow)
         self._words.setVisible(self._is_folded)
         self.folded.emit(self._is_folded)

@@ -14,7 +14,7 @@ class ShareSegment:
 
     Attributes:
         share: Examples of each global batch.
-        name: Who takes them, in words ("Replica 0 on GeForce RTX 4090").
+        name: Who takes them, in words ("Replica 0 \N{MIDDLE DOT} RTX 4090").
         color: The colour of its device.
         note: What is known of it beside the share, such as its speed; shown below it.
     """

@@ -2,9 +2,10 @@
 
 from html import escape
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QToolTip, QWidget
 
-from gpupanel.domain.visible_text import visible_lines
+from gpupanel.domain.visible_text import visible_line, visible_lines
 
 
 def wrapped(tip: str) -> str:
@@ -14,6 +15,25 @@ def wrapped(tip: str) -> str:
     and load the picture that it names.
     """
     return f"<qt>{escape(visible_lines(tip)).replace(chr(10), '<br>')}</qt>" if tip else ""
+
+
+def show_whole(widget: QWidget, event: QHelpEvent, whole: str, shown: str) -> bool:
+    """Answers a question for the tooltip of what may be shortened: all of it first.
+
+    Args:
+        widget: What is asked.
+        event: The question.
+        whole: All that it says.
+        shown: What is seen of that.
+
+    Returns:
+        That the question was answered.
+    """
+    tip = widget.toolTip()
+    if shown != visible_line(whole) and escape(visible_lines(whole)) not in tip:
+        tip = f"{wrapped(whole)}{tip and f'<p>{tip}</p>'}"
+    QToolTip.showText(event.globalPos(), tip, widget)
+    return True
 
 
 def teach(widget: QWidget, name: str, tip: str) -> None:

@@ -393,6 +393,8 @@ def test_that_a_replica_without_a_share_is_warned_of() -> None:
     strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares=(64, 0))
     problem = found(cpu_profile(strategy=strategy), "replica_without_share", CPU_ONLY)
     assert problem.severity is Severity.WARNING
+    name = CPU_ONLY.devices[0].name
+    assert problem.message.startswith(f"Replica 1 \N{MIDDLE DOT} {name} has a share of 0")
 
 
 def test_that_workers_without_a_share_are_said_to_take_an_example_or_the_whole_batch() -> None:

@@ -9,7 +9,7 @@ from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.process_text import process_words
 from gpupanel.ui.widgets.color_dot import ColorDot
-from gpupanel.ui.widgets.labels import Caption, ElidedLabel
+from gpupanel.ui.widgets.labels import Caption, ElidedLabel, NameLabel
 from gpupanel.ui.widgets.layouts import discard
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -84,7 +84,7 @@ class OtherProcessesList(QWidget):
         for held in others:
             label = self._device_labels.label(held.device_key, held.device_name)
             dot = ColorDot(self._device_labels.color_number(held.device_key))
-            self._add_row(held.device_key, ElidedLabel(label), dot)
+            self._add_row(held.device_key, NameLabel(label), dot)
             known = {_identity(held, process): process for process in held.processes}
             order = self._order[held.device_key]
             for identity in order[:_MOST_ROWS]:

@@ -67,7 +67,7 @@ class PlanPanel(SettingsCard):
     """A person wants the devices to be tested."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("What will happen", parent, foldable=False)
+        super().__init__("What will happen", parent)
         self.setObjectName("plan_panel")
         self._preparation = Preparation()
         self._device_labels = DeviceLabels()
@@ -152,7 +152,7 @@ class PlanPanel(SettingsCard):
     def setTask(self, task: Task) -> None:
         """What the run is to do, which the summary says."""
         self._task = task
-        self._summary.setText(self._sentence())
+        self._show_sentence()
         self.estimate.setVisible(task == "train")
         self._test.setVisible(task == "train")
 
@@ -168,7 +168,7 @@ class PlanPanel(SettingsCard):
         self._show_severity()
         self._show_epochs()
         self._icon.setVisible(preparation != Preparation())
-        self._summary.setText(self._sentence())
+        self._show_sentence()
         self._problems.setProblems(preparation.problems)
         if not preparation.problems:
             leave_focus(self._problem_part)
@@ -194,7 +194,7 @@ class PlanPanel(SettingsCard):
         if checking != self._is_checking:
             self._is_checking = checking
             self._show_severity()
-            self._summary.setText(self._sentence())
+            self._show_sentence()
 
     def setRunStatus(self, status: RunStatus | None) -> None:
         """The run that goes on or went on last: the shares it measured, what it was answered."""
@@ -221,6 +221,11 @@ class PlanPanel(SettingsCard):
             text = f"{text} {self._fine_tuning.sentence}".strip()
         self._epochs.setText(breakable(text))
         self._epochs.setVisible(bool(text))
+
+    def _show_sentence(self) -> None:
+        sentence = self._sentence()
+        self._summary.setText(sentence)
+        self.set_summary(sentence)
 
     def _sentence(self) -> str:
         plan, problems = self._preparation.plan, self._preparation.problems

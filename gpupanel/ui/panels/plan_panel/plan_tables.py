@@ -9,7 +9,7 @@ from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.plan_panel import plan_text
 from gpupanel.ui.widgets.color_dot import ColorDot
-from gpupanel.ui.widgets.labels import ElidedLabel, Note
+from gpupanel.ui.widgets.labels import NameLabel, Note
 from gpupanel.ui.widgets.layouts import CellGrid, row_in
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -53,7 +53,7 @@ class ReplicaTable(CellGrid):
             (
                 ColorDot(device_labels.color_number(key)),
                 QLabel(str(number)),
-                ElidedLabel(device_labels.label(key)),
+                NameLabel(device_labels.label(key)),
                 _copyable(logical),
                 _number(share),
             )
@@ -137,7 +137,7 @@ def _devices(process: PlannedProcess, device_labels: DeviceLabels) -> QWidget:
     layout = row_in(cell)
     for device in process.devices:
         layout.addWidget(ColorDot(device_labels.color_number(device.key)))
-        layout.addWidget(QLabel(device_labels.label(device.key, device.name)))
+        layout.addWidget(NameLabel(device_labels.label(device.key, device.name)))
     if not process.devices:
         none = QLabel("no device")
         none.setProperty("tone", "muted")
@@ -146,8 +146,9 @@ def _devices(process: PlannedProcess, device_labels: DeviceLabels) -> QWidget:
     return cell
 
 
-_WORDS_WIDTH = 200
-"""In pixels: a long name is shortened before the words beside it wrap."""
+_WORDS_WIDTH = 140
+"""In pixels: beside a long name the words wrap before so little of it is left that it says
+nothing."""
 
 
 class MemoryList(CellGrid):
@@ -167,18 +168,11 @@ class MemoryList(CellGrid):
         self.set_cells(
             (
                 ColorDot(device_labels.color_number(device.key)),
-                _device_name(device_labels.label(device.key, device.name)),
+                NameLabel(device_labels.label(device.key, device.name)),
                 _memory(device, plan, device_labels),
             )
             for device in plan.devices
         )
-
-
-def _device_name(label: str) -> ElidedLabel:
-    """Its end distinguishes the device from its like."""
-    name = ElidedLabel(label)
-    name.setElideMode(Qt.TextElideMode.ElideMiddle)
-    return name
 
 
 def _memory(device: PlannedDevice, plan: LaunchPlan, device_labels: DeviceLabels) -> Note:

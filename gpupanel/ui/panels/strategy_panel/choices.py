@@ -43,7 +43,6 @@ ALL_REDUCE = {
 """The ways to sum gradients, for each kind that has a choice."""
 
 _KEYS = tuple(each for each in settings_of(StrategySettings) if each.name != "kind")
-HAND_TIP = "Examples of each global batch per replica; they must sum to the global batch size."
 
 
 class KindKeys:

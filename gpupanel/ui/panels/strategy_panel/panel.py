@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.setting import setting_of, settings_of
+from gpupanel.domain.setting import Setting, setting_of, settings_of
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.value import MOST_PLACES
 from gpupanel.planning.layers import ModelLayer, places_of, split_evenly
@@ -17,6 +17,7 @@ from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.forms.input_for import optional_counter_for
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.settings_form import SettingsForm
+from gpupanel.ui.forms.value_form import advanced_fold
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.inputs.switch import CheckBox
@@ -27,9 +28,11 @@ from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
 from gpupanel.ui.panels.strategy_panel.placement_editor import PlacementEditor
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
 from gpupanel.ui.task_choices import Task
+from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.tips import teach
 
+_ADVANCED = tuple(each for each in settings_of(StrategySettings) if each.advanced)
 _BUILT_FIRST = "The model is built to list its layers; that takes some seconds."
 _MENDED_FIRST = "{} by hand start from the plan: fix the problems first."
 
@@ -53,6 +56,7 @@ class StrategyPanel(SettingsCard):
         self._waits_for_layers = False
         self._has_gpu_pairs = False
         self._keys = KindKeys()
+        self._more = advanced_fold()
         self._kind = ChoiceBox(choices.KINDS)
         self._kind.setObjectName("strategy_chooser")
         self._sentence = Note()
@@ -65,6 +69,7 @@ class StrategyPanel(SettingsCard):
         self._placement = ChoiceBox(choices.PLACEMENTS)
         self._placement.setObjectName("placement_chooser")
         self._editor = PlacementEditor()
+        self._form = _FoldedForm(self._more, self)
         self._all_reduce = ChoiceBox(choices.ALL_REDUCE[StrategyKind.MIRRORED])
         self._peer_to_peer = CheckBox("Peer-to-peer &between GPUs")
         self._peer_to_peer.setObjectName("peer_to_peer")
@@ -80,7 +85,7 @@ class StrategyPanel(SettingsCard):
 
     def setValue(self, value: StrategySettings) -> None:
         """Shows other settings silently."""
-        self._value = value
+        before, self._value = self._value, value
         self._keys.remember(value)
         self._kind.setValue(value.kind, unoffered=choices.LABELS[value.kind])
         self._sentence.setText(value.kind.description)
@@ -101,7 +106,11 @@ class StrategyPanel(SettingsCard):
         )
         self._all_reduce.setValue(value.all_reduce)
         self._peer_to_peer.setValue(value.peer_to_peer)
-        self._show_rows(value, shares=shares is not None, placement=by_hand)
+        # What stays as it is stays folded, too, where a person folded it.
+        changed = (each for each in _ADVANCED if _of(value, each) != _of(before, each))
+        if any(_of(value, each) != each.default for each in changed):
+            self._more.setChecked(True)
+        self._show_rows()
         self._show_plan()
         self._show_note("")
 
@@ -149,29 +158,25 @@ class StrategyPanel(SettingsCard):
             self._show_note(sentence)
 
     def _lay_out(self) -> None:
-        form = self._form = SettingsForm(self)
+        form = self._form
         rows: dict[str, tuple[str, QWidget]] = {
             "kind": ("s", self._kind),
             "workers": ("w", self._workers),
             "parameter_servers": ("m", self._servers),
             "shares": ("a", self._shares),
             "placement": ("p", self._placement),
-            "all_reduce": ("u", self._all_reduce),
         }
-        placement_tip = setting_of(StrategySettings, "placement").description
         below = {
             "kind": lambda: form.add_wide(self._sentence),
-            "shares": lambda: form.add_row(
-                "Per replica", self._fields, choices.HAND_TIP, tall=True
-            ),
-            "placement": lambda: form.add_row(
-                "Per layer", self._editor, placement_tip, widest=None, tall=True
-            ),
+            "shares": lambda: form.add_whole(self._fields),
+            "placement": lambda: form.add_whole(self._editor),
         }
         for key, (letter, editor) in rows.items():
             form.add_setting(setting_of(StrategySettings, key), editor, letter)
             if key in below:
                 below[key]()
+        form.add_fold(self._more)
+        form.add_setting(setting_of(StrategySettings, "all_reduce"), self._all_reduce, "u")
         peers = setting_of(StrategySettings, "peer_to_peer")
         teach(self._peer_to_peer, peers.title, peers.description)
         form.add_wide(self._peer_to_peer, key=peers.name)
@@ -181,6 +186,7 @@ class StrategyPanel(SettingsCard):
         self.body.addWidget(self._diagram)
 
     def _connect(self) -> None:
+        self._more.toggled.connect(self._show_folded)
         self._kind.valueChanged.connect(self._change_kind)
         self._shares.valueChanged.connect(self._change_shares)
         self._fields.valueChanged.connect(partial(self._change, "shares"))
@@ -191,15 +197,24 @@ class StrategyPanel(SettingsCard):
         self._all_reduce.valueChanged.connect(partial(self._change, "all_reduce"))
         self._peer_to_peer.valueChanged.connect(partial(self._change, "peer_to_peer"))
 
-    def _show_rows(self, value: StrategySettings, *, shares: bool, placement: bool) -> None:
+    @Slot()
+    def _show_folded(self) -> None:
+        self._show_rows()
+
+    def _show_rows(self) -> None:
+        value = self._value
         shown = {each.name: each.applies_in(value) for each in settings_of(StrategySettings)}
         shown["all_reduce"] &= self._task == "train"
         is_off = not value.peer_to_peer
         shown["peer_to_peer"] &= shown["all_reduce"] and (self._has_gpu_pairs or is_off)
+        advanced = {each.name for each in _ADVANCED}
+        self._more.setVisible(any(shown[name] for name in advanced))
         for key, editor in self._form.editors().items():
-            self._form.set_row_visible(editor, visible=shown[key])
-        self._form.set_row_visible(self._fields, visible=shown["shares"] and shares)
-        self._form.set_row_visible(self._editor, visible=shown["placement"] and placement)
+            is_folded = key in advanced and not self._more.isChecked()
+            self._form.set_row_visible(editor, visible=shown[key] and not is_folded)
+        by_hand = isinstance(value.shares, tuple), isinstance(value.placement, dict)
+        self._form.set_row_visible(self._fields, visible=shown["shares"] and by_hand[0])
+        self._form.set_row_visible(self._editor, visible=shown["placement"] and by_hand[1])
 
     def _show_plan(self) -> None:
         plan = self._plan
@@ -260,3 +275,25 @@ class StrategyPanel(SettingsCard):
     def _show_note(self, sentence: str) -> None:
         self._note.setText(sentence)
         self._note.setVisible(bool(sentence))
+
+
+def _of(value: StrategySettings, setting: Setting) -> object:
+    return getattr(value, setting.name)
+
+
+class _FoldedForm(SettingsForm):
+    """Its rarely needed rows are unfolded for a problem with one of them.
+
+    Args:
+        fold: Unfolds them.
+        parent: The panel.
+    """
+
+    def __init__(self, fold: FoldButton, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._fold = fold
+
+    @override
+    def reveal(self, key: str) -> None:
+        if any(key == each.name for each in _ADVANCED):
+            self._fold.setChecked(True)

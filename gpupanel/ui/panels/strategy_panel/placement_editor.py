@@ -102,6 +102,7 @@ class PlacementEditor(QWidget):
             size = QLabel(formatting.count(layer.parameters))
             size.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             chooser = ChoiceBox((_FOLLOWS,))
+            chooser.setElideMode(Qt.TextElideMode.ElideMiddle)
             chooser.setObjectName(f"place_of_{layer.name}")
             teach(chooser, f"Device of {layer.name}", _PLACEMENT_TIP)
             chooser.valueChanged.connect(partial(self._move, layer.name))

@@ -4,26 +4,25 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
+from typing_extensions import override
 
-from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.plan import LaunchPlan, replica_name
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.widgets.color_dot import ColorDot
+from gpupanel.ui.widgets.labels import NameLabel
 from gpupanel.ui.widgets.layouts import column_in, discard, row_in
 from gpupanel.ui.widgets.tips import teach, wrapped
 
 _TIP = (
-    "Examples of each global batch that this replica takes. Shares need not be equal: a faster "
-    "device can take more, and the result stays the same."
+    "Examples of each global batch that this replica takes; all shares sum to its size. They need "
+    "not be equal: a faster device can take more, and the result stays the same."
 )
 
 
 class ShareFields(QWidget):
     """One row per replica: the colour and name of its device, and its number of examples."""
-
-    begins_with_input = True
-    """Its label stands beside the first number, not above it."""
 
     valueChanged = Signal(object)
     """A person changed a share: all shares, a tuple of int."""
@@ -63,6 +62,24 @@ class ShareFields(QWidget):
         self.valueChanged.emit(self.value())
 
 
+class _ReplicaLabel(NameLabel):
+    """Which replica it is, and its device; in fewer words where there is little room."""
+
+    def __init__(self, replica: int) -> None:
+        super().__init__(f"Replica {replica}")
+        self._replica, self._shorter = replica, f"{replica}"
+
+    def show_device(self, label: str) -> None:
+        """The device that the replica runs on."""
+        self._shorter = f"{self._replica} \N{MIDDLE DOT} {label}"
+        self.setText(replica_name(self._replica, label))
+
+    @override
+    def wordsFor(self, width: int) -> str:
+        fits = self.fontMetrics().horizontalAdvance(self.text()) < width
+        return self.text() if fits else self._shorter
+
+
 class _ShareRow(QWidget):
     """The field of one replica."""
 
@@ -71,12 +88,12 @@ class _ShareRow(QWidget):
         self._replica = replica
         self._dot: ColorDot | None = None
         self._number: int | None = None
-        self._name = QLabel(f"Replica {replica}")
+        self._name = _ReplicaLabel(replica)
         self.field = Counter(unit="example")
         teach(self.field, f"Share of replica {replica}", _TIP)
         self._name.setToolTip(wrapped(_TIP))
         self._layout = row_in(self)
-        self._layout.addWidget(self._name, 1)
+        self._layout.addWidget(self._name, 3)
         self._layout.addWidget(self.field, 2)
 
     def show_device(self, number: int | None, label: str) -> None:
@@ -87,5 +104,7 @@ class _ShareRow(QWidget):
                 self._dot.deleteLater()
             self._dot, self._number = ColorDot(number), number
             self._layout.insertWidget(0, self._dot)
-        self._name.setText(label)
-        self._name.setToolTip(wrapped(f"Replica {self._replica} runs on {label}. {_TIP}"))
+        name = replica_name(self._replica, label)
+        self._name.show_device(label)
+        self._name.setToolTip(wrapped(f"{name}. {_TIP}"))
+        teach(self.field, f"Share of {name[:1].lower()}{name[1:]}", _TIP)

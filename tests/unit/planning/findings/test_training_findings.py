@@ -226,7 +226,7 @@ def test_that_a_gpu_that_waits_for_something_else_has_no_small_batch() -> None:
 def test_that_a_replica_that_sleeps_is_found_by_its_place_with_balanced_shares() -> None:
     finding = found_in(recorded("sleeping_replica", TWO_ON_CPU))["straggler"]
 
-    assert finding.problem.message.startswith("Replica 1 on a CPU takes ")
+    assert finding.problem.message.startswith("Replica 1 \N{MIDDLE DOT} a CPU takes ")
     assert finding.cost_fraction is not None
     assert finding.cost_fraction > 0.5
     assert finding.problem.fix is not None
@@ -259,7 +259,7 @@ def two(spent: TimeSpent, kind: StrategyKind = StrategyKind.MIRRORED, **facts: o
 def test_that_a_slower_gpu_is_named_with_what_the_other_waits() -> None:
     finding = found_in(two(both(0.4, 0.96)))["straggler"]
 
-    assert "Replica 1 on RTX 3060 takes 2.4 times as long for its 128 examples" in (
+    assert "Replica 1 \N{MIDDLE DOT} RTX 3060 takes 2.4 times as long for its 128 examples" in (
         finding.problem.message
     )
     assert "waits for 60 % of the time" in finding.problem.message

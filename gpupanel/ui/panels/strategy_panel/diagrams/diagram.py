@@ -95,7 +95,10 @@ class Canvas:
         self._painter.setFont(theme.small_font(self._font) if small else self._bold())
         self._painter.setPen(theme.current().color(role))
         shown = self._painter.fontMetrics().elidedText(
-            words, Qt.TextElideMode.ElideRight, int(place.width())
+            # The end of a device's name distinguishes it from its like.
+            words,
+            Qt.TextElideMode.ElideMiddle,
+            int(place.width()),
         )
         self._painter.drawText(place, Qt.AlignmentFlag.AlignCenter, shown)
 

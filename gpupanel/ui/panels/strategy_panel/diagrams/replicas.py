@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF
 
-from gpupanel.domain.plan import PlannedReplica
+from gpupanel.domain.plan import PlannedReplica, replica_name
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.ui.panels.strategy_panel.diagrams.diagram import (
     BAR_HEIGHT,
@@ -65,7 +65,7 @@ class ReplicaDiagram:
     def words(self) -> str:
         """The diagram for those who cannot see it."""
         takers = "; ".join(
-            f"{self._name(replica).lower()} on {self._device(replica)} takes {replica.share:,}"
+            f"{self._name(replica)} takes {replica.share:,}"
             for replica in self.division.plan.replicas
         )
         return f"{self.title}: {takers}; {self._update}."
@@ -127,9 +127,10 @@ class ReplicaDiagram:
         return self.division.device_labels.label(replica.device_key)
 
     def _name(self, replica: PlannedReplica) -> str:
+        name = replica_name(replica.index, self._device(replica))
         if not self._has_frames:
-            return f"Replica {replica.index}"
-        return f"Replica {replica.index} in {self.division.plan.gang[replica.process].name}"
+            return name
+        return f"{name} in {self.division.plan.gang[replica.process].name}"
 
     def _rows(self, replica: PlannedReplica, box: QRectF) -> tuple[str, ...]:
         if box.width() < ROOMY:

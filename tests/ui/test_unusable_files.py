@@ -1,0 +1,117 @@
+"""Real windows that find something else in the place of a file of theirs."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.patience import PATIENCE_S
+
+ROOT = Path(__file__).parents[2]
+CHILD = """
+import json, sys
+from PySide6.QtCore import QTimer
+from gpupanel.ui import app
+from gpupanel.ui.questions import ProblemDialog
+
+said, kept = [], []
+
+class OpenedWindow(app.MainWindow):
+    def begin(self):
+        super().begin()
+        # What it asks its workers in its first seconds is answered.
+        QTimer.singleShot(2500, self.look)
+
+    def look(self):
+        for dialog in self.findChildren(ProblemDialog):
+            said.append(dialog.text())
+            dialog.close()
+        self._settings.setValue("tests/kept", "yes")
+        kept.append(self._settings.value("tests/kept"))
+        self.close()
+
+app.MainWindow = OpenedWindow
+status = app.open_window(None)
+print(json.dumps({"status": status, "said": said, "kept": kept}))
+"""
+
+
+def _fifo(place: Path) -> None:
+    os.mkfifo(place)
+
+
+def _folder(place: Path) -> None:
+    place.mkdir()
+
+
+def _dangling_link(place: Path) -> None:
+    place.symlink_to(place.with_name("gone") / "nowhere")
+
+
+KINDS = {
+    "a FIFO (named pipe)": _fifo,
+    "a folder": _folder,
+    "a symbolic link that leads nowhere": _dangling_link,
+}
+PLACES = {
+    "settings": ("config/gpupanel/gpupanel.conf", "The file of the window's settings"),
+    "queue": ("state/queue/queue.json", "The queue in"),
+    "trusted": ("trust/trusted.json", "The list of trusted code"),
+}
+
+
+def _opened(tmp_path: Path, runs_dir: Path) -> dict[str, list[str]]:
+    environment = {
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "GPUPANEL_CONFIG_DIR": str(tmp_path / "trust"),
+        "GPUPANEL_STATE_DIR": str(tmp_path / "state"),
+        "GPUPANEL_RUNS_DIR": str(runs_dir),
+        "PYTHONPATH": str(ROOT),
+    }
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert child.returncode == 0, child.stderr
+    assert "Traceback" not in child.stderr
+    return json.loads(child.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_that_a_window_opens_without_a_file_of_its_own_and_says_so(
+    tmp_path: Path, runs_dir: Path, kind: str, place: str
+) -> None:
+    name, sentence = PLACES[place]
+    file = tmp_path / name
+    file.parent.mkdir(parents=True)
+    KINDS[kind](file)
+    before = os.lstat(file)
+
+    answer = _opened(tmp_path, runs_dir)
+
+    assert answer["status"] == 0
+    said = "\n".join(answer["said"])
+    assert said.count(sentence) == 1, said
+    assert kind in said
+    assert answer["kept"] == ["yes"], "for this window"
+    after = os.lstat(file)
+    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode), "it stays as it was"
+
+
+def test_that_a_window_whose_files_are_missing_says_nothing_and_keeps_its_settings(
+    tmp_path: Path, runs_dir: Path
+) -> None:
+    answer = _opened(tmp_path, runs_dir)
+
+    assert answer["said"] == []
+    assert "kept=yes" in (tmp_path / "config/gpupanel/gpupanel.conf").read_text(encoding="utf-8")
