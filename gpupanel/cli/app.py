@@ -6,7 +6,6 @@ from typing import Annotated, Final, cast
 
 import typer
 
-from gpupanel import __version__
 from gpupanel.cli.output import EXIT_FAILED, print_refusal
 from gpupanel.cli.verbs.bench import bench
 from gpupanel.cli.verbs.check import check
@@ -31,8 +30,10 @@ from gpupanel.cli.verbs.suspend import suspend
 from gpupanel.cli.verbs.sweep import sweep
 from gpupanel.cli.verbs.trace import trace
 from gpupanel.cli.verbs.watch import watch
+from gpupanel.devices.versions import versions
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.error_problems import problems_of
+from gpupanel.runs.readiness import read_machine
 
 OPEN: Final = "open"
 QUEUE: Final = "queue"
@@ -54,7 +55,8 @@ app = typer.Typer(
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer calls it with the option's value
     if asked:
-        typer.echo(__version__)
+        for name, shown in versions(read_machine().inventory):
+            typer.echo(f"{name} {shown}")
         raise typer.Exit
 
 
@@ -64,7 +66,12 @@ def root(
     *,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+        typer.Option(
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Print the versions.",
+        ),
     ] = False,
 ) -> None:
     """Open the window when no verb is named."""

@@ -274,6 +274,6 @@ def test_that_versions_can_be_copied(qtbot, window):
     copied = QGuiApplication.clipboard().text()
     assert copied.startswith(f"gpupanel: {__version__}\nPython: 3.")
     assert re.search(r"^TensorFlow: \d", copied, re.MULTILINE)
-    assert "PySide6 6." in copied
+    assert "Qt (PySide6): 6." in copied
     shown = " ".join(label.text() for label in dialog.findChildren(QLabel))
     assert __version__ in shown

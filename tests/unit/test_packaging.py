@@ -6,6 +6,8 @@ import tomllib
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from gpupanel import __version__
+
 ROOT = Path(__file__).parents[2]
 APPLICATION_ID = "org.gpupanel.gpupanel"
 PACKAGING = ROOT / "resources" / "desktop"
@@ -82,7 +84,7 @@ def test_that_the_entry_starts_a_command_that_the_package_installs() -> None:
 def test_that_the_metadata_name_this_version_and_licence() -> None:
     releases = [release.get("version") for release in _metainfo().findall("releases/release")]
 
-    assert releases[0] == _project()["version"]
+    assert releases[0] == __version__
     assert _metainfo().findtext("project_license") == _project()["license"]
 
 
