@@ -93,3 +93,12 @@ def test_that_the_icon_is_a_square_drawing() -> None:
 
     assert icon.tag.endswith("svg")
     assert icon.get("width") == icon.get("height")
+
+
+def test_that_the_citation_and_the_metadata_name_this_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(rf"^version: {re.escape(__version__)}$", citation, re.MULTILINE)
+    newest = _metainfo().find("releases/release")
+    assert newest is not None
+    assert newest.get("version") == __version__
+    assert f'date-released: "{newest.get("date")}"' in citation
