@@ -132,7 +132,13 @@ def test_that_ctrl_c_withdraws_the_request(runs_dir: Path) -> None:
         run.begin()
         asked = run.layout.requests / Request.TRACE
         command = [sys.executable, "-P", "-m", "gpupanel", "trace", str(run.layout.root)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as waiting:
+        with subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            # As in a terminal, also where whoever started the tests ignores it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        ) as waiting:
             until(asked.exists)
             assert json.loads(asked.read_text())["steps"] == 10
             os.kill(waiting.pid, signal.SIGINT)

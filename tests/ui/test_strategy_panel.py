@@ -2,7 +2,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.plan import LaunchPlan
@@ -227,27 +227,6 @@ def test_that_the_last_diagram_fades_when_there_is_no_plan(panel):
     panel.setPlan(None)
     assert theme.device_color(0).rgb() not in _pixels(diagram.grab().toImage())
     assert diagram.accessibleDescription().startswith("No plan:")
-
-
-def test_that_the_label_of_shares_stands_on_the_line_of_the_first(panel, qtbot):
-    panel.setValue(mirrored((40, 20, 4)).strategy)
-    panel.setFixedWidth(520)
-    panel.adjustSize()
-    with qtbot.waitExposed(panel):
-        panel.show()
-    qtbot.waitUntil(lambda: panel.findChild(ShareFields).height() > 0)
-    panel.grab()
-    fields = panel.findChild(ShareFields)
-    label = next(each for each in panel.findChildren(QLabel) if each.buddy() is fields)
-    first = fields.findChild(QLabel)
-
-    def middle_of_text(shown: QLabel) -> int:
-        top = shown.mapTo(panel, shown.contentsRect().topLeft()).y()
-        if shown.alignment() & Qt.AlignmentFlag.AlignTop:
-            return top + shown.fontMetrics().height() // 2
-        return top + shown.contentsRect().height() // 2
-
-    assert abs(middle_of_text(label) - middle_of_text(first)) <= 2
 
 
 def test_that_peer_to_peer_is_offered_where_gpus_hand_gradients_to_each_other(panel, qtbot):

@@ -37,6 +37,7 @@ from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.sweeps import starting
 from gpupanel.runs.tensorboard import TensorBoards
+from gpupanel.runs.tracing.tracing import Trace
 from gpupanel.ui import workers
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.workers import (
@@ -65,6 +66,7 @@ from gpupanel.ui.workers import (
     sweep_start_worker,
     sweep_worker,
     tensorboard_worker,
+    trace_worker,
 )
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.single_request import SingleRequestFacade
@@ -275,6 +277,16 @@ def _comparing_devices(error: Exception, runs: Path, monkeypatch: pytest.MonkeyP
     return Case(comparer, order, comparer.refused, comparer.compared, failing, free)
 
 
+def _tracing(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    layout = _written(runs).layout
+    failing = _patched(monkeypatch, trace_worker, "take_trace", error)
+    failing._healthy = lambda *_: Trace(layout)
+    tracer = trace_worker.RunTracer()
+    order = lambda: tracer.take(layout, 10, None)  # noqa: E731
+    free = lambda: not tracer.is_busy()  # noqa: E731
+    return Case(tracer, order, tracer.refused, tracer.traced, failing, free)
+
+
 def _exporting(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     failing = _patched(monkeypatch, export_worker, "_write", error)
     failing._healthy = lambda *_: None
@@ -445,6 +457,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "SelfTester": (_testing_devices,),
     "SelfTestMemory": (_recalling_a_self_test,),
     "DeviceComparer": (_comparing_devices,),
+    "RunTracer": (_tracing,),
     "DataDownloader": (_downloading,),
     "ExamplesLoader": (_showing_examples,),
     "Launcher": (_launching, _resuming),
