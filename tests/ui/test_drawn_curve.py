@@ -31,3 +31,12 @@ def test_that_points_with_dots_or_several_ones_stay_where_they_are(qtbot: QtBot)
     assert times.tolist() == [5.0]
     times, _ = drawn(2.0, 3.0).items[0].getData()
     assert times.tolist() == [5.0, 6.0]
+
+
+def test_that_dots_give_way_to_the_line_where_they_would_be_a_band(qtbot: QtBot) -> None:
+    few, many = drawn(*range(10), has_dots=True), drawn(*range(500), has_dots=True)
+    for curve in (few, many):
+        curve.redraw(0.0, 600.0, 600)
+    assert len(few.items[1].getData()[0]) == 10
+    assert len(many.items[1].getData()[0]) == 0
+    assert len(many.items[0].getData()[0]) == 500

@@ -208,3 +208,17 @@ def test_that_a_log_of_many_lines_stays_quick_and_bounded(qtbot, panel):
     assert len(panel._kinds) == _view(panel).document().blockCount() <= 5000
     assert len(shown(panel)) == _view(panel).document().blockCount() - 100
     assert time.perf_counter() - began < 20  # 2 s beside much else
+
+
+def test_that_nothing_scrolls_where_all_lines_are_folded_away(panel, qtbot):
+    with qtbot.waitExposed(panel):
+        panel.show()
+    text = panel.findChild(QPlainTextEdit, "trainer_log")
+    panel.append(
+        "I0000 00:00:1795547744.765587 15670 port.cc:153] oneDNN custom operations are on. "
+        + "x" * 400
+        + "\n"
+    )
+    assert not text.horizontalScrollBar().isVisible()
+    panel.append("loss is " + "0" * 4000 + "\n")
+    qtbot.waitUntil(text.horizontalScrollBar().isVisible)

@@ -3,7 +3,7 @@
 from collections import Counter, deque
 from pathlib import Path
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QAction, QFontDatabase, QKeySequence, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QWidget
 
@@ -237,6 +237,12 @@ class LogPanel(QWidget):
         self._attention.setEnabled(bool(attention) or self._attention.isChecked())
         is_filtered = bool(self._search.text()) or self._attention.isChecked()
         self._start_up.setEnabled(not is_filtered)
+        # What is folded away has its width all the same.
+        has_lines = is_filtered or self._start_up.isChecked() or len(self._kinds) > routine
+        policy = Qt.ScrollBarPolicy
+        self._text.setHorizontalScrollBarPolicy(
+            policy.ScrollBarAsNeeded if has_lines else policy.ScrollBarAlwaysOff
+        )
         self._found.setVisible(bool(self._search.text()))
         if self._search.text():
             block, found = self._text.document().begin(), 0

@@ -164,7 +164,10 @@ class DrawnCurve:
             antialias=times.size <= pixels,
         )
         if self._dots is not None:
-            self._dots.setData(times, self._values)
+            # Side by side they would be a band as wide as they are, and hide the line.
+            is_crowded = times.size * _DOT_SIZE > pixels
+            empty = np.empty(0)
+            self._dots.setData(*((empty, empty) if is_crowded else (times, self._values)))
         if self._ring is not None:
             self._mark_best(self._ring, scale, is_log=is_log)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gpupanel.ui.plots.curve import CurvePoints
     from gpupanel.ui.plots.sample_buffer import Floats
 
-_SIZE, _APART, _NEAR = 8.0, 5.0, 6.0
+_SIZE, _APART, _NEAR = 8.0, 14.0, 6.0
 """Pixels: of a triangle; between two that are both drawn; to the pointer that means one."""
 
 
@@ -139,7 +139,7 @@ class DrawnMarks:
         if hidden is not None:
             times, values = times[~hidden], values[~hidden]
         places = scale.positions(times)
-        # Of those that would cover each other the last is drawn.
+        # Of those that would cover each other, or make a band of triangles, the last is drawn.
         columns = np.floor(places / (self._apart * _APART))
         is_last = np.append(np.diff(columns) > 0.0, True)[: places.size]
         is_seen = is_last & (places >= view.start) & (places <= view.end)
