@@ -166,3 +166,16 @@ def test_that_start_reports_who_uses_the_devices_already(bar):
     assert "now:" not in start.toolTip()
     bar.setButtons(GOING, 0, ("RTX 4090: Xorg (root) 300 MiB",))
     assert "Xorg" not in start.toolTip()
+
+
+def test_that_a_short_state_is_whole_however_it_is_dressed_later(qtbot):
+    bar = RunBar()
+    qtbot.addWidget(bar)
+    bar.setState("Ready", Tone.GOOD)
+    with qtbot.waitExposed(bar):
+        bar.show()
+    state = bar.findChild(QLabel, "run_state")
+    # As a larger or bolder font makes it wider than it was when its words were set.
+    bar.setStyleSheet("QLabel { font-size: 22px; font-weight: bold }")
+    bar.resize(bar.minimumSizeHint())
+    qtbot.waitUntil(lambda: state.shownText() == "● Ready", timeout=2_000)

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QTimer, Signal, SignalInstance, Slot
+from PySide6.QtCore import QSize, QTimer, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from typing_extensions import override
 
 from gpupanel.ui.inputs.input import finish_editing
 from gpupanel.ui.menus.window_actions import WindowActions
@@ -19,6 +20,16 @@ _BUTTON_WIDTH = 96
 
 _LEAST_STATE_WIDTH = 112
 """Pixels of the state where there is no room for all of its words."""
+
+
+class _StateLabel(ElidedLabel):
+    """Is shortened only where its words are long: "Ready" is always whole."""
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        # Asked for anew with each font: before it is dressed the label's words are narrower.
+        whole = self.sizeHint()
+        return QSize(min(_LEAST_STATE_WIDTH, whole.width()), whole.height())
 
 
 class RunBar(QWidget):
@@ -47,7 +58,7 @@ class RunBar(QWidget):
         self._actions = actions or WindowActions(self)
         self._resumes = self._ends = False
         self._progress = ""
-        self._state = ElidedLabel(parent=self)
+        self._state = _StateLabel(parent=self)
         self._state.setObjectName("run_state")
         self._state.setProperty("role", "title")
         self._detail = ShorterLabel(self)
@@ -80,11 +91,9 @@ class RunBar(QWidget):
             progress: How far it is, where it goes on: the epoch, and what is left of the time.
         """
         if self._state.text() != f"● {words}":
-            # A label is never narrower than its least width, which was that of other words.
-            self._state.setMinimumWidth(0)
             self._state.setText(f"● {words}")
             self._state.setToolTip(wrapped(words))
-            self._state.setMinimumWidth(min(_LEAST_STATE_WIDTH, self._state.sizeHint().width()))
+            self._state.updateGeometry()
         set_tone(self._state, tone)
         self._progress = progress
         if not self._notice.isActive():
