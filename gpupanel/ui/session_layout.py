@@ -23,6 +23,8 @@ from gpupanel.ui.widgets.tips import wrapped
 _TWO_COLUMNS, _THREE_COLUMNS, _FOUR_COLUMNS = 760, 1_500, 2_100
 """Pixels: so wide is the page at least where it has so many columns."""
 _LEAST_WIDTH, _SCROLL_BAR_WIDTH = 440, 12
+_LAYOUT_TURNS = 5
+"""Of the event loop: a layout within a layout has its height one after it."""
 
 
 class SessionLayout(QWidget):
@@ -227,7 +229,12 @@ def _side_by_side(columns: Sequence[QWidget]) -> QWidget:
     return page
 
 
-def _scroll_to_top(area: QScrollArea, section: QWidget) -> None:
-    page = area.widget()
-    if page is not None:
-        area.verticalScrollBar().setValue(section.mapTo(page, section.rect().topLeft()).y() - GRID)
+def _scroll_to_top(area: QScrollArea, section: QWidget, turns: int = _LAYOUT_TURNS) -> None:
+    page, bar = area.widget(), area.verticalScrollBar()
+    if page is None:
+        return
+    top = section.mapTo(page, section.rect().topLeft()).y() - GRID
+    bar.setValue(top)
+    if bar.value() < top and turns > 0:
+        # The page is not as high yet as what was unfolded makes it, or ends before.
+        QTimer.singleShot(0, section, partial(_scroll_to_top, area, section, turns - 1))
