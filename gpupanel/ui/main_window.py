@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QFileInfo, QSettings, QSize, Qt, Slot
+from PySide6.QtCore import QFileInfo, QSettings, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QWidget
 from typing_extensions import override
@@ -68,13 +68,14 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.reading_order import move_focus
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 from gpupanel.ui.workers.sweep_start_worker import SweepStarter
 
-_SIZE, _FRAME = QSize(1280, 800), QSize(8, 40)
-"""Pixels of a first window, and of what the desktop puts around it."""
+_SIZE = (1280, 800)
+"""Pixels of a first window, where the screen has them."""
 
 
 class MainWindow(QMainWindow):
@@ -262,7 +263,7 @@ class MainWindow(QMainWindow):
         layout.addWidget(self.progress)
         self.setCentralWidget(central)
         central.setFocus()
-        self.resize(_SIZE.boundedTo(self.screen().availableSize() - _FRAME))
+        resize_within_screen(self, *_SIZE)
 
     def _connect(self) -> None:
         self._device_watch.inventoryChanged.connect(self.session.set_inventory)

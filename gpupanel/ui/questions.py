@@ -32,6 +32,7 @@ from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui import formatting
 from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.dialogs.trust_dialog import TrustDialog
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 
 _LONGEST_COMMAND = 300
 """Characters; a longer one would fill the screen."""
@@ -298,7 +299,7 @@ class ProblemDialog(QDialog):
         layout.addWidget(heading)
         layout.addWidget(self._text, 1)
         layout.addWidget(buttons)
-        self.resize(640, 320)
+        resize_within_screen(self, 640, 320)
 
     def text(self) -> str:
         """All that it says."""

@@ -39,6 +39,7 @@ from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import discard, row_in
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 
 _CAPACITY = 1024
 """More points than the slots and the gaps of an hour: none is ever left out."""
@@ -245,7 +246,7 @@ class DeviceHistoryDialog(QDialog):
         layout.addLayout(grid, 1)
         layout.addWidget(self._note)
         layout.addWidget(buttons)
-        self.resize(1000, 600)
+        resize_within_screen(self, 1000, 600)
 
 
 def _plot(kind: _Kind) -> TimePlot:

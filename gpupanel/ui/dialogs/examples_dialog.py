@@ -9,6 +9,7 @@ from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.examples_table import ExamplesTable
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 
 
 class ExamplesDialog(QDialog):
@@ -39,7 +40,7 @@ class ExamplesDialog(QDialog):
         layout.addWidget(self._title)
         layout.addWidget(self.table, 1)
         layout.addLayout(buttons)
-        self.resize(820, 640)
+        resize_within_screen(self, 820, 640)
 
     def setReading(self, title: str, choice: ExampleChoice) -> None:
         """Show what is being read."""

@@ -19,6 +19,7 @@ from typing_extensions import override
 
 from gpupanel.ui import resources
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.tips import teach
 
 _GUIDE = "guide.md"
@@ -66,7 +67,7 @@ class GuideDialog(QDialog):
         layout.setSpacing(GRID)
         layout.addLayout(row, 1)
         layout.addWidget(buttons)
-        self.resize(112 * GRID, 80 * GRID)
+        resize_within_screen(self, 112 * GRID, 80 * GRID)
         self._show_page(_GUIDE)
 
     @property

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 from gpupanel.runs.history.label import LONGEST_NAME, RunLabel
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 
 
 class LabelDialog(QDialog):
@@ -49,7 +50,7 @@ class LabelDialog(QDialog):
         buttons.rejected.connect(self.reject)
         self._compose(run, buttons)
         (self._notes if at_notes else self._name).setFocus()
-        self.resize(60 * GRID, 40 * GRID)
+        resize_within_screen(self, 60 * GRID, 40 * GRID)
 
     def label(self) -> RunLabel:
         """What was written."""

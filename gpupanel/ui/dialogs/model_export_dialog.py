@@ -17,6 +17,7 @@ from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.labels import ProseLabel
 from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.tips import wrapped
 
 _DOING = (
@@ -48,7 +49,7 @@ class ModelExportDialog(ReportDialog):
         self._folder.clicked.connect(self._open_folder)
         self._show_empty(_EMPTY)
         self._show_state()
-        self.resize(80 * GRID, 50 * GRID)
+        resize_within_screen(self, 80 * GRID, 50 * GRID)
 
     def begin(self, run: str, wanted: ModelExportFormat, output: Path) -> None:
         """Say that this is being exported.

@@ -19,6 +19,7 @@ from typing_extensions import override
 
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import EmptyState, ProseLabel
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
 
@@ -137,4 +138,4 @@ class ReportDialog(QDialog):
         layout.addWidget(self._progress)
         layout.addWidget(self._scroll, 1)
         layout.addLayout(last)
-        self.resize(880, 680)
+        resize_within_screen(self, 880, 680)

@@ -18,6 +18,7 @@ from gpupanel.domain.self_test_text import (
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.dialogs.session_report_dialog import SessionReportDialog
 from gpupanel.ui.widgets.labels import Note
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.severity_icon import severity_pixmap
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
@@ -61,7 +62,7 @@ class SelfTestDialog(SessionReportDialog):
         self._cancel = self._add_button("Cance&l", "cancel", tip)
         self._cancel.clicked.connect(self.cancelRequested)
         self._progress.setAccessibleName("Tests done")
-        self.resize(960, 680)
+        resize_within_screen(self, 960, 680)
         self._show_empty(_EMPTY)
         self._show_state()
 

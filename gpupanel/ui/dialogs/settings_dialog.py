@@ -10,6 +10,7 @@ from gpupanel.ui.forms.value_form import ValueForm
 from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import ProseLabel
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.window_settings import WindowSettings, runs_folder, runs_folder_problem
 
 
@@ -52,7 +53,7 @@ class SettingsDialog(QDialog):
         layout.addWidget(self._note)
         layout.addStretch(1)
         layout.addWidget(buttons)
-        self.resize(72 * GRID, 36 * GRID)
+        resize_within_screen(self, 72 * GRID, 36 * GRID)
         self._show_note(value)
 
     @Slot(object)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QMenu, QMenuBar, QVBoxLayout, QWidget
 
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 
@@ -67,7 +68,7 @@ class ShortcutsDialog(QDialog):
         layout.setSpacing(GRID)
         layout.addWidget(self._table, 1)
         layout.addWidget(buttons)
-        self.resize(72 * GRID, 72 * GRID)
+        resize_within_screen(self, 72 * GRID, 72 * GRID)
 
 
 def shortcuts_of(menus: QMenuBar, window: QWidget) -> tuple[Shortcut, ...]:

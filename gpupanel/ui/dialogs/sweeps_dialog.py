@@ -25,6 +25,7 @@ from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.widgets.parallel_coordinates import ParallelCoordinates, ParallelLine
 from gpupanel.ui.widgets.scatter_axis import CategoryAxis, NumberAxis, ScatterAxis, can_be_log
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.widgets.tips import wrapped
@@ -89,7 +90,7 @@ class SweepsDialog(QDialog):
         self._new.clicked.connect(self.newRequested)
         self._compose()
         self._show()
-        self.resize(120 * GRID, 84 * GRID)
+        resize_within_screen(self, 120 * GRID, 84 * GRID)
 
     def chosen_sweep(self) -> str:
         """The name of the folder of the sweep that is shown; empty: there is none."""

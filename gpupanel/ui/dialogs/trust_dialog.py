@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 
 _HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 """Characters that are not seen, or that change the order in which others are shown."""
@@ -62,7 +63,7 @@ class TrustDialog(QDialog):
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         layout.addWidget(buttons)
-        self.resize(720, 480 if not several else 640)
+        resize_within_screen(self, 720, 480 if not several else 640)
         cancel.setFocus()
 
     def _add(self, code: UserCode, layout: QVBoxLayout) -> None:

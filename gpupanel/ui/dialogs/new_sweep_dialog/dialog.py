@@ -33,6 +33,7 @@ from gpupanel.ui.session_layout import VerticalScrollArea
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import EmptyState, ProseLabel, set_role
 from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.tips import wrapped
 
 _VALUES = "sweep.values."
@@ -101,7 +102,7 @@ class NewSweepDialog(QDialog):
         self._save.clicked.connect(self.saveRequested)
         self._compose()
         self._show_sweep()
-        self.resize(130 * GRID, 80 * GRID)
+        resize_within_screen(self, 130 * GRID, 80 * GRID)
 
     def sweep(self) -> SweepSettings:
         """The sweep as edited."""

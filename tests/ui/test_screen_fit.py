@@ -1,0 +1,54 @@
+"""Dialogs are never larger than the screen that they come to stand on."""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QDialog, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpupanel.ui import dialogs
+from gpupanel.ui.widgets.screen_fit import FRAME, resize_within_screen
+
+SMALLEST = QSize(853, 533)
+"""1280x800 at 150 %."""
+
+
+def dialog_modules() -> Iterator[str]:
+    for found in pkgutil.walk_packages(dialogs.__path__, "gpupanel.ui.dialogs."):
+        yield found.name
+
+
+@pytest.mark.parametrize("name", [*dialog_modules(), "gpupanel.ui.questions"])
+def test_that_no_dialog_chooses_its_size_by_itself(name: str) -> None:
+    source = inspect.getsource(importlib.import_module(name))
+    assert "self.resize(" not in source
+
+
+@pytest.mark.parametrize("size", [(2000, 300), (300, 2000), (2000, 2000), (300, 200)])
+def test_that_a_window_is_as_large_as_the_screen_allows(
+    qtbot: QtBot, size: tuple[int, int]
+) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    resize_within_screen(window, *size)
+    free = window.screen().availableSize() - FRAME
+    assert window.size() == QSize(*size).boundedTo(free)
+
+
+def test_that_a_dialog_stands_on_the_screen_of_its_window(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Screen:
+        def availableSize(self) -> QSize:
+            return SMALLEST
+
+    window = QWidget()
+    qtbot.addWidget(window)
+    monkeypatch.setattr(window, "screen", Screen, raising=False)
+    dialog = QDialog(window)
+    resize_within_screen(dialog, 1000, 1000)
+    assert dialog.size() == SMALLEST - FRAME
