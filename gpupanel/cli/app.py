@@ -6,7 +6,8 @@ from typing import Annotated, Final, cast
 
 import typer
 
-from gpupanel.cli.output import EXIT_FAILED, print_refusal
+from gpupanel.cli.literal_console import styled
+from gpupanel.cli.output import EXIT_FAILED, answers, print_refusal
 from gpupanel.cli.verbs.bench import bench
 from gpupanel.cli.verbs.check import check
 from gpupanel.cli.verbs.checkpoint import checkpoint
@@ -56,7 +57,7 @@ app = typer.Typer(
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer calls it with the option's value
     if asked:
         for name, shown in versions(read_machine().inventory):
-            typer.echo(f"{name} {shown}")
+            answers.print(styled(f"{name} {shown}"), soft_wrap=True)
         raise typer.Exit
 
 
