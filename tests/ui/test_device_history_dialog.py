@@ -66,6 +66,7 @@ def opened(window, qtbot) -> DeviceHistoryDialog:
 def test_that_the_last_hour_is_shown_without_a_run_a_curve_for_each_device(window, qtbot):
     an_hour(window)
     dialog = opened(window, qtbot)
+    dialog.resize(1000, 600)  # as on a screen of people, which is wider than that of tests
     plots = dialog.plots
     entries = {name: plot.legend.entries() for name, plot in plots.items()}
     assert [entry.label for entry in entries["utilization"]] == ["RTX 4090", "RTX 3060", "a CPU"]
