@@ -87,18 +87,6 @@ class TracedDevice(Value):
     operations: tuple[TracedOperation, ...]
 
 
-class TraceQuestion(Value):
-    """Which trace is read.
-
-    Attributes:
-        root: The run's directory.
-        folder: The trace's, in it.
-    """
-
-    root: str
-    folder: str
-
-
 class TraceAnswer(Value):
     """What a trace says of each device.
 

@@ -17,7 +17,6 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.trace import (
     TraceAnswer,
     TracedDevice,
-    TraceQuestion,
     TraceRecord,
     TraceRequest,
 )
@@ -30,8 +29,8 @@ from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
 
-READING_COMMAND: Final = python_module_command("gpupanel.trainer.tracing")
-"""Reads the question on standard input and answers on standard output."""
+_READER: Final = "gpupanel.trainer.tracing"
+"""Is given the run's folder and that of the trace in it, and answers on standard output."""
 _READING_LIMIT_S: Final = 300.0
 _POLL_S: Final = 0.1
 _SUMMARY_INTERVAL_S: Final = 1.0
@@ -147,12 +146,13 @@ def read_trace(layout: RunLayout, number: int, cancelled: Event | None = None) -
         return Trace(layout, plan, problems=(_gone(layout),))
     if record.problem is not None:
         return Trace(layout, plan, folder, record, problems=(record.problem,))
-    question = TraceQuestion(root=str(layout.root), folder=str(folder))
+    # As arguments, which hold any path: JSON holds none that is no UTF-8.
+    command = python_module_command(_READER, str(layout.root), str(folder))
     answer = answer_of_child(
         TraceAnswer,
         _WORDS,
-        READING_COMMAND,
-        question.model_dump_json().encode(),
+        command,
+        b"",
         _READING_LIMIT_S,
         cancelled,
     )

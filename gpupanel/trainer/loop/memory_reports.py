@@ -43,14 +43,19 @@ class MemoryReports:
         if not self._names or self._clock() < self._due_s:
             return
         self._due_s = self._clock() + _INTERVAL_S
-        devices = tuple(
-            AllocatedMemory(
-                device_key=key,
-                in_use_mib=sum(_mib(name, "current") for name in names),
-                peak_mib=sum(_mib(name, "peak") for name in names),
+        try:
+            devices = tuple(
+                AllocatedMemory(
+                    device_key=key,
+                    in_use_mib=sum(_mib(name, "current") for name in names),
+                    peak_mib=sum(_mib(name, "peak") for name in names),
+                )
+                for key, names in self._names.items()
             )
-            for key, names in self._names.items()
-        )
+        except (ValueError, KeyError, tf.errors.OpError):
+            # Not every allocator counts, CUDA's for one. No training ends for that.
+            self._names = {}
+            return
         self._events.write(MemoryReported(time_s=time.time(), process=self._place, devices=devices))
 
 

@@ -1,7 +1,7 @@
-"""``python -m gpupanel.trainer.tracing``: what a trace says of each device.
+"""``python -m gpupanel.trainer.tracing RUN TRACE``: what a trace says of each device.
 
-A :class:`~gpupanel.domain.trace.TraceQuestion` as JSON on standard input is answered by a
-:class:`~gpupanel.domain.trace.TraceAnswer` on standard output. The trace may be a stranger's: only
+Of the folder of a trace in a run's folder a :class:`~gpupanel.domain.trace.TraceAnswer` is written
+to standard output. The trace may be a stranger's: only
 regular files of the run's folder are read, up to a size, and none of it is executed.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.trace import TraceAnswer, TraceQuestion
+from gpupanel.domain.trace import TraceAnswer
 from gpupanel.files.guarded_files import read_file
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.quick_import import quick_import
@@ -22,15 +22,14 @@ _SUFFIX: Final = ".xplane.pb"
 _MOST_ENTRIES: Final = 1_000
 
 
-def answer(question: TraceQuestion) -> TraceAnswer:
-    """What the trace says, or why it cannot be read."""
+def answer(root: Path, folder: Path) -> TraceAnswer:
+    """What the trace in a folder of a run says, or why it cannot be read."""
     with quick_import():
         from google.protobuf.message import DecodeError
         from tensorflow.tsl.profiler.protobuf.xplane_pb2 import XSpace
 
     from gpupanel.trainer.tracing.operations import notes_of, traced_devices
 
-    root, folder = Path(question.root), Path(question.folder)
     space = XSpace()
     try:
         for path in _files(folder):
@@ -73,9 +72,9 @@ _DAMAGED: Final = Problem(
 
 
 def main() -> int:
-    """Answer the question on standard input."""
-    question = TraceQuestion.model_validate_json(sys.stdin.buffer.read())
-    sys.stdout.write(answer(question).model_dump_json())
+    """Answer about the folders that are given as arguments."""
+    root, folder = map(Path, sys.argv[1:])
+    sys.stdout.write(answer(root, folder).model_dump_json())
     return 0
 
 

@@ -15,6 +15,7 @@ from gpupanel.files.trace_files import (
     trace_records,
     write_trace_record,
 )
+from gpupanel.runs.tracing.tracing import read_trace
 
 
 @pytest.fixture
@@ -91,3 +92,12 @@ def test_that_a_linked_folder_of_traces_is_not_written_to(
     with pytest.raises(OSError, match="symbolic link"):
         new_trace_folder(layout)
     assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_that_a_folder_whose_name_is_no_utf_8_is_read_like_any_other(tmp_path: Path) -> None:
+    layout = RunLayout(tmp_path / os.fsdecode(b"\xe9"))
+    layout.requests.mkdir(parents=True)
+    taken(layout, 5)
+    found = read_trace(layout, 1)
+    # There is a record, and no trace beside it: the process that reads it could say so.
+    assert [problem.code for problem in found.problems] == ["trace_empty"]

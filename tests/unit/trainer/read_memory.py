@@ -44,6 +44,17 @@ def main(path: Path) -> None:
             of_gpus.report()
             of_cpu.report()
         del kept
+        # An allocator that does not count raises; it is not asked again.
+        asked = []
+
+        def refuse(name: str) -> None:
+            asked.append(name)
+            raise ValueError("Allocator stats not available for device")
+
+        memory_reports.tf.config.experimental.get_memory_info = refuse
+        for now[0] in (30.0, 40.0):
+            of_gpus.report()
+        assert len(asked) == 1
 
 
 if __name__ == "__main__":

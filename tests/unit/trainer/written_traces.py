@@ -6,7 +6,6 @@ from pathlib import Path
 
 from tensorflow.tsl.profiler.protobuf.xplane_pb2 import XPlane, XSpace
 
-from gpupanel.domain.trace import TraceQuestion
 from gpupanel.trainer.tracing.__main__ import answer
 
 MICROSECOND = 10**6
@@ -97,7 +96,7 @@ def main(root: Path) -> None:
     written(root, "linked").parent.mkdir(parents=True)
     written(root, "linked").symlink_to(written(root, "twice"))
     answers = {
-        name: answer(TraceQuestion(root=str(root), folder=str(root / name))).model_dump(mode="json")
+        name: answer(root, root / name).model_dump(mode="json")
         for name in (*TRACES, "damaged", "linked", "missing")
     }
     print(json.dumps(answers))
