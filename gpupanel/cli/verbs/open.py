@@ -10,6 +10,7 @@ from gpupanel.cli.verbs.run import train
 from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.locations import default_runs_dir, queue_dir
 from gpupanel.ui.preflight import missing_display, missing_libraries
+from gpupanel.ui.quick_imports import quick_imports
 
 
 def open_window(
@@ -27,8 +28,8 @@ def open_window(
     problem = missing_display() or missing_libraries()
     if problem is None:
         _check_places()
-        from gpupanel.ui.app import open_window as show
-
+        with quick_imports():
+            from gpupanel.ui.app import open_window as show
         raise typer.Exit(show(target))
     print_problems([problem])
     profile = target if target is not None and target.suffix == ".toml" else or_train

@@ -92,15 +92,20 @@ class TimeBand(TimePlot):
 
     def _show_activities(self) -> None:
         chosen = self._replicas.get(self._device.currentText(), ())
-        percents = self._track.percents(chosen)
-        found = tuple(
-            activity
-            for activity, part in zip(TimeCategory, percents.T, strict=True)
-            if part.size and (part.mean() >= _LEAST_MEAN or part.max() >= _LEAST_ONCE)
-        )
+        found = self._found_activities(chosen)
         if (chosen, found) != self._drawn:
             self._drawn = chosen, found
             self.setCurves(tuple(self._curve(activity, chosen) for activity in found))
+
+    def _found_activities(self, replicas: Sequence[int]) -> tuple[TimeCategory, ...]:
+        """Those that took enough of the time to be seen."""
+        if not len(self._track):
+            return ()  # without NumPy, which would be imported before the window is on the screen
+        return tuple(
+            activity
+            for activity, part in zip(TimeCategory, self._track.percents(replicas).T, strict=True)
+            if part.mean() >= _LEAST_MEAN or part.max() >= _LEAST_ONCE
+        )
 
     def _curve(self, activity: TimeCategory, replicas: Sequence[int]) -> Curve:
         points = partial(BandPoints, self._track, activity, replicas)
