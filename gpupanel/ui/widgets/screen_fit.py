@@ -3,6 +3,7 @@
 from typing import Final
 
 from PySide6.QtCore import QSize
+from PySide6.QtGui import QGuiApplication, QScreen
 from PySide6.QtWidgets import QWidget
 
 FRAME: Final = QSize(8, 40)
@@ -17,5 +18,15 @@ def resize_within_screen(window: QWidget, width: int, height: int) -> None:
         width: In pixels, where there is room.
         height: Likewise.
     """
-    screen = (window.parentWidget() or window).screen()
+    screen = _screen_of(window.parentWidget() or window)
     window.resize(QSize(width, height).boundedTo(screen.availableSize() - FRAME))
+
+
+def _screen_of(window: QWidget) -> QScreen:
+    """The screen that the middle of a window is on.
+
+    Not ``QWidget.screen``: PySide6 takes what that returns for a child of the widget, and a window
+    that the garbage collection takes apart has Qt delete the screen; the next window crashes.
+    """
+    middle = window.mapToGlobal(window.rect().center())
+    return QGuiApplication.screenAt(middle) or QGuiApplication.primaryScreen()
