@@ -8,37 +8,10 @@ import typer
 
 from gpupanel.cli.literal_console import styled
 from gpupanel.cli.output import EXIT_FAILED, answers, print_refusal
-from gpupanel.cli.verbs.bench import bench
-from gpupanel.cli.verbs.check import check
-from gpupanel.cli.verbs.checkpoint import checkpoint
-from gpupanel.cli.verbs.desktop import desktop
-from gpupanel.cli.verbs.devices import devices
-from gpupanel.cli.verbs.doctor import doctor
-from gpupanel.cli.verbs.export import export
-from gpupanel.cli.verbs.fit_batch import fit_batch
-from gpupanel.cli.verbs.lr_find import lr_find
-from gpupanel.cli.verbs.open import open_window
-from gpupanel.cli.verbs.queue import queue
-from gpupanel.cli.verbs.resume import resume
-from gpupanel.cli.verbs.run import run
-from gpupanel.cli.verbs.runs import runs
-from gpupanel.cli.verbs.scan import scan
-from gpupanel.cli.verbs.schema import schema
-from gpupanel.cli.verbs.selftest import selftest
-from gpupanel.cli.verbs.stop import stop
-from gpupanel.cli.verbs.summary import summary
-from gpupanel.cli.verbs.suspend import suspend
-from gpupanel.cli.verbs.sweep import sweep
-from gpupanel.cli.verbs.trace import trace
-from gpupanel.cli.verbs.watch import watch
-from gpupanel.devices.versions import versions
+from gpupanel.cli.verb_group import OPEN, VERBS, VerbGroup
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.error_problems import problems_of
-from gpupanel.runs.readiness import read_machine
 
-OPEN: Final = "open"
-QUEUE: Final = "queue"
-DESKTOP: Final = "desktop"
 _EXIT_BAD_USAGE: Final = 2
 _USAGE_ERROR: Final = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
 """Click's ``UsageError``, with the attributes of this subclass: newer versions of Typer bring a
@@ -46,6 +19,7 @@ Click of their own, which is not the one that ``import click`` finds."""
 
 
 app = typer.Typer(
+    cls=VerbGroup,
     invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -56,6 +30,9 @@ app = typer.Typer(
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer calls it with the option's value
     if asked:
+        from gpupanel.devices.versions import versions
+        from gpupanel.runs.readiness import read_machine
+
         for name, shown in versions(read_machine().inventory):
             answers.print(styled(f"{name} {shown}"), soft_wrap=True)
         raise typer.Exit
@@ -78,48 +55,14 @@ def root(
     """Open the window when no verb is named."""
     del version
     if context.invoked_subcommand is None:
+        from gpupanel.cli.verbs.open import open_window
+
         open_window()
-
-
-VERBS = {
-    verb.__name__.replace("_", "-"): verb
-    for verb in (
-        devices,
-        doctor,
-        check,
-        export,
-        scan,
-        schema,
-        summary,
-        lr_find,
-        fit_batch,
-        selftest,
-        bench,
-        run,
-        sweep,
-        runs,
-        watch,
-        stop,
-        suspend,
-        checkpoint,
-        trace,
-        resume,
-    )
-}
-
-app.command(OPEN, hidden=True)(open_window)
-for name, verb in VERBS.items():
-    app.command(name)(verb)
-app.add_typer(queue, name=QUEUE)
-app.add_typer(desktop, name=DESKTOP)
-
-
-_FIRST_WORDS: Final = frozenset({OPEN, QUEUE, DESKTOP, *VERBS})
 
 
 def with_verb(arguments: Sequence[str]) -> list[str]:
     """The arguments with the verb made plain: what is no verb is a profile or run to open."""
-    if not arguments or arguments[0].startswith("-") or arguments[0] in _FIRST_WORDS:
+    if not arguments or arguments[0].startswith("-") or arguments[0] in (OPEN, *VERBS):
         return list(arguments)
     return [OPEN, *arguments]
 
@@ -132,8 +75,11 @@ def main() -> None:
     try:
         status = app(args=with_verb(sys.argv[1:]), standalone_mode=False)
     except _USAGE_ERROR as error:
-        # Typer would print it as it is, and an argument may be the name of a stranger's file.
-        status = _refused((_usage_problem(error),), _EXIT_BAD_USAGE)
+        # Typer would print it as it is, and an argument may be the name of a stranger's file. Of a
+        # group of verbs that is named alone it has printed the help, and there is nothing to say.
+        status = _EXIT_BAD_USAGE
+        if error.format_message():
+            status = _refused((_usage_problem(error),), status)
     except typer.Abort:
         status = EXIT_FAILED
     except Exception as error:  # noqa: BLE001 - whichever it is, the person has to read it

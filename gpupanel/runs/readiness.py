@@ -3,11 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from gpupanel.devices.doctor.gpu_support import gpu_support
-from gpupanel.devices.network_access import network_access
-from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
@@ -20,6 +17,11 @@ from gpupanel.planning.chosen_devices import answering_gpus, chosen_devices
 from gpupanel.planning.description import described
 from gpupanel.planning.prepare import Preparation, mended, prepare
 from gpupanel.runs.self_test_memory import recall_self_test
+
+# What asks the driver and TensorFlow is imported when it is needed: the window, which imports this
+# module, is on the screen before.
+if TYPE_CHECKING:
+    from gpupanel.devices.sampler import DeviceSampler
 
 AskSupport = Callable[[tuple[PhysicalDevice, ...], str | None], GpuSupport | None]
 """Asks TensorFlow about GPUs that answer, under that driver."""
@@ -53,6 +55,9 @@ class MachineWatch:
 
     def read(self) -> Machine:
         """The devices and what they report now."""
+        from gpupanel.devices.network_access import network_access
+        from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
+
         if self._sampler is None:
             self._sampler = DeviceSampler(wait_s=PATIENT_S, ask_network=network_access)
         return Machine(self._sampler.inventory(), self._sampler.sample())
@@ -64,11 +69,18 @@ def read_machine() -> Machine:
         return machine.read()
 
 
+def ask_doctor(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> GpuSupport:
+    """Whether TensorFlow can use these GPUs: by the doctor, who remembers it."""
+    from gpupanel.devices.doctor.gpu_support import gpu_support
+
+    return gpu_support(gpus, driver)
+
+
 def prepared_on(
     machine: Machine,
     profile: Profile,
     preview: DataPreview | None = None,
-    ask_support: AskSupport = gpu_support,
+    ask_support: AskSupport = ask_doctor,
     step: StepMemory | None = None,
 ) -> Preparation:
     """What would happen with a profile on that machine, and everything that is wrong with it.
@@ -89,7 +101,7 @@ def mended_on(
     machine: Machine,
     profile: Profile,
     preview: DataPreview | None = None,
-    ask_support: AskSupport = gpu_support,
+    ask_support: AskSupport = ask_doctor,
 ) -> Profile:
     """The profile with every fix that is offered for errors and warnings on that machine."""
     support = _support_for(machine, profile, ask_support)

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from gpupanel.cli.output import print_problems, progress
-from gpupanel.cli.verbs.run import train
 from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.locations import default_runs_dir, queue_dir
 from gpupanel.ui.preflight import missing_display, missing_libraries
@@ -35,6 +34,8 @@ def open_window(
     profile = target if target is not None and target.suffix == ".toml" else or_train
     if or_train is None or profile is None:
         raise typer.Exit(1)
+    from gpupanel.cli.verbs.run import train
+
     progress.print(f"Training {profile} in the terminal instead.")
     train(profile)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
-from gpupanel.devices.doctor.gpu_support import gpu_support
 from gpupanel.domain.bench import (
     Bench,
     BenchProgress,
@@ -27,7 +26,7 @@ from gpupanel.runs.bench.candidate_run import Measured, measure
 from gpupanel.runs.bench.claim import claimed
 from gpupanel.runs.bench.remembered import remember
 from gpupanel.runs.directory.profile_file import anchored
-from gpupanel.runs.readiness import AskSupport, Machine, prepared_on
+from gpupanel.runs.readiness import AskSupport, Machine, ask_doctor, prepared_on
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.user_code import code_of_profile
 
@@ -58,7 +57,7 @@ def compare(
     cancelled: Event | None = None,
     on_progress: OnProgress = ignore_progress,
     runs_dir: Path | None = None,
-    ask_support: AskSupport = gpu_support,
+    ask_support: AskSupport = ask_doctor,
 ) -> Bench:
     """Measure each device alone, all together, then XLA and mixed precision; remember that.
 

@@ -7,7 +7,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
-from gpupanel.cli.app import QUEUE, VERBS, app
+from gpupanel.cli.app import app
+from gpupanel.cli.verb_group import VERBS
 from gpupanel.domain.profile_schema import profile_schema
 
 README = Path(__file__).parents[3] / "README.md"
@@ -31,7 +32,7 @@ def test_that_the_schema_has_no_other_argument() -> None:
     assert answer.stdout == ""
 
 
-@pytest.mark.parametrize("verb", [*VERBS, QUEUE])
+@pytest.mark.parametrize("verb", VERBS)
 def test_that_each_verb_is_in_the_help_and_in_the_readme(verb: str) -> None:
     told = CliRunner().invoke(app, ["--help"]).stdout
 

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 import gpupanel
-from gpupanel.cli import app as app_module
 from gpupanel.cli.app import app
+from gpupanel.runs import readiness
 from gpupanel.runs.readiness import Machine
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def printed(monkeypatch: pytest.MonkeyPatch, machine: Machine) -> list[str]:
-    monkeypatch.setattr(app_module, "read_machine", lambda: machine)
+    monkeypatch.setattr(readiness, "read_machine", lambda: machine)
     result = CliRunner().invoke(app, ["--version"])
     assert result.exit_code == 0
     return result.stdout.splitlines()

@@ -1,0 +1,75 @@
+"""The verbs of the command, each of which is imported when it is named."""
+
+from importlib import import_module
+from typing import Any, Final
+
+import typer
+from typer.core import TyperGroup
+from typing_extensions import override
+
+OPEN: Final = "open"
+"""The verb that a person need not write, and that the help does not list."""
+VERBS: Final = (
+    "devices",
+    "doctor",
+    "check",
+    "export",
+    "scan",
+    "schema",
+    "summary",
+    "lr-find",
+    "fit-batch",
+    "selftest",
+    "bench",
+    "run",
+    "sweep",
+    "runs",
+    "watch",
+    "stop",
+    "suspend",
+    "checkpoint",
+    "trace",
+    "resume",
+    "queue",
+    "desktop",
+)
+"""In the order of the help: from a profile to its runs."""
+
+
+class VerbGroup(TyperGroup):
+    """Finds a verb in the module of ``gpupanel.cli.verbs`` that is named as it is.
+
+    Importing all of them took a quarter of a second, before a word of any was said. This is the
+    lazy group of Click's documentation ("Lazily Loading Subcommands").
+    """
+
+    @override
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(VERBS)
+
+    @override
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in (OPEN, *VERBS):
+            return None
+        if cmd_name not in self.commands:
+            self.commands[cmd_name] = _group_with(cmd_name).commands[cmd_name]
+        return self.commands[cmd_name]
+
+
+def _group_with(name: str) -> TyperGroup:
+    name_in_python = name.replace("-", "_")
+    module = import_module(f"gpupanel.cli.verbs.{name_in_python}")
+    verb = getattr(module, "open_window" if name == OPEN else name_in_python)
+    app = typer.Typer(add_completion=False)
+    app.callback()(_none)  # makes it a group, also of one verb
+    if isinstance(verb, typer.Typer):
+        app.add_typer(verb, name=name)
+    else:
+        app.command(name, hidden=name == OPEN)(verb)
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    return group
+
+
+def _none() -> None:
+    """Does nothing."""
