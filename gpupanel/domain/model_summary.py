@@ -13,7 +13,6 @@ from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import visible_line
 
-_BYTES_PER_MIB = 2**20
 _FLOAT_BYTES = 4
 """Weights, gradients and what an optimizer keeps are float32, with mixed precision too."""
 
@@ -113,11 +112,6 @@ class ModelSummary(Value):
     problems: tuple[Problem, ...] = ()
 
 
-def weights_mib(parameters: ParameterCounts) -> float:
-    """What the weights take in memory, in MiB."""
-    return parameters.total * _FLOAT_BYTES / _BYTES_PER_MIB
-
-
 def summary_sentence(summary: ModelSummary) -> str:
     """What is known, in one sentence."""
     if summary.needs_download:
@@ -129,10 +123,19 @@ def summary_sentence(summary: ModelSummary) -> str:
     counts = summary.parameters
     frozen = f", {counts.frozen:,} of them not trained" if counts.frozen else ""
     layers = f"{len(summary.layers):,} layer{'s' if len(summary.layers) > 1 else ''}"
-    size = weights_mib(counts)
-    taken = f"{size:,.1f} MiB" if size < 1024 else f"{size / 1024:,.1f} GiB"
     later = "" if summary.fine_tuning is None else f" {summary.fine_tuning.sentence}"
-    return f"{layers}, {counts.total:,} parameters{frozen}: {taken}.{later}"
+    return f"{layers}, {counts.total:,} parameters{frozen}: {_taken(counts)}.{later}"
+
+
+def _taken(counts: ParameterCounts) -> str:
+    size = float(counts.total * _FLOAT_BYTES)
+    if size < 1024:
+        return f"{size:.0f} bytes"
+    for unit in ("KiB", "MiB"):
+        size /= 1024
+        if size < 1024:
+            return f"{size:,.1f} {unit}"
+    return f"{size / 1024:,.1f} GiB"
 
 
 def shape_text(layer: LayerSummary) -> str:

@@ -1,5 +1,7 @@
 """How long from starting Python to a window on the screen, and how much memory it then holds.
 
+Then each other page is opened for the first time: from the click to its first frame.
+
 Run with ``python tests/benchmarks/bench_start_window.py``. Each time is of a process of its own,
 as a person starts it: interpreter, imports of the command and of the window, the window, and the
 first frame painted.
@@ -14,6 +16,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET_S = 0.8
@@ -38,6 +41,16 @@ window.begin()
 window.repaint()
 visible = time.time()
 
+def pages_ms():
+    pages = {}
+    for place in (1, 2, 0):
+        begin = time.perf_counter()
+        window.tabs.setCurrentIndex(place)
+        application.processEvents()
+        window.repaint()
+        pages[window.tabs.tabText(place)] = 1000 * (time.perf_counter() - begin)
+    return pages
+
 def tell():
     import json, psutil
     print(json.dumps({
@@ -45,6 +58,7 @@ def tell():
         "visible_s": visible - begin,
         "resident_mib": psutil.Process().memory_info().rss / 2**20,
         "tensorflow": "tensorflow" in sys.modules,
+        "pages_ms": pages_ms(),
     }))
     window.close()
     application.quit()
@@ -54,7 +68,7 @@ application.exec()
 """
 
 
-def measure() -> dict[str, float]:
+def measure() -> dict[str, Any]:
     """One start of the window."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ, "PYTHONPATH": str(ROOT)}
@@ -66,7 +80,7 @@ def measure() -> dict[str, float]:
             check=True,
             timeout=60,
         )
-    figures: dict[str, float] = json.loads(answer.stdout.splitlines()[-1])
+    figures: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
     return figures
 
 
@@ -85,6 +99,9 @@ def main() -> int:
     print(f"start to visible window:  {visible:.2f} s (target below {TARGET_S} s)")
     print(f"resident memory after 3 s: {resident:.0f} MiB (target below {TARGET_MIB:.0f} MiB)")
     print(f"tensorflow imported:      {'yes' if tensorflow else 'no'}")
+    for page in starts[0]["pages_ms"]:
+        paint_ms = statistics.median(start["pages_ms"][page] for start in starts)
+        print(f"first frame of {page + ':':<11} {paint_ms:.0f} ms")
     return 0 if visible < TARGET_S and resident < TARGET_MIB and not tensorflow else 1
 
 

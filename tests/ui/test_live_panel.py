@@ -406,21 +406,22 @@ def test_that_the_panel_comes_without_pyqtgraph_and_prepares_it_while_nobody_wai
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
 
 
-def test_that_a_plot_without_a_step_says_so_until_the_first_one(panel):
+def test_that_a_plot_without_a_point_says_so_until_the_first_one(panel):
     def notes():
-        plots = (panel.plot_wall.loss_plot, panel.plot_wall.rate_plot)
+        wall = panel.plot_wall
+        plots = (wall.loss_plot, wall.rate_plot, wall.utilization_plot, wall.memory_plot)
         return [
-            label.isVisibleTo(plot)
+            label.text()
             for plot in plots
             for label in plot.canvas.findChildren(QLabel)
-            if label.text() == "No steps recorded"
+            if label.text().endswith("recorded") and label.isVisibleTo(plot)
         ]
 
     panel.plot_wall.redraw()
-    assert notes() == [True, True]
+    assert notes() == 2 * ["No steps recorded"] + 2 * ["No readings recorded"]
     feed(panel)
     panel.plot_wall.redraw()
-    assert notes() == [False, False]
+    assert notes() == []
 
 
 def test_that_a_closed_window_makes_no_plot_any_more(qtbot):

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.labels import EmptyState, ProseLabel
+from gpupanel.ui.widgets.labels import Caption, EmptyState, ProseLabel
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
@@ -95,6 +95,8 @@ class ReportDialog(QDialog):
         column.setContentsMargins(0, 0, GRID, 0)
         column.setSpacing(GRID)
         for part in parts:
+            if isinstance(part, Caption) and column.count():
+                column.addSpacing(GRID)  # nearer to what it is of than to what is above
             column.addWidget(part)
         column.addStretch(1)
         self._scroll.setWidget(page)

@@ -42,7 +42,7 @@ def test_that_layers_are_a_table_and_one_json_document(
         ["[red]conv", "Conv2D", "8", "x", "8", "x", "4", "40", "(frozen)"],
         ["base/relu", "ReLU", "8", "x", "8", "x", "4"],
     ]
-    assert text.splitlines()[-1] == "2 layers, 40 parameters, 40 of them not trained: 0.0 MiB."
+    assert text.splitlines()[-1] == "2 layers, 40 parameters, 40 of them not trained: 160 bytes."
     status, text = asked(tmp_path, Profile(), "--json")
     document = json.loads(text)
     assert (document.pop("memory"), document.pop("largest_batch")) == ([], None)

@@ -60,17 +60,21 @@ def test_that_layers_are_written_in_words() -> None:
             "1 layer, 262,144 parameters: 1.0 MiB.",
         ),
         (
+            ModelSummary(layers=(DENSE,), parameters=ParameterCounts(trainable=1_984)),
+            "1 layer, 1,984 parameters: 7.8 KiB.",
+        ),
+        (
             ModelSummary(layers=(DENSE,), parameters=ParameterCounts(trainable=2**30)),
             "1 layer, 1,073,741,824 parameters: 4.0 GiB.",
         ),
         (
             ModelSummary(layers=(FROZEN, DENSE), parameters=ParameterCounts(trainable=7, frozen=3)),
-            "2 layers, 10 parameters, 3 of them not trained: 0.0 MiB.",
+            "2 layers, 10 parameters, 3 of them not trained: 40 bytes.",
         ),
         (
             ModelSummary(layers=(DENSE,), fine_tuning=FineTuning(from_epoch=2)),
             (
-                "1 layer, 0 parameters: 0.0 MiB. In epoch 1 only the head learns, from epoch 2 on "
+                "1 layer, 0 parameters: 0 bytes. In epoch 1 only the head learns, from epoch 2 on "
                 "all layers of the base do, too."
             ),
         ),
