@@ -1,8 +1,9 @@
 """What every test gets: folders of its own, no unexpected log, no process left behind."""
 
+import gc
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,6 +34,21 @@ _FIRST = (
     "tests/fuzz",
 )
 """The longest begin first: what is left over at the end is waited for by itself."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """No garbage collection searches what stays: the modules and tests, in every process of these.
+
+    While they are found it took a fifth of the time, and in tests of the window, which collect
+    after each, a seventh.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
