@@ -53,8 +53,8 @@ bench: $(VENV)/installed-dev  ## print the figures of speed, memory and smoothne
 	@for benchmark in tests/benchmarks/bench_*.py; do echo; echo "== $$benchmark"; \
 		$(BIN)/python $$benchmark || exit 1; done
 
-docs: $(VENV)/installed  ## write docs/profile.md, the table of a profile's keys, anew
-	$(BIN)/python docs/write_profile_reference.py
+docs: $(VENV)/installed  ## write the pages of the guide that are made of declarations anew
+	$(BIN)/python packaging/write_references.py
 
 screenshots: $(VENV)/installed-dev  ## take the README's pictures anew
 	GPUPANEL_WRITE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/e2e/test_screenshots.py

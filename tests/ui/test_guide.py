@@ -14,7 +14,7 @@ from tests.fakes.person import Person
 from tests.ui.accessible_tree import unspoken
 from tests.ui.new_window import new_window
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "resources" / "guide"
 PAGES = ("guide.md", "profile.md", "exports.md")
 
 

@@ -54,12 +54,10 @@ def test_that_the_wheel_carries_what_the_program_reads_and_no_images_of_the_read
         for folder in read.findall(path.read_text(encoding="utf-8"))
     }
 
-    assert folders == {"desktop", "icons", "profiles", "styles"}
+    assert folders == {"desktop", "guide", "icons", "profiles", "styles"}
     for folder in folders:
         for path in (ROOT / "resources" / folder).rglob("*.*"):
             assert carried[f"gpupanel/{path.relative_to(ROOT).as_posix()}"] == path
-    for path in (ROOT / "docs").glob("*.md"):
-        assert carried[f"gpupanel/resources/docs/{path.name}"] == path
     assert "gpupanel/__main__.py" in carried
     assert [name for name in carried if name.endswith((".png", ".jpg", ".gif"))] == []
     assert max(path.stat().st_size for path in carried.values()) < 100_000

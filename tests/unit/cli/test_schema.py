@@ -44,4 +44,4 @@ def test_that_the_readme_says_how_an_editor_gets_the_schema() -> None:
 
     assert "gpupanel schema > gpupanel.schema.json" in text
     assert "#:schema ./gpupanel.schema.json" in text
-    assert "(docs/profile.md)" in text
+    assert "(resources/guide/profile.md)" in text

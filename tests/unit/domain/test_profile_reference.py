@@ -11,7 +11,7 @@ from gpupanel.domain.setting import SettingType, settings_of
 from gpupanel.domain.training import TrainingSettings
 from tests.fakes.every_setting import EverySetting, UnknownProfile
 
-PAGE = Path(__file__).parents[3] / "docs" / "profile.md"
+PAGE = Path(__file__).parents[3] / "resources" / "guide" / "profile.md"
 UNKNOWN = profile_reference(UnknownProfile)
 
 
@@ -34,7 +34,7 @@ def row(page: str, heading: str, key: str) -> list[str]:
 
 def test_that_the_page_in_the_repository_is_current() -> None:
     is_current = PAGE.read_text(encoding="utf-8") == profile_reference()
-    assert is_current, "the settings have changed since docs/profile.md was written: make docs"
+    assert is_current, "the settings have changed since profile.md was written: make docs"
 
 
 def test_that_every_declared_setting_of_a_table_has_a_row() -> None:
