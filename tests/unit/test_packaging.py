@@ -47,7 +47,7 @@ def _files_in_wheel() -> dict[str, Path]:
 
 def test_that_the_wheel_carries_what_the_program_reads_and_no_images_of_the_readme() -> None:
     carried = _files_in_wheel()
-    read = re.compile(r'resources\.path\("([a-z]+)"')
+    read = re.compile(r'\b(?:resources\.|return |= )path\("([a-z]+)"')
     folders = {
         folder
         for path in (ROOT / "gpupanel").rglob("*.py")
