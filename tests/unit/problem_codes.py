@@ -42,30 +42,35 @@ MADE_OF_PARTS: dict[tuple[str, str], set[str]] = {
     },
 }
 """By file and expression: each was read where it is made."""
+_KNOWN = {
+    ("runs/child_answer.py", "f'{words.code}_{end}'"),  # see _CHILDREN
+    ("planning/script/stand_alone.py", "with_imports_first(code)"),  # a script
+}
 
 
 @cache
 def codes() -> frozenset[str]:
     """Every code of the package."""
     found = set().union(*MADE_OF_PARTS.values())
-    for path, expression in _expressions():
-        found |= set(_literals(expression)) if path else set()
-    for path, tree in parsed_package().items():
+    for _, expression in _expressions():
+        found |= set(_literals(expression))
+    for tree in parsed_package().values():
+        found |= set(_of_variables(tree))
         for node in nodes(tree):
             if isinstance(node, ast.Call) and _name(node.func) == _CHILDREN:
                 (prefix,) = _literals(_argument(node, None))
                 found |= {f"{prefix}_{end}" for end in _ENDS_OF_CHILDREN}
-        found |= set(_of_variables(tree))
-        del path
     return frozenset(found)
 
 
 def unknown_codes() -> list[tuple[str, str]]:
     """Where a code is made of parts that nobody has listed: file and expression."""
-    made = [(path, expression) for path, expression in _expressions() if not _is_known(expression)]
-    listed = [(path, ast.unparse(expression)) for path, expression in made]
-    own = {("runs/child_answer.py", "f'{words.code}_{end}'")}
-    return [each for each in listed if each not in MADE_OF_PARTS and each not in own]
+    made = [
+        (path, ast.unparse(expression))
+        for path, expression in _expressions()
+        if not _is_known(expression)
+    ]
+    return [each for each in made if each not in MADE_OF_PARTS and each not in _KNOWN]
 
 
 def _is_known(expression: ast.expr) -> bool:
@@ -80,7 +85,9 @@ def _is_known(expression: ast.expr) -> bool:
 
 def _expressions() -> Iterator[tuple[str, ast.expr]]:
     """What is handed over as the code of something, with its file."""
-    methods = {name for tree in parsed_package().values() for name in _takers(tree, of_classes=True)}
+    methods = {
+        name for tree in parsed_package().values() for name in _takers(tree, of_classes=True)
+    }
     everywhere = {
         name: place
         for tree in parsed_package().values()
@@ -156,9 +163,8 @@ def _literals(expression: ast.expr | None) -> Iterator[str]:
     if isinstance(expression, ast.IfExp):
         yield from _literals(expression.body)
         yield from _literals(expression.orelse)
-    elif isinstance(expression, ast.Constant) and isinstance(expression.value, str):
-        if _CODE.fullmatch(expression.value):
-            yield expression.value
+    elif isinstance(expression, ast.Constant) and _CODE.fullmatch(str(expression.value)):
+        yield str(expression.value)
 
 
 def _of_variables(tree: ast.Module) -> Iterator[str]:

@@ -185,12 +185,12 @@ CHAPTER: Final = ProblemChapter(
         ),
         "data_digits_missing": ProblemEntry(
             "The bundled digits are missing.",
-            "scikit-learn, which holds them, is not complete.",
+            "The package scikit-learn, which holds them, is not complete.",
             "`pip install --force-reinstall scikit-learn`",
         ),
         "data_wines_missing": ProblemEntry(
             "The bundled wines are missing.",
-            "scikit-learn, which holds them, is not complete.",
+            "The package scikit-learn, which holds them, is not complete.",
             "`pip install --force-reinstall scikit-learn`",
         ),
         "download_died": ProblemEntry(

@@ -50,7 +50,7 @@ CHAPTER: Final = ProblemChapter(
         ),
         "desktop_without_command": ProblemEntry(
             "There is no command that a launcher could start.",
-            "gpupanel runs from its source tree.",
+            "It was started in another way than by an installed command.",
             "Install it with pip, pipx or uv, and run that one.",
         ),
         "process_is_another": ProblemEntry(
@@ -134,7 +134,7 @@ CHAPTER: Final = ProblemChapter(
             "Leave `--quantize` out, or use `--format tflite`.",
         ),
         "export_without_examples": ProblemEntry(
-            "int8 needs examples, and the run's data is not here.",
+            "`int8` needs examples, and the run's data is not here.",
             "They show which numbers come up.",
             "Export as float16, or put the data where the profile says.",
         ),
