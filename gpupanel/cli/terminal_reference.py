@@ -124,9 +124,10 @@ def _section(name: str, verb: Callable[..., Any], about: str = "") -> Iterator[s
     yield from map(_wrapped, (about or inspect.getdoc(verb) or "").split("\n\n"))
     call = ["gpupanel", name, *map(_in_call, arguments), "[OPTIONS]"]
     yield f"```text\n{' '.join(call)}\n```"
+    # A table right below a block of code loses the form of its first cell in Qt.
+    yield from _answer(ANSWERS[name])
     rows = [*_rows(arguments), *_rows(options)]
     yield "\n".join(("| Argument or option | What it does |", "| --- | --- |", *rows))
-    yield from _answer(ANSWERS[name])
 
 
 def _parameters(verb: Callable[..., Any]) -> list[_Parameter]:

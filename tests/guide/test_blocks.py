@@ -166,8 +166,10 @@ def test_that_every_command_is_understood(page: str, command: str) -> None:
         )
     else:
         assert program == "python", page
-        assert arguments[0] == "predict.py"
-        assert Path(predict.__file__).name == "predict.py"
+        assert arguments[0] == Path(predict.__file__).name
+        options = {each for each in arguments if each.startswith("--")}
+        source = Path(predict.__file__).read_text()
+        assert options <= set(re.findall(r'add_argument\("(--\w+)"', source))
 
 
 @pytest.mark.parametrize(
