@@ -56,8 +56,9 @@ bench: $(VENV)/installed-dev  ## print the figures of speed, memory and smoothne
 docs: $(VENV)/installed  ## write the pages of the guide that are made of declarations anew
 	$(BIN)/python packaging/write_references.py
 
-screenshots: $(VENV)/installed-dev  ## take the README's pictures anew
-	GPUPANEL_WRITE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/e2e/test_screenshots.py
+screenshots: $(VENV)/installed-dev  ## take the pictures of the README and of the guide anew
+	GPUPANEL_WRITE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/e2e/test_screenshots.py \
+		tests/e2e/test_guide_pictures.py
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage

@@ -162,7 +162,7 @@ def shown_results(guide) -> list[str]:
 def test_that_a_search_finds_page_heading_and_line_and_enter_goes_there(qtbot, guide):
     qtbot.keyClick(guide, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     assert search(guide).hasFocus()
-    qtbot.keyClicks(search(guide), "pcie LANES")
+    qtbot.keyClicks(search(guide), "pcie LANES connected")
     assert not contents(guide).isVisible()
     found = shown_results(guide)
     assert found[0] == (
@@ -174,7 +174,7 @@ def test_that_a_search_finds_page_heading_and_line_and_enter_goes_there(qtbot, g
     assert text(guide).textCursor().block().text().startswith("A GPU is connected by few lanes")
     assert text(guide).viewport().rect().contains(text(guide).cursorRect())
     marked = {each.cursor.selectedText().casefold() for each in text(guide).extraSelections()}
-    assert marked == {"pcie", "lanes"}
+    assert marked == {"pcie", "lanes", "connected"}
     assert guide.isVisible()
 
 
@@ -251,7 +251,7 @@ def test_that_a_passage_is_what_is_read(page):
     (found,) = [each for each in guide_pages() if each.name == page]
     for passage in found.passages:
         assert passage.text
-        assert not re.search(r"\]\(|\*\*|^\||^#|<br>|<!--", passage.text)
+        assert not re.search(r"\]\(|\*\*|^\||<br>|<!--", passage.text)
 
 
 def test_that_anchors_are_those_of_a_site():
@@ -339,7 +339,7 @@ def test_that_all_of_a_page_is_shown(guide, page):
     source = re.sub(r"!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|<br>|<!--.*-->", " ", source_of(page))
     source = re.sub(r"^```\w+$", "", source, flags=re.MULTILINE)
     words = set(re.findall(r"[A-Za-z]{5,}", source))
-    assert len(words) > 80
+    assert len(words) > 60
     assert [word for word in words if word not in shown] == []
 
 

@@ -59,8 +59,10 @@ def test_that_the_wheel_carries_what_the_program_reads_and_no_images_of_the_read
         for path in (ROOT / "resources" / folder).rglob("*.*"):
             assert carried[f"gpupanel/{path.relative_to(ROOT).as_posix()}"] == path
     assert "gpupanel/__main__.py" in carried
-    assert [name for name in carried if name.endswith((".png", ".jpg", ".gif"))] == []
+    pictures = [name for name in carried if name.endswith((".png", ".jpg", ".gif"))]
+    assert {name.rpartition("/")[0] for name in pictures} == {"gpupanel/resources/guide/images"}
     assert max(path.stat().st_size for path in carried.values()) < 100_000
+    assert sum(carried[name].stat().st_size for name in pictures) < 500_000
 
 
 def test_that_the_desktop_finds_window_entry_and_metadata_under_one_name() -> None:

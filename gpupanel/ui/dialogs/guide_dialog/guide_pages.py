@@ -113,7 +113,8 @@ def _passages(name: str) -> Iterator[Passage]:
             yield from gathered_passage()
         elif is_code:
             # Each line of code is found by itself.
-            yield Passage(name, heading, line.strip(), is_heading=False)
+            gathered.append(line.strip())
+            yield from gathered_passage()
         elif found := _HEADING.fullmatch(line):
             yield from gathered_passage()
             heading = _plain(found[2])
