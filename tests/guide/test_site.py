@@ -1,4 +1,4 @@
-"""The static site has the pages in the order of the index; `make guide` itself follows its links."""
+"""The site has the pages in the order of the index; `make guide` itself follows its links."""
 
 import re
 import tomllib
@@ -18,7 +18,7 @@ def test_that_the_site_loads_nothing_from_elsewhere() -> None:
     assert "\n  font: false\n" in SETTINGS
     # It loads a script from the web.
     assert "offline" not in SETTINGS
-    assert "http" not in SETTINGS
+    assert "://" not in SETTINGS
 
 
 def test_that_what_is_wrong_with_the_site_fails() -> None:
