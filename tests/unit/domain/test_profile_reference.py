@@ -107,6 +107,15 @@ def test_that_a_new_setting_of_each_type_has_a_row(key: str, allowed: str, defau
     assert cells[3:] == [allowed, default]
 
 
+def test_that_what_is_off_is_written_as_its_default_would_be() -> None:
+    cells = row(profile_reference(), '### `source` = `"images"`', "validation_path")
+    assert cells[4] == '`""`: none'
+    cells = row(profile_reference(), '### `source` = `"images"`', "files")
+    assert cells[4] == "`[]`: all of the folder"
+    cells = row(profile_reference(), "## `[data.augmentation]`", "zoom")
+    assert cells[4] == "`0.0`: none"
+
+
 def test_that_no_setting_of_the_new_table_is_missing() -> None:
     keys = re.findall(r"^\| `(\w+)` \|", section(UNKNOWN, "## `[every]`"), re.MULTILINE)
     assert keys == list(EverySetting.model_fields)
