@@ -48,9 +48,15 @@ class _Parameter(NamedTuple):
         """What stands for its value; empty: it takes none."""
         if self.type is bool:
             return ""
+        name = self.name.rpartition("_")[2] if self.choices else self.name
+        return str(self.info.metavar or name.upper())
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values that it may have; empty: any of its type."""
         if isinstance(self.type, type) and issubclass(self.type, Enum):
-            return "|".join(str(each.value) for each in self.type)
-        return str(self.info.metavar or self.name.upper())
+            return tuple(str(each.value) for each in self.type)
+        return ()
 
     @property
     def words(self) -> str:
@@ -66,6 +72,8 @@ class _Parameter(NamedTuple):
     def text(self) -> str:
         """What it does, its bounds and its default."""
         said = [str(self.info.help or "")]
+        if self.choices:
+            said.append(f"One of {', '.join(f'`{each}`' for each in self.choices)}.")
         least, most = self.info.min, self.info.max
         if least is not None and most is not None:
             said.append(f"From {least:g} to {most:g}.")
@@ -151,8 +159,9 @@ def _in_call(argument: _Parameter) -> str:
 def _rows(parameters: Iterable[_Parameter]) -> Iterator[str]:
     for each in parameters:
         words = each.words + (f" {each.values}" if each.is_option and each.values else "")
-        cells = (f"`{words}`", each.text)
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+        # A vertical bar would divide the cell.
+        shown = " or ".join(f"`{one}`" for one in words.split("|"))
+        yield f"| {shown} | {each.text} |"
 
 
 def _answer(answer: VerbAnswer) -> Iterator[str]:

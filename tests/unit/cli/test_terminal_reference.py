@@ -52,7 +52,7 @@ def test_that_every_argument_and_option_is_there(name: str, command: object) -> 
         for flag in parameter.opts if parameter.param_type_name == "option" else []:
             assert re.search(rf"`(-o, )?{flag}[` ]", SECTIONS[name]) or flag == "-o", flag
         if parameter.param_type_name == "argument":
-            shown = parameter.metavar.replace("|", "\\|")
+            shown = parameter.metavar.replace("|", "` or `")
             assert f"| `{shown}` |" in SECTIONS[name]
 
 
@@ -60,7 +60,12 @@ def test_that_every_argument_and_option_is_there(name: str, command: object) -> 
     ("name", "words"),
     [
         ("export", "| `-o, --output FILE` | The file to write. It has to be given. |"),
-        ("export", "| `--quantize float16\\|int8` |"),
+        (
+            "export",
+            "| `--quantize QUANTIZE` | Make a TFLite file smaller, and often faster. One of",
+        ),
+        ("export", "One of `float16`, `int8`. |"),
+        ("export", "| `RUN` or `PROFILE` |"),
         ("trace", "From 1 to 1000. Default: 10."),
         ("trace", "| `--worker N` |"),
         ("queue move", "At least 1. |"),

@@ -1,6 +1,7 @@
 """The page of a profile's keys has all of them, and is what the settings say now."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,12 @@ def test_that_a_new_setting_of_each_type_has_a_row(key: str, allowed: str, defau
     assert cells[1].endswith(" title")
     assert cells[2].partition(" Only with")[0].endswith(" description.")
     assert cells[3:] == [allowed, default]
+
+
+def test_that_a_vertical_bar_divides_no_cell_and_can_be_pasted() -> None:
+    cells = row(profile_reference(), '### `source` = `"table"`', "delimiter")
+    assert r'`"\u007c"`: Vertical bar (\|)' in cells[3]
+    assert tomllib.loads(r'delimiter = "\u007c"') == {"delimiter": "|"}
 
 
 def test_that_what_is_off_is_written_as_its_default_would_be() -> None:

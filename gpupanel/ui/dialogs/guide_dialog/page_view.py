@@ -27,6 +27,8 @@ _Feature = QTextDocument.MarkdownFeature
 _PLAIN: Final = _Feature.MarkdownDialectGitHub | _Feature.MarkdownNoHTML
 _IMAGE: Final = re.compile(r"images/[a-z-]+\.png")
 _LIGHT, _DARK = "-light.png", "-dark.png"
+_OBJECT: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
+"""Stands for an image."""
 _FITS: Final = 90
 """Characters that stand beside each other on a page of the usual size."""
 _NEARLY_ALL: Final = 99
@@ -153,6 +155,9 @@ def _dress(block: QTextBlock) -> None:
     dressed = block.blockFormat()
     if dressed.headingLevel() and block.blockNumber():
         dressed.setTopMargin(2 * GRID)
+    elif _OBJECT in block.text():
+        dressed.setTopMargin(GRID)
+        dressed.setBottomMargin(GRID)
     elif _is_code(dressed):
         dressed.setBackground(theme.current().color("raised"))
         dressed.setLeftMargin(GRID)
