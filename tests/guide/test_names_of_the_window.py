@@ -37,5 +37,5 @@ def test_that_buttons_of_the_guide_are_those_of_the_window(page: str) -> None:
 
 
 def test_that_a_button_that_is_not_there_is_seen() -> None:
-    assert "Scan data" in shown_in_the_window()
+    assert "Scan data…" in shown_in_the_window()
     assert "Scan the data of the session" not in shown_in_the_window()

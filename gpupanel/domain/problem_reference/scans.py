@@ -6,7 +6,7 @@ from gpupanel.domain.problem_reference.entry import ProblemChapter, ProblemEntry
 
 CHAPTER: Final = ProblemChapter(
     "Scans of the data",
-    "What *Scan data* and `gpupanel scan` find in the examples.",
+    "What *Scan data…* and `gpupanel scan` find in the examples.",
     {
         "scan_validation_leak": ProblemEntry(
             "Validation examples are among the training examples, too.",
