@@ -24,7 +24,7 @@ ALONE = $(shell grep -rl --include='test_*.py' 'mark\.alone' tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow check bench docs screenshots clean
+.PHONY: help run test test-slow check bench docs guide screenshots clean
 
 help:  ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,14 +53,19 @@ bench: $(VENV)/installed-dev  ## print the figures of speed, memory and smoothne
 	@for benchmark in tests/benchmarks/bench_*.py; do echo; echo "== $$benchmark"; \
 		$(BIN)/python $$benchmark || exit 1; done
 
-docs: $(VENV)/installed  ## write docs/profile.md, the table of a profile's keys, anew
-	$(BIN)/python docs/write_profile_reference.py
+docs: $(VENV)/installed  ## write the pages of the guide that are made of declarations anew
+	$(BIN)/python packaging/write_references.py
 
-screenshots: $(VENV)/installed-dev  ## take the README's pictures anew
-	GPUPANEL_WRITE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/e2e/test_screenshots.py
+# With --quiet mkdocs counts no warnings, and --strict means nothing.
+guide: $(VENV)/installed-docs  ## build the guide as a static site, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean -f packaging/mkdocs.yml
 
-clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+screenshots: $(VENV)/installed-dev  ## take the pictures of the README and of the guide anew
+	GPUPANEL_WRITE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/e2e/test_screenshots.py \
+		tests/e2e/test_guide_pictures.py
+
+clean:  ## remove the virtual environment, caches and the site
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed: install it, or name one: make PYTHON=/path/to/python3"; exit 1; }
@@ -76,3 +81,7 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".$(call extras,dev $(CUDA))"
 	@touch $@ $(VENV)/installed
+
+$(VENV)/installed-docs: pyproject.toml | $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".$(call extras,docs $(CUDA))"
+	@touch $@

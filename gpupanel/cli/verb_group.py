@@ -52,23 +52,24 @@ class VerbGroup(TyperGroup):
         if cmd_name not in (OPEN, *VERBS):
             return None
         if cmd_name not in self.commands:
-            self.commands[cmd_name] = _group_with(cmd_name).commands[cmd_name]
+            group = typer.main.get_command(program_of(cmd_name))
+            assert isinstance(group, TyperGroup)
+            self.commands[cmd_name] = group.commands[cmd_name]
         return self.commands[cmd_name]
 
 
-def _group_with(name: str) -> TyperGroup:
-    name_in_python = name.replace("-", "_")
+def program_of(verb: str) -> typer.Typer:
+    """A program that has this verb and no other."""
+    name_in_python = verb.replace("-", "_")
     module = import_module(f"gpupanel.cli.verbs.{name_in_python}")
-    verb = getattr(module, "open_window" if name == OPEN else name_in_python)
-    app = typer.Typer(add_completion=False)
-    app.callback()(_none)  # makes it a group, also of one verb
-    if isinstance(verb, typer.Typer):
-        app.add_typer(verb, name=name)
+    found = getattr(module, "open_window" if verb == OPEN else name_in_python)
+    program = typer.Typer(add_completion=False)
+    program.callback()(_none)  # makes it a group, also of one verb
+    if isinstance(found, typer.Typer):
+        program.add_typer(found, name=verb)
     else:
-        app.command(name, hidden=name == OPEN)(verb)
-    group = typer.main.get_command(app)
-    assert isinstance(group, TyperGroup)
-    return group
+        program.command(verb, hidden=verb == OPEN)(found)
+    return program
 
 
 def _none() -> None:

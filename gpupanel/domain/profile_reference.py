@@ -5,6 +5,7 @@ tables under keys of the person's choice.
 """
 
 import json
+import re
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -43,6 +44,8 @@ _ONE: Final[Mapping[object, str]] = {
 }
 _SEVERAL: Final[Mapping[object, str]] = {int: "whole numbers", float: "numbers", str: "texts"}
 _UNNAMED: Final = "values"
+_NOTHING: Final[Mapping[type, str]] = {tuple: "[]", str: '""'}
+"""What switches a setting off, by the type of its default; otherwise 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +231,7 @@ def _default(setting: Setting) -> str:
     if setting.default is None:
         return f"left out{off}"
     said = f"`{_toml(setting.default)}`"
-    nothing = "`[]`" if isinstance(setting.default, tuple) else "`0`"
+    nothing = f"`{_NOTHING.get(type(setting.default), '0')}`"
     if said in (nothing, "`0.0`"):
         return f"{said}{off}"
     return f"{said}; {nothing}{off}" if off and not setting.is_optional else said
@@ -240,7 +243,9 @@ def _toml(value: object) -> str:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    # A vertical bar would divide the cell; in code TOML's own escape is read alike everywhere.
+    without = re.sub("`[^`]*`", lambda code: code[0].replace("|", "\\u007c"), text)
+    return " ".join(without.split()).replace("|", "\\|")
 
 
 def _wrapped(text: str) -> str:

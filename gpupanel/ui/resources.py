@@ -10,7 +10,7 @@ _PLACES = (_PACKAGE / "resources", _PACKAGE.parent / "resources")
 
 @cache
 def folder() -> Path:
-    """The folder with icons, style sheets and example profiles.
+    """The folder with icons, style sheets, example profiles and the guide.
 
     Raises:
         FileNotFoundError: This installation is damaged: the folder is not there.
@@ -30,9 +30,8 @@ def document(name: str) -> Path | None:
     """
     if Path(name).name != name:
         return None
-    # Inside the package when installed from a wheel; in a source checkout beside the resources.
-    places = (folder() / "docs", folder().parent / "docs")
-    return next((place / name for place in places if (place / name).is_file()), None)
+    page = path("guide", name)
+    return page if page.is_file() else None
 
 
 def path(*parts: str) -> Path:

@@ -101,14 +101,18 @@ def test_that_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> No
     assert contents(again) == contents(wheel)
 
 
-def test_that_the_wheel_holds_no_tests_and_no_pictures(wheel: Path) -> None:
+def test_that_the_wheel_holds_no_tests_and_no_pictures_but_the_guides(wheel: Path) -> None:
     names = contents(wheel)
     assert wheel.name == WHEEL
     assert {name.split("/")[0] for name in names} == {
         "gpupanel",
         f"gpupanel-{__version__}.dist-info",
     }
-    assert not [name for name in names if name.endswith((".png", ".pyc"))]
+    assert not [name for name in names if name.endswith(".pyc")]
+    pictures = {name.rpartition("/")[0] for name in names if name.endswith(".png")}
+    assert pictures == {"gpupanel/resources/guide/images"}
+    guide = {path.name for path in (ROOT / "resources" / "guide").glob("*.md")}
+    assert {f"gpupanel/resources/guide/{name}" for name in guide} <= set(names)
     assert "gpupanel/py.typed" in names
 
 
@@ -130,7 +134,7 @@ def test_that_the_example_trains_and_its_page_of_keys_is_there(
 ) -> None:
     code = (
         "from gpupanel.ui import resources; "
-        "print(resources.path('profiles', 'digits.toml')); print(resources.document('guide.md'))"
+        "print(resources.path('profiles', 'digits.toml')); print(resources.document('index.md'))"
     )
     said = ran([scripts / "python", "-P", "-c", code], tmp_path, environment).stdout
     profile, guide = map(Path, said.splitlines())

@@ -47,22 +47,22 @@ def _files_in_wheel() -> dict[str, Path]:
 
 def test_that_the_wheel_carries_what_the_program_reads_and_no_images_of_the_readme() -> None:
     carried = _files_in_wheel()
-    read = re.compile(r'resources\.path\("([a-z]+)"')
+    read = re.compile(r'\b(?:resources\.|return |= )path\("([a-z]+)"')
     folders = {
         folder
         for path in (ROOT / "gpupanel").rglob("*.py")
         for folder in read.findall(path.read_text(encoding="utf-8"))
     }
 
-    assert folders == {"desktop", "icons", "profiles", "styles"}
+    assert folders == {"desktop", "guide", "icons", "profiles", "styles"}
     for folder in folders:
         for path in (ROOT / "resources" / folder).rglob("*.*"):
             assert carried[f"gpupanel/{path.relative_to(ROOT).as_posix()}"] == path
-    for path in (ROOT / "docs").glob("*.md"):
-        assert carried[f"gpupanel/resources/docs/{path.name}"] == path
     assert "gpupanel/__main__.py" in carried
-    assert [name for name in carried if name.endswith((".png", ".jpg", ".gif"))] == []
+    pictures = [name for name in carried if name.endswith((".png", ".jpg", ".gif"))]
+    assert {name.rpartition("/")[0] for name in pictures} == {"gpupanel/resources/guide/images"}
     assert max(path.stat().st_size for path in carried.values()) < 100_000
+    assert sum(carried[name].stat().st_size for name in pictures) < 500_000
 
 
 def test_that_the_desktop_finds_window_entry_and_metadata_under_one_name() -> None:

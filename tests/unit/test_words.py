@@ -6,6 +6,7 @@ from collections import defaultdict
 
 import pytest
 
+from tests.guide.pages import PAGES, source_of
 from tests.unit.parsed_package import PACKAGE, nodes, parsed_package
 
 AVOIDED = re.compile(
@@ -110,6 +111,15 @@ def test_that_words_on_screen_are_plain() -> None:
         if (words := avoided_on_screen(path, text))
     }
     assert found == {}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_that_words_of_the_guide_are_plain(page: str) -> None:
+    """The window shows its pages; pictures are saved of curves there, too."""
+    text = source_of(page).replace("as a table or a picture", "")
+    lines = text.replace("as a\ntable or a picture", "").splitlines()
+    found = {line: [*avoided_in(line), *avoided_on_screen("", line)] for line in lines}
+    assert {line: words for line, words in found.items() if words} == {}
 
 
 def test_that_no_two_public_classes_share_a_name() -> None:

@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
     from gpupanel.ui.dialogs.guide_dialog import GuideDialog
 
-_SECTIONS = ("Preparing a session", "Watching a run", "Past runs")
-"""Of the guide, for each page of the window."""
+_SECTIONS = (
+    ("window.md", "Preparing a session"),
+    ("window.md", "Watching a run"),
+    ("window.md", "Past runs"),
+)
+"""Of the guide, for each page of the window: page and heading."""
 
 
 class MenuBinding(QObject):
@@ -142,7 +146,7 @@ class MenuBinding(QObject):
         if self._guide is None:
             self._guide = GuideDialog(self._window)
         if not self._guide.isVisible():
-            self._guide.show_section(_SECTIONS[self._tabs.currentIndex()])
+            self._guide.show_section(*_SECTIONS[self._tabs.currentIndex()])
         self._guide.show()
         self._guide.activateWindow()
 

@@ -11,7 +11,7 @@ from gpupanel.cli.app import app
 from gpupanel.cli.verb_group import VERBS
 from gpupanel.domain.profile_schema import profile_schema
 
-README = Path(__file__).parents[3] / "README.md"
+GUIDE = Path(__file__).parents[3] / "resources" / "guide"
 
 
 @pytest.mark.parametrize("arguments", [["schema"], ["schema", "--json"]])
@@ -33,16 +33,16 @@ def test_that_the_schema_has_no_other_argument() -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_that_each_verb_is_in_the_help_and_in_the_readme(verb: str) -> None:
+def test_that_each_verb_is_in_the_help_and_in_the_guide(verb: str) -> None:
     told = CliRunner().invoke(app, ["--help"]).stdout
 
     assert f" {verb} " in told
-    assert f"\ngpupanel {verb} " in README.read_text(encoding="utf-8")
+    assert f"\ngpupanel {verb} " in (GUIDE / "terminal.md").read_text(encoding="utf-8")
 
 
-def test_that_the_readme_says_how_an_editor_gets_the_schema() -> None:
-    text = README.read_text(encoding="utf-8")
+def test_that_the_guide_says_how_an_editor_gets_the_schema() -> None:
+    text = (GUIDE / "first-training.md").read_text(encoding="utf-8")
 
     assert "gpupanel schema > gpupanel.schema.json" in text
     assert "#:schema ./gpupanel.schema.json" in text
-    assert "(docs/profile.md)" in text
+    assert "(profile.md)" in text

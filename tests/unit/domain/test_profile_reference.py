@@ -1,6 +1,7 @@
 """The page of a profile's keys has all of them, and is what the settings say now."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from gpupanel.domain.setting import SettingType, settings_of
 from gpupanel.domain.training import TrainingSettings
 from tests.fakes.every_setting import EverySetting, UnknownProfile
 
-PAGE = Path(__file__).parents[3] / "docs" / "profile.md"
+PAGE = Path(__file__).parents[3] / "resources" / "guide" / "profile.md"
 UNKNOWN = profile_reference(UnknownProfile)
 
 
@@ -34,7 +35,7 @@ def row(page: str, heading: str, key: str) -> list[str]:
 
 def test_that_the_page_in_the_repository_is_current() -> None:
     is_current = PAGE.read_text(encoding="utf-8") == profile_reference()
-    assert is_current, "the settings have changed since docs/profile.md was written: make docs"
+    assert is_current, "the settings have changed since profile.md was written: make docs"
 
 
 def test_that_every_declared_setting_of_a_table_has_a_row() -> None:
@@ -105,6 +106,21 @@ def test_that_a_new_setting_of_each_type_has_a_row(key: str, allowed: str, defau
     assert cells[1].endswith(" title")
     assert cells[2].partition(" Only with")[0].endswith(" description.")
     assert cells[3:] == [allowed, default]
+
+
+def test_that_a_vertical_bar_divides_no_cell_and_can_be_pasted() -> None:
+    cells = row(profile_reference(), '### `source` = `"table"`', "delimiter")
+    assert r'`"\u007c"`: Vertical bar (\|)' in cells[3]
+    assert tomllib.loads(r'delimiter = "\u007c"') == {"delimiter": "|"}
+
+
+def test_that_what_is_off_is_written_as_its_default_would_be() -> None:
+    cells = row(profile_reference(), '### `source` = `"images"`', "validation_path")
+    assert cells[4] == '`""`: none'
+    cells = row(profile_reference(), '### `source` = `"images"`', "files")
+    assert cells[4] == "`[]`: all of the folder"
+    cells = row(profile_reference(), "## `[data.augmentation]`", "zoom")
+    assert cells[4] == "`0.0`: none"
 
 
 def test_that_no_setting_of_the_new_table_is_missing() -> None:

@@ -18,13 +18,12 @@ from gpupanel.domain.profile_schema import EXTENDED, EXTENSION, profile_schema
 from gpupanel.domain.profile_toml import dump_profile, parse_profile, profile_from_document
 from tests.fakes.every_setting import UnknownProfile
 from tests.fuzz.mutations import with_odd_values
+from tests.guide.pages import guide_blocks
 from tests.unit.domain.test_profile_toml import profiles
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = sorted((ROOT / "resources" / "profiles").glob("*.toml"))
-README_BLOCKS = re.findall(
-    r"^```toml\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.M
-)
+GUIDE_BLOCKS = [block.text for block in guide_blocks("toml")]
 SCHEMA = profile_schema()
 VALIDATOR = Draft202012Validator(SCHEMA)
 
@@ -110,7 +109,7 @@ def test_that_the_schema_is_one_of_draft_2020_12(schema: dict[str, Any]) -> None
 
 def test_that_there_are_examples() -> None:
     assert len(EXAMPLES) >= 14
-    assert len(README_BLOCKS) >= 3
+    assert len(GUIDE_BLOCKS) >= 20
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -118,8 +117,8 @@ def test_that_each_example_profile_fits(path: Path) -> None:
     assert complaints(tomllib.loads(path.read_text(encoding="utf-8"))) == []
 
 
-@pytest.mark.parametrize("text", README_BLOCKS)
-def test_that_each_profile_of_the_readme_fits(text: str) -> None:
+@pytest.mark.parametrize("text", GUIDE_BLOCKS)
+def test_that_each_profile_of_the_guide_fits(text: str) -> None:
     assert complaints(tomllib.loads(text)) == []
     assert parse_profile(text)
 

@@ -1,0 +1,83 @@
+"""Devices."""
+
+from typing import Final
+
+from gpupanel.domain.problem_reference.entry import ProblemChapter, ProblemEntry
+
+CHAPTER: Final = ProblemChapter(
+    "Devices",
+    "What keeps a chosen device from being used.",
+    {
+        "device_not_found": ProblemEntry(
+            "The profile names a GPU that is not in this machine.",
+            "It was made on another machine, or the GPU was taken out.",
+            "Choose among those that are here: the nearest one is offered as a fix.",
+        ),
+        "device_lost": ProblemEntry(
+            "A GPU stopped answering.",
+            "It fell off the bus, or its driver went away: heat, power or a loose card do this.",
+            "Switch it off in the session; restarting the machine usually brings it back.",
+        ),
+        "devices_mixed": ProblemEntry(
+            "The CPU and GPUs are chosen together.",
+            "Replicas have to be of one kind.",
+            "Switch the CPU off; it feeds the GPUs in any case.",
+        ),
+        "devices_unused": ProblemEntry(
+            "Chosen devices will idle.",
+            "The strategy uses fewer than were chosen: one device, or a GPU for each worker.",
+            "Use all of them with another strategy, or switch the others off.",
+        ),
+        "gpu_partitioned": ProblemEntry(
+            "A GPU is in MIG mode.",
+            "Then only its instances can compute, not the GPU itself.",
+            "Choose an instance, or switch MIG mode off.",
+        ),
+        "mig_instance_not_alone": ProblemEntry(
+            "Several devices, one of them a MIG instance, would share a process.",
+            "CUDA shows a process one MIG instance and nothing else.",
+            "Give each a process of its own (`multi_worker`), or use one of them.",
+        ),
+        "gpu_not_usable": ProblemEntry(
+            "TensorFlow cannot use a GPU that the session has chosen.",
+            "The message names what the doctor found: driver, libraries or the build.",
+            "Run the command that is shown, or train on the CPU.",
+        ),
+        "gpu_support_unknown": ProblemEntry(
+            "Whether TensorFlow can use the GPUs is not known.",
+            "The process that asks TensorFlow did not answer.",
+            "Open the doctor, or start: a run says so, too.",
+        ),
+        "gpu_not_in_tensorflow_build": ProblemEntry(
+            "This TensorFlow was not built for that GPU.",
+            "Its compute capability is older than the oldest that the build has kernels for.",
+            "Switch the GPU off, or install a TensorFlow that was built for it.",
+        ),
+        "kernels_compiled_at_start": ProblemEntry(
+            "The driver compiles TensorFlow's kernels when they are first used.",
+            "The build has no machine code for this GPU, only code that is compiled for it.",
+            "Wait: the first start may take up to half an hour, the next ones use what was "
+            "compiled.",
+        ),
+        "device_is_another": ProblemEntry(
+            "TensorFlow's device is not the GPU that the plan means.",
+            "The order of GPUs or CUDA_VISIBLE_DEVICES changed after the plan was made.",
+            "Start the profile again, so that a new plan is made.",
+        ),
+        "device_not_seen_by_tensorflow": ProblemEntry(
+            "TensorFlow does not list a GPU of the plan.",
+            "It was not built for it, or a driver or CUDA library is missing.",
+            "Run the doctor, which names what is missing.",
+        ),
+        "devices_not_configured": ProblemEntry(
+            "TensorFlow refused memory growth, limits or logical devices.",
+            "The combination is one that this version does not allow.",
+            "Choose other memory settings, or growth on every GPU.",
+        ),
+        "logical_device_missing": ProblemEntry(
+            "TensorFlow made fewer logical devices than planned.",
+            "The machine is another one than the plan was made for.",
+            "Start the profile again, so that a new plan is made.",
+        ),
+    },
+)

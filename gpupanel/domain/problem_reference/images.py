@@ -1,0 +1,116 @@
+"""Images."""
+
+from typing import Final
+
+from gpupanel.domain.problem_reference.entry import ProblemChapter, ProblemEntry
+
+CHAPTER: Final = ProblemChapter(
+    "Images",
+    "Folders of images, by class or with a CSV of labels.",
+    {
+        "data_no_classes": ProblemEntry(
+            "There are no class folders.",
+            "The folder has no sub-folders, or all of them are left out.",
+            "Sort the images into a folder for each class, or put a CSV with their labels "
+            "beside them.",
+        ),
+        "data_class_empty": ProblemEntry(
+            "The folder of a class has no images.",
+            "They are of another kind, or were moved.",
+            "Put images there, or leave the class out.",
+        ),
+        "data_left_out_unknown": ProblemEntry(
+            "A class that is to be left out has no folder.",
+            "Its name is mistyped: capital letters count.",
+            "Check its name.",
+        ),
+        "data_csv_empty": ProblemEntry(
+            "The CSV of labels has no lines.",
+            "It was not saved, or is another file.",
+            "Choose a CSV with a line for each image.",
+        ),
+        "data_csv_unreadable": ProblemEntry(
+            "The CSV of labels cannot be read.",
+            "A line is not UTF-8, is too long or has an open quote; or the file may not be read.",
+            "Correct that line, or save the table again as CSV (UTF-8, comma separated).",
+        ),
+        "data_csv_one_column": ProblemEntry(
+            "The CSV has no column of labels.",
+            "It has one column only, or the other one is the group.",
+            "The label has to follow the file of each image.",
+        ),
+        "data_csv_columns_differ": ProblemEntry(
+            "Two sets have different numbers of label columns.",
+            "Their CSV files are not of the same form.",
+            "Give each set the same columns.",
+        ),
+        "data_csv_leaves_folder": ProblemEntry(
+            "The CSV names a file outside its folder.",
+            "Its paths begin elsewhere.",
+            "Name each image from the folder that holds them, such as `cats/1.png`.",
+        ),
+        "data_csv_no_pictures": ProblemEntry(
+            "No line of the CSV names an image of the folder.",
+            "The first column is not the file, or its paths begin elsewhere.",
+            "Put the image's file into the first column, from the folder that holds the images.",
+        ),
+        "data_group_unknown": ProblemEntry(
+            "The group column is not in the CSV.",
+            "Its name is mistyped.",
+            "Choose a column that is there, or leave `data.group` empty.",
+        ),
+        "data_images_missing": ProblemEntry(
+            "Images that the CSV names are not in the folder.",
+            "They were moved or deleted.",
+            "Put them there, or allow for more in `data.unreadable_share`.",
+        ),
+        "data_images_unlabelled": ProblemEntry(
+            "Images of the folder have no line in the CSV.",
+            "The CSV is of fewer images.",
+            "They are left out; give each a line to use them.",
+        ),
+        "data_image_missing": ProblemEntry(
+            "An image is not there any more.",
+            "It was removed after the folder was listed, or is a link to nothing.",
+            "Put it back, and leave the folder alone while a run is in progress.",
+        ),
+        "data_image_too_large": ProblemEntry(
+            "An image has too many pixels to be decoded.",
+            "A scan or a panorama; a malicious file looks like this, too.",
+            "Scale it down, or remove it.",
+        ),
+        "data_image_unreadable": ProblemEntry(
+            "An image cannot be decoded.",
+            "It is truncated, damaged or of another kind than its name says.",
+            "Repair or remove it.",
+        ),
+        "data_images_skipped": ProblemEntry(
+            "Some images are skipped.",
+            "They cannot be read, and are few enough.",
+            "Repair or remove them; or set `data.unreadable_share` to 0, to end a run at the "
+            "first.",
+        ),
+        "data_images_unreadable": ProblemEntry(
+            "More images cannot be read than may be skipped.",
+            "Files are damaged, or the disk is.",
+            "Repair or remove them, or raise `data.unreadable_share`.",
+        ),
+        "decoded_images_no_space": ProblemEntry(
+            "The decoded images do not fit on the disk of the cache.",
+            "They take more than the files.",
+            'Make space, set `data.cache` to `"none"`, or `GPUPANEL_CACHE_DIR` to a folder on '
+            "another disk.",
+        ),
+        "decoded_images_not_kept": ProblemEntry(
+            "Decoded images cannot be written to the cache.",
+            "Permissions, or a disk that fails.",
+            'Set `data.cache` to `"none"`, or `GPUPANEL_CACHE_DIR` to a folder that you may '
+            "write to.",
+        ),
+        "decoded_images_unreadable": ProblemEntry(
+            "Decoded images cannot be read from the cache any more.",
+            "The files were changed, or the disk fails.",
+            "Remove the files that are named and start again: the images are decoded again.",
+        ),
+    },
+)

@@ -1,0 +1,198 @@
+"""Tables and texts."""
+
+from typing import Final
+
+from gpupanel.domain.problem_reference.entry import ProblemChapter, ProblemEntry
+
+CHAPTER: Final = ProblemChapter(
+    "Tables and texts",
+    "CSV and Parquet files, folders of texts, and columns that hold texts.",
+    {
+        "table_no_text": ProblemEntry(
+            "The file holds bytes that no text has.",
+            "It is a spreadsheet or another binary file.",
+            "Choose a `.csv`, `.tsv` or `.parquet` file; save a spreadsheet as CSV first.",
+        ),
+        "table_encoding": ProblemEntry(
+            "The file is not in the encoding that was assumed.",
+            "It was written by another program, such as in `cp1252`.",
+            "Set `data.encoding` to what it was written in.",
+        ),
+        "table_ragged": ProblemEntry(
+            "A line has more or fewer cells than there are columns.",
+            "Text with a delimiter in it stands without quotation marks, or the delimiter is "
+            "another one.",
+            "Correct that line, or choose `data.delimiter`.",
+        ),
+        "table_quote_open": ProblemEntry(
+            "A quotation mark is never closed.",
+            "One cell then holds all lines that follow.",
+            "Close it, or remove it.",
+        ),
+        "table_line_too_long": ProblemEntry(
+            "A line is longer than a row of any table.",
+            "An open quotation mark, or a file that is not a table.",
+            "Check that line.",
+        ),
+        "table_too_many_columns": ProblemEntry(
+            "The table has too many columns.",
+            "Rows and columns are exchanged.",
+            "Save it the other way round, or as a NumPy array.",
+        ),
+        "table_too_many_rows": ProblemEntry(
+            "The table has too many rows.",
+            "More than can be indexed.",
+            "Train on a part of it.",
+        ),
+        "table_column_missing": ProblemEntry(
+            "A column that is named is not in the table.",
+            "It is mistyped, or another table was chosen.",
+            "Name columns that are there.",
+        ),
+        "table_cell_empty": ProblemEntry(
+            "A cell is empty where none is allowed.",
+            '`data.missing` is `"error"`.',
+            'Fill it in, or set `data.missing` to `"mean"` or `"drop"`.',
+        ),
+        "table_cell_misfit": ProblemEntry(
+            "A cell is not of the kind that its column has.",
+            "A typing error, a unit or a word for a missing value.",
+            "Correct or empty it; or take the column as a category, or leave it out.",
+        ),
+        "table_changed": ProblemEntry(
+            "The table was changed while it was read.",
+            "Another program writes it.",
+            "Wait until it is done, and start again.",
+        ),
+        "table_cache": ProblemEntry(
+            "The rows cannot be kept in the cache.",
+            "They are kept there as numbers of 32 bits, about as large as the CSV file.",
+            "Make room, or set `GPUPANEL_CACHE_DIR` to a folder on a disk that has some.",
+        ),
+        "table_not_imported": ProblemEntry(
+            "A large table is shown after its first run.",
+            "That run imports it once.",
+            "Nothing: what its columns hold is found from some rows.",
+        ),
+        "table_no_features": ProblemEntry(
+            "The table has no column to learn from.",
+            "All others are texts of many values, empty, or left out.",
+            "Choose `data.target`, or name columns in `data.categories` or `data.numbers`.",
+        ),
+        "table_target_ignored": ProblemEntry(
+            "A column is both predicted and left out.",
+            "It is in `data.target` and in `data.ignore`.",
+            "Remove it from one of them.",
+        ),
+        "table_target_unfit": ProblemEntry(
+            "The target cannot be predicted as chosen.",
+            "It is empty, or holds texts where numbers are wanted, or too many different values.",
+            "Do what the hint says, or choose another column.",
+        ),
+        "target_is_feature": ProblemEntry(
+            "The model takes the column that is to be predicted.",
+            "It was trained with it as a feature.",
+            "Choose another target, or a model that was trained without it.",
+        ),
+        "table_class_unknown": ProblemEntry(
+            "A row has a class that the model does not know.",
+            "It was trained on other classes.",
+            "Evaluate on rows of its classes.",
+        ),
+        "table_categories_unknown": ProblemEntry(
+            "Rows hold categories that training did not know.",
+            "They are none of the categories there.",
+            "Train on rows with these values if they matter.",
+        ),
+        "table_categories_unfit": ProblemEntry(
+            "A column holds other things than in training.",
+            "It has far more different texts.",
+            "Choose a table whose column of that name holds what it held then.",
+        ),
+        "table_too_many_categories": ProblemEntry(
+            "Too many columns hold categories for the model `table`.",
+            "It learns numbers for a limited number of columns.",
+            "Leave columns out, or use dense layers (`mlp`).",
+        ),
+        "table_constant_columns": ProblemEntry(
+            "A column has the same value in every row.",
+            "Nothing can be learned from it.",
+            "Leave it out.",
+        ),
+        "table_row_numbers": ProblemEntry(
+            "A column increases like a row number.",
+            "It is an index or an id.",
+            "Leave it out.",
+        ),
+        "table_rows_left_out": ProblemEntry(
+            "Rows are left out.",
+            "They have an empty cell where none is allowed.",
+            "Fill them in if they matter.",
+        ),
+        "table_group_texts": ProblemEntry(
+            "The group column cannot be used.",
+            "It holds too many different texts, or nothing.",
+            "Save a number for each group.",
+        ),
+        "table_recipe_missing": ProblemEntry(
+            "The saved model has no record of how its features are made of columns.",
+            "It was not trained on a table by gpupanel.",
+            "Use a model that was; or save the rows as it takes them in a NumPy array.",
+        ),
+        "table_recipe_unreadable": ProblemEntry(
+            "The saved model's record of its columns cannot be read.",
+            "A newer version wrote it.",
+            "Use the model of a run of this version.",
+        ),
+        "text_binary": ProblemEntry(
+            "A file of texts holds bytes that no text has.",
+            "It is of another kind.",
+            "Remove it, or save it as text.",
+        ),
+        "text_encoding": ProblemEntry(
+            "A text is not in the encoding that was assumed.",
+            "Another program wrote it.",
+            "Set `data.encoding` to what it was written in, or remove the file.",
+        ),
+        "text_column_ambiguous": ProblemEntry(
+            "It is not clear which column holds the texts.",
+            "None, or several, hold sentences.",
+            "Choose `data.text`.",
+        ),
+        "text_without_target": ProblemEntry(
+            "There is no column to predict beside the texts.",
+            "The table has one column only.",
+            "Choose another column in `data.target`.",
+        ),
+        "text_links_left_out": ProblemEntry(
+            "Links in a folder of texts are left out.",
+            "They may lead anywhere.",
+            "Choose the folder that holds the texts themselves.",
+        ),
+        "text_recipe_missing": ProblemEntry(
+            "The saved model has no record of its vocabulary.",
+            "It was not trained on texts by gpupanel.",
+            "Use a model that was.",
+        ),
+        "texts_changed": ProblemEntry(
+            "The texts were changed while they were read.",
+            "Another program writes them.",
+            "Wait until it is done, and start again.",
+        ),
+        "texts_not_counted": ProblemEntry(
+            "The texts are shown after the first run.",
+            "There are too many to be counted while you wait.",
+            "Nothing: that run counts them, once.",
+        ),
+        "texts_not_kept": ProblemEntry(
+            "The words of the texts cannot be kept in the cache.",
+            "They are kept as numbers of 32 bits, about as large as the texts.",
+            "Make room, or set `GPUPANEL_CACHE_DIR` to a folder on a disk that has some.",
+        ),
+        "texts_of_two_kinds": ProblemEntry(
+            "One set is a table and the other a folder.",
+            "Both have to be of one kind.",
+            "Choose sets of the same kind.",
+        ),
+    },
+)

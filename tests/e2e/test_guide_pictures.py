@@ -1,0 +1,191 @@
+"""The pictures of the guide, taken of the real window so that they cannot go stale.
+
+``GPUPANEL_WRITE_SCREENSHOTS=1`` writes them; without it they are taken and checked only. The GPUs
+are the two unequal ones of the stand-in driver; the estimate is TensorFlow's, of a real model.
+"""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.memory import GrowingMemory, LimitedMemory, SplitMemory
+from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.ui import theme
+from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.panels.device_panel.device_card import DeviceCard
+from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
+from tests.guide.pages import GUIDE
+
+pytestmark = pytest.mark.slow
+
+FOLDER = GUIDE / "images"
+WIDEST = 700
+"""Pixels: the window's Help shows pictures as large as they are."""
+LARGEST = 100_000
+"""Bytes."""
+LEAST_COLORS = 30
+MARGIN = 8
+"""Pixels around what is taken."""
+
+
+@pytest.fixture(params=[theme.LIGHT, theme.DARK], ids=lambda each: each.name)
+def shown_theme(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[theme.Theme]:
+    before = theme.current()
+    theme.show(qapp, request.param)
+    yield request.param
+    theme.show(qapp, before)
+
+
+def _take(widget: QWidget, name: str, shown: theme.Theme, height: int = 0) -> None:
+    """A picture of a part of the window, kept under that name when that is asked for.
+
+    Args:
+        widget: The part.
+        name: Of the picture, without the theme's.
+        shown: The theme.
+        height: Of what is seen of it, from above; 0: all of it.
+    """
+    QApplication.sendPostedEvents()
+    QApplication.processEvents()
+    seen = QRect(0, 0, widget.width(), height or widget.height())
+    picture = QImage(seen.size() + QSize(2 * MARGIN, 2 * MARGIN), QImage.Format.Format_RGB32)
+    picture.fill(shown.color("window"))
+    painter = QPainter(picture)
+    painter.drawPixmap(MARGIN, MARGIN, widget.grab(seen))
+    painter.end()
+    assert 0 < picture.width() <= WIDEST
+    assert _colors(picture) > LEAST_COLORS
+    if os.environ.get("GPUPANEL_WRITE_SCREENSHOTS"):
+        path = FOLDER / f"{name}-{shown.name}.png"
+        assert picture.save(str(path))
+        assert path.stat().st_size < LARGEST
+
+
+def _below(window: MainWindow, device: PhysicalDevice) -> int:
+    """Where the card of a device ends."""
+    (card,) = [
+        each for each in window.devices.findChildren(DeviceCard) if each._device.key == device.key
+    ]
+    return card.mapTo(window.devices, QPoint(0, card.height())).y() + MARGIN
+
+
+def _colors(picture: QImage) -> int:
+    width, height = picture.width(), picture.height()
+    return len({picture.pixel(x, y) for x in range(width) for y in range(height)})
+
+
+def _gpus(window: MainWindow) -> tuple[PhysicalDevice, PhysicalDevice]:
+    first, second = window.session.inventory.gpus
+    return first, second
+
+
+def _open(window: MainWindow, profile: Profile) -> None:
+    window.session.open_profile(profile, None)
+    window.session.prepare_now()
+
+
+def test_that_the_memory_of_two_gpus_is_drawn(
+    qtbot: QtBot, nvml_in_process: object, shown_theme: theme.Theme, window: MainWindow
+) -> None:
+    first, second = _gpus(window)
+    _open(
+        window,
+        Profile(
+            devices=DeviceSettings(visible=(first.key, second.key)),
+            memory={
+                first.key: LimitedMemory(limit_mib=16_384, growth=True),
+                second.key: GrowingMemory(),
+            },
+            strategy=StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16)),
+        ),
+    )
+    qtbot.wait(2_000)  # some samples for the lines beside each device
+    _take(window.devices, "memory-bars", shown_theme, _below(window, second))
+
+
+def test_that_a_split_gpu_is_drawn(
+    qtbot: QtBot, nvml_in_process: object, shown_theme: theme.Theme, window: MainWindow
+) -> None:
+    first, _ = _gpus(window)
+    _open(
+        window,
+        Profile(
+            devices=DeviceSettings(visible=(first.key,)),
+            memory={first.key: SplitMemory(split_mib=(8_192, 8_192))},
+            strategy=StrategySettings(kind=StrategyKind.MIRRORED),
+        ),
+    )
+    qtbot.wait(1_000)
+    _take(window.devices, "memory-split", shown_theme, _below(window, first))
+
+
+@pytest.mark.tensorflow
+def test_that_the_estimate_of_a_training_is_drawn(
+    qtbot: QtBot, nvml_in_process: object, shown_theme: theme.Theme, window: MainWindow
+) -> None:
+    first, second = _gpus(window)
+    _open(
+        window,
+        Profile(
+            devices=DeviceSettings(visible=(first.key, second.key)),
+            memory={"default": LimitedMemory(limit_mib=4_096)},
+            strategy=StrategySettings(kind=StrategyKind.MIRRORED, shares=(12_288, 4_096)),
+            model=CnnModel(filters=(256, 512), hidden=(2_048,)),
+            training=TrainingSettings(global_batch_size=16_384),
+        ),
+    )
+    estimate = window.session_page.plan.estimate
+    ask = estimate.findChild(QPushButton, "estimate_memory")
+    qtbot.waitUntil(ask.isEnabled, timeout=30_000)
+    estimate.requested.emit()
+    bars = estimate.findChild(QWidget, "memory_bars")
+    qtbot.waitUntil(lambda: bars.isVisibleTo(estimate), timeout=90_000)
+    qtbot.waitUntil(lambda: not window._preview_loader.is_busy(), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(window.session.preparation.largest_batch), timeout=30_000)
+    _take(estimate, "memory-estimate", shown_theme)
+
+
+@pytest.mark.parametrize(
+    ("name", "strategy"),
+    [
+        ("mirrored", StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16))),
+        ("servers", StrategySettings(kind=StrategyKind.PARAMETER_SERVER)),
+        (
+            "layers",
+            StrategySettings(
+                kind=StrategyKind.MODEL_PARALLEL,
+                placement={"dense_1": 0, "dense_2": 1, "outputs": 1},
+            ),
+        ),
+    ],
+)
+def test_that_a_strategy_is_drawn(
+    qtbot: QtBot,
+    nvml_in_process: object,
+    shown_theme: theme.Theme,
+    window: MainWindow,
+    name: str,
+    strategy: StrategySettings,
+) -> None:
+    first, second = _gpus(window)
+    _open(
+        window,
+        Profile(
+            devices=DeviceSettings(visible=(first.key, second.key)),
+            strategy=strategy,
+            model=MlpModel(hidden=(256, 128)),
+        ),
+    )
+    diagram = window.session_page.strategy.findChild(DivisionDiagram)
+    qtbot.waitUntil(diagram.has_plan)
+    diagram.resize(480, diagram.sizeHint().height())
+    _take(diagram, f"strategy-{name}", shown_theme)
