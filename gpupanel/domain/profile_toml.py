@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile_migrations import migrated
 from gpupanel.domain.profile_mistakes import mistakes
 from gpupanel.domain.toml_text import read_toml
 
@@ -36,13 +37,13 @@ def parse_profile(text: str) -> Profile:
 
 
 def profile_from_document(document: dict[str, Any]) -> Profile:
-    """The profile in a document as :mod:`tomllib` reads it.
+    """The profile in a document as :mod:`tomllib` reads it, of this or an older format.
 
     Raises:
         ProblemError: It is no profile; one problem for each mistake.
     """
     try:
-        return Profile.model_validate(document)
+        return Profile.model_validate(migrated(document))
     except ValidationError as error:
         raise ProblemError(*mistakes(error.errors())) from error
 
