@@ -4,9 +4,10 @@ For tests of what they answer; those of how such a process starts and dies keep 
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Event
+from types import ModuleType
 
 import pytest
 
@@ -17,10 +18,14 @@ from tests.forked.processes import run_forked
 
 
 @contextmanager
-def forked_answers() -> Iterator[None]:
-    """Who is asked meanwhile by :func:`answer_of_child` is a forked process."""
+def forked_answers(asks: ModuleType = child_answer) -> Iterator[None]:
+    """Who is asked meanwhile is a forked process.
+
+    Args:
+        asks: The module that asks by :func:`gpupanel.devices.child_process.ask_child`.
+    """
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(child_answer, "ask_child", _ask_forked)
+        monkeypatch.setattr(asks, "ask_child", _ask_forked)
         yield
 
 
@@ -30,7 +35,10 @@ def _ask_forked(
     _: Event | None = None,
     environment: Mapping[str, str] | None = None,
     question: bytes = b"",
+    *,
+    on_output: Callable[[bytes], None] = len,
 ) -> ChildAnswer:
+    """What is printed is heard at the end only: for a child that ends by itself."""
     done = run_forked(
         command,
         input=question,
@@ -38,5 +46,6 @@ def _ask_forked(
         env=child_environment(os.environ, environment),
         timeout=time_limit_s,
     )
+    on_output(done.stdout)
     log = done.stderr.decode(errors="replace")
     return ChildAnswer(ChildEnd.BY_ITSELF, done.stdout, done.returncode, log)

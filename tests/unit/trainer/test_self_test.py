@@ -19,10 +19,12 @@ from gpupanel.domain.self_test import (
 )
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.planning import self_test as planned
+from gpupanel.runs import self_test
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.self_test import run_self_test
 from gpupanel.runs.self_test_memory import recall_self_test
 from tests.fakes.devices import CPU_ONLY
+from tests.forked.answers import forked_answers
 from tests.forked.processes import child_processes
 
 pytestmark = pytest.mark.tensorflow
@@ -47,6 +49,12 @@ def examined(*how: str, of: Profile | None = None, **more: object) -> SelfTest:
     found = run_self_test(of or profile(), MACHINE, **given)
     assert not child_processes()
     return found
+
+
+def examined_forked(*how: str, of: Profile | None = None) -> SelfTest:
+    """Of devices that are wrong, and answer: TensorFlow need not be imported each time."""
+    with forked_answers(self_test):
+        return examined(*how, of=of)
 
 
 def of_sums(test: SelfTest, way: AllReduce) -> CaseOutcome:
@@ -91,7 +99,7 @@ def test_that_two_logical_devices_pass() -> None:
 
 
 def test_that_a_replica_that_adds_noise_is_caught_and_named() -> None:
-    found = examined("noise", "HierarchicalCopyAllReduce")
+    found = examined_forked("noise", "HierarchicalCopyAllReduce")
     noisy = of_sums(found, AllReduce.HIERARCHICAL_COPY)
     assert noisy.result is CaseResult.WRONG, noisy
     assert "numbers differ" in noisy.detail
@@ -105,7 +113,7 @@ def test_that_a_replica_that_adds_noise_is_caught_and_named() -> None:
 
 
 def test_that_a_sum_that_is_no_number_is_caught() -> None:
-    found = examined("nan", "ReductionToOneDevice")
+    found = examined_forked("nan", "ReductionToOneDevice")
     # The strategy's own choice on the CPU is that one.
     for way in (AllReduce.AUTO, AllReduce.REDUCTION_TO_ONE_DEVICE):
         assert of_sums(found, way).result is CaseResult.NOT_A_NUMBER
@@ -151,14 +159,14 @@ def test_that_a_sum_that_kills_its_process_is_named_and_the_others_are_tested() 
 def test_that_a_device_that_calculates_keeps_or_copies_wrongly_is_named(
     how: str, wrong: str, code: str
 ) -> None:
-    found = examined(how)
+    found = examined_forked(how)
     bad = {name for name, result in results(found).items() if result is CaseResult.WRONG}
     assert bad == {wrong}
     assert [each.code for each in found.problems] == [code]
 
 
 def test_that_three_replicas_are_tested_pair_by_pair() -> None:
-    found = examined("noise", "ReductionToOneDevice", of=profile(3))
+    found = examined_forked("noise", "ReductionToOneDevice", of=profile(3))
     bad = [each for each in found.outcomes if each.result.is_bad]
     assert len(bad) == 8  # two names of it, over all three and over each pair
     first = next(each for each in found.problems if each.severity == "error")
