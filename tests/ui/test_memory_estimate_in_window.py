@@ -111,7 +111,7 @@ def test_that_a_click_draws_what_each_device_takes_and_offers_the_largest_batch(
     assert "RTX 4090, 500 MiB of 1,000 MiB (limit): weights 100 MiB" in words
     assert "optimizer 200 MiB" in words
     assert "overhead 500 MiB besides" in words
-    assert shown.note() == ("1 layer, 12 parameters: 0.0 MiB. A global batch of up to 1,042 fits.")
+    assert shown.note() == ("1 layer, 12 parameters: 48 bytes. A global batch of up to 1,042 fits.")
     shown.button("use_largest_batch").click()
     assert shown.session.profile.training.global_batch_size == 1_042
     shown.session.prepare_now()

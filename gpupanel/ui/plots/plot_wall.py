@@ -31,7 +31,6 @@ _WIDEST_MEMORY = "1,023.9 GiB"
 _METRIC_TITLES = {"accuracy": "Accuracy, %", "mean_absolute_error": "Mean absolute error"}
 
 _NO_STEP = "No steps recorded"
-_NO_READING = "No readings recorded"
 _FEET = {
     AxisKind.STEP: "Over steps.",
     AxisKind.EPOCH: "Over epochs.",
@@ -102,7 +101,6 @@ class PlotWall(QWidget):
             "Utilization, %",
             "Percent of the last moment in which some kernel ran: not how full a GPU is.",
             value_range=(0.0, 100.0),
-            empty_note=_NO_READING,
             has_readout=True,
         )
         self.memory_plot = TimePlot(
@@ -110,7 +108,6 @@ class PlotWall(QWidget):
             "Memory, %",
             "Percent of each device's memory in use by all processes.",
             value_range=(0.0, 100.0),
-            empty_note=_NO_READING,
             has_readout=True,
         )
         self.rate_plot = TimePlot(
