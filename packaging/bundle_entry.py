@@ -1,9 +1,9 @@
 """Where a bundle starts: the program, or one of its modules as ``python -P -m`` runs it.
 
 The program starts its children as ``sys.executable -P -m MODULE ARGUMENT...``
-(gpupanel/domain/child_command.py). In a bundle ``sys.executable`` is the bundle's own command, which
-is no Python: this file understands those words in Python's place. Modules are looked for in the
-bundle, and where an absolute entry of ``PYTHONPATH`` says; never in the working directory.
+(gpupanel/domain/child_command.py). In a bundle ``sys.executable`` is the bundle's own command,
+which is no Python: this file understands those words in Python's place. Modules are looked for in
+the bundle, and where an absolute entry of ``PYTHONPATH`` says; never in the working directory.
 """
 
 import multiprocessing
@@ -22,7 +22,7 @@ def start() -> None:
     multiprocessing.freeze_support()
     # What a person's own code needs besides; after the bundle, none of whose modules it replaces.
     entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    sys.path += [entry for entry in entries if os.path.isabs(entry)]
+    sys.path += [entry for entry in entries if os.path.isabs(entry)]  # noqa: PTH117 - every start waits for it
     if sys.argv[1:3] == _AS_MODULE and len(sys.argv) > 3:
         module = sys.argv[3]
         if module.partition(".")[0] != _PACKAGE:

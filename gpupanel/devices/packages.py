@@ -11,7 +11,7 @@ from gpupanel.domain.child_command import bundled_command, python_module_command
 
 _WITH_CUDA: Final = "[and-cuda]"
 _COMPLETE: Final = "pipx install 'gpupanel[cuda]'"
-"""Nothing can be installed into a bundle: this is a gpupanel beside it that has CUDA's libraries."""
+"""Nothing can be installed into a bundle: it brings one beside it, with CUDA's libraries."""
 
 
 def install(*requirements: str, anew: bool = False, upgrade: bool = False) -> str:

@@ -181,6 +181,7 @@ def test_that_a_source_tree_without_a_command_says_what_to_do(
 def test_that_a_bundle_is_launched_by_its_own_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.undo()
     command = tmp_path / "gpupanel"
     monkeypatch.setattr(sys, "executable", str(command))
     monkeypatch.setattr(sys, "frozen", True, raising=False)
