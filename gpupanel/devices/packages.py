@@ -7,17 +7,23 @@ from importlib import metadata
 from importlib.util import find_spec
 from typing import Final
 
-from gpupanel.domain.child_command import python_module_command
+from gpupanel.domain.child_command import bundled_command, python_module_command
+
+_WITH_CUDA: Final = "[and-cuda]"
+_COMPLETE: Final = "pipx install 'gpupanel[cuda]'"
+"""Nothing can be installed into a bundle: it brings one beside it, with CUDA's libraries."""
 
 
 def install(*requirements: str, anew: bool = False, upgrade: bool = False) -> str:
-    """The command that installs packages into this Python.
+    """The command that installs packages into this Python; in a bundle empty where none can help.
 
     Args:
         requirements: What to install ("tensorflow[and-cuda]==2.21.0").
         anew: Also what is there already.
         upgrade: To the newest version.
     """
+    if bundled_command() is not None:
+        return _COMPLETE if any(_WITH_CUDA in each for each in requirements) else ""
     options = ["--upgrade"] if upgrade else []
     if find_spec("pip") is None and shutil.which("uv") is not None:
         options += ["--reinstall"] if anew else []
@@ -30,8 +36,15 @@ def install(*requirements: str, anew: bool = False, upgrade: bool = False) -> st
     return f"{shlex.join(python_module_command('ensurepip'))} && {pip}"
 
 
-def uninstall(package: str) -> str:
-    """The command that removes a package from this Python."""
+def replace(package: str, *requirements: str) -> str:
+    """The command that removes a package from this Python and installs others in its place."""
+    installing = install(*requirements, anew=True)
+    if bundled_command() is not None:
+        return installing
+    return f"{_uninstall(package)} && {installing}"
+
+
+def _uninstall(package: str) -> str:
     if find_spec("pip") is None and shutil.which("uv") is not None:
         return shlex.join(("uv", "pip", "uninstall", "--python", sys.executable, package))
     return shlex.join(python_module_command("pip", "uninstall", "-y", package))

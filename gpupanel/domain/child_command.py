@@ -25,6 +25,16 @@ def python_module_command(module: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", module, *arguments)
 
 
+def bundled_command() -> str | None:
+    """The command of the bundle that this process runs from; ``None``: a Python runs it.
+
+    A bundle's ``sys.executable`` is no Python. It does what :func:`python_module_command` says all
+    the same (packaging/bundle_entry.py), with modules of this program alone.
+    """
+    # Set by PyInstaller (https://pyinstaller.org/en/stable/runtime-information.html).
+    return sys.executable if getattr(sys, "frozen", False) else None
+
+
 def child_environment(
     environment: Mapping[str, str], additions: Mapping[str, str] | None = None
 ) -> dict[str, str]:

@@ -12,7 +12,7 @@ import sysconfig
 import tarfile
 import venv
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,19 @@ from gpupanel import __version__
 from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
+WINDOW = """\
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from gpupanel.ui import app, main_window
+begin = main_window.MainWindow.begin
+def begin_and_close(window):
+    begin(window)
+    QTimer.singleShot(1000, lambda: (print(window.isVisible()), window.close()))
+main_window.MainWindow.begin = begin_and_close
+sys.exit(app.open_window(None))
+"""
+"""A program that opens the window, says whether it is seen, and closes it."""
 WHEEL = f"gpupanel-{__version__}-py3-none-any.whl"
 
 
@@ -78,7 +91,7 @@ def environment(tmp_path: Path) -> Mapping[str, str]:
 
 
 def ran(
-    command: list[str | Path], folder: Path, environment: Mapping[str, str]
+    command: Sequence[str | Path], folder: Path, environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         list(map(str, command)),
@@ -154,18 +167,7 @@ def test_that_the_window_opens_and_closes(
     scripts: Path, tmp_path: Path, environment: Mapping[str, str]
 ) -> None:
     program = tmp_path / "window.py"
-    program.write_text(
-        "import sys\n"
-        "from PySide6.QtCore import QTimer\n"
-        "from PySide6.QtWidgets import QApplication\n"
-        "from gpupanel.ui import app, main_window\n"
-        "begin = main_window.MainWindow.begin\n"
-        "def begin_and_close(window):\n"
-        "    begin(window)\n"
-        "    QTimer.singleShot(1000, lambda: (print(window.isVisible()), window.close()))\n"
-        "main_window.MainWindow.begin = begin_and_close\n"
-        "sys.exit(app.open_window(None))\n"
-    )
+    program.write_text(WINDOW)
     done = ran([scripts / "python", "-P", program], tmp_path, environment)
     assert done.stdout.splitlines()[-1] == "True"
     assert "Traceback" not in done.stderr

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,14 @@ def test_that_a_source_tree_without_a_command_says_what_to_do(
     assert "pipx" in refused.value.problems[0].hint
     (tmp_path / "gpupanel").touch(mode=0o700)
     assert installation.launched_command() == tmp_path / "gpupanel"
+
+
+def test_that_a_bundle_is_launched_by_its_own_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    command = tmp_path / "gpupanel"
+    monkeypatch.setattr(sys, "executable", str(command))
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+
+    assert installation.launched_command() == command

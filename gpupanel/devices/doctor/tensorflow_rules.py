@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gpupanel.devices.doctor.examined import Examined
-from gpupanel.devices.packages import install, uninstall
+from gpupanel.devices.packages import install, replace
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import SharedLibrary, TensorFlowFacts
 from gpupanel.planning.tensorflow_build import compiles_kernels, has_kernels
@@ -61,7 +61,7 @@ def build_without_cuda(examined: Examined) -> Iterator[Problem]:
         command = install(f"{examined.tensorflow_package}[and-cuda]", anew=True)
     else:
         hint = f"Install the package with CUDA in place of {examined.tensorflow_package}."
-        command = f"{uninstall(examined.tensorflow_package)} && {install(_NEWEST, anew=True)}"
+        command = replace(examined.tensorflow_package, _NEWEST)
     yield Problem(
         code="tensorflow_without_cuda",
         message=f"This TensorFlow {facts.version} was built without CUDA, so it cannot use "

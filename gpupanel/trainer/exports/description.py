@@ -6,7 +6,6 @@ classes and columns are data there, and nowhere code.
 
 import json
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
@@ -144,6 +143,9 @@ def describe(
     Raises:
         ProblemError: The model's file cannot be read.
     """
+    import keras
+    import tensorflow as tf
+
     recipe = _recipe(recipe_in(request.model))
     quantization = request.quantization
     return ModelDescription(
@@ -151,8 +153,9 @@ def describe(
         quantization=None if quantization is None else quantization.value,
         written_by={
             "gpupanel": __version__,
-            "tensorflow": version("tensorflow"),
-            "keras": version("keras"),
+            # Not pip's notes: the package may be tensorflow-cpu, or one of a night.
+            "tensorflow": tf.__version__,
+            "keras": keras.__version__,
         },
         input=_input(request.data, data, recipe, *taken),
         output=_output(request, data, recipe, ending, first),

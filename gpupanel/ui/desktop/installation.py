@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from gpupanel.devices.child_process import ask_child
+from gpupanel.domain.child_command import bundled_command
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.regular_files import NotRegularFileError
 from gpupanel.files.whole_files import write_whole
@@ -105,6 +106,9 @@ def launched_command() -> Path:
     Raises:
         ProblemError: There is none: the program runs from its source code.
     """
+    bundled = bundled_command()
+    if bundled is not None:
+        return Path(bundled)
     beside = Path(sysconfig.get_path("scripts")) / _COMMAND
     if beside.is_file():
         return beside

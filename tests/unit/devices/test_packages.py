@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from gpupanel.devices import packages
-from gpupanel.devices.packages import install, uninstall
+from gpupanel.devices.packages import install, replace
 
 
 @pytest.fixture
@@ -29,7 +29,10 @@ def test_that_pip_of_this_python_is_asked(tools) -> None:
     )
     assert install("keras", anew=True).endswith("-m pip install --force-reinstall keras")
     assert install("keras", upgrade=True).endswith("-m pip install --upgrade keras")
-    assert uninstall("keras") == f"{sys.executable} -P -m pip uninstall -y keras"
+    assert replace("keras", "jax") == (
+        f"{sys.executable} -P -m pip uninstall -y keras"
+        f" && {sys.executable} -P -m pip install --force-reinstall jax"
+    )
 
 
 def test_that_uv_is_asked_where_there_is_no_pip(tools) -> None:
@@ -38,7 +41,9 @@ def test_that_uv_is_asked_where_there_is_no_pip(tools) -> None:
     assert install("keras", anew=True) == (
         f"uv pip install --python {sys.executable} --reinstall keras"
     )
-    assert uninstall("keras") == f"uv pip uninstall --python {sys.executable} keras"
+    assert replace("keras", "jax").startswith(
+        f"uv pip uninstall --python {sys.executable} keras && uv pip install "
+    )
 
 
 def test_that_pip_is_brought_where_there_is_neither(tools) -> None:
@@ -48,6 +53,16 @@ def test_that_pip_is_brought_where_there_is_neither(tools) -> None:
 
     assert first == f"{sys.executable} -P -m ensurepip"
     assert second == f"{sys.executable} -P -m pip install keras"
+
+
+def test_that_nothing_is_installed_into_a_bundle(tools, monkeypatch) -> None:
+    tools(pip=True, uv=True)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+
+    assert install("keras", anew=True) == ""
+    with_cuda = install("tensorflow[and-cuda]==2.21.0")
+    assert with_cuda == "pipx install 'gpupanel[cuda]'"
+    assert replace("tensorflow-cpu", "tensorflow[and-cuda]") == with_cuda
 
 
 def test_that_a_path_with_spaces_survives_the_shell(tools, monkeypatch) -> None:

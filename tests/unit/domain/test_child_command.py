@@ -77,15 +77,16 @@ def test_that_a_real_child_takes_its_modules_from_python(tmp_path: Path, python_
     (tmp_path / "modules").mkdir()
     for folder in (tmp_path, tmp_path / "modules"):
         (folder / "base64.py").write_text("open('run', 'w')")
-    command = python_module_command("base64", "-t")
+    command = python_module_command("base64", "-e")
 
     child = subprocess.run(
         command,
         cwd=tmp_path,
         env=child_environment({"PYTHONPATH": python_path}),
+        input=b"Aladdin",
         capture_output=True,
         check=True,
     )
 
-    assert b"Aladdin" in child.stdout
+    assert child.stdout == b"QWxhZGRpbg==\n"
     assert not (tmp_path / "run").exists()
