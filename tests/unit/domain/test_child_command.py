@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.child_command import (
+    bundled_command,
     child_environment,
     python_module_command,
     searched_folders,
@@ -90,3 +91,10 @@ def test_that_a_real_child_takes_its_modules_from_python(tmp_path: Path, python_
 
     assert child.stdout == b"QWxhZGRpbg==\n"
     assert not (tmp_path / "run").exists()
+
+
+def test_that_only_a_bundle_has_a_command_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert bundled_command() is None
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", "/usr/lib/gpupanel/gpupanel")
+    assert bundled_command() == "/usr/lib/gpupanel/gpupanel"
