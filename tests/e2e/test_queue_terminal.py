@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -70,6 +71,14 @@ def scheduler(files: QueueFiles) -> psutil.Process | None:
     return None
 
 
+def supervisor(run: Path | None) -> psutil.Process | None:
+    """Of a run that has begun; ``None`` before."""
+    with suppress(OSError, TypeError, ValueError, psutil.NoSuchProcess):
+        first, *_ = RunLayout(run).events.read_text(encoding="utf-8").splitlines()
+        return psutil.Process(json.loads(first)["supervisor_pid"])
+    return None
+
+
 @pytest.mark.tensorflow
 def test_that_runs_follow_each_other_though_one_fails_and_the_scheduler_is_killed(
     files: QueueFiles, tmp_path: Path, runs_dir: Path
@@ -83,11 +92,16 @@ def test_that_runs_follow_each_other_though_one_fails_and_the_scheduler_is_kille
     def entry(entry_id: str) -> QueueEntry:
         return files.read().entry(entry_id)
 
+    until(lambda: supervisor(entry(failing).run) is not None)
+    held = supervisor(entry(failing).run)
+    assert held is not None
+    held.suspend()  # or the run has ended before the scheduler is killed, and nobody starts another
     until(lambda: entry(failing).is_filled and bool(entry(good).waits))
     assert entry(good).waits.endswith("“no such data” runs on it.")
     killed = scheduler(files)
     assert killed is not None
     killed.kill()
+    held.resume()
     # Nobody but the supervisor of the failing run can start another scheduler now.
     until(lambda: entry(good).state is EntryState.ENDED)
     assert entry(failing).outcome is Outcome.FAILED
