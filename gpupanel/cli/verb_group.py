@@ -39,7 +39,7 @@ VERBS: Final = (
 class VerbGroup(TyperGroup):
     """Finds a verb in the module of ``gpupanel.cli.verbs`` that is named as it is.
 
-    Importing all of them took a quarter of a second, before a word of any was said. This is the
+    Importing all of them takes a tenth of a second, before a word of any is said. This is the
     lazy group of Click's documentation ("Lazily Loading Subcommands").
     """
 

@@ -367,3 +367,10 @@ def test_that_the_menus_of_the_guide_are_those_of_the_window(window):
 @pytest.mark.parametrize("name", ["../README.md", "/etc/passwd", "nothing.md", "", "."])
 def test_that_a_document_is_one_of_those_that_are_shipped(name):
     assert resources.document(name) is None
+
+
+def test_that_a_file_that_is_pasted_into_the_search_is_not_searched_for_word_by_word(guide):
+    search = guide.findChild(QLineEdit, "guide_search")
+    search.setText("a " * 15_000)
+    assert len(search.text()) == 200
+    assert guide.findChild(QListWidget, "guide_results").count() > 1

@@ -33,6 +33,8 @@ _CONTENTS_WIDTH: Final = 36 * GRID
 _MOST_RESULTS: Final = 100
 _LONGEST: Final = 160
 """Characters of a passage that a result shows."""
+_LONGEST_SEARCH: Final = 200
+"""Characters: a file that is pasted by mistake would be searched for word by word."""
 _PLACE = Qt.ItemDataRole.UserRole
 """Of an item: where it leads."""
 
@@ -78,6 +80,7 @@ class GuideDialog(QDialog):
         search.setObjectName("guide_search")
         search.setPlaceholderText("Search all pages (Ctrl+F)")
         search.setClearButtonEnabled(True)
+        search.setMaxLength(_LONGEST_SEARCH)
         teach(search, "Search", "Words that stand together anywhere in the guide")
         search.textChanged.connect(self._show_results)
         search.returnPressed.connect(self._go_to_first_result)
