@@ -1,11 +1,14 @@
 """What it costs to measure where the time of steps goes: under 1 % of the throughput is wanted.
 
-``python bench_time_spent.py [CASE]...``: each case in a process of its own. The same steps are done
-by calls whose graph has clocks where there are several replicas, as in a run, with the account of
-the loop fed by each; and by calls whose graph has none. They take turns, several hundred
-milliseconds each, and who begins changes from pair to pair; medians over the pairs.
+``python bench_time_spent.py [CASE]...``: each case in several processes of its own, as one alone
+may be faster or slower by some percent from its start to its end. The same steps are done by calls
+that measure as a run does, with the account of the loop fed by each, and by calls whose graph has
+no clocks. They take turns, several hundred milliseconds each, and who begins changes from pair to
+pair; medians over the pairs. Beside it stands what the same comparison gives of two calls without
+clocks: what is below that is noise.
 """
 
+import json
 import statistics
 import subprocess
 import sys
@@ -37,7 +40,8 @@ CASES = {
         replicas=2,
     ),
 }
-PAIRS = 41
+PROCESSES = 3
+PAIRS = 21
 BLOCK_S = 0.4
 CALL_S = 0.05
 BOUND = 1.0
@@ -52,6 +56,7 @@ def measure(name: str) -> None:
     from gpupanel.trainer.loop.time_account import TimeAccount
     from gpupanel.trainer.models.objectives import Classification
     from gpupanel.trainer.progress import TrainingRecord
+    from gpupanel.trainer.steps import calls as calls_module
     from gpupanel.trainer.steps.calls import Calls
     from gpupanel.trainer.steps.feeds import ResidentFeed
     from gpupanel.trainer.steps.replica_steps import TrainingStep
@@ -82,49 +87,88 @@ def measure(name: str) -> None:
         optimizer.build(model.trainable_variables)
     feed = ResidentFeed(features, labels, plan)
 
+    several = case.replicas > 1
+
     def calls(*, timed: bool) -> Calls:
         step = TrainingStep(
             model, Classification(), optimizer, micro_batches=1, jit_compile=False, timed=timed
         )
-        return Calls(strategy, feed, plan.shares, Classification.size, step, timed=timed)
+        seldom = step.without_clocks if timed else None
+        return Calls(
+            strategy,
+            feed,
+            plan.shares,
+            Classification.size,
+            step,
+            timed=timed,
+            step_without_clocks=seldom,
+        )
 
-    plain, timed = calls(timed=False), calls(timed=case.replicas > 1)
+    calls_module._CLOCKED_FIRST = 1
+    plain, plain_too, measuring = (calls(timed=timed) for timed in (False, False, several))
     rows = np.arange(case.examples, dtype=np.int32).reshape(-1, case.batch)
     with tempfile.TemporaryDirectory() as folder, EventWriter(Path(folder) / "events") as events:
         account = TimeAccount(events, TrainingRecord(), case.replicas)
         account.restart()
         steps = 1
         for _ in range(3):
-            for each in (plain, timed):
+            for each in (plain, plain_too, measuring):
+                each.trace_for(steps)
+                each(rows[:steps])
                 start_s = time.perf_counter()
                 each(rows[:steps])
                 took_s = time.perf_counter() - start_s
             steps = max(1, min(len(rows), int(CALL_S * steps / took_s)))
 
-        def block(*, measured: bool) -> tuple[float, float]:
-            """Steps a second, and steps a second of the processors."""
-            done, start_s, start_cpu_s = 0, time.perf_counter(), time.process_time()
+        def block(calls: Calls) -> float:
+            """Steps a second."""
+            done, start_s = 0, time.perf_counter()
             while (seconds := time.perf_counter() - start_s) < BLOCK_S:
-                sums = (timed if measured else plain)(rows[:steps])
-                if measured:
+                sums = calls(rows[:steps])
+                if calls is measuring:
                     account.add(sums)
                     account.report(done)
                 done += steps
-            return done / seconds, done / (time.process_time() - start_cpu_s)
+            return done / seconds
 
-        ratios, of_processors = [], []
+        rates = []
         for pair in range(PAIRS):
-            order = (True, False) if pair % 2 else (False, True)
-            rates = {measured: block(measured=measured) for measured in order}
-            ratios.append(rates[True][0] / rates[False][0])
-            of_processors.append(rates[True][1] / rates[False][1])
-    cost = 100.0 * (1.0 - statistics.median(ratios))
-    spread = statistics.quantiles(ratios, n=4)
+            order = [plain, plain_too, measuring]
+            order = order[pair % 3 :] + order[: pair % 3]
+            rate = {id(each): block(each) for each in order}
+            rates.append([rate[id(each)] for each in (plain, plain_too, measuring)])
+    print(json.dumps({"steps_a_call": steps, "rates": rates}))
+
+
+def percent(slower: list[float], than: list[float]) -> tuple[float, float, float]:
+    """How much slower, as median and quarters over the pairs."""
+    costs = [100.0 * (1.0 - one / other) for one, other in zip(slower, than, strict=True)]
+    lower, middle, upper = statistics.quantiles(costs, n=4)
+    return middle, lower, upper
+
+
+def report(name: str) -> None:
+    """Measure in several processes and print the medians of all their pairs."""
+    rates: list[list[float]] = []
+    for _ in range(PROCESSES):
+        done = subprocess.run(
+            [sys.executable, __file__, "--here", name],
+            env=ENVIRONMENT,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        answer = json.loads(done.stdout.splitlines()[-1])
+        rates += answer["rates"]
+    plain, plain_too, measuring = (list(each) for each in zip(*rates, strict=True))
+    cost, lower, upper = percent(measuring, plain)
+    noise, noise_lower, noise_upper = percent(plain_too, plain)
     verdict = "within" if cost < BOUND else "beyond"
     print(
-        f"{case.title}: {cost:+.2f} % of the throughput ({verdict} {BOUND:.0f} %; quarters "
-        f"{100 * (1 - spread[2]):+.1f} to {100 * (1 - spread[0]):+.1f} %), "
-        f"{100 * (1 - statistics.median(of_processors)):+.2f} % of the processors' time",
+        f"{CASES[name].title}, {answer['steps_a_call']} steps a call: {cost:+.2f} % of the "
+        f"throughput ({verdict} {BOUND:.0f} %; quarters {lower:+.1f} to {upper:+.1f} %); two "
+        f"calls without clocks differ by {noise:+.2f} % ({noise_lower:+.1f} to "
+        f"{noise_upper:+.1f} %)",
         flush=True,
     )
 
@@ -132,7 +176,7 @@ def measure(name: str) -> None:
 def main() -> None:
     names = sys.argv[1:] or list(CASES)
     for name in names:
-        subprocess.run([sys.executable, __file__, "--here", name], env=ENVIRONMENT, check=True)
+        report(name)
 
 
 if __name__ == "__main__":

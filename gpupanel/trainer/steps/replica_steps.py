@@ -52,22 +52,24 @@ class TrainingStep:
 
     def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         """One update; gives the sums of loss and measures before it, and its gradient's norm."""
+        if not self._timed:
+            return self.without_clocks(features, labels, examples)
         state = self._update.state()
-        learn = self._timed_learning if self._timed else self._learning
-        sums, contribution = learn(state, features, labels, examples)
+        sums, contribution = self._timed_learning(state, features, labels, examples)
         return sums._replace(gradient_norm=self._update(state, contribution))
+
+    def without_clocks(
+        self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+    ) -> ReplicaSums:
+        """The same update, to the last bit; its seconds are not measured."""
+        state = self._update.state()
+        learned = self._accumulated(state, features, labels, examples)
+        return ReplicaSums(learned.sums, gradient_norm=self._update(state, learned))
 
     def tried(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         """What an update computes, timed; nothing is changed by it."""
         state = self._update.state()
         return self._timed_learning(state, features, labels, examples, alone=True)[0]
-
-    def _learning(
-        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
-    ) -> tuple[ReplicaSums, Contribution]:
-        """The sums and the contribution of this replica's part; nothing is applied."""
-        learned = self._accumulated(state, features, labels, examples)
-        return ReplicaSums(learned.sums), learned
 
     def _timed_learning(
         self,
@@ -78,6 +80,7 @@ class TrainingStep:
         *,
         alone: bool = False,
     ) -> tuple[ReplicaSums, Contribution]:
+        """The sums and the contribution of this replica's part; nothing is applied."""
         start = instant([features, labels], alone=alone)
         part = (features, labels)
         if alone:

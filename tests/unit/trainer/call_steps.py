@@ -16,6 +16,7 @@ from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.models.objectives import Classification
+from gpupanel.trainer.steps import calls as calls_module
 from gpupanel.trainer.steps.calls import Calls
 from gpupanel.trainer.steps.feeds import ResidentFeed
 from gpupanel.trainer.steps.replica_steps import TrainingStep
@@ -63,7 +64,7 @@ def main() -> None:
         optimizer.build(model.trainable_variables)
     feed = ResidentFeed(features, labels, plan)
 
-    def calls(*, timed: bool) -> Calls:
+    def calls(*, timed: bool, seldom: bool = False) -> Calls:
         step = TrainingStep(
             model,
             Classification(),
@@ -72,7 +73,15 @@ def main() -> None:
             jit_compile=False,
             timed=timed,
         )
-        return Calls(strategy, feed, plan.shares, Classification.size, step, timed=timed)
+        return Calls(
+            strategy,
+            feed,
+            plan.shares,
+            Classification.size,
+            step,
+            timed=timed,
+            step_without_clocks=step.without_clocks if seldom else None,
+        )
 
     batches = np.arange(256, dtype=np.int32).reshape(8, BATCH)
     untimed, timed = calls(timed=False), calls(timed=True)
@@ -97,10 +106,16 @@ def main() -> None:
             several = [timed(batches) for _ in range(9)]
             fastest.append(np.min([each.replica_seconds for each in several], axis=0).tolist())
             reported.append(asdict(several[-1]))
+    calls_module._CLOCKED_FIRST = 1
+    seldom = calls(timed=True, seldom=True)
+    long_call = np.tile(batches, (2, 1))
+    built, clocked = [], []
+    for each in (batches, *[long_call] * 17):
+        built.append(seldom.trace_for(len(each)))
+        clocked.append(bool(seldom(each).replica_seconds))
     traced = [one._function.experimental_get_tracing_count() for one in (untimed, timed)]
-    print(
-        json.dumps({"norms": norms, "reported": reported, "fastest_s": fastest, "traced": traced})
-    )
+    answer = {"norms": norms, "reported": reported, "fastest_s": fastest, "traced": traced}
+    print(json.dumps({**answer, "clocked": clocked, "built": built}))
 
 
 if __name__ == "__main__":

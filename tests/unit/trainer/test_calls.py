@@ -65,6 +65,22 @@ def test_that_shares_change_between_calls_without_tracing_anew(called: dict[str,
         assert most_for_the_first[0] / most_for_the_first[1] > equal[0] / equal[1]
 
 
+def test_that_of_calls_with_many_short_steps_every_eighth_has_clocks(
+    called: dict[str, Any],
+) -> None:
+    few, *many = called["clocked"]
+
+    assert few
+    assert [number for number, clocked in enumerate(many) if clocked] == [0, 8, 16]
+
+
+def test_that_the_graph_without_clocks_is_built_when_the_first_call_needs_it(
+    called: dict[str, Any],
+) -> None:
+    # The first one of many steps has clocks still.
+    assert [number for number, built in enumerate(called["built"]) if built] == [2]
+
+
 @pytest.fixture(scope="module")
 def slept() -> list[dict[str, Any]]:
     """Three calls of steps over two replicas, in each of which the second one sleeps 30 ms."""
