@@ -30,7 +30,8 @@ cpu_replicas = {replicas}
 [strategy]
 kind = "{kind}"
 [data]
-source = "digits"
+source = "python"
+path = "rows.py"
 [model]
 source = "cnn"
 filters = [4]
@@ -40,6 +41,22 @@ global_batch_size = 64
 tensorboard = false
 checkpoint_every_epochs = 0
 """
+ROWS = """
+import time
+import numpy as np
+
+class Rows:
+    def __len__(self):
+        return 5_000
+
+    def __getitem__(self, index):
+        time.sleep(0.0003)
+        return np.full((8, 8, 1), index % 7 / 7, np.float32)
+
+def load():
+    return Rows(), np.arange(5_000) % 7
+"""
+"""Steps wait for them: a training that uses all of both cores meanwhile would be of no use here."""
 
 
 @contextmanager
@@ -47,8 +64,10 @@ def training(folder: Path, kind: str, replicas: int = 2) -> Iterator[RunLayout]:
     """A run that trains until the block ends."""
     profile = folder / f"{kind}.toml"
     profile.write_text(PROFILE.format(kind=kind, replicas=replicas))
+    (folder / "rows.py").write_text(ROWS)
     with forked_trainers():
-        layout = RunLayout(Path(answered(verb("run", profile, "--detach", "--json"))["run"]))
+        started = answered(verb("run", profile, "--detach", "--trust", "--json"))
+        layout = RunLayout(Path(started["run"]))
         yield layout
         ask(layout, Request.STOP)
 
