@@ -205,8 +205,11 @@ def _end_with(parent: int) -> None:
 
 def main() -> int:
     """Prepare the set named on the command line."""
-    # A shell has background jobs ignore it, and children inherit that: then nothing half done
-    # would be removed at a stop.
+    # TensorFlow, imported while an example is encoded, would abort the process at a stop, and what
+    # is half done would stay. So it comes first, when a stop may end the process at once.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    importlib.import_module("tensorflow")
+    # A shell has background jobs ignore it, and children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     answer, sys.stdout = sys.stdout, sys.stderr  # the sources of data sets print
