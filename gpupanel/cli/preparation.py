@@ -1,5 +1,6 @@
 """From a profile's file to what would happen with it on this machine."""
 
+import os
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.planning.allocated_devices import VISIBLE_DEVICES_VARIABLE, on_allocated
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs import found_data
 from gpupanel.runs.data_preview import preview_data
@@ -49,7 +51,26 @@ def startable(path: Path) -> tuple[Profile, LaunchPlan, Preparation]:
     Raises:
         ProblemError: It may not start.
     """
-    profile, preparation = prepared(path)
+    return _startable(*prepared(path))
+
+
+def startable_as_allocated(profile: Profile) -> tuple[Profile, LaunchPlan, Preparation]:
+    """The same on the GPUs that a batch system has given to this job.
+
+    Raises:
+        ProblemError: It may not start, or there is no GPU where it names some.
+    """
+    machine = read_machine()
+    visible = os.environ.get(VISIBLE_DEVICES_VARIABLE)
+    moved, hints = on_allocated(profile, machine.inventory, visible)
+    preparation = prepared_on(machine, moved, ask_support=_ask_support)
+    problems = (*preparation.problems, *hints)
+    return _startable(moved, preparation.model_copy(update={"problems": problems}))
+
+
+def _startable(
+    profile: Profile, preparation: Preparation
+) -> tuple[Profile, LaunchPlan, Preparation]:
     if preparation.plan is None or not preparation.is_startable:
         raise ProblemError(*preparation.problems)
     return profile, preparation.plan, preparation
