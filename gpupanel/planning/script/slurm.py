@@ -1,7 +1,7 @@
 """The batch script that trains a profile as a job of Slurm.
 
 What it asks of Slurm was read in sbatch(1), srun(1) and scontrol(1) of Slurm 22.05 and is tried
-with its daemons in ``tests/e2e/test_slurm.py``.
+with its daemons in ``tests/slurm/test_slurm.py``.
 """
 
 import shlex
@@ -79,9 +79,10 @@ trap 'rm -rf "$work"' EXIT
 export GPUPANEL_STATE_DIR=$work/state
 
 # ---- The profile. ----
-cat > "$work/profile.toml" <<'{delimiter}'
-{profile}{delimiter}
+cat > "$work/profile.toml" <<'END_OF_PROFILE'
+{profile}END_OF_PROFILE
 """
+"""No line of TOML is a word alone, whatever stands in its strings."""
 
 _SAVED = """
 # ---- The run. ----
@@ -156,7 +157,6 @@ def slurm_script(profile: Profile, command: str) -> str:
     """
     one = profile.for_one_run
     trains = one.task == "train"
-    text = dump_profile(one)
     parts = (
         _HEADER.format(
             title=visible_line(one.name), version=__version__, slug=slug(one.name), gpus=_gpus(one)
@@ -164,7 +164,7 @@ def slurm_script(profile: Profile, command: str) -> str:
         _REQUEUED.format(signal_s=SIGNAL_BEFORE_S) if trains else _NOT_REQUEUED,
         _PLACES.format(command=shlex.quote(command)),
         _RUN_NAME.format(slug=slug(one.name)) if trains else "",
-        _WORK.format(delimiter=_delimiter(text), profile=text),
+        _WORK.format(profile=dump_profile(one)),
         _SAVED if trains else _NOT_SAVED,
         _STEP.format(options=' --run-name "$run" --allocated' if trains else " --allocated"),
         _END_REQUEUED if trains else _END,
@@ -185,11 +185,3 @@ def _gpus(profile: Profile) -> str:
         )
     first = 1 if profile.strategy.kind is StrategyKind.ONE_DEVICE else 2
     return f"# The profile takes every GPU that the job is given.\n#SBATCH --gres=gpu:{first}"
-
-
-def _delimiter(text: str) -> str:
-    """A word that no line of the text is."""
-    word, lines = "END_OF_PROFILE", set(text.split("\n"))
-    while word in lines:
-        word += "_"
-    return word

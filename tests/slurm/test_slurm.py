@@ -1,0 +1,169 @@
+"""The batch script of a profile, carried out by real daemons of Slurm on this machine."""
+
+import subprocess
+import sysconfig
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.events import CheckpointSaved, Event, RunRestarted, StepsDone, decode_event
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile_toml import parse_profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.planning.script.slurm import slurm_script
+from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.supervision.run_processes import processes_of
+from tests.deaths.mortal_run import saved_weights
+from tests.patience import PATIENCE_S
+from tests.slurm.slurm_cluster import SlurmCluster, missing_programs, slurm_cluster
+
+pytestmark = [
+    pytest.mark.skipif(
+        bool(missing_programs()),
+        reason=f"{', '.join(missing_programs())} not here: install slurm-wlm and munge",
+    ),
+    pytest.mark.timeout(2 * PATIENCE_S),
+]
+
+SMALL = """
+name = "small"
+[devices]
+visible = ["cpu"]
+[data]
+source = "digits"
+[model]
+source = "mlp"
+hidden = [16]
+[training]
+epochs = 2
+seed = 5
+tensorboard = false
+"""
+ENDLESS = SMALL.replace("epochs = 2", "epochs = 1000000\ncheckpoint_every_epochs = 0")
+LONG = """
+name = "long"
+[devices]
+visible = ["cpu"]
+[data]
+source = "digits"
+validation_fraction = 0.1
+[model]
+source = "mlp"
+hidden = [64]
+dropout = 0.2
+[training]
+epochs = 1500
+global_batch_size = 8
+seed = 5
+tensorboard = false
+checkpoint_every_epochs = 0
+"""
+"""Some minutes, with dropout: what is random goes on where it was."""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[SlurmCluster]:
+    with slurm_cluster("one") as started:
+        yield started
+
+
+class Job:
+    """A job that was submitted, and its run."""
+
+    def __init__(
+        self, cluster: SlurmCluster, profile: Profile, folder: Path, *options: str
+    ) -> None:
+        self.cluster, self._folder = cluster, folder
+        script = folder / "train.sbatch"
+        script.write_text(slurm_script(profile, _command()))
+        small = ("--cpus-per-task=1", "--mem=1000", "--output=%j.log", *options)
+        self.number = cluster.submit(script, *small)
+        self.layout = RunLayout(folder / "runs" / f"{profile.name}-{self.number}")
+
+    @property
+    def log(self) -> str:
+        """What the script and the run have said."""
+        return (self._folder / f"{self.number}.log").read_text()
+
+    def events(self) -> tuple[Event, ...]:
+        """What the run has reported so far."""
+        lines = self.layout.events.read_bytes().splitlines() if self.layout.events.exists() else ()
+        return tuple(decode_event(line) for line in lines)
+
+    def until_it_steps(self) -> None:
+        """Wait until the run has learned something."""
+        end_s = time.monotonic() + PATIENCE_S
+        while not any(isinstance(event, StepsDone) for event in self.events()):
+            assert time.monotonic() < end_s, self.log
+            time.sleep(0.2)
+
+    def ended(self, longest_s: float = PATIENCE_S) -> dict[str, str]:
+        """Wait for its end; gives what Slurm knows of it."""
+        states = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
+        return self.cluster.until_state(self.number, *states, longest_s=longest_s)
+
+
+def _command() -> str:
+    return str(Path(sysconfig.get_path("scripts")) / "gpupanel")
+
+
+def test_that_a_job_trains_to_its_end_and_leaves_a_run_of_its_number(
+    cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    job = Job(cluster, parse_profile(SMALL), tmp_path)
+    ended = job.ended()
+    assert (ended["JobState"], ended["ExitCode"], ended["Restarts"]) == ("COMPLETED", "0:0", "0")
+    assert summarize_run(job.layout).outcome is Outcome.COMPLETED, job.log
+    assert job.layout.model.is_file()
+    assert not processes_of(job.layout)
+
+
+@pytest.mark.slow
+def test_that_the_time_limits_signal_suspends_the_run_and_that_the_job_continues_it_bit_for_bit(
+    cluster: SlurmCluster, tmp_path: Path, runs_dir: Path
+) -> None:
+    profile = parse_profile(LONG)
+    # Slurm looks for time limits twice a minute: the signal comes within half a minute.
+    job = Job(cluster, profile, tmp_path, "--time=1", "--signal=B:USR1@55")
+    undisturbed = tmp_path / "undisturbed.toml"
+    undisturbed.write_text(LONG)
+    alone = (_command(), "run", str(undisturbed), "--run-name", "alone")
+    subprocess.run(alone, check=True, capture_output=True, timeout=PATIENCE_S)
+    ended = job.ended()
+    assert ended["JobState"] == "COMPLETED", job.log
+    assert int(ended["Restarts"]) >= 1
+    events = job.events()
+    restarts = [event for event in events if isinstance(event, RunRestarted)]
+    assert len(restarts) == int(ended["Restarts"])
+    assert sum(isinstance(event, CheckpointSaved) for event in events) > len(restarts)
+    weights, expected = map(saved_weights, (job.layout, RunLayout(runs_dir / "alone")))
+    assert weights.keys() == expected.keys()
+    for name, values in weights.items():
+        assert np.array_equal(values, expected[name]), name
+
+
+def test_that_scancel_stops_the_run_which_saves(cluster: SlurmCluster, tmp_path: Path) -> None:
+    job = Job(cluster, parse_profile(ENDLESS), tmp_path)
+    job.until_it_steps()
+    cluster.ask("scancel", job.number)
+    assert job.ended()["JobState"] == "CANCELLED"
+    summary = summarize_run(job.layout)
+    assert summary.outcome is Outcome.STOPPED, job.log
+    assert any(isinstance(event, CheckpointSaved) for event in job.events())
+    assert not processes_of(job.layout)
+
+
+def test_that_a_run_that_fails_fails_its_job_which_does_not_start_again(
+    cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.npz").write_bytes(b"no arrays")
+    broken = SMALL.replace('"digits"', f'"npz"\npath = "{tmp_path / "broken.npz"}"')
+    job = Job(cluster, parse_profile(broken), tmp_path)
+    ended = job.ended()
+    assert (ended["JobState"], ended["Restarts"]) == ("FAILED", "0")
+    assert ended["ExitCode"] != "0:0"
+    assert "broken.npz" in job.log
