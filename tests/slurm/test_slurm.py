@@ -56,7 +56,7 @@ source = "mlp"
 hidden = [64]
 dropout = 0.2
 [training]
-epochs = 1500
+epochs = 500
 global_batch_size = 8
 seed = 5
 tensorboard = false
