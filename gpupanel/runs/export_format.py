@@ -36,7 +36,7 @@ class ExportFormat(Enum):
             "report": "One HTML file with curves, settings, devices and problems, to keep and send",
             "notebook": "The run as a Jupyter notebook of TensorFlow code, without gpupanel",
             "script": "The run as a Python script of TensorFlow code, without gpupanel",
-            "slurm": "Trains the run's profile anew as a job of a Slurm cluster that has gpupanel, "
+            "slurm": "Starts the run's profile again as a job of a Slurm cluster that has gpupanel, "
             "and continues it after the time limit",
         }[self.value]
 

@@ -83,6 +83,6 @@ def _unusable(name: str) -> Problem:
 def _taken(layout: RunLayout) -> Problem:
     return Problem(
         code="run_name_taken",
-        message=f"{layout.root} is there already, and is no run.",
+        message=f"{layout.root} is there already, and is not a run.",
         hint="Give the run another name, or name another folder of runs by --runs-dir.",
     )

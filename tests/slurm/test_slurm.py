@@ -60,7 +60,7 @@ epochs = 500
 global_batch_size = 8
 seed = 5
 tensorboard = false
-checkpoint_every_epochs = 0
+checkpoint_every_epochs = 500
 """
 """Some minutes, with dropout: what is random goes on where it was."""
 

@@ -192,7 +192,7 @@ def _check_batch_script(file_format: Written | None, *, slurm: bool) -> None:
 def _not_a_batch_script(file_format: Written) -> Problem:
     return Problem(
         code="export_not_for_slurm",
-        message=f"--slurm writes a batch script, and --format {file_format.value} is none.",
+        message=f"--slurm writes a batch script, and --format {file_format.value} is another file.",
         hint="Leave one of the two out.",
     )
 

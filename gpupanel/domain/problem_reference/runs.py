@@ -16,7 +16,7 @@ CHAPTER: Final = ProblemChapter(
             "Choose another name.",
         ),
         "run_name_taken": ProblemEntry(
-            "A folder of the name that `--run-name` gives is there, and is no run.",
+            "A folder of the name that `--run-name` gives is there, and is not a run.",
             "Somebody keeps something else there.",
             "Give the run another name, or name another folder of runs.",
         ),

@@ -135,7 +135,7 @@ CHAPTER: Final = ProblemChapter(
         ),
         "export_not_for_slurm": ProblemEntry(
             "`--slurm` and `--format` want different files.",
-            "A batch script is a script, and no model, notebook or report.",
+            "A batch script is a script, not a model, a notebook or a report.",
             "Leave one of the two out.",
         ),
         "export_without_examples": ProblemEntry(
