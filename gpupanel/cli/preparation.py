@@ -13,11 +13,13 @@ from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.allocated_devices import VISIBLE_DEVICES_VARIABLE, on_allocated
+from gpupanel.planning.cluster_nodes import on_nodes, placed_on_nodes
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs import found_data
 from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import anchored, read_profile
-from gpupanel.runs.readiness import mended_on, prepared_on, read_machine
+from gpupanel.runs.readiness import Machine, mended_on, prepared_on, read_machine
+from gpupanel.runs.slurm.job_nodes import is_job_of_several_nodes, read_nodes
 
 
 def prepared(
@@ -60,12 +62,27 @@ def startable_as_allocated(profile: Profile) -> tuple[Profile, LaunchPlan, Prepa
     Raises:
         ProblemError: It may not start, or there is no GPU where it names some.
     """
+    if is_job_of_several_nodes():
+        return _startable_on_nodes(profile)
     machine = read_machine()
     visible = os.environ.get(VISIBLE_DEVICES_VARIABLE)
     moved, hints = on_allocated(profile, machine.inventory, visible)
     preparation = prepared_on(machine, moved, ask_support=_ask_support)
     problems = (*preparation.problems, *hints)
     return _startable(moved, preparation.model_copy(update={"problems": problems}))
+
+
+def _startable_on_nodes(profile: Profile) -> tuple[Profile, LaunchPlan, Preparation]:
+    with progress.status("Asking the nodes of this job…"):
+        nodes = read_nodes()
+    moved, inventory, hints = on_nodes(profile, nodes)
+    # Whether TensorFlow can use the GPUs of another node only a run there can say.
+    preparation = prepared_on(Machine(inventory), moved, ask_support=lambda *_: None)
+    problems = (*preparation.problems, *hints)
+    read, plan, prepared_there = _startable(
+        moved, preparation.model_copy(update={"problems": problems})
+    )
+    return read, placed_on_nodes(plan, nodes), prepared_there
 
 
 def _startable(

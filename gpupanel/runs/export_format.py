@@ -36,8 +36,8 @@ class ExportFormat(Enum):
             "report": "One HTML file with curves, settings, devices and problems, to keep and send",
             "notebook": "The run as a Jupyter notebook of TensorFlow code, without gpupanel",
             "script": "The run as a Python script of TensorFlow code, without gpupanel",
-            "slurm": "Starts the run's profile again as a job of a Slurm cluster that has gpupanel, "
-            "and continues it after the time limit",
+            "slurm": "Starts the run's profile again as a job of a Slurm cluster that has "
+            "gpupanel, and continues it after the time limit",
         }[self.value]
 
 

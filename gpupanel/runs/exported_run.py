@@ -88,6 +88,7 @@ def exported(
     wanted: ExportFormat,
     is_cancelled: Callable[[], bool] = lambda: False,
     fill_in: Callable[[Profile], Profile] = with_found_data,
+    nodes: int = 1,
 ) -> str:
     """A run as a script, a notebook, a report or a batch script.
 
@@ -96,10 +97,11 @@ def exported(
         wanted: As which of them.
         is_cancelled: Asked now and then.
         fill_in: Finds in the data what the profile leaves to be found.
+        nodes: Of a batch script.
 
     Raises:
-        ProblemError: The run cannot be read, or nobody trusted its Python code, which whoever
-            runs the script would run.
+        ProblemError: The run cannot be read, it trains on one node only, or nobody trusted its
+            Python code, which whoever runs the script would run.
         ReportCancelledError: So it was asked.
     """
     if wanted is ExportFormat.REPORT:
@@ -112,7 +114,7 @@ def exported(
         # Not its plan, which is of this machine.
         profile, code = profile_and_code(layout)
         check_trusted(code)
-        return slurm_script(profile, installed_command())
+        return slurm_script(profile, installed_command(), nodes)
     profile, plan, code = profile_of_export(layout)
     check_trusted(code)
     write = notebook if wanted is ExportFormat.NOTEBOOK else stand_alone_script

@@ -1,25 +1,22 @@
 """The batch script of a profile, carried out by real daemons of Slurm on this machine."""
 
 import subprocess
-import sysconfig
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gpupanel.domain.events import CheckpointSaved, Event, RunRestarted, StepsDone, decode_event
+from gpupanel.domain.events import CheckpointSaved, RunRestarted
 from gpupanel.domain.outcome import Outcome
-from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.planning.script.slurm import slurm_script
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.supervision.run_processes import processes_of
 from tests.deaths.mortal_run import saved_weights
 from tests.patience import PATIENCE_S
 from tests.slurm.slurm_cluster import SlurmCluster, missing_programs, slurm_cluster
+from tests.slurm.submitted_job import COMMAND, ENDLESS, SMALL, Job
 
 pytestmark = [
     pytest.mark.skipif(
@@ -29,21 +26,6 @@ pytestmark = [
     pytest.mark.timeout(2 * PATIENCE_S),
 ]
 
-SMALL = """
-name = "small"
-[devices]
-visible = ["cpu"]
-[data]
-source = "digits"
-[model]
-source = "mlp"
-hidden = [16]
-[training]
-epochs = 2
-seed = 5
-tensorboard = false
-"""
-ENDLESS = SMALL.replace("epochs = 2", "epochs = 1000000\ncheckpoint_every_epochs = 0")
 LONG = """
 name = "long"
 [devices]
@@ -71,46 +53,6 @@ def cluster() -> Iterator[SlurmCluster]:
         yield started
 
 
-class Job:
-    """A job that was submitted, and its run."""
-
-    def __init__(
-        self, cluster: SlurmCluster, profile: Profile, folder: Path, *options: str
-    ) -> None:
-        self.cluster, self._folder = cluster, folder
-        script = folder / "train.sbatch"
-        script.write_text(slurm_script(profile, _command()))
-        small = ("--cpus-per-task=1", "--mem=1000", "--output=%j.log", *options)
-        self.number = cluster.submit(script, *small)
-        self.layout = RunLayout(folder / "runs" / f"{profile.name}-{self.number}")
-
-    @property
-    def log(self) -> str:
-        """What the script and the run have said."""
-        return (self._folder / f"{self.number}.log").read_text()
-
-    def events(self) -> tuple[Event, ...]:
-        """What the run has reported so far."""
-        lines = self.layout.events.read_bytes().splitlines() if self.layout.events.exists() else ()
-        return tuple(decode_event(line) for line in lines)
-
-    def until_it_steps(self) -> None:
-        """Wait until the run has learned something."""
-        end_s = time.monotonic() + PATIENCE_S
-        while not any(isinstance(event, StepsDone) for event in self.events()):
-            assert time.monotonic() < end_s, self.log
-            time.sleep(0.2)
-
-    def ended(self, longest_s: float = PATIENCE_S) -> dict[str, str]:
-        """Wait for its end; gives what Slurm knows of it."""
-        states = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
-        return self.cluster.until_state(self.number, *states, longest_s=longest_s)
-
-
-def _command() -> str:
-    return str(Path(sysconfig.get_path("scripts")) / "gpupanel")
-
-
 def test_that_a_job_trains_to_its_end_and_leaves_a_run_of_its_number(
     cluster: SlurmCluster, tmp_path: Path
 ) -> None:
@@ -131,7 +73,7 @@ def test_that_the_time_limits_signal_suspends_the_run_and_that_the_job_continues
     job = Job(cluster, profile, tmp_path, "--time=1", "--signal=B:USR1@55")
     undisturbed = tmp_path / "undisturbed.toml"
     undisturbed.write_text(LONG)
-    alone = (_command(), "run", str(undisturbed), "--run-name", "alone")
+    alone = (COMMAND, "run", str(undisturbed), "--run-name", "alone")
     subprocess.run(alone, check=True, capture_output=True, timeout=PATIENCE_S)
     ended = job.ended()
     assert ended["JobState"] == "COMPLETED", job.log

@@ -20,6 +20,7 @@ from gpupanel.domain.model_export import (
 )
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.value import MOST_PLACES
 from gpupanel.planning.script.notebook import notebook
 from gpupanel.planning.script.slurm import slurm_script
 from gpupanel.planning.script.stand_alone import stand_alone_script
@@ -90,10 +91,20 @@ def export(
         bool,
         typer.Option(
             "--slurm",
-            help="Write a batch script that trains the profile, or the profile of the run, on one "
-            "node of a Slurm cluster.",
+            help="Write a batch script that trains the profile, or the profile of the run, on a "
+            "Slurm cluster.",
         ),
     ] = False,
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            "--nodes",
+            min=1,
+            max=MOST_PLACES,
+            help="With --slurm: how many nodes of the cluster; otherwise one.",
+            show_default=False,
+        ),
+    ] = None,
     trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -108,17 +119,19 @@ def export(
     notes: tuple[Problem, ...] = ()
     try:
         _check_batch_script(file_format, slurm=slurm)
+        _check_nodes(wanted, nodes)
         _check_quantized(wanted, quantize)
         layout = _run_of(source, runs_dir)
         if layout is None:
-            notes = _export_profile(source, output, wanted, trust=trust)
+            notes = _export_profile(source, output, wanted, nodes or 1, trust=trust)
         elif wanted.model_format is not None:
             model = write_model(layout, output, wanted.model_format, quantize)
         else:
             text = ExportFormat(wanted.value)
             if trust and text is not ExportFormat.REPORT:
                 trust_code(profile_and_code(layout)[1])
-            write_exported(output, exported(layout, text, fill_in=with_found_data))
+            content = exported(layout, text, fill_in=with_found_data, nodes=nodes or 1)
+            write_exported(output, content)
     except ProblemError as error:
         print_problems(error.problems)
         if json:
@@ -155,11 +168,11 @@ def _run_of(source: str, runs_dir: Path | None) -> RunLayout | None:
 
 
 def _export_profile(
-    source: str, output: Path, wanted: Written, *, trust: bool
+    source: str, output: Path, wanted: Written, nodes: int, *, trust: bool
 ) -> tuple[Problem, ...]:
     """Write it, and return what else there is to say."""
     if wanted is Written.SLURM:
-        _export_batch_script(Path(source), output, trust=trust)
+        _export_batch_script(Path(source), output, nodes, trust=trust)
         return ()
     if wanted not in (Written.SCRIPT, Written.NOTEBOOK):
         raise ProblemError(_needs_run(source, wanted))
@@ -174,19 +187,31 @@ def _export_profile(
     return preparation.problems
 
 
-def _export_batch_script(source: Path, output: Path, *, trust: bool) -> None:
+def _export_batch_script(source: Path, output: Path, nodes: int, *, trust: bool) -> None:
     """Write it, whatever this machine has: it is a login node as a rule, without the GPUs."""
     profile = read_profile(source)
     code = code_of_profile(profile)
     if trust:
         trust_code(code)
     check_trusted(code)
-    write_exported(output, slurm_script(profile, installed_command()))
+    write_exported(output, slurm_script(profile, installed_command(), nodes))
 
 
 def _check_batch_script(file_format: Written | None, *, slurm: bool) -> None:
     if slurm and file_format not in (None, Written.SCRIPT, Written.SLURM):
         raise ProblemError(_not_a_batch_script(file_format))
+
+
+def _check_nodes(wanted: Written, nodes: int | None) -> None:
+    if nodes is not None and wanted is not Written.SLURM:
+        raise ProblemError(_NODES_OF_NOTHING)
+
+
+_NODES_OF_NOTHING: Final = Problem(
+    code="export_not_for_slurm",
+    message="--nodes is for a batch script, and another file is to be written.",
+    hint="Use --slurm, or leave --nodes out.",
+)
 
 
 def _not_a_batch_script(file_format: Written) -> Problem:

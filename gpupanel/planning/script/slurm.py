@@ -14,6 +14,7 @@ from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_name import slug
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.visible_text import visible_line
+from gpupanel.planning.cluster_nodes import check_for_nodes
 
 SIGNAL_BEFORE_S: Final = 180
 """So long before the time limit a run is asked to suspend: a step has to end, and a checkpoint to
@@ -31,8 +32,8 @@ _HEADER = """\
 #SBATCH --job-name={slug}
 ##SBATCH --account=NAME
 ##SBATCH --partition=NAME
-#SBATCH --nodes=1
-#SBATCH --ntasks-per-node=1
+#SBATCH --nodes={nodes}
+#SBATCH --ntasks-per-node={tasks}
 #SBATCH --cpus-per-task=8
 #SBATCH --mem=32G
 #SBATCH --time=24:00:00
@@ -116,6 +117,21 @@ srun --nodes=1 --ntasks=1 --cpus-per-task="${{SLURM_CPUS_PER_TASK:-1}}" \\
     bash -c 'trap "" TERM; exec "$@"' gpupanel \\
     "$gpupanel" run "$work/profile.toml" --runs-dir "$runs"{options} &
 step=$!
+"""
+
+_TASKS = """\
+
+# gpupanel run starts a task for each process of the run by srun, on the nodes that have its GPUs.
+# scancel sends SIGTERM to every process of the job: this one stays until the run, which hears the
+# signal too, has ended.
+export SRUN_CPUS_PER_TASK=${{SLURM_CPUS_PER_TASK:-1}}
+(
+    trap "" TERM
+    exec "$gpupanel" run "$work/profile.toml" --runs-dir "$runs"{options}
+) &
+step=$!
+"""
+_WAIT = """\
 while :; do
     wait "$step"
     status=$?
@@ -142,8 +158,8 @@ exit "$status"
 """
 
 
-def slurm_script(profile: Profile, command: str) -> str:
-    """A batch script that runs the profile on one node, and goes on after the time limit.
+def slurm_script(profile: Profile, command: str, nodes: int = 1) -> str:
+    """A batch script that runs the profile on nodes of a cluster, and goes on after the time limit.
 
     The GPUs are those that Slurm gives to the job, in the places of those that the profile names:
     ``gpupanel run --allocated`` sees to that on the node, which nobody knows here.
@@ -151,37 +167,63 @@ def slurm_script(profile: Profile, command: str) -> str:
     Args:
         profile: With absolute paths.
         command: Of gpupanel where the script is written.
+        nodes: How many; on several of them each process of the run is a task of the job.
 
     Returns:
         Bash, whatever the profile's strings hold.
+
+    Raises:
+        ProblemError: The profile trains on one node only.
     """
+    check_for_nodes(profile, nodes)
     one = profile.for_one_run
     trains = one.task == "train"
+    options = ' --run-name "$run" --allocated' if trains else " --allocated"
     parts = (
         _HEADER.format(
-            title=visible_line(one.name), version=__version__, slug=slug(one.name), gpus=_gpus(one)
+            title=visible_line(one.name),
+            version=__version__,
+            slug=slug(one.name),
+            nodes=nodes,
+            tasks=_tasks_per_node(one, nodes),
+            gpus=_gpus(one, nodes),
         ),
         _REQUEUED.format(signal_s=SIGNAL_BEFORE_S) if trains else _NOT_REQUEUED,
         _PLACES.format(command=shlex.quote(command)),
         _RUN_NAME.format(slug=slug(one.name)) if trains else "",
         _WORK.format(profile=dump_profile(one)),
         _SAVED if trains else _NOT_SAVED,
-        _STEP.format(options=' --run-name "$run" --allocated' if trains else " --allocated"),
+        (_STEP if nodes == 1 else _TASKS).format(options=options),
+        _WAIT,
         _END_REQUEUED if trains else _END,
     )
     return "".join(parts)
 
 
-def _gpus(profile: Profile) -> str:
-    """The GPUs of the job; for a profile that takes every GPU there is, a number to begin with."""
-    visible = profile.devices.visible
-    count = len([key for key in visible if key != CPU_KEY])
-    if visible and not count:
+def _named_gpus(profile: Profile) -> int:
+    return len([key for key in profile.devices.visible if key != CPU_KEY])
+
+
+def _tasks_per_node(profile: Profile, nodes: int) -> int:
+    """One, whose run has a process or several; on several nodes one for each process."""
+    if nodes == 1:
+        return 1
+    on_cpu = bool(profile.devices.visible) and not _named_gpus(profile)
+    processes = (profile.strategy.workers if on_cpu else _named_gpus(profile)) or nodes
+    return -(-processes // nodes)
+
+
+def _gpus(profile: Profile, nodes: int) -> str:
+    """The GPUs of a node; for a profile that takes all there are, a number to begin with."""
+    count = -(-_named_gpus(profile) // nodes)
+    if profile.devices.visible and not count:
         return "# The profile trains on the CPU.\n##SBATCH --gres=gpu:1"
+    of_each = "" if nodes == 1 else ", on each node"
     if count:
         return (
-            "# As many GPUs as the profile names. Those of the node stand in their places.\n"
-            f"#SBATCH --gres=gpu:{count}"
+            f"# As many GPUs as the profile names{of_each and ' on all nodes together'}. Those of "
+            f"the job stand in their places.\n#SBATCH --gres=gpu:{count}"
         )
-    first = 1 if profile.strategy.kind is StrategyKind.ONE_DEVICE else 2
-    return f"# The profile takes every GPU that the job is given.\n#SBATCH --gres=gpu:{first}"
+    first = 1 if nodes > 1 or profile.strategy.kind is StrategyKind.ONE_DEVICE else 2
+    said = f"# The profile takes every GPU that the job is given{of_each}."
+    return f"{said}\n#SBATCH --gres=gpu:{first}"

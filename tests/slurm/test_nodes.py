@@ -1,0 +1,53 @@
+"""A run over several nodes of a cluster: two real daemons of nodes on this machine."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.profile_toml import parse_profile
+from gpupanel.files.plan_file import read_plan
+from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.supervision.run_processes import processes_of
+from tests.deaths.mortal_run import saved_weights
+from tests.patience import PATIENCE_S
+from tests.slurm.slurm_cluster import SlurmCluster, missing_programs, slurm_cluster
+from tests.slurm.submitted_job import SMALL, Job
+
+pytestmark = [
+    pytest.mark.skipif(
+        bool(missing_programs()),
+        reason=f"{', '.join(missing_programs())} not here: install slurm-wlm and munge",
+    ),
+    pytest.mark.timeout(2 * PATIENCE_S),
+]
+
+WORKERS = '\n[strategy]\nkind = "multi_worker"\n'
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[SlurmCluster]:
+    with slurm_cluster("one", "two") as started:
+        yield started
+
+
+def test_that_each_process_of_a_run_is_a_task_on_its_node_and_that_they_train_as_one(
+    cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    over_nodes = Job(cluster, parse_profile(SMALL + WORKERS), tmp_path, nodes=2)
+    ended = over_nodes.ended()
+    assert (ended["JobState"], ended["NumNodes"]) == ("COMPLETED", "2"), over_nodes.log
+    assert summarize_run(over_nodes.layout).outcome is Outcome.COMPLETED, over_nodes.log
+    processes = read_plan(over_nodes.layout).processes
+    assert [process.node for process in processes] == ["one", "two"]
+    assert not processes_of(over_nodes.layout)
+    # The same in one task on one node, whose processes the run starts by itself.
+    inside = Job(cluster, parse_profile(SMALL + WORKERS), tmp_path)
+    assert inside.ended()["JobState"] == "COMPLETED", inside.log
+    assert [process.node for process in read_plan(inside.layout).processes] == [None, None]
+    weights, expected = saved_weights(over_nodes.layout), saved_weights(inside.layout)
+    assert weights.keys() == expected.keys()
+    for name, values in weights.items():
+        assert np.array_equal(values, expected[name]), name
