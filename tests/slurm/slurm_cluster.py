@@ -1,9 +1,11 @@
 """A Slurm of a test's own: slurmctld, slurmd and munged in a folder and on ports of theirs."""
 
+import ctypes
 import os
 import pwd
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -14,6 +16,9 @@ from pathlib import Path
 from typing import Final
 
 import psutil
+
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
+_PR_SET_PDEATHSIG: Final = 1
 
 PROGRAMS: Final = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scancel", "scontrol")
 _SYSTEM_FOLDERS: Final = "/usr/sbin:/usr/local/sbin:/sbin"
@@ -196,7 +201,13 @@ def _start(cluster: SlurmCluster, program: str, *options: str) -> subprocess.Pop
             stderr=log,
             cwd=cluster.folder,
             env={**os.environ, **cluster.variables},
+            preexec_fn=_end_with_parent,
         )
+
+
+def _end_with_parent() -> None:
+    """Also where the tests are killed, and nobody ends the daemons any more (prctl(2))."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _program(name: str) -> str | None:

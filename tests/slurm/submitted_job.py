@@ -1,14 +1,19 @@
 """The batch script of a profile, submitted to a cluster, and the run that comes of it."""
 
+import subprocess
 import sysconfig
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
+
+import psutil
 
 from gpupanel.domain.events import Event, StepsDone, decode_event
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.script.slurm import slurm_script
+from gpupanel.runs.supervision.run_processes import processes_of
 from tests.patience import PATIENCE_S
 from tests.slurm.slurm_cluster import SlurmCluster
 
@@ -61,10 +66,24 @@ class Job:
 
     def until_it_steps(self) -> None:
         """Wait until the run has learned something."""
+        self.until(lambda: any(isinstance(event, StepsDone) for event in self.events()))
+
+    def until(self, is_so: Callable[[], bool]) -> None:
+        """Wait for something."""
         end_s = time.monotonic() + PATIENCE_S
-        while not any(isinstance(event, StepsDone) for event in self.events()):
+        while not is_so():
             assert time.monotonic() < end_s, self.log
             time.sleep(0.2)
+
+    def trainers(self) -> list[psutil.Process]:
+        """The processes that train, on all nodes, which are this machine."""
+        command = ["-P", "-m", "gpupanel.trainer"]
+        return [each for each in processes_of(self.layout) if each.cmdline()[1:4] == command]
+
+    def ask(self, verb: str) -> None:
+        """Ask something of the run, as from the login node."""
+        words = (COMMAND, verb, self.layout.root.name, "--runs-dir", str(self.layout.root.parent))
+        subprocess.run(words, check=True, capture_output=True, timeout=60.0)
 
     def ended(self, longest_s: float = PATIENCE_S) -> dict[str, str]:
         """Wait for its end; gives what Slurm knows of it."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpupanel.domain.events import CheckpointSaved, StepsDone, TrainerStarted
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.files.plan_file import read_plan
@@ -14,7 +15,7 @@ from gpupanel.runs.supervision.run_processes import processes_of
 from tests.deaths.mortal_run import saved_weights
 from tests.patience import PATIENCE_S
 from tests.slurm.slurm_cluster import SlurmCluster, missing_programs, slurm_cluster
-from tests.slurm.submitted_job import SMALL, Job
+from tests.slurm.submitted_job import ENDLESS, SMALL, Job
 
 pytestmark = [
     pytest.mark.skipif(
@@ -22,6 +23,7 @@ pytestmark = [
         reason=f"{', '.join(missing_programs())} not here: install slurm-wlm and munge",
     ),
     pytest.mark.timeout(2 * PATIENCE_S),
+    pytest.mark.slow,
 ]
 
 WORKERS = '\n[strategy]\nkind = "multi_worker"\n'
@@ -51,3 +53,33 @@ def test_that_each_process_of_a_run_is_a_task_on_its_node_and_that_they_train_as
     assert weights.keys() == expected.keys()
     for name, values in weights.items():
         assert np.array_equal(values, expected[name]), name
+
+
+def test_that_scancel_stops_a_run_over_nodes_which_saves(
+    cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    job = Job(cluster, parse_profile(ENDLESS + WORKERS), tmp_path, nodes=2)
+    job.until_it_steps()
+    cluster.ask("scancel", job.number)
+    assert job.ended()["JobState"] == "CANCELLED"
+    assert summarize_run(job.layout).outcome is Outcome.STOPPED, job.log
+    assert any(isinstance(event, CheckpointSaved) for event in job.events())
+    job.until(lambda: not processes_of(job.layout))
+
+
+def test_that_the_gang_starts_again_where_a_process_on_a_node_dies(
+    cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    restarting = ENDLESS.replace("seed = 5", "seed = 5\nmax_restarts = 1")
+    job = Job(cluster, parse_profile(restarting + WORKERS), tmp_path, nodes=2)
+    job.until_it_steps()
+    (victim,) = (each for each in job.trainers() if each.environ()["SLURMD_NODENAME"] == "two")
+    victim.kill()
+    job.until(lambda: sum(isinstance(each, TrainerStarted) for each in job.events()) == 4)
+    job.until(lambda: len(job.trainers()) == 2)
+    assert victim not in job.trainers()
+    job.until(lambda: isinstance(job.events()[-1], StepsDone))
+    job.ask("suspend")
+    ended = job.ended()
+    assert summarize_run(job.layout).outcome is Outcome.SUSPENDED, job.log
+    assert ended["JobState"] == "FAILED"  # 130: nobody but the time limit puts it back

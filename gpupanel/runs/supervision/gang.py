@@ -28,7 +28,7 @@ from gpupanel.runs.supervision.liveness import Frozen, Liveness, process_activit
 from gpupanel.runs.supervision.run_processes import end_processes_of, run_name
 
 _OBSERVE_INTERVAL_S = 0.5
-_END_OF_TASK_S = 10.0
+_END_OF_TASK_S = 5.0
 
 
 class Member:
