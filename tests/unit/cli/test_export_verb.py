@@ -260,3 +260,28 @@ def test_that_a_batch_script_needs_a_file_and_replaces_one_but_nothing_else(
     assert script.read_text().startswith("#!/bin/bash")
     assert problem_of(layout.name, "--slurm", "-o", tmp_path)["code"]
     assert problem_of(layout.name, "--slurm", "-o", layout.plan)["code"] == "inside_a_run"
+
+
+def test_that_a_training_with_workers_becomes_a_batch_script_for_several_nodes(
+    runs_dir: Path, tmp_path: Path
+) -> None:
+    workers = StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=4)
+    chosen = ON_CPU.model_copy(update={"strategy": workers})
+    profile, script = tmp_path / "p.toml", tmp_path / "job.sbatch"
+    write_profile(profile, chosen)
+    for source in (profile, WrittenRun(runs_dir, chosen).layout.root):
+        assert exported(source, "--nodes", "2", "-o", script).exit_code == 0
+        assert "\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=2\n" in script.read_text()
+        script.unlink()
+
+
+def test_that_nodes_are_for_batch_scripts_of_trainings_with_workers(
+    layout: RunLayout, tmp_path: Path
+) -> None:
+    problem = problem_of(layout.name, "--nodes", "2", "-o", tmp_path / "x.py")
+    assert problem["code"] == "export_not_for_slurm"
+    problem = problem_of(layout.name, "--slurm", "--nodes", "2", "-o", tmp_path / "x")
+    assert problem["code"] == "nodes_need_workers"
+    for count in ("0", "-1", "100000", "many"):
+        assert exported(layout.name, "--slurm", "--nodes", count, "-o", "x").exit_code == 2
+    assert not (tmp_path / "x").exists()

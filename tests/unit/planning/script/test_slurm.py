@@ -16,6 +16,7 @@ import pytest
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import SavedModel
+from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
@@ -50,6 +51,7 @@ if [ "$1" != run ]; then
 fi
 cp "$2" profile.toml
 echo "$GPUPANEL_STATE_DIR" > state
+echo "$SRUN_CPUS_PER_TASK" > cpus
 [ -n "$RUN_STATUS" ] && exit "$RUN_STATUS"
 touch started
 while [ ! -e asked ]; do sleep 0.05; done
@@ -75,9 +77,9 @@ class Node:
             command.chmod(command.stat().st_mode | stat.S_IXUSR)
         self._started: list[subprocess.Popen[str]] = []
 
-    def begin(self, profile: Profile, **variables: str) -> subprocess.Popen[str]:
+    def begin(self, profile: Profile, nodes: int = 1, **variables: str) -> subprocess.Popen[str]:
         script = self.folder / "train.sbatch"
-        script.write_text(slurm_script(profile, str(self.commands / "gpupanel")))
+        script.write_text(slurm_script(profile, str(self.commands / "gpupanel"), nodes))
         started = subprocess.Popen(
             ("bash", script.name),
             cwd=self.folder,
@@ -296,3 +298,56 @@ def test_that_slurm_reads_no_directive_behind_the_first_command() -> None:
         place for place, line in enumerate(lines) if line.strip() and not line.startswith("#")
     )
     assert all("#SBATCH" not in line[:7] for line in lines[first_command:])
+
+
+WORKERS = StrategySettings(kind=StrategyKind.MULTI_WORKER)
+
+
+@pytest.mark.parametrize(
+    ("devices", "workers", "nodes", "tasks", "gpus"),
+    [
+        (("cpu",), None, 3, 1, "##SBATCH --gres=gpu:1"),
+        (("cpu",), 5, 2, 3, "##SBATCH --gres=gpu:1"),
+        (("GPU-a", "GPU-b", "GPU-c", "GPU-d"), None, 2, 2, "#SBATCH --gres=gpu:2"),
+        (("GPU-a", "GPU-b", "GPU-c"), None, 2, 2, "#SBATCH --gres=gpu:2"),
+        ((), None, 4, 1, "#SBATCH --gres=gpu:1"),
+        (("GPU-a", "GPU-b"), None, 1, 1, "#SBATCH --gres=gpu:2"),
+    ],
+)
+def test_that_a_job_of_several_nodes_has_a_task_for_each_process(
+    devices: tuple[str, ...], workers: int | None, nodes: int, tasks: int, gpus: str
+) -> None:
+    strategy = WORKERS.model_copy(update={"workers": workers})
+    profile = Profile(devices=DeviceSettings(visible=devices), strategy=strategy)
+    lines = slurm_script(profile, "gpupanel", nodes).splitlines()
+    assert f"#SBATCH --nodes={nodes}" in lines
+    assert f"#SBATCH --ntasks-per-node={tasks}" in lines
+    assert gpus in lines
+
+
+def test_that_a_profile_of_one_process_becomes_no_job_of_several_nodes() -> None:
+    with pytest.raises(ProblemError) as refused:
+        slurm_script(SMALL, "gpupanel", 2)
+    assert refused.value.problems[0].code == "nodes_need_workers"
+
+
+def test_that_a_job_of_several_nodes_starts_its_tasks_itself_and_is_suspended_alike(
+    node: Node,
+) -> None:
+    profile = SMALL.model_copy(update={"strategy": WORKERS})
+    started = node.begin(profile, nodes=2, LEARNS="1", SLURM_CPUS_PER_TASK="3")
+    node.until_it_runs()
+    os.kill(started.pid, signal.SIGUSR1)
+    status, said = ended(started)
+    assert (status, "goes back into the queue" in said) == (0, True)
+    assert node.said_to("scontrol") == ["requeue 7"]
+    assert node.said_to("srun") == []
+    assert (node.folder / "cpus").read_text() == "3\n"
+
+
+def test_that_scancel_of_several_nodes_leaves_gpupanel_until_the_run_has_saved(node: Node) -> None:
+    started = node.begin(SMALL.model_copy(update={"strategy": WORKERS}), nodes=2)
+    node.until_it_runs()
+    os.killpg(started.pid, signal.SIGTERM)
+    assert ended(started)[0] == 130
+    assert node.said_to("scontrol") == []
