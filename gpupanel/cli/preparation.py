@@ -12,7 +12,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.allocated_devices import VISIBLE_DEVICES_VARIABLE, on_allocated
+from gpupanel.planning.allocated_devices import on_allocated, visible_devices_of
 from gpupanel.planning.cluster_nodes import on_nodes, placed_on_nodes
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs import found_data
@@ -65,7 +65,7 @@ def startable_as_allocated(profile: Profile) -> tuple[Profile, LaunchPlan, Prepa
     if is_job_of_several_nodes():
         return _startable_on_nodes(profile)
     machine = read_machine()
-    visible = os.environ.get(VISIBLE_DEVICES_VARIABLE)
+    visible = visible_devices_of(os.environ)
     moved, hints = on_allocated(profile, machine.inventory, visible)
     preparation = prepared_on(machine, moved, ask_support=_ask_support)
     problems = (*preparation.problems, *hints)

@@ -17,7 +17,7 @@ class ClusterNode(Value):
     """One node of a job.
 
     Attributes:
-        visible_devices: ``CUDA_VISIBLE_DEVICES`` there; ``None`` where it is not set.
+        visible_devices: ``CUDA_VISIBLE_DEVICES`` as it is meant there; ``None``: every GPU is.
         inventory: Its devices.
     """
 

@@ -5,6 +5,9 @@ belong to a job. Those of the profile are of another machine as a rule: what it 
 GPU is meant of the first one that was given.
 """
 
+from collections.abc import Mapping
+from typing import Final
+
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, logical_device_count
 from gpupanel.domain.problem import Problem, ProblemError, Severity
@@ -14,6 +17,26 @@ from gpupanel.domain.visible_text import visible_line
 
 VISIBLE_DEVICES_VARIABLE = "CUDA_VISIBLE_DEVICES"
 """Where a batch system says which GPUs belong to a job."""
+
+
+_SLURM_JOB: Final = "SLURM_JOB_ID"
+_SLURM_GPUS: Final = ("SLURM_GPUS_ON_NODE", "SLURM_JOB_GPUS", "SLURM_STEP_GPUS")
+
+
+def visible_devices_of(environment: Mapping[str, str]) -> str | None:
+    """``CUDA_VISIBLE_DEVICES`` as it is meant in a job; ``None``: every GPU is.
+
+    Slurm does not set it for a job that asked for no GPU, and takes away one that was set before
+    (seen with 22.05): such a job has none, and those of its node may be other people's.
+
+    Args:
+        environment: The variables of this process.
+    """
+    visible = environment.get(VISIBLE_DEVICES_VARIABLE)
+    asked_for_none = _SLURM_JOB in environment and not any(
+        environment.get(name) for name in _SLURM_GPUS
+    )
+    return "" if visible is None and asked_for_none else visible
 
 
 def allocated_gpus(

@@ -14,10 +14,20 @@ COMMAND: Final = "gpupanel"
 def installed_command() -> str:
     """The absolute path of this installation's command, else of that of the ``PATH``.
 
-    Where there is neither, since the program runs from its source code, its name alone.
+    Where there is neither, since the program runs from its source code, or where it cannot be
+    written as text, its name alone.
     """
     found = command_of_this_installation()
-    return COMMAND if found is None else str(found)
+    # A script is UTF-8: a path of other bytes cannot stand in it.
+    return COMMAND if found is None or not _is_utf8(str(found)) else str(found)
+
+
+def _is_utf8(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def command_of_this_installation() -> Path | None:

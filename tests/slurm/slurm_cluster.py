@@ -23,6 +23,8 @@ _PR_SET_PDEATHSIG: Final = 1
 PROGRAMS: Final = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scancel", "scontrol")
 _SYSTEM_FOLDERS: Final = "/usr/sbin:/usr/local/sbin:/sbin"
 """Where Debian has the daemons; not on everybody's ``PATH``."""
+_IN_PLACE_OF_GPUS: Final = ("/dev/null", "/dev/zero")
+"""Slurm wants devices, counts them, and says to a job which of them are its own."""
 _START_S: Final = 60.0
 _END_S: Final = 60.0
 _TAKEN_BACK_S: Final = 5
@@ -53,12 +55,13 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 KillWait=60
 MailProg=/bin/true
+GresTypes=gpu
 {nodes}
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 _NODE: Final = (
     "NodeName={name} NodeAddr=127.0.0.1 NodeHostname={host} Port={port} CPUs=8 RealMemory=64000 "
-    "State=UNKNOWN"
+    "Gres=gpu:2 State=UNKNOWN"
 )
 
 
@@ -175,6 +178,8 @@ def _write_configuration(folder: Path, nodes: tuple[str, ...]) -> None:
         nodes="\n".join(lines),
     )
     (folder / "slurm.conf").write_text(text)
+    described = "".join(f"Name=gpu File={device}\n" for device in _IN_PLACE_OF_GPUS)
+    (folder / "gres.conf").write_text(described)
     for name in ("state", *(f"spool-{node}" for node in nodes)):
         (folder / name).mkdir()
     key = folder / "munge.key"

@@ -3,7 +3,7 @@
 import subprocess
 import sysconfig
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -46,12 +46,13 @@ class Job:
         folder: Path,
         *options: str,
         nodes: int = 1,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         self.cluster, self._folder = cluster, folder
         script = folder / "train.sbatch"
         script.write_text(slurm_script(profile, COMMAND, nodes))
         small = ("--cpus-per-task=1", "--mem=1000", "--output=%j.log", *options)
-        self.number = cluster.submit(script, *small)
+        self.number = cluster.submit(script, *small, variables=variables)
         self.layout = RunLayout(folder / "runs" / f"{profile.name}-{self.number}")
 
     @property

@@ -6,7 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpupanel.domain.events import CheckpointSaved, StepsDone, TrainerStarted
+from gpupanel.domain.events import (
+    CheckpointSaved,
+    RunRestarted,
+    StepsDone,
+    TrainerStarted,
+    TrainingResumed,
+)
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.files.plan_file import read_plan
@@ -83,3 +89,21 @@ def test_that_the_gang_starts_again_where_a_process_on_a_node_dies(
     ended = job.ended()
     assert summarize_run(job.layout).outcome is Outcome.SUSPENDED, job.log
     assert ended["JobState"] == "FAILED"  # 130: nobody but the time limit puts it back
+
+
+def test_that_a_job_over_nodes_is_suspended_put_back_and_continues_on_its_nodes(
+    cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    job = Job(cluster, parse_profile(ENDLESS + WORKERS), tmp_path, nodes=2)
+    job.until_it_steps()
+    # As the time limit does it.
+    cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
+    job.until(lambda: summarize_run(job.layout).outcome is Outcome.SUSPENDED)
+    job.until(lambda: any(isinstance(event, TrainingResumed) for event in job.events()))
+    (restarted,) = (event for event in job.events() if isinstance(event, RunRestarted))
+    assert restarted.changes == ()
+    assert cluster.job(job.number)["Restarts"] == "1"
+    job.until(lambda: len(job.trainers()) == 2)
+    cluster.ask("scancel", job.number)
+    assert job.ended()["JobState"] == "CANCELLED"
+    assert summarize_run(job.layout).outcome is Outcome.STOPPED, job.log

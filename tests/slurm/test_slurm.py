@@ -11,9 +11,11 @@ from gpupanel.domain.events import CheckpointSaved, RunRestarted
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.plan_file import read_plan
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.supervision.run_processes import processes_of
 from tests.deaths.mortal_run import saved_weights
+from tests.nvml.standin import TWO_UNEQUAL_GPUS
 from tests.patience import PATIENCE_S
 from tests.slurm.slurm_cluster import SlurmCluster, missing_programs, slurm_cluster
 from tests.slurm.submitted_job import COMMAND, ENDLESS, SMALL, Job
@@ -26,6 +28,7 @@ pytestmark = [
     pytest.mark.timeout(2 * PATIENCE_S),
 ]
 
+SECOND_GPU = TWO_UNEQUAL_GPUS.gpus[1].uuid
 LONG = """
 name = "long"
 [devices]
@@ -109,3 +112,30 @@ def test_that_a_run_that_fails_fails_its_job_which_does_not_start_again(
     assert (ended["JobState"], ended["Restarts"]) == ("FAILED", "0")
     assert ended["ExitCode"] != "0:0"
     assert "broken.npz" in job.log
+
+
+@pytest.mark.slow
+def test_that_a_job_trains_on_the_gpu_that_slurm_gave_it(
+    cluster: SlurmCluster, tmp_path: Path, nvml_environment: dict[str, str]
+) -> None:
+    """There is none here for TensorFlow: what is planned for it is seen, and that it is refused."""
+    elsewhere = SMALL.replace('"cpu"', '"GPU-of-the-workstation"')
+    profile = parse_profile(elsewhere)
+    other = Job(cluster, parse_profile(ENDLESS), tmp_path, "--gres=gpu:1")
+    job = Job(cluster, profile, tmp_path, variables=nvml_environment)
+    assert job.ended()["JobState"] == "FAILED"
+    (device,) = read_plan(job.layout).devices
+    assert device.key == SECOND_GPU
+    assert read_plan(job.layout).environment["CUDA_VISIBLE_DEVICES"] == SECOND_GPU
+    cluster.ask("scancel", other.number)
+    assert other.ended()["JobState"] == "CANCELLED"
+
+
+def test_that_a_job_that_was_given_no_gpu_says_what_to_ask_for(
+    cluster: SlurmCluster, tmp_path: Path, nvml_environment: dict[str, str]
+) -> None:
+    profile = parse_profile(SMALL.replace('"cpu"', '"GPU-of-the-workstation"'))
+    job = Job(cluster, profile, tmp_path, "--gres=none", variables=nvml_environment)
+    assert job.ended()["ExitCode"] == "2:0"
+    assert "#SBATCH --gres=gpu:1" in job.log
+    assert not job.layout.root.exists()

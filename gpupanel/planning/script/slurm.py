@@ -55,6 +55,8 @@ _NOT_REQUEUED = """\
 """
 
 _PLACES = """
+: "${{SLURM_JOB_ID:?submit this script with sbatch}}"
+
 # ---- Where things are. ----
 # The command; where the nodes have it elsewhere, change it here, or load its module.
 gpupanel={command}

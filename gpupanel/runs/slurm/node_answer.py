@@ -9,7 +9,7 @@ import socket
 import sys
 
 from gpupanel.domain.cluster_node import ClusterNode
-from gpupanel.planning.allocated_devices import VISIBLE_DEVICES_VARIABLE
+from gpupanel.planning.allocated_devices import visible_devices_of
 from gpupanel.runs.readiness import read_machine
 from gpupanel.runs.slurm.job_nodes import ANSWER
 
@@ -34,7 +34,7 @@ def main() -> int:
     node = ClusterNode(
         name=name,
         address=address_towards(address_of_first if name == last else address_of_last),
-        visible_devices=os.environ.get(VISIBLE_DEVICES_VARIABLE),
+        visible_devices=visible_devices_of(os.environ),
         inventory=read_machine().inventory,
     )
     sys.stdout.buffer.write(ANSWER + node.model_dump_json().encode() + b"\n")

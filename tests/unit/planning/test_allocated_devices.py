@@ -7,7 +7,7 @@ from gpupanel.domain.memory import GrowingMemory, LimitedMemory, SplitMemory
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceDescription, DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.planning.allocated_devices import allocated_gpus, on_allocated
+from gpupanel.planning.allocated_devices import allocated_gpus, on_allocated, visible_devices_of
 from tests.fakes.devices import CPU, CPU_ONLY
 
 
@@ -167,3 +167,22 @@ def test_that_the_number_of_gpus_that_were_not_given_is_said() -> None:
     profile = Profile(devices=DeviceSettings(visible=("GPU-a", "GPU-b")))
     with pytest.raises(ProblemError, match="2 GPUs"):
         on_allocated(profile, CPU_ONLY, None)
+
+
+@pytest.mark.parametrize(
+    ("environment", "visible"),
+    [
+        ({}, None),
+        ({"CUDA_VISIBLE_DEVICES": "1"}, "1"),
+        ({"CUDA_VISIBLE_DEVICES": ""}, ""),
+        # As Slurm 22.05 leaves a job that asked for no GPU.
+        ({"SLURM_JOB_ID": "7"}, ""),
+        ({"SLURM_JOB_ID": "7", "CUDA_VISIBLE_DEVICES": "1"}, "1"),
+        # A cluster whose Slurm does not set the variable, where the system hides the other GPUs.
+        ({"SLURM_JOB_ID": "7", "SLURM_GPUS_ON_NODE": "2"}, None),
+    ],
+)
+def test_that_a_job_of_slurm_that_asked_for_no_gpu_has_none(
+    environment: dict[str, str], visible: str | None
+) -> None:
+    assert visible_devices_of(environment) == visible

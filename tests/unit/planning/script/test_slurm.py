@@ -233,6 +233,13 @@ def test_that_scancel_after_the_time_limits_signal_wins(node: Node) -> None:
     assert node.said_to("scontrol") == []
 
 
+def test_that_the_script_does_nothing_outside_of_a_job(node: Node) -> None:
+    status, said = ended(node.begin(SMALL, SLURM_JOB_ID=""))
+    assert status != 0
+    assert "submit this script with sbatch" in said
+    assert node.said_to("gpupanel") == []
+
+
 def test_that_a_node_without_gpupanel_says_what_to_change(node: Node) -> None:
     for name in ("gpupanel", "srun"):
         (node.commands / name).unlink()
