@@ -94,8 +94,10 @@ saved_before=$(saved)  # the step of the last checkpoint
 
 # Asked again until the run has ended: while it starts it hears nothing yet.
 asked=
+step=
 ask() {
     asked=$1
+    [ -n "$step" ] || return 0
     while kill -0 "$step" 2>/dev/null; do
         "$gpupanel" "$asked" "$run" --runs-dir "$runs" >/dev/null 2>&1
         sleep 2
@@ -132,6 +134,9 @@ export SRUN_CPUS_PER_TASK=${{SLURM_CPUS_PER_TASK:-1}}
     exec "$gpupanel" run "$work/profile.toml" --runs-dir "$runs"{options}
 ) &
 step=$!
+"""
+_EARLY = """\
+[ -z "$asked" ] || ask "$asked"  # by a signal that came before there was a step
 """
 _WAIT = """\
 while :; do
@@ -196,6 +201,7 @@ def slurm_script(profile: Profile, command: str, nodes: int = 1) -> str:
         _WORK.format(profile=dump_profile(one)),
         _SAVED if trains else _NOT_SAVED,
         (_STEP if nodes == 1 else _TASKS).format(options=options),
+        _EARLY if trains else "",
         _WAIT,
         _END_REQUEUED if trains else _END,
     )

@@ -77,9 +77,11 @@ class Node:
             command.chmod(command.stat().st_mode | stat.S_IXUSR)
         self._started: list[subprocess.Popen[str]] = []
 
-    def begin(self, profile: Profile, nodes: int = 1, **variables: str) -> subprocess.Popen[str]:
+    def begin(
+        self, profile: Profile, nodes: int = 1, text: str = "", **variables: str
+    ) -> subprocess.Popen[str]:
         script = self.folder / "train.sbatch"
-        script.write_text(slurm_script(profile, str(self.commands / "gpupanel"), nodes))
+        script.write_text(text or slurm_script(profile, str(self.commands / "gpupanel"), nodes))
         started = subprocess.Popen(
             ("bash", script.name),
             cwd=self.folder,
@@ -204,6 +206,15 @@ def test_that_a_job_that_gets_no_further_is_not_requeued_for_ever(node: Node) ->
     status, said = ended(started)
     assert (status, "too short" in said) == (1, True)
     assert node.said_to("scontrol") == []
+
+
+def test_that_a_signal_that_comes_before_the_run_is_started_is_not_lost(node: Node) -> None:
+    text = slurm_script(SMALL, str(node.commands / "gpupanel"))
+    late = text.replace("\nsrun ", "\nkill -USR1 $$\nsrun ")
+    assert late != text
+    status, said = ended(node.begin(SMALL, text=late, LEARNS="1"))
+    assert (status, "goes back into the queue" in said) == (0, True)
+    assert node.said_to("scontrol") == ["requeue 7"]
 
 
 def test_that_it_is_said_where_slurm_does_not_take_the_job_back(node: Node) -> None:
