@@ -32,3 +32,21 @@ TrustOption = Annotated[
 DetachOption = Annotated[
     bool, typer.Option("--detach", help="Return at once; the run continues in the background.")
 ]
+RunNameOption = Annotated[
+    str | None,
+    typer.Option(
+        "--run-name",
+        metavar="NAME",
+        help="Name the run so; where a run has that name already, continue it from its last "
+        "checkpoint. For jobs of a batch system that start again.",
+        show_default=False,
+    ),
+]
+AllocatedOption = Annotated[
+    bool,
+    typer.Option(
+        "--allocated",
+        help="Use the GPUs that CUDA_VISIBLE_DEVICES names, as a batch system sets it for a job, "
+        "in the places of those that the profile names.",
+    ),
+]

@@ -1,5 +1,6 @@
 """From a profile's file to what would happen with it on this machine."""
 
+import os
 from functools import cache
 from pathlib import Path
 
@@ -11,11 +12,14 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.planning.allocated_devices import on_allocated, visible_devices_of
+from gpupanel.planning.cluster_nodes import on_nodes, placed_on_nodes
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs import found_data
 from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import anchored, read_profile
-from gpupanel.runs.readiness import mended_on, prepared_on, read_machine
+from gpupanel.runs.readiness import Machine, mended_on, prepared_on, read_machine
+from gpupanel.runs.slurm.job_nodes import is_job_of_several_nodes, read_nodes
 
 
 def prepared(
@@ -49,7 +53,41 @@ def startable(path: Path) -> tuple[Profile, LaunchPlan, Preparation]:
     Raises:
         ProblemError: It may not start.
     """
-    profile, preparation = prepared(path)
+    return _startable(*prepared(path))
+
+
+def startable_as_allocated(profile: Profile) -> tuple[Profile, LaunchPlan, Preparation]:
+    """The same on the GPUs that a batch system has given to this job.
+
+    Raises:
+        ProblemError: It may not start, or there is no GPU where it names some.
+    """
+    if is_job_of_several_nodes():
+        return _startable_on_nodes(profile)
+    machine = read_machine()
+    visible = visible_devices_of(os.environ)
+    moved, hints = on_allocated(profile, machine.inventory, visible)
+    preparation = prepared_on(machine, moved, ask_support=_ask_support)
+    problems = (*preparation.problems, *hints)
+    return _startable(moved, preparation.model_copy(update={"problems": problems}))
+
+
+def _startable_on_nodes(profile: Profile) -> tuple[Profile, LaunchPlan, Preparation]:
+    with progress.status("Asking the nodes of this job…"):
+        nodes = read_nodes()
+    moved, inventory, hints = on_nodes(profile, nodes)
+    # Whether TensorFlow can use the GPUs of another node only a run there can say.
+    preparation = prepared_on(Machine(inventory), moved, ask_support=lambda *_: None)
+    problems = (*preparation.problems, *hints)
+    read, plan, prepared_there = _startable(
+        moved, preparation.model_copy(update={"problems": problems})
+    )
+    return read, placed_on_nodes(plan, nodes), prepared_there
+
+
+def _startable(
+    profile: Profile, preparation: Preparation
+) -> tuple[Profile, LaunchPlan, Preparation]:
     if preparation.plan is None or not preparation.is_startable:
         raise ProblemError(*preparation.problems)
     return profile, preparation.plan, preparation

@@ -8,6 +8,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from gpupanel.domain.cluster_node import NodeAddress, NodeName
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
 from gpupanel.domain.strategy import AllReduce, StrategyKind
@@ -82,12 +83,16 @@ class PlannedProcess(Value):
         index: Among the processes of its role.
         environment: Variables that it gets besides those of the whole plan.
         devices: The physical devices that it sees, numbered as TensorFlow does there.
+        node: The node of a cluster that it is started on; ``None``: this machine.
+        address: By which processes on other nodes reach it; ``None``: all are on this machine.
     """
 
     role: ProcessRole = ProcessRole.TRAINER
     index: int = 0
     environment: dict[str, str] = Field(default_factory=dict)
     devices: tuple[PlannedDevice, ...] = ()
+    node: NodeName | None = None
+    address: NodeAddress | None = None
 
     @property
     def name(self) -> str:
@@ -142,6 +147,11 @@ class LaunchPlan(Value):
     def gang(self) -> tuple[PlannedProcess, ...]:
         """Every process of the run, also when it is one."""
         return self.processes or (PlannedProcess(devices=self.devices),)
+
+    @property
+    def is_on_nodes(self) -> bool:
+        """Whether its processes are started on nodes of a cluster."""
+        return any(process.node is not None for process in self.processes)
 
     @property
     def shares(self) -> tuple[int, ...]:

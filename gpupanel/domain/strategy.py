@@ -133,7 +133,8 @@ class StrategySettings(Value):
     workers: PlaceCount | None = setting(
         "Workers",
         "How many worker processes share the chosen devices, all on this machine and "
-        "reachable from it only. By default one for each GPU, or two on the CPU.",
+        "reachable from it only, or, of a job of a cluster, on its nodes. By default one for each "
+        "GPU, or two on the CPU.",
         default=None,
         unit="worker",
         off="one per GPU, or 2 on the CPU",

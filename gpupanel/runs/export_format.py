@@ -11,16 +11,23 @@ class ExportFormat(Enum):
     REPORT = "report"
     NOTEBOOK = "notebook"
     SCRIPT = "script"
+    SLURM = "slurm"
 
     @property
     def suffix(self) -> str:
         """How the name of such a file ends."""
-        return {"report": ".html", "notebook": ".ipynb", "script": ".py"}[self.value]
+        suffixes = {"report": ".html", "notebook": ".ipynb", "script": ".py", "slurm": ".sbatch"}
+        return suffixes[self.value]
 
     @property
     def title(self) -> str:
         """What people call it."""
-        return {"report": "Report", "notebook": "Notebook", "script": "Python script"}[self.value]
+        return {
+            "report": "Report",
+            "notebook": "Notebook",
+            "script": "Python script",
+            "slurm": "Slurm batch script",
+        }[self.value]
 
     @property
     def description(self) -> str:
@@ -29,6 +36,8 @@ class ExportFormat(Enum):
             "report": "One HTML file with curves, settings, devices and problems, to keep and send",
             "notebook": "The run as a Jupyter notebook of TensorFlow code, without gpupanel",
             "script": "The run as a Python script of TensorFlow code, without gpupanel",
+            "slurm": "Starts the run's profile again as a job of a Slurm cluster that has "
+            "gpupanel, and continues it after the time limit",
         }[self.value]
 
 

@@ -14,6 +14,7 @@ from gpupanel.files.plan_file import NewerPlanError, read_plan
 from gpupanel.files.whole_files import write_whole
 from gpupanel.planning.script.notebook import notebook
 from gpupanel.planning.script.one_process import in_one_process
+from gpupanel.planning.script.slurm import slurm_script
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from gpupanel.runs.directory.disk_problems import disk_problem
@@ -21,6 +22,7 @@ from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.export_format import ExportFormat
 from gpupanel.runs.found_data import with_found_data
+from gpupanel.runs.installed_command import installed_command
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.user_code import UserCode, code_of_run
 
@@ -47,6 +49,16 @@ def profile_of_export(layout: RunLayout) -> tuple[Profile, LaunchPlan, tuple[Use
     Raises:
         ProblemError: One of them is missing, damaged, or of a newer version.
     """
+    profile, code = profile_and_code(layout)
+    return profile, _plan(layout), code
+
+
+def profile_and_code(layout: RunLayout) -> tuple[Profile, tuple[UserCode, ...]]:
+    """The run's profile with the run's own copies, and the Python files among these.
+
+    Raises:
+        ProblemError: One of them is missing, damaged, or of a newer version.
+    """
     profile = read_run_profile(layout)
     code = code_of_run(layout, profile)
     paths = {each.key: str(each.path.absolute()) for each in code}
@@ -59,8 +71,7 @@ def profile_of_export(layout: RunLayout) -> tuple[Profile, LaunchPlan, tuple[Use
         if status(layout.start_model, layout.root) is None:
             raise ProblemError(_no_start_model(layout))
         model = model.model_copy(update={"path": str(layout.start_model.absolute())})
-    changed = profile.model_copy(update={"model": model, "data": data})
-    return changed, _plan(layout), code
+    return profile.model_copy(update={"model": model, "data": data}), code
 
 
 def _no_start_model(layout: RunLayout) -> Problem:
@@ -77,18 +88,20 @@ def exported(
     wanted: ExportFormat,
     is_cancelled: Callable[[], bool] = lambda: False,
     fill_in: Callable[[Profile], Profile] = with_found_data,
+    nodes: int = 1,
 ) -> str:
-    """A run as a script, a notebook or a report.
+    """A run as a script, a notebook, a report or a batch script.
 
     Args:
         layout: The run.
         wanted: As which of them.
         is_cancelled: Asked now and then.
         fill_in: Finds in the data what the profile leaves to be found.
+        nodes: Of a batch script.
 
     Raises:
-        ProblemError: The run cannot be read, or nobody trusted its Python code, which whoever
-            runs the script would run.
+        ProblemError: The run cannot be read, it trains on one node only, or nobody trusted its
+            Python code, which whoever runs the script would run.
         ReportCancelledError: So it was asked.
     """
     if wanted is ExportFormat.REPORT:
@@ -97,6 +110,11 @@ def exported(
         from gpupanel.runs.report.page import report_page
 
         return report_page(read_material(layout, is_cancelled))
+    if wanted is ExportFormat.SLURM:
+        # Not its plan, which is of this machine.
+        profile, code = profile_and_code(layout)
+        check_trusted(code)
+        return slurm_script(profile, installed_command(), nodes)
     profile, plan, code = profile_of_export(layout)
     check_trusted(code)
     write = notebook if wanted is ExportFormat.NOTEBOOK else stand_alone_script

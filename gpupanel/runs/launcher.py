@@ -1,9 +1,7 @@
 """Starting a run: its directory is made, then a supervisor that outlives whoever started it."""
 
-import re
 import shutil
 import time
-from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -36,11 +34,10 @@ from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.named_paths import checked_path
 from gpupanel.runs.resumable import goes_on, resume_problem
+from gpupanel.runs.run_folders import named_run, named_run_folder, new_run_folder
 from gpupanel.runs.supervision.run_processes import await_end_of_processes, end_processes_of
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.user_code import code_of_profile, code_of_run, keep_code
-
-_LONGEST_SLUG = 40
 
 _ORPHANS_S = 20.0
 """Trainers whose supervisor was killed have this long to save and end before the run goes on;
@@ -51,11 +48,19 @@ SUPERVISOR: Final = "gpupanel.runs.supervision.supervisor"
 """The module that supervises a run."""
 
 
-def launch(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
+def launch(
+    profile: Profile, plan: LaunchPlan, runs_dir: Path, name: str | None = None
+) -> RunLayout:
     """Make the run's directory and start its supervisor, detached, in a session of its own.
 
     Takes some milliseconds of disk and process work, and as long as the driver needs to say
     whether the plan's GPUs answer; it does not wait for the run.
+
+    Args:
+        profile: What the person chose.
+        plan: What was decided from it.
+        runs_dir: The folder of runs.
+        name: Of the run; ``None``: it is named after the moment and the profile.
 
     Raises:
         CodeNotTrustedError: The profile names Python code that nobody trusted yet.
@@ -63,7 +68,7 @@ def launch(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
             left for a run, or the system starts no process. Nothing of the run is left.
     """
     _check_devices(plan)
-    layout = create_run(profile, plan, runs_dir)
+    layout = create_run(profile, plan, runs_dir, name)
     try:
         start_supervisor(layout)
     except OSError as error:
@@ -204,7 +209,9 @@ def start_supervisor(layout: RunLayout, supervisor: str = SUPERVISOR) -> None:
     start_detached(command, layout.root, layout.trainer_log, f"supervisor of {layout.name}")
 
 
-def create_run(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
+def create_run(
+    profile: Profile, plan: LaunchPlan, runs_dir: Path, name: str | None = None
+) -> RunLayout:
     """Make the run's directory with its profile and plan, readable by its owner only.
 
     Relative paths are taken from the working directory: the trainer has another.
@@ -216,7 +223,7 @@ def create_run(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
             of it is left.
     """
     check_trusted(code_of_profile(profile))
-    layout = reserve_run(profile.name, runs_dir)
+    layout = reserve_run(profile.name, runs_dir, name)
     try:
         fill_run(layout, profile, plan)
     except BaseException:
@@ -230,11 +237,12 @@ def _remove(layout: RunLayout) -> None:
     shutil.rmtree(layout.root, ignore_errors=True)
 
 
-def reserve_run(profile_name: str, runs_dir: Path) -> RunLayout:
+def reserve_run(profile_name: str, runs_dir: Path, name: str | None = None) -> RunLayout:
     """Make an empty directory that no other run has; it is no run yet.
 
     Raises:
-        ProblemError: The directory cannot be made, or there is no space left for a run.
+        ProblemError: The directory cannot be made, the name cannot be given, or there is no space
+            left for a run.
     """
     checked_path(str(runs_dir.absolute()))
     try:
@@ -242,7 +250,9 @@ def reserve_run(profile_name: str, runs_dir: Path) -> RunLayout:
         problem = space_problem(runs_dir)
         if problem is not None:
             raise ProblemError(problem)
-        return RunLayout(_new_directory(runs_dir.absolute(), profile_name))
+        if name is not None:
+            return RunLayout(named_run_folder(named_run(runs_dir, name)))
+        return RunLayout(new_run_folder(runs_dir.absolute(), profile_name))
     except OSError as error:
         raise ProblemError(disk_problem(error, runs_dir)) from error
 
@@ -269,19 +279,3 @@ def fill_run(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
         write_whole(layout.profile, text, private=True)
     except OSError as error:
         raise ProblemError(disk_problem(error, layout.root)) from error
-
-
-def _new_directory(runs_dir: Path, profile_name: str) -> Path:
-    moment = datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
-    slug = re.sub(r"[^a-z0-9]+", "-", profile_name.lower()).strip("-")[:_LONGEST_SLUG].strip("-")
-    name = f"{moment}-{slug or 'run'}"
-    attempt = 1
-    while True:
-        directory = runs_dir / (name if attempt == 1 else f"{name}-{attempt}")
-        try:
-            directory.mkdir(mode=0o700)
-        except FileExistsError:
-            attempt += 1
-        else:
-            directory.chmod(0o700)  # a umask may have taken the owner's own rights
-            return directory

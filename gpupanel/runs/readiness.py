@@ -120,7 +120,8 @@ def check_devices_answer(plan: LaunchPlan, read: Callable[[], Machine] = read_ma
         ProblemError: A GPU of the plan stopped answering, or is not there any more.
     """
     gpus = [device for device in plan.devices if device.kind is DeviceKind.GPU]
-    if not gpus:
+    # Nodes of a cluster were asked when the plan was made for them.
+    if not gpus or plan.is_on_nodes:
         return
     machine = read()
     answering = {gpu.key for gpu in answering_gpus(machine.inventory, machine.sample)}

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -169,7 +170,7 @@ def test_that_a_source_tree_without_a_command_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(installation.sysconfig, "get_path", lambda _: str(tmp_path / "none"))
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path / "none"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ProblemError) as refused:
         installation.launched_command()

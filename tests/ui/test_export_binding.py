@@ -57,7 +57,7 @@ def choose(button, wanted):
     menu = button.menu()
     assert isinstance(menu, QMenu)
     entries = {entry.objectName(): entry for entry in menu.actions() if not entry.isSeparator()}
-    assert len(entries) == 8
+    assert len(entries) == 9
     entries[f"export_{wanted.value}"].trigger()
 
 
@@ -77,6 +77,7 @@ def notice_of(banner):
         (ExportFormat.REPORT, "<!DOCTYPE html>"),
         (ExportFormat.NOTEBOOK, '{\n "cells"'),
         (ExportFormat.SCRIPT, "'written: written by gpupanel"),
+        (ExportFormat.SLURM, "#!/bin/bash\n# written\n"),
     ],
 )
 def test_that_the_run_in_live_is_exported_where_a_person_wants_it(

@@ -20,10 +20,14 @@ from gpupanel.domain.model_export import (
 )
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.value import MOST_PLACES
 from gpupanel.planning.script.notebook import notebook
+from gpupanel.planning.script.slurm import slurm_script
 from gpupanel.planning.script.stand_alone import stand_alone_script
+from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.export_format import ExportFormat
-from gpupanel.runs.exported_run import exported, profile_of_export, write_exported
+from gpupanel.runs.exported_run import exported, profile_and_code, write_exported
+from gpupanel.runs.installed_command import installed_command
 from gpupanel.runs.locations import default_runs_dir
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.trusted import trust as trust_code
@@ -35,6 +39,7 @@ class Written(Enum):
 
     SCRIPT = ExportFormat.SCRIPT.value
     NOTEBOOK = ExportFormat.NOTEBOOK.value
+    SLURM = ExportFormat.SLURM.value
     REPORT = ExportFormat.REPORT.value
     KERAS = ModelFormat.KERAS.value
     SAVEDMODEL = ModelFormat.SAVEDMODEL.value
@@ -69,8 +74,8 @@ def export(
         Written | None,
         typer.Option(
             "--format",
-            help="What to write; otherwise what the file's name ends in (.ipynb, .html, .keras, "
-            ".tflite), or a script.",
+            help="What to write; otherwise what the file's name ends in (.ipynb, .html, .sbatch, "
+            ".keras, .tflite), or a script.",
             show_default=False,
         ),
     ] = None,
@@ -82,29 +87,51 @@ def export(
     ] = None,
     runs_dir: RunsDirOption = None,
     *,
+    slurm: Annotated[
+        bool,
+        typer.Option(
+            "--slurm",
+            help="Write a batch script that trains the profile, or the profile of the run, on a "
+            "Slurm cluster.",
+        ),
+    ] = False,
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            "--nodes",
+            min=1,
+            max=MOST_PLACES,
+            help="With --slurm: how many nodes of the cluster; otherwise one.",
+            show_default=False,
+        ),
+    ] = None,
     trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Write a TensorFlow script or notebook of a run, its report as HTML, or its model.
+    """Write a script, notebook or batch script of a run, its report as HTML, or its model.
 
     Beside a model stand a JSON file that says what it takes and gives, and predict.py, which runs
     it on images, tables, texts or arrays.
     """
-    wanted = file_format or _SUFFIXES.get(output.suffix.lower(), Written.SCRIPT)
+    of_the_file = _SUFFIXES.get(output.suffix.lower(), Written.SCRIPT)
+    wanted = Written.SLURM if slurm else file_format or of_the_file
     model: ModelExport | None = None
     notes: tuple[Problem, ...] = ()
     try:
+        _check_batch_script(file_format, slurm=slurm)
+        _check_nodes(wanted, nodes)
         _check_quantized(wanted, quantize)
         layout = _run_of(source, runs_dir)
         if layout is None:
-            notes = _export_profile(source, output, wanted, trust=trust)
+            notes = _export_profile(source, output, wanted, nodes or 1, trust=trust)
         elif wanted.model_format is not None:
             model = write_model(layout, output, wanted.model_format, quantize)
         else:
             text = ExportFormat(wanted.value)
             if trust and text is not ExportFormat.REPORT:
-                trust_code(profile_of_export(layout)[2])
-            write_exported(output, exported(layout, text, fill_in=with_found_data))
+                trust_code(profile_and_code(layout)[1])
+            content = exported(layout, text, fill_in=with_found_data, nodes=nodes or 1)
+            write_exported(output, content)
     except ProblemError as error:
         print_problems(error.problems)
         if json:
@@ -141,9 +168,12 @@ def _run_of(source: str, runs_dir: Path | None) -> RunLayout | None:
 
 
 def _export_profile(
-    source: str, output: Path, wanted: Written, *, trust: bool
+    source: str, output: Path, wanted: Written, nodes: int, *, trust: bool
 ) -> tuple[Problem, ...]:
     """Write it, and return what else there is to say."""
+    if wanted is Written.SLURM:
+        _export_batch_script(Path(source), output, nodes, trust=trust)
+        return ()
     if wanted not in (Written.SCRIPT, Written.NOTEBOOK):
         raise ProblemError(_needs_run(source, wanted))
     profile, plan, preparation = startable(Path(source))
@@ -155,6 +185,41 @@ def _export_profile(
     write = notebook if wanted is Written.NOTEBOOK else stand_alone_script
     write_exported(output, write(with_found_data(profile), plan))
     return preparation.problems
+
+
+def _export_batch_script(source: Path, output: Path, nodes: int, *, trust: bool) -> None:
+    """Write it, whatever this machine has: it is a login node as a rule, without the GPUs."""
+    profile = read_profile(source)
+    code = code_of_profile(profile)
+    if trust:
+        trust_code(code)
+    check_trusted(code)
+    write_exported(output, slurm_script(profile, installed_command(), nodes))
+
+
+def _check_batch_script(file_format: Written | None, *, slurm: bool) -> None:
+    if slurm and file_format not in (None, Written.SCRIPT, Written.SLURM):
+        raise ProblemError(_not_a_batch_script(file_format))
+
+
+def _check_nodes(wanted: Written, nodes: int | None) -> None:
+    if nodes is not None and wanted is not Written.SLURM:
+        raise ProblemError(_NODES_OF_NOTHING)
+
+
+_NODES_OF_NOTHING: Final = Problem(
+    code="export_not_for_slurm",
+    message="--nodes is for a batch script, and another file is to be written.",
+    hint="Use --slurm, or leave --nodes out.",
+)
+
+
+def _not_a_batch_script(file_format: Written) -> Problem:
+    return Problem(
+        code="export_not_for_slurm",
+        message=f"--slurm writes a batch script, and --format {file_format.value} is another file.",
+        hint="Leave one of the two out.",
+    )
 
 
 _NOT_QUANTIZED: Final = Problem(

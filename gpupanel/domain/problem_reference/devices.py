@@ -18,6 +18,17 @@ CHAPTER: Final = ProblemChapter(
             "It fell off the bus, or its driver went away: heat, power or a loose card do this.",
             "Switch it off in the session; restarting the machine usually brings it back.",
         ),
+        "gpus_not_allocated": ProblemEntry(
+            "The profile names GPUs, and the job of a batch system was given none.",
+            "Nobody asked for them, or `CUDA_VISIBLE_DEVICES` names none that the driver lists.",
+            "Ask the batch system for them: of Slurm by `#SBATCH --gres=gpu:N`.",
+        ),
+        "gpus_allocated_otherwise": ProblemEntry(
+            "The job of a batch system has another number of GPUs than the profile names.",
+            "More or fewer were asked for. The strategy uses all of them, and shares that were "
+            "given replica by replica become equal ones.",
+            "Nothing, or ask for as many as the profile names.",
+        ),
         "devices_mixed": ProblemEntry(
             "The CPU and GPUs are chosen together.",
             "Replicas have to be of one kind.",

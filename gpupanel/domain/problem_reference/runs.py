@@ -9,6 +9,17 @@ CHAPTER: Final = ProblemChapter(
     "What ends a run, and what is said about one that has ended; [runs that survive](runs.md) "
     "has the rules.",
     {
+        "run_name_unusable": ProblemEntry(
+            "No run can have the name that `--run-name` gives it.",
+            "It is the name of the run's folder: letters of the English alphabet, numbers, dots, "
+            "dashes and underscores.",
+            "Choose another name.",
+        ),
+        "run_name_taken": ProblemEntry(
+            "A folder of the name that `--run-name` gives is there, and is not a run.",
+            "Somebody keeps something else there.",
+            "Give the run another name, or name another folder of runs.",
+        ),
         "trainer_not_started": ProblemEntry(
             "The training process could not be started.",
             "The run's folder cannot be read, or the system refused the process.",

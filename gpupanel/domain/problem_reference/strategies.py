@@ -157,6 +157,32 @@ CHAPTER: Final = ProblemChapter(
             "The system refused it, so the process did not continue.",
             "Start again, or use a strategy of one process.",
         ),
+        "nodes_need_workers": ProblemEntry(
+            "Several nodes of a cluster were asked for, and the profile uses one.",
+            "Only a training with the strategy `multi_worker` has processes on several nodes.",
+            "Set `strategy.kind` to `multi_worker`, or ask for one node.",
+        ),
+        "nodes_idle": ProblemEntry(
+            "A run has fewer processes than its job has nodes.",
+            "`strategy.workers` says how many there are.",
+            "Leave `strategy.workers` out, or ask for fewer nodes.",
+        ),
+        "worker_over_two_nodes": ProblemEntry(
+            "A process would need GPUs of two nodes.",
+            "The GPUs of all nodes are divided among the workers in their order.",
+            "Leave `strategy.workers` out, which gives each GPU a process, or ask for equally many "
+            "GPUs on every node.",
+        ),
+        "nodes_not_known": ProblemEntry(
+            "The nodes of a job did not answer what they have.",
+            "Slurm's commands failed, or gpupanel is not at the same path on every node.",
+            "Put it where every node sees it, and start the job again.",
+        ),
+        "ports_open_between_nodes": ProblemEntry(
+            "Processes on several nodes communicate over ports that ask nobody who they are.",
+            "TensorFlow's servers have no authentication, and other nodes have to reach them.",
+            "Use it on a cluster whose users you trust, or train on one node.",
+        ),
         "not_on_loopback": ProblemEntry(
             "TensorFlow's server would have been open to the network, so the run did not continue.",
             "The port did not listen on 127.0.0.1 alone.",

@@ -133,6 +133,11 @@ CHAPTER: Final = ProblemChapter(
             "Another format was chosen.",
             "Leave `--quantize` out, or use `--format tflite`.",
         ),
+        "export_not_for_slurm": ProblemEntry(
+            "`--slurm` and `--format` want different files.",
+            "A batch script is a script, not a model, a notebook or a report.",
+            "Leave one of the two out.",
+        ),
         "export_without_examples": ProblemEntry(
             "`int8` needs examples, and the run's data is not here.",
             "They show which numbers come up.",

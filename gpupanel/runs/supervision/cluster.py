@@ -7,7 +7,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess, ProcessRole
-from gpupanel.domain.process_environment import PLANNED_VARIABLES, PROCESS_VARIABLE
+from gpupanel.domain.process_environment import (
+    ADDRESS_VARIABLE,
+    PLANNED_VARIABLES,
+    PROCESS_VARIABLE,
+)
 
 _LOOPBACK = "127.0.0.1"
 _PORTS = range(12_000, 32_000)
@@ -54,12 +58,13 @@ def process_environments(plan: LaunchPlan) -> tuple[dict[str, str], ...]:
     gang = plan.gang
     if len(gang) == 1:
         return ({PROCESS_VARIABLE: "0", **_NCCL, **allowed(gang[0].environment)},)
-    cluster = _cluster(gang, free_ports(len(gang)))
+    addresses = [process.address or _LOOPBACK for process in gang]
+    cluster = _cluster(gang, addresses, free_ports(len(gang)))
     return tuple(
         {
             PROCESS_VARIABLE: str(place),
-            **_NCCL,
-            "no_grpc_proxy": _LOOPBACK,
+            **_network(process),
+            "no_grpc_proxy": ",".join(dict.fromkeys(addresses)),
             **allowed(process.environment),
             "TF_CONFIG": json.dumps(
                 {
@@ -77,8 +82,15 @@ def allowed(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in environment.items() if name in PLANNED_VARIABLES}
 
 
-def _cluster(gang: Sequence[PlannedProcess], ports: Sequence[int]) -> dict[str, list[str]]:
+def _network(process: PlannedProcess) -> dict[str, str]:
+    """Where it listens; between nodes NCCL finds the interface, or the person's shell names it."""
+    return _NCCL if process.address is None else {ADDRESS_VARIABLE: process.address}
+
+
+def _cluster(
+    gang: Sequence[PlannedProcess], addresses: Sequence[str], ports: Sequence[int]
+) -> dict[str, list[str]]:
     cluster: dict[str, list[str]] = {}
-    for process, port in zip(gang, ports, strict=True):
-        cluster.setdefault(_TASK_TYPES[process.role], []).append(f"{_LOOPBACK}:{port}")
+    for process, address, port in zip(gang, addresses, ports, strict=True):
+        cluster.setdefault(_TASK_TYPES[process.role], []).append(f"{address}:{port}")
     return cluster

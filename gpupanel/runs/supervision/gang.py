@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import psutil
 
@@ -22,11 +22,13 @@ from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.process_environment import RUN_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder, open_to_append
+from gpupanel.runs.slurm.task_command import exit_code_of_task, task_command
 from gpupanel.runs.supervision.cluster import allowed, process_environments
 from gpupanel.runs.supervision.liveness import Frozen, Liveness, process_activity
 from gpupanel.runs.supervision.run_processes import end_processes_of, run_name
 
 _OBSERVE_INTERVAL_S = 0.5
+_END_OF_TASK_S = 5.0
 
 
 class Member:
@@ -55,6 +57,7 @@ class Member:
         self.frozen: Frozen | None = None
         self._heartbeat = layout.heartbeats / str(place)
         self._process = started
+        self._is_task = planned.node is not None
         self._watched = _process(started.pid)
         self._liveness = Liveness(time.monotonic())
         self._observed_s = 0.0
@@ -71,7 +74,7 @@ class Member:
 
     def poll(self) -> None:
         """See whether it has ended, and twice a second whether it still lives."""
-        self.exit_code = self._process.poll()
+        self.exit_code = self._exit_code(self._process.poll())
         now_s = time.monotonic()
         is_due = now_s - self._observed_s >= _OBSERVE_INTERVAL_S
         if not is_due or not self.is_there or self._watched is None:
@@ -81,8 +84,21 @@ class Member:
         if activity is not None:
             self.frozen = self._liveness.observe(activity, now_s)
 
+    def _exit_code(self, status: int | None) -> int | None:
+        return exit_code_of_task(status) if self._is_task else status
+
+    def end_task(self) -> None:
+        """Have Slurm kill what is a task on a node: it would outlive the command here."""
+        if self._is_task and self._process.poll() is None:
+            self.signal(signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_END_OF_TASK_S)
+
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to the process group: to what the process has started, too."""
+        """Send a signal to the process group: to what the process has started, too.
+
+        A task on a node is killed by SIGTERM, too: so the command that started it takes it.
+        """
         try:
             os.killpg(self.pid, number)
         except ProcessLookupError:
@@ -90,7 +106,7 @@ class Member:
 
     def wait(self) -> None:
         """Take the exit status of a process that was killed."""
-        self.exit_code = self._process.wait()
+        self.exit_code = self._exit_code(self._process.wait())
 
 
 class Gang:
@@ -147,6 +163,9 @@ class Gang:
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to every process."""
+        if number is signal.SIGKILL:
+            for member in self.members:
+                member.end_task()
         for member in self.members:
             member.signal(number)
 
@@ -159,7 +178,7 @@ class Gang:
 
     def _network(self) -> PrivateNetwork | None:
         """A network for processes that open ports to each other, where there can be one."""
-        if len(self._plan.gang) == 1:
+        if len(self._plan.gang) == 1 or self._plan.is_on_nodes:
             return None
         if any(device.kind is DeviceKind.GPU for device in self._plan.devices):
             make_memory_node()
@@ -176,9 +195,14 @@ class Gang:
         environment: dict[str, str],
         network: PrivateNetwork | None,
     ) -> Member:
+        planned_variables = {**allowed(self._plan.environment), **environment}
+        command, supervised = self._command, {SUPERVISOR_PID_VARIABLE: str(os.getpid())}
+        if planned.node is not None:
+            # Slurm ends it with the job; its parent is a process of Slurm's.
+            command, supervised = task_command(planned.node, command, planned_variables), {}
         with os.fdopen(open_to_append(self._layout.process_log(place)), "ab") as log:
             process = subprocess.Popen(
-                self._command,
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -186,10 +210,9 @@ class Gang:
                 env=child_environment(
                     os.environ,
                     {
-                        **allowed(self._plan.environment),
-                        **environment,
+                        **planned_variables,
                         RUN_VARIABLE: run_name(self._layout),
-                        SUPERVISOR_PID_VARIABLE: str(os.getpid()),
+                        **supervised,
                         "PYTHONUNBUFFERED": "1",
                         **({} if network is None else network.environment),
                     },

@@ -13,7 +13,7 @@ _PORT_TAKEN = "Could not start gRPC server"
 
 @contextmanager
 def serving() -> Iterator[None]:
-    """Start TensorFlow's server within: it listens on loopback only, or nothing goes on.
+    """Start TensorFlow's server within: on loopback, or its node's one address only, or not at all.
 
     Raises:
         PortTaken: The server could not be started for that.

@@ -6,7 +6,6 @@ AppStream specifications, each below ``$XDG_DATA_HOME``.
 
 import os
 import shutil
-import sysconfig
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,18 +13,17 @@ from pathlib import Path
 from typing import Final
 
 from gpupanel.devices.child_process import ask_child
-from gpupanel.domain.child_command import bundled_command
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.regular_files import NotRegularFileError
 from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.installed_command import command_of_this_installation
 from gpupanel.ui import resources
 
 APPLICATION_ID: Final = "org.gpupanel.gpupanel"
 MIME_TYPE: Final = "application/x-gpupanel-profile"
 ICON_SIZES: Final = (16, 22, 24, 32, 48, 64, 128, 256, 512)
 """Pixels: those of the theme hicolor that desktops ask for."""
-_COMMAND: Final = "gpupanel"
 _LIMIT_S: Final = 30.0
 """For a tool that brings a desktop's cache up to date; without it a desktop does that itself,
 later."""
@@ -106,16 +104,10 @@ def launched_command() -> Path:
     Raises:
         ProblemError: There is none: the program runs from its source code.
     """
-    bundled = bundled_command()
-    if bundled is not None:
-        return Path(bundled)
-    beside = Path(sysconfig.get_path("scripts")) / _COMMAND
-    if beside.is_file():
-        return beside
-    found = shutil.which(_COMMAND)
+    found = command_of_this_installation()
     if found is None:
         raise ProblemError(_NO_COMMAND)
-    return Path(found).absolute()
+    return found
 
 
 def quoted(argument: str) -> str:

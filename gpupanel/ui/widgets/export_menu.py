@@ -8,7 +8,10 @@ from PySide6.QtWidgets import QMenu, QWidget
 from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
 from gpupanel.ui.widgets.tips import wrapped
 
-EXPORT_TIP = "Writes the run as a report, a notebook or a script, or its model for other programs"
+EXPORT_TIP = (
+    "Writes the run as a report, a notebook, a script or a job of Slurm, or its model for other "
+    "programs"
+)
 """Of the button that opens the menu."""
 
 

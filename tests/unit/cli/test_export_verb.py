@@ -179,3 +179,109 @@ def test_that_workers_of_a_run_become_one_process(runs_dir: Path, tmp_path: Path
     cells = tmp_path / "cells.ipynb"
     assert exported(layout.name, "-o", cells).exit_code == 0
     assert "MirroredStrategy" in cells.read_text()
+
+
+ON_A_WORKSTATION = ON_CPU.model_copy(
+    update={"devices": DeviceSettings(visible=("GPU-not-on-the-login-node",))}
+)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("job.txt", "--slurm"),
+        ("job.sbatch",),
+        ("job.txt", "--format", "slurm"),
+        ("job.py", "--slurm", "--format", "script"),
+    ],
+)
+def test_that_a_profile_becomes_a_batch_script_on_a_machine_without_its_gpus(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    profile = tmp_path / "p.toml"
+    write_profile(profile, ON_A_WORKSTATION)
+    name, *rest = options
+    written = exported(profile, "-o", tmp_path / name, *rest, "--json")
+    assert json.loads(written.stdout) == {"slurm": str(tmp_path / name)}
+    script = (tmp_path / name).read_text()
+    assert script.startswith("#!/bin/bash\n")
+    assert "GPU-not-on-the-login-node" in script
+
+
+def test_that_a_run_becomes_a_batch_script_with_its_own_copy_of_the_code(
+    runs_dir: Path, tmp_path: Path
+) -> None:
+    code = tmp_path / "model.py"
+    code.write_text("def build_model(shape, outputs): ...\n")
+    profile = ON_CPU.model_copy(update={"model": PythonModel(path=str(code))})
+    trust(code_of_profile(profile))
+    layout = WrittenRun(runs_dir, profile).layout
+    assert exported(layout.name, "-o", tmp_path / "job.sbatch").exit_code == 0
+    assert str(layout.model_code) in (tmp_path / "job.sbatch").read_text()
+    layout.model_code.write_text("import a_strangers\n")
+    problem = problem_of(layout.name, "--slurm", "-o", tmp_path / "job.sbatch")
+    assert problem["code"] == "code_not_trusted"
+
+
+def test_that_a_batch_script_takes_code_only_that_is_trusted(tmp_path: Path) -> None:
+    code = tmp_path / "model.py"
+    code.write_text("def build_model(shape, outputs): ...\n")
+    profile = tmp_path / "p.toml"
+    write_profile(profile, ON_CPU.model_copy(update={"model": PythonModel(path=str(code))}))
+    script = tmp_path / "job.sbatch"
+    assert problem_of(profile, "--slurm", "-o", script)["code"] == "code_not_trusted"
+    assert not script.exists()
+    assert exported(profile, "--slurm", "--trust", "-o", script).exit_code == 0
+    assert exported(profile, "--slurm", "-o", script).exit_code == 0
+
+
+@pytest.mark.parametrize("other", ["notebook", "report", "keras", "savedmodel", "tflite"])
+def test_that_slurm_and_another_format_are_not_both_written(
+    layout: RunLayout, tmp_path: Path, other: str
+) -> None:
+    problem = problem_of(layout.name, "--slurm", "--format", other, "-o", tmp_path / "x")
+    assert problem["code"] == "export_not_for_slurm"
+    assert f"--format {other}" in problem["message"]
+    assert not (tmp_path / "x").exists()
+
+
+def test_that_a_batch_script_has_no_weights_to_quantize(layout: RunLayout, tmp_path: Path) -> None:
+    options = ("--slurm", "--quantize", "int8", "-o", tmp_path / "x")
+    assert problem_of(layout.name, *options)["code"] == "export_not_quantized"
+
+
+def test_that_a_batch_script_needs_a_file_and_replaces_one_but_nothing_else(
+    layout: RunLayout, tmp_path: Path
+) -> None:
+    assert exported(layout.name, "--slurm").exit_code == 2
+    script = tmp_path / "job.sbatch"
+    script.write_text("of yesterday")
+    assert exported(layout.name, "-o", script).exit_code == 0
+    assert script.read_text().startswith("#!/bin/bash")
+    assert problem_of(layout.name, "--slurm", "-o", tmp_path)["code"]
+    assert problem_of(layout.name, "--slurm", "-o", layout.plan)["code"] == "inside_a_run"
+
+
+def test_that_a_training_with_workers_becomes_a_batch_script_for_several_nodes(
+    runs_dir: Path, tmp_path: Path
+) -> None:
+    workers = StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=4)
+    chosen = ON_CPU.model_copy(update={"strategy": workers})
+    profile, script = tmp_path / "p.toml", tmp_path / "job.sbatch"
+    write_profile(profile, chosen)
+    for source in (profile, WrittenRun(runs_dir, chosen).layout.root):
+        assert exported(source, "--nodes", "2", "-o", script).exit_code == 0
+        assert "\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=2\n" in script.read_text()
+        script.unlink()
+
+
+def test_that_nodes_are_for_batch_scripts_of_trainings_with_workers(
+    layout: RunLayout, tmp_path: Path
+) -> None:
+    problem = problem_of(layout.name, "--nodes", "2", "-o", tmp_path / "x.py")
+    assert problem["code"] == "export_not_for_slurm"
+    problem = problem_of(layout.name, "--slurm", "--nodes", "2", "-o", tmp_path / "x")
+    assert problem["code"] == "nodes_need_workers"
+    for count in ("0", "-1", "100000", "many"):
+        assert exported(layout.name, "--slurm", "--nodes", count, "-o", "x").exit_code == 2
+    assert not (tmp_path / "x").exists()

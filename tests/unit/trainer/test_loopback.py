@@ -13,6 +13,7 @@ import pytest
 from gpupanel.devices.packages import tensorflow_package
 from gpupanel.devices.private_network import new_private_network
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.process_environment import ADDRESS_VARIABLE
 from gpupanel.trainer.strategies import loopback
 from tests.fakes.run_networks import skip_without_networks
 
@@ -105,3 +106,15 @@ def test_that_a_server_of_this_tensorflow_takes_every_address_and_is_kept_from_i
         f"TensorFlow's server listens on {found['after']} in spite of loopback.py: what it calls "
         "is not the bind of its import tables any more."
     )
+
+
+def test_that_a_server_between_nodes_listens_on_the_address_of_its_node_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(ADDRESS_VARIABLE, "10.0.0.7")
+    assert loopback._narrowed(ANY_4) == ANY_4[:4] + bytes([10, 0, 0, 7]) + ANY_4[8:]
+    narrowed = loopback._narrowed(ANY_6)
+    assert socket.inet_ntop(socket.AF_INET6, narrowed[8:24]) == "::ffff:10.0.0.7"
+    for address, is_own in (("10.0.0.7", True), ("::ffff:10.0.0.7", True), ("0.0.0.0", False)):
+        assert loopback._is_own(address) is is_own
+    assert not loopback._is_own("10.0.0.70")

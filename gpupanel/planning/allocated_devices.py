@@ -1,0 +1,174 @@
+"""The same profile on the GPUs that a batch system has given to a job.
+
+A batch system (Slurm, PBS, LSF, Grid Engine) says by ``CUDA_VISIBLE_DEVICES`` which GPUs of a node
+belong to a job. Those of the profile are of another machine as a rule: what it says of its first
+GPU is meant of the first one that was given.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
+from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, logical_device_count
+from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
+from gpupanel.domain.visible_text import visible_line
+
+VISIBLE_DEVICES_VARIABLE = "CUDA_VISIBLE_DEVICES"
+"""Where a batch system says which GPUs belong to a job."""
+
+
+_SLURM_JOB: Final = "SLURM_JOB_ID"
+_SLURM_GPUS: Final = ("SLURM_GPUS_ON_NODE", "SLURM_JOB_GPUS", "SLURM_STEP_GPUS")
+
+
+def visible_devices_of(environment: Mapping[str, str]) -> str | None:
+    """``CUDA_VISIBLE_DEVICES`` as it is meant in a job; ``None``: every GPU is.
+
+    Slurm does not set it for a job that asked for no GPU, and takes away one that was set before
+    (seen with 22.05): such a job has none, and those of its node may be other people's.
+
+    Args:
+        environment: The variables of this process.
+    """
+    visible = environment.get(VISIBLE_DEVICES_VARIABLE)
+    asked_for_none = _SLURM_JOB in environment and not any(
+        environment.get(name) for name in _SLURM_GPUS
+    )
+    return "" if visible is None and asked_for_none else visible
+
+
+def allocated_gpus(
+    inventory: DeviceInventory, visible_devices: str | None
+) -> tuple[PhysicalDevice, ...]:
+    """The GPUs that ``CUDA_VISIBLE_DEVICES`` names, in its order.
+
+    Read as CUDA does (CUDA C++ Programming Guide, "CUDA Environment Variables"): whole GPUs by
+    their number or the beginning of their UUID, MIG instances by their UUID, up to the first entry
+    that names none. Numbers are those of the PCI bus, in which Slurm counts the GPUs of a node.
+
+    Args:
+        inventory: The devices of this machine.
+        visible_devices: The variable's value; ``None``: it is not set, and every GPU is meant.
+    """
+    if visible_devices is None:
+        return inventory.gpus
+    given: list[PhysicalDevice] = []
+    for entry in visible_devices.split(","):
+        gpu = _named(inventory, entry.strip())
+        if gpu is None or gpu in given:
+            break
+        given.append(gpu)
+    return tuple(given)
+
+
+def _named(inventory: DeviceInventory, entry: str) -> PhysicalDevice | None:
+    whole = [device for device in inventory.devices if device.is_gpu and not device.is_mig_instance]
+    if entry.isdecimal() and entry.isascii():
+        # A number of more digits than any machine has GPUs names none, however long it is.
+        return whole[int(entry)] if len(entry) < 5 and int(entry) < len(whole) else None
+    if not entry.startswith(("GPU-", "MIG-")):
+        return None
+    named = [device for device in inventory.devices if device.key.startswith(entry)]
+    return named[0] if len(named) == 1 else None
+
+
+def on_allocated(
+    profile: Profile, inventory: DeviceInventory, visible_devices: str | None
+) -> tuple[Profile, tuple[Problem, ...]]:
+    """The profile with the given GPUs in the places of those that it names, and what that changes.
+
+    Memory policies go along by position. A strategy of one device takes the first GPU, all others
+    take every GPU that was given; where these are more or fewer replicas than the profile has
+    shares for, the shares become equal. A profile that trains on the CPU stays as it is.
+
+    Args:
+        profile: What the person chose, on whatever machine.
+        inventory: The devices of this machine.
+        visible_devices: The value of ``CUDA_VISIBLE_DEVICES``; ``None``: it is not set.
+
+    Returns:
+        The profile, and hints about what is other than it says.
+
+    Raises:
+        ProblemError: It names GPUs, and none was given.
+    """
+    named = tuple(key for key in profile.devices.visible if key != CPU_KEY)
+    if profile.devices.visible and not named:
+        return profile, ()
+    given = allocated_gpus(inventory, visible_devices)
+    if not given and named:
+        raise ProblemError(_none_allocated(len(named), inventory, visible_devices))
+    if profile.strategy.kind is StrategyKind.ONE_DEVICE:
+        given = given[:1]
+    keys = tuple(gpu.key for gpu in given) or (CPU_KEY,)
+    moved = profile.model_copy(
+        update={
+            "devices": profile.devices.model_copy(update={"visible": keys, "described": {}}),
+            "memory": _policies(profile, named, keys),
+        }
+    )
+    problems = []
+    if named and len(named) != len(keys):
+        problems.append(_other_number(len(named), len(keys)))
+    shares = profile.strategy.shares
+    if profile.strategy.kind in SHARING_KINDS and isinstance(shares, tuple):
+        replicas = sum(logical_device_count(moved.memory_policy(key)) for key in keys)
+        if replicas != len(shares):
+            strategy = profile.strategy.model_copy(update={"shares": "equal"})
+            moved = moved.model_copy(update={"strategy": strategy})
+            problems.append(_equal_shares(len(shares), replicas))
+    return moved, tuple(problems)
+
+
+def _policies(profile: Profile, named: tuple[str, ...], keys: tuple[str, ...]) -> dict[str, object]:
+    """Each policy at the GPU that stands in its place; those of GPUs without a place are gone."""
+    memory = profile.memory
+    kept = {key: memory[key] for key in (DEFAULT_MEMORY_KEY,) if key in memory}
+    # Of a profile that names none, a policy of one GPU holds where that very GPU was given.
+    before = named or keys
+    return {
+        **kept,
+        **{new: memory[old] for old, new in zip(before, keys, strict=False) if old in memory},
+    }
+
+
+def _none_allocated(count: int, inventory: DeviceInventory, visible_devices: str | None) -> Problem:
+    here = len(inventory.gpus)
+    said = (
+        f"{VISIBLE_DEVICES_VARIABLE} is not set"
+        if visible_devices is None
+        else f'{VISIBLE_DEVICES_VARIABLE} is "{visible_line(visible_devices)}"'
+    )
+    return Problem(
+        code="gpus_not_allocated",
+        field="devices.visible",
+        message=f"The profile trains on {count} {'GPU' if count == 1 else 'GPUs'}, and this job "
+        "was given none.",
+        hint=f"Ask the batch system for them: of Slurm, #SBATCH --gres=gpu:{count}.",
+        detail=f"{said}, and the driver lists {here} {'GPU' if here == 1 else 'GPUs'}."
+        + (f" {inventory.problem}" if inventory.problem else ""),
+    )
+
+
+def _other_number(wanted: int, given: int) -> Problem:
+    return Problem(
+        code="gpus_allocated_otherwise",
+        severity=Severity.HINT,
+        field="devices.visible",
+        message=f"The profile names {wanted} {'GPU' if wanted == 1 else 'GPUs'}, and the run has "
+        f"{given} of those that this job was given.",
+        hint="The global batch is the same on any number of them, and so are the weights.",
+    )
+
+
+def _equal_shares(shares: int, replicas: int) -> Problem:
+    return Problem(
+        code="gpus_allocated_otherwise",
+        severity=Severity.HINT,
+        field="strategy.shares",
+        message=f"The profile has shares for {shares} replicas, and there "
+        f"{'is' if replicas == 1 else 'are'} {replicas} here: the shares are equal.",
+        hint="Ask for as many GPUs as the profile names to keep its shares.",
+    )

@@ -1,0 +1,1 @@
+"""Runs whose processes are tasks of a job of Slurm."""

@@ -1,0 +1,47 @@
+"""How a process of a run becomes a task of the job that its supervisor runs in."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+JOB_VARIABLE = "SLURM_JOB_ID"
+
+_SET_BY_SLURM = ("CUDA_VISIBLE_DEVICES",)
+"""Variables that Slurm sets for each task, after those that srun hands on."""
+
+
+def task_command(node: str, command: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """The command that starts another one as a task on a node, and ends as that does.
+
+    ``--overlap``: the task shares what the job has with the script of the job and with the others
+    (srun(1)); which GPU is whose, the plan says.
+
+    Args:
+        node: Of the job.
+        command: To start there.
+        environment: What the plan sets for it.
+
+    Raises:
+        ValueError: This process is in no job: srun would ask for a new one.
+    """
+    if not os.environ.get(JOB_VARIABLE):
+        raise ValueError(f"its processes are for nodes of a Slurm job ({node}), and this is none")
+    again = [f"{name}={environment[name]}" for name in _SET_BY_SLURM if name in environment]
+    return [
+        "srun",
+        "--overlap",
+        "--nodes=1",
+        "--ntasks=1",
+        f"--nodelist={node}",
+        "env",
+        *again,
+        *command,
+    ]
+
+
+def exit_code_of_task(status: int | None) -> int | None:
+    """The exit code as of a process here: negative for a signal, where srun adds 128 to it.
+
+    Args:
+        status: Of the command; ``None`` while it is there, negative where a signal ended itself.
+    """
+    return 128 - status if status is not None and status > 128 else status
