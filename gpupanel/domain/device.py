@@ -146,6 +146,10 @@ class DeviceInventory(Value):
         """The device with that key, or ``None`` when it is not in this machine."""
         return next((device for device in self.devices if device.key == key), None)
 
+    def named(self, key: str) -> tuple[PhysicalDevice, ...]:
+        """The devices that a profile means by a key: ``cpu`` is the processor of every node."""
+        return tuple(device for device in self.devices if key in (device.key, device.key_on_node))
+
     def instances_of(self, key: str) -> tuple[PhysicalDevice, ...]:
         """The MIG instances of a GPU."""
         return tuple(device for device in self.devices if device.parent_key == key)

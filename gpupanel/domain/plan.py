@@ -8,6 +8,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from gpupanel.domain.cluster import ClusterSettings
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
 from gpupanel.domain.strategy import AllReduce, StrategyKind
@@ -82,19 +83,22 @@ class PlannedProcess(Value):
         index: Among the processes of its role.
         environment: Variables that it gets besides those of the whole plan.
         devices: The physical devices that it sees, numbered as TensorFlow does there.
+        node: The node of the cluster that it runs on; empty: this machine.
     """
 
     role: ProcessRole = ProcessRole.TRAINER
     index: int = 0
     environment: dict[str, str] = Field(default_factory=dict)
     devices: tuple[PlannedDevice, ...] = ()
+    node: str = ""
 
     @property
     def name(self) -> str:
-        """What people read: "worker 1"."""
+        """What people read: "worker 1", "worker 1 on beta"."""
         role = self.role.replace("_", " ")
         alone = self.role in (ProcessRole.TRAINER, ProcessRole.COORDINATOR)
-        return f"the {role}" if alone else f"{role} {self.index}"
+        name = f"the {role}" if alone else f"{role} {self.index}"
+        return f"{name} on {self.node}" if self.node else name
 
 
 class LogicalPlace(Value):
@@ -116,6 +120,7 @@ class LaunchPlan(Value):
         balanced: The shares are where measuring begins, and are adjusted while training.
         processes: The gang, when there is more than one process. The first one writes events and
             saves.
+        cluster: The cluster whose nodes the processes run on; ``None``: this machine.
     """
 
     environment: dict[str, str]
@@ -128,6 +133,7 @@ class LaunchPlan(Value):
     accumulation_steps: PositiveInt = 1
     balanced: bool = False
     processes: tuple[PlannedProcess, ...] = ()
+    cluster: ClusterSettings | None = None
 
     @model_validator(mode="after")
     def _shares_sum_to_the_global_batch(self) -> Self:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from gpupanel.domain.cluster import devices_of, sample_of
 from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
@@ -69,6 +70,20 @@ def read_machine() -> Machine:
         return machine.read()
 
 
+def read_machines_for(profile: Profile) -> Machine:
+    """The devices that a profile can train on: this machine's, or those of its cluster's nodes.
+
+    Raises:
+        ProblemError: There is no such cluster, or it cannot be used.
+    """
+    if profile.cluster is None:
+        return read_machine()
+    from gpupanel.runs.cluster.reading import read_cluster
+
+    reading = read_cluster(profile.cluster.address)
+    return Machine(devices_of(reading), sample_of(reading))
+
+
 def ask_doctor(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> GpuSupport:
     """Whether TensorFlow can use these GPUs: by the doctor, who remembers it."""
     from gpupanel.devices.doctor.gpu_support import gpu_support
@@ -120,8 +135,8 @@ def check_devices_answer(plan: LaunchPlan, read: Callable[[], Machine] = read_ma
         ProblemError: A GPU of the plan stopped answering, or is not there any more.
     """
     gpus = [device for device in plan.devices if device.kind is DeviceKind.GPU]
-    if not gpus:
-        return
+    if not gpus or plan.cluster is not None:
+        return  # those of a cluster were asked when the plan was made, and are where it says
     machine = read()
     answering = {gpu.key for gpu in answering_gpus(machine.inventory, machine.sample)}
     gone = [gpu.name for gpu in gpus if gpu.key not in answering]
@@ -131,8 +146,8 @@ def check_devices_answer(plan: LaunchPlan, read: Callable[[], Machine] = read_ma
 
 def _support_for(machine: Machine, profile: Profile, ask_support: AskSupport) -> GpuSupport | None:
     devices = chosen_devices(profile, machine.inventory, machine.sample)
-    if not any(device.is_gpu for device in devices):
-        return None
+    if not any(device.is_gpu for device in devices) or devices[0].node:
+        return None  # nor is known what TensorFlow can do on another machine
     gpus = answering_gpus(machine.inventory, machine.sample)
     return ask_support(gpus, machine.inventory.driver)
 

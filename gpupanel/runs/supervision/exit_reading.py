@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, auto
 
+from gpupanel.domain.cluster import AUTO
 from gpupanel.domain.events import TrainingEnded
 from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STATUS
 from gpupanel.domain.value import Value
@@ -38,6 +40,7 @@ class MemberSeen:
         name: For people: "worker 1".
         exit_code: As :attr:`subprocess.Popen.returncode`; ``None`` while it is there.
         frozen: Why it is taken for dead though it is there.
+        lost: Why nothing is known of it any more.
         said: Its last word, if it had one.
     """
 
@@ -45,6 +48,7 @@ class MemberSeen:
     name: str
     exit_code: int | None = None
     frozen: Frozen | None = None
+    lost: Problem | None = None
     said: TrainingEnded | None = None
 
 
@@ -109,6 +113,11 @@ def _sign(
     member: MemberSeen, logs: Mapping[int, tuple[str, ...]]
 ) -> tuple[_Sign, float, Ending] | None:
     """How sure it is that this one failed by itself, when it said so, and its failure."""
+    if member.lost is not None:
+        ending = Ending(
+            outcome=Outcome.LOST, problem=member.lost, place=member.place, can_restart=True
+        )
+        return _Sign.DEAD, 0.0, ending
     if member.frozen is not None and member.exit_code is None:
         return _Sign.DEAD, 0.0, _frozen_problem(member, member.frozen)
     if member.said is not None:
@@ -157,6 +166,27 @@ def _frozen_problem(member: MemberSeen, frozen: Frozen) -> Ending:
 
 
 _GO_ON = "Resume the run from its last checkpoint."
+
+
+def node_lost(node: str, reason: str) -> Problem:
+    """A node of a cluster does not answer any more."""
+    return Problem(
+        code="node_lost",
+        message=f"The node {node} was lost: {reason}.",
+        hint=f"See whether the machine and its raylet run. {_GO_ON}",
+    )
+
+
+def cluster_lost(plan: LaunchPlan) -> Problem:
+    """The connection to the cluster broke: its head is gone, or the network to it."""
+    address = "" if plan.cluster is None else plan.cluster.address
+    where = "on this machine" if address == AUTO else f"at {address}"
+    return Problem(
+        code="cluster_lost",
+        message=f"The Ray cluster {where} was lost: its head ended, or cannot be reached.",
+        hint="Start the cluster again; cluster.log in the run's folder has what Ray said. "
+        f"{_GO_ON}",
+    )
 
 
 def _without_space(member: MemberSeen, log: tuple[str, ...]) -> Ending:

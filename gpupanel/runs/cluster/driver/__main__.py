@@ -2,12 +2,22 @@
 
 import os
 import sys
+import threading
+from contextlib import suppress
+from queue import Queue
 from typing import IO
 
 from gpupanel.domain.cluster import ClusterAnswer
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.value import Value
 from gpupanel.runs.cluster.driver.connecting import connect
-from gpupanel.runs.cluster.messages import DevicesWanted
+from gpupanel.runs.cluster.messages import (
+    DRIVER_ORDER,
+    DevicesWanted,
+    DriverOrder,
+    GangWanted,
+    Refused,
+)
 
 
 def main() -> int:
@@ -15,9 +25,25 @@ def main() -> int:
     output = _own_output()
     # Ray has every process that it starts for this one look for modules where this one works.
     os.chdir("/")  # noqa: TID251 - the whole process, before it does anything else
-    wanted = DevicesWanted.model_validate_json(sys.stdin.buffer.readline())
-    output.write(_devices(wanted).model_dump_json().encode() + b"\n")
-    output.flush()
+
+    def say(word: Value) -> None:
+        output.write(word.model_dump_json().encode() + b"\n")
+        output.flush()
+
+    wanted = DRIVER_ORDER.validate_json(sys.stdin.buffer.readline())
+    if isinstance(wanted, DevicesWanted):
+        say(_devices(wanted))
+    elif isinstance(wanted, GangWanted):
+        orders: Queue[DriverOrder | None] = Queue()
+        threading.Thread(target=_read, args=(orders,), name="orders", daemon=True).start()
+        try:
+            connect(wanted.cluster.address)
+
+            from gpupanel.runs.cluster.driver.gang import GangDriver
+
+            GangDriver(wanted, orders, say).run()
+        except ProblemError as error:
+            say(Refused(problem=error.problems[0]))
     return 0
 
 
@@ -26,6 +52,12 @@ def _own_output() -> IO[bytes]:
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return output
+
+
+def _read(orders: "Queue[DriverOrder | None]") -> None:
+    for line in sys.stdin.buffer:
+        orders.put(DRIVER_ORDER.validate_json(line))
+    orders.put(None)
 
 
 def _devices(wanted: DevicesWanted) -> ClusterAnswer:
@@ -40,7 +72,9 @@ def _devices(wanted: DevicesWanted) -> ClusterAnswer:
 
 
 if __name__ == "__main__":
-    status = main()
-    # All is answered. Ray would wait for its cluster to hear of it; the kernel says it as well.
+    status = 1
+    with suppress(BrokenPipeError):  # nobody reads any more
+        status = main()
+    # All is said. Ray would wait for its cluster to hear of it; the kernel says it as well.
     sys.stderr.flush()
     os._exit(status)

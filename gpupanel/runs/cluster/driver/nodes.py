@@ -23,7 +23,7 @@ def read_nodes(head: str) -> ClusterReading:
     """Every node, with what it says of itself where it answers within :data:`ANSWER_S`."""
     nodes = [node for node in listed_nodes() if _is_worth_showing(node)]
     names = node_names(nodes)
-    free = _free_by_node()
+    free = free_by_node()
     alive = [node for node in nodes if node["Alive"]]
     reports = _reports([node["NodeID"] for node in alive])
     found = [_node(node, names[node["NodeID"]], free, reports) for node in nodes]
@@ -62,7 +62,8 @@ def _is_worth_showing(node: Mapping[str, Any]) -> bool:
     return bool(node["Alive"]) or node.get("DeathReason") not in _TAKEN_OUT
 
 
-def _free_by_node() -> Mapping[str, Mapping[str, float]]:
+def free_by_node() -> Mapping[str, Mapping[str, float]]:
+    """What nobody has reserved, by the id of the node; empty where Ray does not say it."""
     try:
         from ray._private.state import available_resources_per_node
     except ImportError:
