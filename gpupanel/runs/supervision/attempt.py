@@ -27,7 +27,13 @@ from gpupanel.runs.directory.run_folder import has_checkpoint
 from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.supervision.cluster_gang import ClusterGang, NotWantedError, RemoteMember
-from gpupanel.runs.supervision.exit_reading import Ending, MemberSeen, read_end, read_failure
+from gpupanel.runs.supervision.exit_reading import (
+    Ending,
+    MemberSeen,
+    is_alone,
+    read_end,
+    read_failure,
+)
 from gpupanel.runs.supervision.finding_watch import FindingWatch
 from gpupanel.runs.supervision.gang import Gang, Member
 from gpupanel.runs.supervision.node_samples import NodeSamples
@@ -289,7 +295,7 @@ class Attempt:
         After the leader's last word they wait to be ended. After a failure that may not be the
         first, the first one may still show itself.
         """
-        if self.said is not None and self.said.outcome.was_successful:
+        if self.said is not None and self.said.outcome.was_successful and not is_alone(self.said):
             return not self._gang.leader.is_there
         if not self._last_words and all(member.is_there for member in self._gang.members):
             return False

@@ -14,6 +14,9 @@ from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STAT
 from gpupanel.domain.value import Value
 from gpupanel.runs.supervision.liveness import Frozen
 
+SUPERVISOR_GONE = "supervisor_gone"
+"""Code of the problem that a process reports when it sees that it is alone."""
+
 PEER_LOST = "peer_lost"
 """Code of the problem that a process reports when another one of its gang went away."""
 
@@ -67,11 +70,19 @@ def read_failure(
         is_late: Nothing better is to be expected.
     """
     leader = members[0]
-    if leader.said is not None and leader.said.outcome.was_successful:
+    if leader.said is not None and leader.said.outcome.was_successful and not is_alone(leader.said):
         return None
     signs = [sign for member in members if (sign := _sign(member, logs)) is not None]
     signs = [sign for sign in signs if is_late or sign[0] < _Sign.ENDING]
     return min(signs, key=_surest_and_first)[-1] if signs else None
+
+
+def is_alone(said: TrainingEnded) -> bool:
+    """Whether a process ended because nobody looked after it any more, while the run goes on.
+
+    That is what happens to those on a node whose agent has died; it is no end that was wanted.
+    """
+    return said.problem is not None and said.problem.code == SUPERVISOR_GONE
 
 
 def _surest_and_first(sign: "tuple[_Sign, float, Ending]") -> tuple[int, float]:
@@ -133,12 +144,12 @@ def _sign(
 
 
 def _sign_said(member: MemberSeen, said: TrainingEnded) -> tuple[_Sign, float, Ending] | None:
-    if said.outcome.was_successful or said.problem is None:
+    alone = is_alone(said)
+    if said.problem is None or (said.outcome.was_successful and not alone):
         return None
-    lost = said.problem.code == PEER_LOST
-    ending = Ending(
-        outcome=said.outcome, problem=said.problem, place=member.place, can_restart=lost
-    )
+    lost = alone or said.problem.code == PEER_LOST
+    outcome = Outcome.LOST if alone else said.outcome
+    ending = Ending(outcome=outcome, problem=said.problem, place=member.place, can_restart=lost)
     if lost:
         return _Sign.AFTER_A_PEER, said.time_s, ending
     return (_Sign.ENDING if member.exit_code is None else _Sign.SAID), said.time_s, ending
