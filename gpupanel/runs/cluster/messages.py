@@ -136,13 +136,25 @@ class ProcessSeen(Value):
 
 
 class NodeSeen(Value):
-    """What an agent has seen: its processes and, where it is time again, its devices."""
+    """What an agent has seen: its processes and, where it is time again, its devices.
+
+    Attributes:
+        is_alone: The raylet that started the agent has ended: the node is none any more.
+    """
 
     kind: Literal["seen"] = "seen"
     node: str = ""
+    is_alone: bool = False
     processes: tuple[ProcessSeen, ...] = ()
     inventory: DeviceInventory | None = None
     sample: TelemetrySample | None = None
+
+
+class HeadSilent(Value):
+    """The head of the cluster accepts no connection; what runs on its nodes goes on for now."""
+
+    kind: Literal["head_silent"] = "head_silent"
+    address: str
 
 
 class NodeLost(Value):
@@ -154,7 +166,8 @@ class NodeLost(Value):
 
 
 DriverWord = Annotated[
-    Waiting | Ready | Refused | Started | NodeSeen | NodeLost, Field(discriminator="kind")
+    Waiting | Ready | Refused | Started | NodeSeen | NodeLost | HeadSilent,
+    Field(discriminator="kind"),
 ]
 DRIVER_WORD: TypeAdapter[DriverWord] = TypeAdapter(DriverWord)
 

@@ -54,6 +54,7 @@ class NodeAgent:
         self._layout: RunLayout | None = None
         self._sampler: DeviceSampler | None = None
         self._sampled_s = 0.0
+        self._raylet = os.getppid()
 
     def report(self) -> str:
         """What is here now: a :class:`~gpupanel.domain.cluster.NodeReport` as JSON."""
@@ -124,7 +125,12 @@ class NodeAgent:
         if self._sampler is not None and now_s - self._sampled_s >= _SAMPLE_INTERVAL_S:
             self._sampled_s = now_s
             inventory, sample = self._sampler.inventory(), self._sampler.sample()
-        return NodeSeen(processes=processes, inventory=inventory, sample=sample).model_dump_json()
+        return NodeSeen(
+            is_alone=os.getppid() != self._raylet,
+            processes=processes,
+            inventory=inventory,
+            sample=sample,
+        ).model_dump_json()
 
     def signal(self, number: int) -> None:
         """Send a signal to the process group of each process."""

@@ -166,6 +166,7 @@ class Attempt:
             self._gang.poll()
             there = (member for member in self._gang.local_members if member.is_there)
             self._shortages.observe((member.place, member.pid) for member in there)
+            self._report_notices()
             self._take_news()
             self._act()
             if self._findings is not None and not self.stop_asked:
@@ -196,10 +197,13 @@ class Attempt:
             )
         )
 
+    def _report_notices(self) -> None:
+        notices = self._gang.notices
+        while notices:
+            self._report(ProblemReported(time_s=time.time(), problem=notices.pop(0)))
+
     def _report_open_port(self) -> None:
         """Report where the gang got no network of its own, so other users could reach it."""
-        for notice in self._gang.notices:
-            self._report(ProblemReported(time_s=time.time(), problem=notice))
         if not self._gang.network_refusal:
             return
         write_to_process_log(f"supervisor: no network of its own: {self._gang.network_refusal}")

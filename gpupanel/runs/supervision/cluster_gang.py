@@ -16,6 +16,7 @@ from gpupanel.runs.cluster.messages import (
     DriverWord,
     EndWanted,
     GangWanted,
+    HeadSilent,
     NodeLost,
     NodeSeen,
     PlaceWanted,
@@ -29,7 +30,7 @@ from gpupanel.runs.cluster.messages import (
     Waiting,
 )
 from gpupanel.runs.supervision.cluster import environments_on_nodes
-from gpupanel.runs.supervision.exit_reading import cluster_lost, node_lost
+from gpupanel.runs.supervision.exit_reading import cluster_lost, head_silent, node_lost
 from gpupanel.runs.supervision.liveness import Activity, Frozen, Liveness
 from gpupanel.runs.supervision.node_samples import NodeSamples
 from gpupanel.runs.supervision.run_processes import end_processes_of
@@ -102,7 +103,7 @@ class ClusterGang:
 
     Attributes:
         network_refusal: Empty: no network of the run's own is possible over several machines.
-        notices: What is to be reported of the start.
+        notices: What is to be reported; whoever does it takes it away.
     """
 
     def __init__(self, layout: RunLayout, plan: LaunchPlan, samples: NodeSamples) -> None:
@@ -246,11 +247,16 @@ class ClusterGang:
                 self.members[seen.place].take(seen)
             if word.inventory is not None and word.sample is not None:
                 self._samples.take(word.node, word.inventory, word.sample)
+        elif isinstance(word, HeadSilent):
+            self.notices.append(head_silent(word.address))
         elif isinstance(word, NodeLost):
             self._samples.lose(word.node)
+            lost = node_lost(word.node, word.reason)
+            # Said now: to end the others takes a while, and to plan anew.
+            self.notices.append(lost.model_copy(update={"severity": Severity.WARNING}))
             for member in self.members:
                 if member.node == word.node and member.is_there:
-                    member.lost = node_lost(word.node, word.reason)
+                    member.lost = lost
 
 
 def _wanted(layout: RunLayout, plan: LaunchPlan) -> GangWanted:

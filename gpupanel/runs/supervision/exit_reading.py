@@ -9,7 +9,7 @@ from gpupanel.domain.cluster import AUTO
 from gpupanel.domain.events import TrainingEnded
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STATUS
 from gpupanel.domain.value import Value
 from gpupanel.runs.supervision.liveness import Frozen
@@ -185,6 +185,18 @@ def node_lost(node: str, reason: str) -> Problem:
         code="node_lost",
         message=f"The node {node} was lost: {reason}.",
         hint=f"See whether the machine and its raylet run. {_GO_ON}",
+    )
+
+
+def head_silent(address: str) -> Problem:
+    """The head of a cluster answers no more, while the nodes still do."""
+    return Problem(
+        code="cluster_head_silent",
+        severity=Severity.WARNING,
+        message=f"The head of the cluster at {address} does not answer; the run continues on its "
+        "nodes for as long as they wait for it, a minute by Ray's default.",
+        hint="Start the head again; where it does not come back the run ends with a checkpoint, "
+        "and can be resumed.",
     )
 
 

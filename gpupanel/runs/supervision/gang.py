@@ -103,7 +103,7 @@ class Gang:
     Attributes:
         network_refusal: Why its processes are in the network of this machine, where they should
             have one of their own; empty: they have, or open no ports.
-        notices: What else is to be reported of the start.
+        notices: What else is to be reported; whoever does it takes it away.
     """
 
     def __init__(self, layout: RunLayout, plan: LaunchPlan, command: Sequence[str]) -> None:

@@ -44,6 +44,7 @@ from gpupanel.runs.supervision.energy_meter import EnergyMeter
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.finding_watch import FindingWatch
 from gpupanel.runs.supervision.memory_watch import MemoryWatch
+from gpupanel.runs.supervision.node_care import plan_without_lost_nodes
 from gpupanel.runs.supervision.node_samples import NodeSamples
 from gpupanel.runs.supervision.run_legs import RunLegs
 from gpupanel.runs.supervision.run_processes import end_processes_of
@@ -176,6 +177,9 @@ class Supervisor:
                 self._findings = self._watch_for_findings(plan, memory)
             elif ending.can_restart and not attempt.stop_asked and restarts < most_restarts:
                 restarts += 1
+                fewer = plan_without_lost_nodes(self._layout, plan)
+                if fewer is not None:
+                    plan, changes = fewer
             else:
                 return ending, attempt
             again = smaller + restarts

@@ -37,11 +37,11 @@ def main() -> int:
         orders: Queue[DriverOrder | None] = Queue()
         threading.Thread(target=_read, args=(orders,), name="orders", daemon=True).start()
         try:
-            connect(wanted.cluster.address)
+            head = connect(wanted.cluster.address)
 
             from gpupanel.runs.cluster.driver.gang import GangDriver
 
-            GangDriver(wanted, orders, say).run()
+            GangDriver(head, wanted, orders, say).run()
         except ProblemError as error:
             say(Refused(problem=error.problems[0]))
     return 0

@@ -12,7 +12,8 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from gpupanel import __version__
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.runs.cluster.driver.nodes import listed_nodes, node_names, why_not
+from gpupanel.runs.cluster.driver.head_watch import HeadWatch
+from gpupanel.runs.cluster.driver.nodes import listed_nodes, node_names, why_lost, why_not
 from gpupanel.runs.cluster.driver.reservation import Bundle, bundles_for, waiting_for
 from gpupanel.runs.cluster.messages import (
     AgentOrder,
@@ -21,6 +22,7 @@ from gpupanel.runs.cluster.messages import (
     DriverWord,
     EndWanted,
     GangWanted,
+    HeadSilent,
     NodeLost,
     NodeSeen,
     ProcessStart,
@@ -69,11 +71,13 @@ class GangDriver:
     """Reserves, starts, polls and ends; every wait is short, so that the supervisor is heard.
 
     Attributes:
+        head: The address of the cluster's head.
         wanted: What to run.
         orders: Of the supervisor.
         say: Says it a word.
     """
 
+    head: str
     wanted: GangWanted
     orders: "Queue[DriverOrder | None]"
     say: Say
@@ -90,9 +94,14 @@ class GangDriver:
             self._reserve(bundles)
             self.say(Ready(places=self._make_ready(bundles)))
             self._start(self._next(StartWanted).environments)
+            head = HeadWatch(self.head)
+            is_said = False
             while True:
                 self._poll()
                 self._obey(_POLL_S)
+                if head.is_gone and not is_said:
+                    is_said = True
+                    self.say(HeadSilent(address=self.head))
         except Gone:
             self._end()
 
@@ -199,9 +208,14 @@ class GangDriver:
             self._lose(agent, f"it has not answered for {_SILENT_S:.0f} s")
             return
         except ray.exceptions.RayError as error:
-            self._lose(agent, why_not(error))
+            self._lose(agent, why_lost(error))
             return
         agent.asked = None
+        if seen.is_alone:
+            # Ray itself would say so after half a minute.
+            self._lose(agent, "its raylet has ended")
+            agent.handle.end.remote()
+            return
         self.say(seen.model_copy(update={"node": agent.node}))
 
     def _lose(self, agent: _Agent, reason: str) -> None:

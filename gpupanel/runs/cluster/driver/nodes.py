@@ -109,6 +109,16 @@ def why_not(error: BaseException) -> str:
     return lines[-1][:300] if lines else type(error).__name__
 
 
+def why_lost(error: BaseException) -> str:
+    """Why an agent that was there answers no more, in one sentence."""
+    text = str(error)
+    if "node was terminated" in text or "node has died" in text:
+        return "its raylet has ended, or cannot be reached"
+    if "worker process has died" in text:
+        return "the process that looked after the run there has ended"
+    return why_not(error)
+
+
 def _node(
     node: Mapping[str, Any],
     name: str,
