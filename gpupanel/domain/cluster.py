@@ -133,9 +133,11 @@ class ClusterReading(Value):
         """The nodes that can train."""
         return tuple(node for node in self.nodes if node.report is not None)
 
-    def node(self, name: str) -> ClusterNode | None:
-        """The node of that name that takes part, or ``None``."""
-        return next((node for node in self.answering if node.name == name), None)
+    @property
+    def reports(self) -> tuple[tuple[str, NodeReport], ...]:
+        """What each of them says, by its name."""
+        found = ((node.name, node.report) for node in self.nodes)
+        return tuple((name, report) for name, report in found if report is not None)
 
 
 class ClusterAnswer(Value):
@@ -150,12 +152,10 @@ def devices_of(reading: ClusterReading) -> DeviceInventory:
     devices: list[PhysicalDevice] = []
     links: list[DeviceLink] = []
     drivers = set()
-    for node in reading.answering:
-        if node.report is None:
-            continue
-        inventory = node.report.inventory
+    for name, report in reading.reports:
+        inventory = report.inventory
         devices += [
-            device.model_copy(update={"key": key_in(node.name, device), "node": node.name})
+            device.model_copy(update={"key": key_in(name, device), "node": name})
             for device in inventory.devices
         ]
         links += inventory.links
@@ -172,11 +172,9 @@ def sample_of(reading: ClusterReading) -> TelemetrySample:
     """What the devices of all nodes report, by the keys that :func:`devices_of` gives them."""
     readings: list[DeviceReading] = []
     time_s = 0.0
-    for node in reading.answering:
-        if node.report is None:
-            continue
-        readings += node_readings(node.name, node.report.inventory, node.report.sample)
-        time_s = max(time_s, node.report.sample.time_s)
+    for name, report in reading.reports:
+        readings += node_readings(name, report.inventory, report.sample)
+        time_s = max(time_s, report.sample.time_s)
     return TelemetrySample(time_s=time_s, readings=tuple(readings))
 
 

@@ -14,7 +14,7 @@ def cluster_address_wrong(address: str) -> Problem:
     return Problem(
         code="cluster_address_wrong",
         field=_FIELD,
-        message=f'"{address[:80]}" is no address of a cluster.',
+        message=f'"{address[:80]}" cannot be the address of a cluster.',
         hint='Use "auto", or the host and port of its head, such as 10.0.0.1:6379.',
     )
 

@@ -25,8 +25,8 @@ _OWN_VARIABLES: Final[Mapping[str, str]] = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DEDUP_LOGS": "0",
 }
-"""What Ray's library is told before it is loaded. RAY_ADDRESS, RAY_AUTH_MODE and the like are the
-person's own, and stay."""
+"""Set before Ray's library is loaded, which reads them. RAY_ADDRESS, RAY_AUTH_MODE and the like are
+the person's own, and stay."""
 
 
 def connect(address: str) -> str:
@@ -85,7 +85,7 @@ def _refusal(address: str, error: BaseException) -> Problem:
     if "version mismatch" in lower:
         return cluster_versions_differ(text)
     if isinstance(error, SystemExit):
-        return cluster_not_found(address, "something answers there that is no head of Ray")
+        return cluster_not_found(address, "what answers there does not speak as Ray does")
     if isinstance(error, ConnectionError):
         return cluster_not_found(address, _first_line(error))
     if "raylet" in lower or "node ip" in lower or "node_ip" in lower:
