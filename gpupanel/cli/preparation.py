@@ -18,7 +18,7 @@ from gpupanel.planning.prepare import Preparation
 from gpupanel.runs import found_data
 from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import anchored, read_profile
-from gpupanel.runs.readiness import Machine, mended_on, prepared_on, read_machine
+from gpupanel.runs.readiness import Machine, mended_on, prepared_on, read_machine, read_machines_for
 from gpupanel.runs.slurm.job_nodes import is_job_of_several_nodes, read_nodes
 
 
@@ -33,13 +33,13 @@ def prepared(
         mend: Apply the fixes that are offered for errors and warnings first.
 
     Raises:
-        ProblemError: The file holds no profile.
+        ProblemError: The file holds no profile, or its cluster cannot be asked.
     """
     profile = read_profile(path)
     preview = None
     if with_preview:
         preview = preview_data(preview_request(anchored(profile, Path.cwd())))
-    machine = read_machine()
+    machine = read_machines_for(profile)
     # What could not be used would be asked about again, which takes seconds.
     ask_support = cache(_ask_support)
     if mend:

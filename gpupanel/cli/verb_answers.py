@@ -81,8 +81,10 @@ ANSWERS: Final[Mapping[str, VerbAnswer]] = {
     "devices": VerbAnswer(
         ("driver", "devices"),
         "Each device has its `key` (the UUID), what does not change about it, its readings, its "
-        "`processes` and its `links`; what it does not report is null.",
-        _DONE,
+        "`processes` and its `links`; what it does not report is null. With `--cluster` the keys "
+        "are `address`, `ray`, `here` and `nodes`: each node has its `name`, `state`, `reason`, "
+        "versions and its own `driver` and `devices`.",
+        {**_DONE, 1: "no cluster answers"},
     ),
     "doctor": VerbAnswer(
         ("ok", *_of(DoctorReport)),

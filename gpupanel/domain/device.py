@@ -37,6 +37,7 @@ class PhysicalDevice(Value):
         pcie_width_max: Lanes of that link.
         is_partitioned: A GPU in MIG mode: only its instances can compute.
         parent_key: The GPU that a MIG instance is a part of; ``None`` for a whole GPU.
+        node: The node of a cluster that it is in; empty: this machine.
     """
 
     key: str
@@ -54,6 +55,12 @@ class PhysicalDevice(Value):
     pcie_width_max: int | None = None
     is_partitioned: bool = False
     parent_key: str | None = None
+    node: str = ""
+
+    @property
+    def key_on_node(self) -> str:
+        """Its key on the machine that it is in, where the processor is ``cpu``."""
+        return self.key if self.is_gpu else CPU_KEY
 
     @property
     def is_gpu(self) -> bool:
@@ -138,6 +145,10 @@ class DeviceInventory(Value):
     def device(self, key: str) -> PhysicalDevice | None:
         """The device with that key, or ``None`` when it is not in this machine."""
         return next((device for device in self.devices if device.key == key), None)
+
+    def named(self, key: str) -> tuple[PhysicalDevice, ...]:
+        """The devices that a profile means by a key: ``cpu`` is the processor of every node."""
+        return tuple(device for device in self.devices if key in (device.key, device.key_on_node))
 
     def instances_of(self, key: str) -> tuple[PhysicalDevice, ...]:
         """The MIG instances of a GPU."""

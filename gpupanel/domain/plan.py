@@ -8,6 +8,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from gpupanel.domain.cluster import ClusterSettings
 from gpupanel.domain.cluster_node import NodeAddress, NodeName
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
@@ -84,7 +85,8 @@ class PlannedProcess(Value):
         environment: Variables that it gets besides those of the whole plan.
         devices: The physical devices that it sees, numbered as TensorFlow does there.
         node: The node of a cluster that it is started on; ``None``: this machine.
-        address: By which processes on other nodes reach it; ``None``: all are on this machine.
+        address: By which processes on other nodes reach it; ``None``: that is known when it starts,
+            or all are on this machine.
     """
 
     role: ProcessRole = ProcessRole.TRAINER
@@ -96,10 +98,11 @@ class PlannedProcess(Value):
 
     @property
     def name(self) -> str:
-        """What people read: "worker 1"."""
+        """What people read: "worker 1", "worker 1 on beta"."""
         role = self.role.replace("_", " ")
         alone = self.role in (ProcessRole.TRAINER, ProcessRole.COORDINATOR)
-        return f"the {role}" if alone else f"{role} {self.index}"
+        name = f"the {role}" if alone else f"{role} {self.index}"
+        return f"{name} on {self.node}" if self.node else name
 
 
 class LogicalPlace(Value):
@@ -121,6 +124,7 @@ class LaunchPlan(Value):
         balanced: The shares are where measuring begins, and are adjusted while training.
         processes: The gang, when there is more than one process. The first one writes events and
             saves.
+        cluster: The cluster whose nodes the processes run on; ``None``: this machine.
     """
 
     environment: dict[str, str]
@@ -133,6 +137,7 @@ class LaunchPlan(Value):
     accumulation_steps: PositiveInt = 1
     balanced: bool = False
     processes: tuple[PlannedProcess, ...] = ()
+    cluster: ClusterSettings | None = None
 
     @model_validator(mode="after")
     def _shares_sum_to_the_global_batch(self) -> Self:

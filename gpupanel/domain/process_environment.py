@@ -14,9 +14,9 @@ NETWORK_VARIABLE = "GPUPANEL_NETWORK"
 """Descriptors of the user and the network namespace of the run, ``USER,NETWORK``: the process
 enters them before it does anything else but download. Not set: the run has none of its own."""
 
-ADDRESS_VARIABLE = "GPUPANEL_ADDRESS"
-"""The address of this node that the process's server listens on, for the run's processes on other
-nodes; not set: 127.0.0.1."""
+LISTEN_VARIABLE = "GPUPANEL_LISTEN"
+"""The address on which the process's server listens for others of its run on other nodes of a
+cluster. Not set: loopback."""
 
 NETWORK_READY = "ready"
 """What the process says that made a network and keeps it for its supervisor."""

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from gpupanel.domain.choice import Choice
+from gpupanel.domain.cluster import ClusterSettings
 from gpupanel.domain.data import DEFAULT_DATA, DataSettings
 from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.inference import InferenceSettings
@@ -108,6 +109,11 @@ class Profile(Value):
     model: ModelSettings = DEFAULT_MODEL
     training: TrainingSettings = TrainingSettings()
     inference: InferenceSettings = InferenceSettings()
+    cluster: ClusterSettings | None = Field(
+        default=None,
+        description="The Ray cluster whose nodes train, where one machine is not enough. "
+        "Needs `pip install 'gpupanel[cluster]'` on each of them.",
+    )
     sweep: SweepSettings | None = Field(
         default=None,
         description="What `gpupanel sweep PROFILE` tries: settings with values or ranges, each "

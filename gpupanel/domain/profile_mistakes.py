@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from gpupanel.domain.allowed_values import allowed_values
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import SCHEMA_VERSION, Profile
-from gpupanel.domain.setting import Setting, settings_of
+from gpupanel.domain.setting import Setting, SettingType, settings_of
 from gpupanel.domain.toml_text import toml_value
 from gpupanel.domain.value import Value
 
@@ -98,6 +98,10 @@ def _problem(details: ErrorDetails, table: type[Value]) -> Problem:
         hint = _did_you_mean(str(shown), choices) or "Use one of them."
     elif kind in _TYPES and not allowed:
         message = f"{name} is {_shown(value)}, but must be {_TYPES[kind]}."
+    elif kind == "value_error" and setting is not None and setting.type is SettingType.TEXT:
+        # Text that is wrong although it is text: its own words say why.
+        message = f"{name} is {_shown(value)}: {_lower_first(details['msg'])}."
+        hint = _without_it(setting)
     elif setting is not None and allowed:
         message = f"{name} is {_shown(value)}, but {setting.title} must be {allowed}."
         hint = _without_it(setting)

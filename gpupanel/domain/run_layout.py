@@ -103,6 +103,11 @@ class RunLayout:
         """Standard output and standard error of the trainer."""
         return self.root / "trainer.log"
 
+    @property
+    def cluster_log(self) -> Path:
+        """What the process that holds the connection to a cluster prints, Ray's library too."""
+        return self.root / "cluster.log"
+
     def process_log(self, place: int) -> Path:
         """Standard output and standard error of one process of the gang.
 

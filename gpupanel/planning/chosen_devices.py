@@ -15,10 +15,21 @@ def chosen_devices(
     """
     if not profile.devices.visible:
         return answering_gpus(inventory, sample) or tuple(
-            device for device in inventory.devices if device.key == CPU_KEY
+            device for device in inventory.devices if device.key_on_node == CPU_KEY
         )
-    named = (inventory.device(key) for key in dict.fromkeys(profile.devices.visible))
-    return tuple(device for device in named if device is not None and not device.is_partitioned)
+    named = {
+        device.key: device
+        for key in profile.devices.visible
+        for device in inventory.named(key)
+        if not device.is_partitioned
+    }
+    return _together(tuple(named.values()))
+
+
+def _together(devices: tuple[PhysicalDevice, ...]) -> tuple[PhysicalDevice, ...]:
+    """The devices of a node one after the other, as a process can only have those of one."""
+    nodes = list(dict.fromkeys(device.node for device in devices))
+    return tuple(sorted(devices, key=lambda device: nodes.index(device.node)))
 
 
 def answering_gpus(

@@ -172,4 +172,5 @@ def _plan(
         accumulation_steps=profile.training.accumulation_steps if trains else 1,
         balanced=trains and is_balanced(profile, len(shares)),
         processes=layout.processes,
+        cluster=profile.cluster if layout.processes else None,
     )

@@ -34,7 +34,7 @@ def planned_devices(
         limits = _logical_limits(profile, device)
         planned.append(
             PlannedDevice(
-                key=device.key,
+                key=device.key_on_node,
                 kind=device.kind,
                 name=device.name,
                 index=counts[device.kind],

@@ -84,6 +84,7 @@ def _of_gang(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> Layout:
             index=index,
             environment=environment(profile, group),
             devices=planned_devices(profile, group),
+            node=group[0].node,
         )
         for index, group in enumerate(groups)
     )
@@ -95,10 +96,16 @@ def _of_gang(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> Layout:
             for place in _places(worker.devices)
         )
         return Layout({}, tuple(seen.values()), workers, spots)
-    coordinator = PlannedProcess(role=ProcessRole.COORDINATOR, environment=cpu_environment())
+    nodes = tuple(dict.fromkeys(worker.node for worker in workers))
+    coordinator = PlannedProcess(
+        role=ProcessRole.COORDINATOR, environment=cpu_environment(), node=nodes[0]
+    )
     servers = tuple(
         PlannedProcess(
-            role=ProcessRole.PARAMETER_SERVER, index=index, environment=cpu_environment()
+            role=ProcessRole.PARAMETER_SERVER,
+            index=index,
+            environment=cpu_environment(),
+            node=nodes[index % len(nodes)],
         )
         for index in range(_parameter_server_count(profile))
     )
@@ -114,11 +121,17 @@ def _places(devices: tuple[PlannedDevice, ...]) -> tuple[LogicalPlace, ...]:
 
 
 def worker_count(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> int:
-    """Worker processes: as many as the profile says, else one a GPU, else two on the CPU."""
+    """Worker processes: as many as the profile says, else one a GPU, else two on the CPU.
+
+    Where the CPUs of several nodes train, each has one, or as many as it is to have replicas.
+    """
     if profile.strategy.workers is not None:
         return profile.strategy.workers
     gpus = sum(device.is_gpu for device in devices)
-    return gpus or max(_CPU_WORKERS, profile.devices.cpu_replicas)
+    if gpus:
+        return gpus
+    nodes = len({device.node for device in devices if device.node})
+    return nodes * profile.devices.cpu_replicas or max(_CPU_WORKERS, profile.devices.cpu_replicas)
 
 
 def _parameter_server_count(profile: Profile) -> int:
@@ -129,7 +142,9 @@ def _parameter_server_count(profile: Profile) -> int:
 def device_groups(
     profile: Profile, devices: tuple[PhysicalDevice, ...]
 ) -> tuple[tuple[PhysicalDevice, ...], ...]:
-    """The devices that each worker sees: equally many GPUs, or the CPU for each.
+    """The devices that each worker sees: equally many GPUs, or a CPU for each.
+
+    The CPUs of several nodes have as equally many workers as they can, in their order.
 
     Where they cannot be divided so, the groups are as even as they can be;
     ``rules/worker_rules.py`` says why.
@@ -137,7 +152,8 @@ def device_groups(
     count = worker_count(profile, devices)
     gpus = tuple(device for device in devices if device.is_gpu)
     if not gpus:
-        return (devices,) * count
+        firsts = (index * len(devices) // count for index in range(count))
+        return tuple(devices[first : first + 1] for first in firsts)
     count = min(count, len(gpus))
     each = 1 if profile.strategy.kind is StrategyKind.PARAMETER_SERVER else len(gpus) // count
     return tuple(gpus[each * index : each * (index + 1)] for index in range(count))

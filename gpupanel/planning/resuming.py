@@ -13,6 +13,8 @@ _MAY_DIFFER: tuple[_Path, ...] = (
     ("devices",),
     ("memory",),
     ("strategy",),
+    # On which machines it trains.
+    ("cluster",),
     # A training does not depend on it.
     ("inference",),
     # Nor on what was to be tried.

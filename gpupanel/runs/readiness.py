@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from gpupanel.domain.cluster import devices_of, sample_of
 from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
@@ -67,6 +68,20 @@ def read_machine() -> Machine:
     """Ask once; waits some seconds for drivers that must load first."""
     with MachineWatch() as machine:
         return machine.read()
+
+
+def read_machines_for(profile: Profile) -> Machine:
+    """The devices that a profile can train on: this machine's, or those of its cluster's nodes.
+
+    Raises:
+        ProblemError: There is no such cluster, or it cannot be used.
+    """
+    if profile.cluster is None:
+        return read_machine()
+    from gpupanel.runs.cluster.reading import read_cluster
+
+    reading = read_cluster(profile.cluster.address)
+    return Machine(devices_of(reading), sample_of(reading))
 
 
 def ask_doctor(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> GpuSupport:
@@ -132,8 +147,8 @@ def check_devices_answer(plan: LaunchPlan, read: Callable[[], Machine] = read_ma
 
 def _support_for(machine: Machine, profile: Profile, ask_support: AskSupport) -> GpuSupport | None:
     devices = chosen_devices(profile, machine.inventory, machine.sample)
-    if not any(device.is_gpu for device in devices):
-        return None
+    if not any(device.is_gpu for device in devices) or devices[0].node:
+        return None  # nor is known what TensorFlow can do on another machine
     gpus = answering_gpus(machine.inventory, machine.sample)
     return ask_support(gpus, machine.inventory.driver)
 

@@ -26,7 +26,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs import launcher
 from gpupanel.runs.directory.private_files import PRIVATE_UMASK
 from gpupanel.runs.directory.requests import ask
-from gpupanel.runs.supervision import gang
+from gpupanel.runs.supervision import trainer_process
 from gpupanel.runs.supervision.supervisor import Supervisor
 from gpupanel.trainer.preview import preview
 from tests.forked.processes import ForkedProcess
@@ -54,7 +54,9 @@ def forked_trainers() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(launcher, "start_detached", start_supervisor)
         monkeypatch.setattr(
-            gang, "subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": start_trainer})
+            trainer_process,
+            "subprocess",
+            SimpleNamespace(**{**vars(subprocess), "Popen": start_trainer}),
         )
         try:
             yield

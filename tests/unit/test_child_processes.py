@@ -14,7 +14,8 @@ STARTING = {
     "devices/private_network.py",
     "runs/detached.py",
     "runs/following/event_tail.py",
-    "runs/supervision/gang.py",
+    "runs/cluster/driver_process.py",
+    "runs/supervision/trainer_process.py",
     "runs/tensorboard.py",
     "trainer/__main__.py",  # itself, from its beginning
     "trainer/datasets/catalogue/preparing.py",

@@ -40,6 +40,8 @@ WRONG_IMPORTS = [
     ("pure-core", "domain/device.py", "import subprocess"),
     ("panels-independent", "ui/panels/runs_panel.py", "import gpupanel.ui.panels.log_panel"),
     ("one-nvml-door", "devices/sampler.py", "import pynvml"),
+    ("one-ray-door", "runs/cluster/reading.py", "import ray"),
+    ("driver-alone", "runs/cluster/reading.py", "import gpupanel.runs.cluster.driver.nodes"),
 ]
 
 

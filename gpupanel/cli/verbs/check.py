@@ -61,7 +61,7 @@ def _print_plan(plan: LaunchPlan) -> None:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("replica", justify="right")
     if plan.processes:
-        table.add_column("process")
+        table.add_column("process", no_wrap=True)
     table.add_column("device")
     table.add_column("TensorFlow's name")
     table.add_column("examples of each batch", justify="right")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gpupanel.domain.problem_reference import (
+    clusters,
     code,
     data,
     devices,
@@ -45,6 +46,7 @@ CHAPTERS: Final[tuple[ProblemChapter, ...]] = (
     runs.CHAPTER,
     saving.CHAPTER,
     queue.CHAPTER,
+    clusters.CHAPTER,
     measuring.CHAPTER,
     findings.CHAPTER,
     driver.CHAPTER,

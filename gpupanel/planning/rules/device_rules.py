@@ -13,7 +13,7 @@ from gpupanel.planning.device_fixes import on_the_cpu, same_on_what_is_here
 def absent_devices(context: PlanningContext) -> Iterator[Problem]:
     """Devices that the profile names and this machine has not."""
     profile, inventory = context.profile, context.inventory
-    absent = tuple(key for key in profile.devices.visible if inventory.device(key) is None)
+    absent = tuple(key for key in profile.devices.visible if not inventory.named(key))
     if absent:
         yield Problem(
             code="device_not_found",

@@ -7,6 +7,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.rules import (
     all_reduce_rules,
+    cluster_rules,
     data_rules,
     device_rules,
     fine_tuning_rules,
@@ -34,6 +35,7 @@ Rule = Callable[[PlanningContext], Iterator[Problem]]
 """Yields nothing where it does not concern the task, or what it asks for is not known."""
 
 RULES: Final[tuple[Rule, ...]] = (
+    cluster_rules.cluster_not_asked,
     device_rules.absent_devices,
     device_rules.lost_devices,
     mig_rules.partitioned_gpus,
@@ -94,6 +96,8 @@ RULES: Final[tuple[Rule, ...]] = (
     share_rules.replica_without_share,
     strategy_rules.keys_unused,
     strategy_rules.devices_unused,
+    cluster_rules.cluster_needs_workers,
+    cluster_rules.worker_across_nodes,
     worker_rules.more_workers_than_gpus,
     worker_rules.unused_by_workers,
     worker_rules.single_worker,

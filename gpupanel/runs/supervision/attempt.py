@@ -26,9 +26,17 @@ from gpupanel.planning.rules.network_rules import port_open
 from gpupanel.runs.directory.run_folder import has_checkpoint
 from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.supervision.exit_reading import Ending, MemberSeen, read_end, read_failure
+from gpupanel.runs.supervision.cluster_gang import ClusterGang, NotWantedError, RemoteMember
+from gpupanel.runs.supervision.exit_reading import (
+    Ending,
+    MemberSeen,
+    is_alone,
+    read_end,
+    read_failure,
+)
 from gpupanel.runs.supervision.finding_watch import FindingWatch
 from gpupanel.runs.supervision.gang import Gang, Member
+from gpupanel.runs.supervision.node_samples import NodeSamples
 from gpupanel.runs.supervision.shortage_watch import ShortageWatch
 from gpupanel.runs.supervision.stop_requests import StopRequests
 from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
@@ -55,6 +63,7 @@ class Attempt:
         news: The events of the run, read up to where this attempt begins.
         stop_requests: That end the run.
         findings: Finds out why the training is slower than it could be; ``None``: nobody does.
+        samples: Takes what the devices of a cluster's nodes report.
 
     Attributes:
         said: The leader's last word, if it had one.
@@ -72,12 +81,17 @@ class Attempt:
         news: LineTail,
         stop_requests: StopRequests,
         findings: FindingWatch | None = None,
+        samples: NodeSamples | None = None,
     ) -> None:
         self.said: TrainingEnded | None = None
         self.exit_code: int | None = None
         self.shortage: MemoryExhausted | None = None
         self._layout = layout
-        self._gang = Gang(layout, plan, command)
+        self._gang: Gang | ClusterGang = (
+            Gang(layout, plan, command)
+            if plan.cluster is None
+            else ClusterGang(layout, plan, samples or NodeSamples())
+        )
         self._patience = patience
         self._report = report
         self._news = news
@@ -115,11 +129,14 @@ class Attempt:
 
         Raises:
             OSError: A process could not be started.
+            ProblemError: The cluster refuses the run.
         """
         try:
-            self._gang.start(self._report_started)
+            self._gang.start(self._report_started, self._is_wanted)
             self._report_open_port()
             failure = self._watch()
+        except NotWantedError:
+            return Ending(outcome=Outcome.STOPPED)
         finally:
             self._gang.end()
         self._take_news()
@@ -147,8 +164,9 @@ class Attempt:
         """Until the last process has ended, or there is nothing to wait for any more."""
         while self._gang.is_there():
             self._gang.poll()
-            there = (member for member in self._gang.members if member.is_there)
+            there = (member for member in self._gang.local_members if member.is_there)
             self._shortages.observe((member.place, member.pid) for member in there)
+            self._report_notices()
             self._take_news()
             self._act()
             if self._findings is not None and not self.stop_asked:
@@ -160,12 +178,29 @@ class Attempt:
             time.sleep(_TICK_S)
         return None
 
-    def _report_started(self, member: Member) -> None:
+    def _is_wanted(self, waiting: "Problem | None") -> bool:
+        """Whether the run is still to start, while it waits for what it needs."""
+        self._last_sign_s = time.monotonic()
+        if waiting is not None:
+            self._report(ProblemReported(time_s=time.time(), problem=waiting))
+        asked = self._stop_requests.ending()
+        if asked is None:
+            return True
+        self._stop_asked_s = time.monotonic()
+        self._report(RequestAnswered(time_s=time.time(), request=asked))
+        return False
+
+    def _report_started(self, member: Member | RemoteMember) -> None:
         self._report(
             TrainerStarted(
                 time_s=time.time(), pid=member.pid, process=member.place, name=member.name
             )
         )
+
+    def _report_notices(self) -> None:
+        notices = self._gang.notices
+        while notices:
+            self._report(ProblemReported(time_s=time.time(), problem=notices.pop(0)))
 
     def _report_open_port(self) -> None:
         """Report where the gang got no network of its own, so other users could reach it."""
@@ -264,7 +299,7 @@ class Attempt:
         After the leader's last word they wait to be ended. After a failure that may not be the
         first, the first one may still show itself.
         """
-        if self.said is not None and self.said.outcome.was_successful:
+        if self.said is not None and self.said.outcome.was_successful and not is_alone(self.said):
             return not self._gang.leader.is_there
         if not self._last_words and all(member.is_there for member in self._gang.members):
             return False
@@ -313,6 +348,7 @@ class Attempt:
                 name=member.name,
                 exit_code=member.exit_code,
                 frozen=member.frozen,
+                lost=member.lost,
                 said=self._last_words.get(member.place),
             )
             for member in self._gang.members

@@ -8,10 +8,11 @@ from contextlib import ExitStack
 
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess, ProcessRole
 from gpupanel.domain.process_environment import (
-    ADDRESS_VARIABLE,
+    LISTEN_VARIABLE,
     PLANNED_VARIABLES,
     PROCESS_VARIABLE,
 )
+from gpupanel.runs.cluster.messages import ReadyPlace
 
 _LOOPBACK = "127.0.0.1"
 _PORTS = range(12_000, 32_000)
@@ -29,8 +30,8 @@ _TASK_TYPES = {
 }
 
 
-def free_ports(count: int) -> tuple[int, ...]:
-    """So many different ports of loopback that nobody listens on now.
+def free_ports(count: int, host: str = _LOOPBACK) -> tuple[int, ...]:
+    """So many different ports of an address that nobody listens on now.
 
     Raises:
         OSError: None could be found.
@@ -40,13 +41,13 @@ def free_ports(count: int) -> tuple[int, ...]:
         for port in random.sample(_PORTS, k=200 + count):
             probe = taken.enter_context(socket.socket())
             try:
-                probe.bind((_LOOPBACK, port))
+                probe.bind((host, port))
             except OSError:
                 continue
             ports.append(port)
             if len(ports) == count:
                 return tuple(ports)
-    raise OSError("no free port was found on this machine's loopback")
+    raise OSError(f"no free port was found at {host}")
 
 
 def process_environments(plan: LaunchPlan) -> tuple[dict[str, str], ...]:
@@ -59,22 +60,52 @@ def process_environments(plan: LaunchPlan) -> tuple[dict[str, str], ...]:
     if len(gang) == 1:
         return ({PROCESS_VARIABLE: "0", **_NCCL, **allowed(gang[0].environment)},)
     addresses = [process.address or _LOOPBACK for process in gang]
-    cluster = _cluster(gang, addresses, free_ports(len(gang)))
+    ports = free_ports(len(gang))
+    endpoints = [f"{address}:{port}" for address, port in zip(addresses, ports, strict=True)]
     return tuple(
         {
             PROCESS_VARIABLE: str(place),
             **_network(process),
             "no_grpc_proxy": ",".join(dict.fromkeys(addresses)),
             **allowed(process.environment),
-            "TF_CONFIG": json.dumps(
-                {
-                    "cluster": cluster,
-                    "task": {"type": _TASK_TYPES[process.role], "index": process.index},
-                }
-            ),
+            "TF_CONFIG": _tf_config(gang, endpoints, process),
         }
         for place, process in enumerate(gang)
     )
+
+
+def environments_on_nodes(
+    plan: LaunchPlan, places: Sequence[ReadyPlace]
+) -> tuple[dict[str, str], ...]:
+    """The same for processes on the nodes of a cluster.
+
+    Args:
+        plan: Its gang.
+        places: Where each process of the gang can listen.
+    """
+    gang = plan.gang
+    endpoints = [f"{place.address}:{place.port}" for place in places]
+    hosts = ",".join(dict.fromkeys(place.address for place in places))
+    return tuple(
+        {
+            PROCESS_VARIABLE: str(number),
+            LISTEN_VARIABLE: place.address,
+            "NCCL_SOCKET_IFNAME": place.interface,
+            "no_grpc_proxy": hosts,
+            **allowed(plan.environment),
+            **allowed(process.environment),
+            # TensorFlow takes one worker alone for no cluster.
+            **({"TF_CONFIG": _tf_config(gang, endpoints, process)} if len(gang) > 1 else {}),
+        }
+        for number, (process, place) in enumerate(zip(gang, places, strict=True))
+    )
+
+
+def _tf_config(
+    gang: Sequence[PlannedProcess], endpoints: Sequence[str], process: PlannedProcess
+) -> str:
+    task = {"type": _TASK_TYPES[process.role], "index": process.index}
+    return json.dumps({"cluster": _cluster(gang, endpoints), "task": task})
 
 
 def allowed(environment: Mapping[str, str]) -> dict[str, str]:
@@ -84,13 +115,11 @@ def allowed(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _network(process: PlannedProcess) -> dict[str, str]:
     """Where it listens; between nodes NCCL finds the interface, or the person's shell names it."""
-    return _NCCL if process.address is None else {ADDRESS_VARIABLE: process.address}
+    return _NCCL if process.address is None else {LISTEN_VARIABLE: process.address}
 
 
-def _cluster(
-    gang: Sequence[PlannedProcess], addresses: Sequence[str], ports: Sequence[int]
-) -> dict[str, list[str]]:
+def _cluster(gang: Sequence[PlannedProcess], endpoints: Sequence[str]) -> dict[str, list[str]]:
     cluster: dict[str, list[str]] = {}
-    for process, address, port in zip(gang, addresses, ports, strict=True):
-        cluster.setdefault(_TASK_TYPES[process.role], []).append(f"{address}:{port}")
+    for process, endpoint in zip(gang, endpoints, strict=True):
+        cluster.setdefault(_TASK_TYPES[process.role], []).append(endpoint)
     return cluster

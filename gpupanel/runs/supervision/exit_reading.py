@@ -5,12 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, auto
 
+from gpupanel.domain.cluster import AUTO
 from gpupanel.domain.events import TrainingEnded
 from gpupanel.domain.outcome import Outcome
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STATUS
 from gpupanel.domain.value import Value
 from gpupanel.runs.supervision.liveness import Frozen
+
+SUPERVISOR_GONE = "supervisor_gone"
+"""Code of the problem that a process reports when it sees that it is alone."""
 
 PEER_LOST = "peer_lost"
 """Code of the problem that a process reports when another one of its gang went away."""
@@ -38,6 +43,7 @@ class MemberSeen:
         name: For people: "worker 1".
         exit_code: As :attr:`subprocess.Popen.returncode`; ``None`` while it is there.
         frozen: Why it is taken for dead though it is there.
+        lost: Why nothing is known of it any more.
         said: Its last word, if it had one.
     """
 
@@ -45,6 +51,7 @@ class MemberSeen:
     name: str
     exit_code: int | None = None
     frozen: Frozen | None = None
+    lost: Problem | None = None
     said: TrainingEnded | None = None
 
 
@@ -63,11 +70,19 @@ def read_failure(
         is_late: Nothing better is to be expected.
     """
     leader = members[0]
-    if leader.said is not None and leader.said.outcome.was_successful:
+    if leader.said is not None and leader.said.outcome.was_successful and not is_alone(leader.said):
         return None
     signs = [sign for member in members if (sign := _sign(member, logs)) is not None]
     signs = [sign for sign in signs if is_late or sign[0] < _Sign.ENDING]
     return min(signs, key=_surest_and_first)[-1] if signs else None
+
+
+def is_alone(said: TrainingEnded) -> bool:
+    """Whether a process ended because nobody looked after it any more, while the run goes on.
+
+    That is what happens to those on a node whose agent has died; it is no end that was wanted.
+    """
+    return said.problem is not None and said.problem.code == SUPERVISOR_GONE
 
 
 def _surest_and_first(sign: "tuple[_Sign, float, Ending]") -> tuple[int, float]:
@@ -109,6 +124,11 @@ def _sign(
     member: MemberSeen, logs: Mapping[int, tuple[str, ...]]
 ) -> tuple[_Sign, float, Ending] | None:
     """How sure it is that this one failed by itself, when it said so, and its failure."""
+    if member.lost is not None:
+        ending = Ending(
+            outcome=Outcome.LOST, problem=member.lost, place=member.place, can_restart=True
+        )
+        return _Sign.DEAD, 0.0, ending
     if member.frozen is not None and member.exit_code is None:
         return _Sign.DEAD, 0.0, _frozen_problem(member, member.frozen)
     if member.said is not None:
@@ -124,12 +144,12 @@ def _sign(
 
 
 def _sign_said(member: MemberSeen, said: TrainingEnded) -> tuple[_Sign, float, Ending] | None:
-    if said.outcome.was_successful or said.problem is None:
+    alone = is_alone(said)
+    if said.problem is None or (said.outcome.was_successful and not alone):
         return None
-    lost = said.problem.code == PEER_LOST
-    ending = Ending(
-        outcome=said.outcome, problem=said.problem, place=member.place, can_restart=lost
-    )
+    lost = alone or said.problem.code == PEER_LOST
+    outcome = Outcome.LOST if alone else said.outcome
+    ending = Ending(outcome=outcome, problem=said.problem, place=member.place, can_restart=lost)
     if lost:
         return _Sign.AFTER_A_PEER, said.time_s, ending
     return (_Sign.ENDING if member.exit_code is None else _Sign.SAID), said.time_s, ending
@@ -157,6 +177,39 @@ def _frozen_problem(member: MemberSeen, frozen: Frozen) -> Ending:
 
 
 _GO_ON = "Resume the run from its last checkpoint."
+
+
+def node_lost(node: str, reason: str) -> Problem:
+    """A node of a cluster does not answer any more."""
+    return Problem(
+        code="node_lost",
+        message=f"The node {node} was lost: {reason}.",
+        hint=f"See whether the machine and its raylet run. {_GO_ON}",
+    )
+
+
+def head_silent(address: str) -> Problem:
+    """The head of a cluster answers no more, while the nodes still do."""
+    return Problem(
+        code="cluster_head_silent",
+        severity=Severity.WARNING,
+        message=f"The head of the cluster at {address} does not answer; the run continues on its "
+        "nodes for as long as they wait for it, a minute by Ray's default.",
+        hint="Start the head again; where it does not come back the run ends with a checkpoint, "
+        "and can be resumed.",
+    )
+
+
+def cluster_lost(plan: LaunchPlan) -> Problem:
+    """The connection to the cluster broke: its head is gone, or the network to it."""
+    address = "" if plan.cluster is None else plan.cluster.address
+    where = "on this machine" if address == AUTO else f"at {address}"
+    return Problem(
+        code="cluster_lost",
+        message=f"The Ray cluster {where} was lost: its head ended, or cannot be reached.",
+        hint="Start the cluster again; cluster.log in the run's folder has what Ray said. "
+        f"{_GO_ON}",
+    )
 
 
 def _without_space(member: MemberSeen, log: tuple[str, ...]) -> Ending:

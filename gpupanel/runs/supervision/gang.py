@@ -16,16 +16,17 @@ from gpupanel.devices.private_network import (
     PrivateNetwork,
     new_private_network,
 )
-from gpupanel.domain.child_command import child_environment
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
-from gpupanel.domain.process_environment import RUN_VARIABLE, SUPERVISOR_PID_VARIABLE
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.guarded_files import make_folder, open_to_append
+from gpupanel.files.guarded_files import make_folder
 from gpupanel.runs.slurm.task_command import exit_code_of_task, task_command
 from gpupanel.runs.supervision.cluster import allowed, process_environments
 from gpupanel.runs.supervision.liveness import Frozen, Liveness, process_activity
-from gpupanel.runs.supervision.run_processes import end_processes_of, run_name
+from gpupanel.runs.supervision.run_processes import end_processes_of
+from gpupanel.runs.supervision.trainer_process import signal_group, start_trainer
 
 _OBSERVE_INTERVAL_S = 0.5
 _END_OF_TASK_S = 5.0
@@ -42,6 +43,7 @@ class Member:
         name: For people: "worker 1".
         exit_code: ``None`` while it is there; negative: the signal that killed it.
         frozen: Why it is taken for dead though it is there; ``None`` while it lives.
+        lost: ``None``: it is on this machine.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Member:
         self.name = planned.name
         self.exit_code: int | None = None
         self.frozen: Frozen | None = None
+        self.lost: Problem | None = None
         self._heartbeat = layout.heartbeats / str(place)
         self._process = started
         self._is_task = planned.node is not None
@@ -99,10 +102,7 @@ class Member:
 
         A task on a node is killed by SIGTERM, too: so the command that started it takes it.
         """
-        try:
-            os.killpg(self.pid, number)
-        except ProcessLookupError:
-            return  # it ended meanwhile, which is what was wanted
+        signal_group(self._process, number)
 
     def wait(self) -> None:
         """Take the exit status of a process that was killed."""
@@ -120,6 +120,7 @@ class Gang:
     Attributes:
         network_refusal: Why its processes are in the network of this machine, where they should
             have one of their own; empty: they have, or open no ports.
+        notices: What else is to be reported; whoever does it takes it away.
     """
 
     def __init__(self, layout: RunLayout, plan: LaunchPlan, command: Sequence[str]) -> None:
@@ -128,20 +129,35 @@ class Gang:
         self._command = [*command, str(layout.root)]
         self.members: list[Member] = []
         self.network_refusal = ""
+        self.notices: list[Problem] = []
+
+    @property
+    def local_members(self) -> tuple[Member, ...]:
+        """Those whose numbers this machine's kernel knows: all."""
+        return tuple(self.members)
 
     @property
     def leader(self) -> Member:
         """The one that reports events and saves."""
         return self.members[0]
 
-    def start(self, on_started: Callable[[Member], None]) -> None:
+    def start(
+        self,
+        on_started: Callable[[Member], None],
+        meanwhile: Callable[[Problem | None], bool] = lambda _reason: True,
+    ) -> None:
         """Start every process; those that are there stay to be ended when one cannot be.
+
+        Args:
+            on_started: Called for each.
+            meanwhile: Not called: nothing is waited for.
 
         Raises:
             OSError: One cannot be started, or there is no free port.
         """
         shutil.rmtree(self._layout.heartbeats, ignore_errors=True)
         make_folder(self._layout.heartbeats)
+        del meanwhile
         environments = process_environments(self._plan)
         with ExitStack() as handed_over:
             network = self._network()
@@ -195,31 +211,15 @@ class Gang:
         environment: dict[str, str],
         network: PrivateNetwork | None,
     ) -> Member:
-        planned_variables = {**allowed(self._plan.environment), **environment}
-        command, supervised = self._command, {SUPERVISOR_PID_VARIABLE: str(os.getpid())}
+        command, variables = self._command, {**allowed(self._plan.environment), **environment}
         if planned.node is not None:
+            command = task_command(planned.node, command, variables)
             # Slurm ends it with the job; its parent is a process of Slurm's.
-            command, supervised = task_command(planned.node, command, planned_variables), {}
-        with os.fdopen(open_to_append(self._layout.process_log(place)), "ab") as log:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=self._layout.root,
-                env=child_environment(
-                    os.environ,
-                    {
-                        **planned_variables,
-                        RUN_VARIABLE: run_name(self._layout),
-                        **supervised,
-                        "PYTHONUNBUFFERED": "1",
-                        **({} if network is None else network.environment),
-                    },
-                ),
-                pass_fds=() if network is None else network.descriptors,
-                process_group=0,
-            )
+            variables[SUPERVISOR_PID_VARIABLE] = ""
+        if network is not None:
+            variables |= network.environment
+        descriptors = () if network is None else network.descriptors
+        process = start_trainer(self._layout, place, command, os.environ, variables, descriptors)
         return Member(self._layout, planned, place, process)
 
 

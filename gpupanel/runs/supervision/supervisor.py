@@ -44,6 +44,8 @@ from gpupanel.runs.supervision.energy_meter import EnergyMeter
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.finding_watch import FindingWatch
 from gpupanel.runs.supervision.memory_watch import MemoryWatch
+from gpupanel.runs.supervision.node_care import plan_without_lost_nodes
+from gpupanel.runs.supervision.node_samples import NodeSamples
 from gpupanel.runs.supervision.run_legs import RunLegs
 from gpupanel.runs.supervision.run_processes import end_processes_of
 from gpupanel.runs.supervision.shortage_care import ShortageCare
@@ -80,6 +82,7 @@ class Supervisor:
         self._legs = RunLegs()
         self._energy: EnergyMeter | None = None
         self._findings: FindingWatch | None = None
+        self._samples: NodeSamples | None = None
 
     def signal_stop(self) -> None:
         """Let the run save and end, as if a person had asked; a signal's handler may call it."""
@@ -124,7 +127,9 @@ class Supervisor:
             if self._findings is not None:
                 self._findings.take_sample(sample, telemetry.inventory)
 
-        telemetry = TelemetryRecorder(self._layout, listen)
+        if plan.cluster is not None:
+            self._samples = NodeSamples()
+        telemetry = TelemetryRecorder(self._layout, listen, self._samples)
         telemetry.start()
         try:
             care = ShortageCare(self._layout, memory, telemetry)
@@ -153,10 +158,11 @@ class Supervisor:
                 self._news,
                 self._stop_requests,
                 self._findings,
+                self._samples,
             )
             try:
                 ending = attempt.run()
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, ProblemError) as error:
                 return _not_started(error), None
             if attempt.exit_code == PORT_TAKEN_STATUS and port_retries < _MOST_PORT_RETRIES:
                 port_retries += 1
@@ -171,6 +177,9 @@ class Supervisor:
                 self._findings = self._watch_for_findings(plan, memory)
             elif ending.can_restart and not attempt.stop_asked and restarts < most_restarts:
                 restarts += 1
+                fewer = plan_without_lost_nodes(self._layout, plan)
+                if fewer is not None:
+                    plan, changes = fewer
             else:
                 return ending, attempt
             again = smaller + restarts
@@ -185,8 +194,8 @@ class Supervisor:
             profile = read_run_profile(self._layout)
         except ProblemError:
             return None
-        if profile.task != "train":
-            return None
+        if profile.task != "train" or plan.cluster is not None:
+            return None  # what slows one machine down is not what slows several down
         return FindingWatch(profile, plan, memory.is_of_the_run)
 
     def _watch_memory(self, memory: MemoryWatch, telemetry: TelemetryRecorder) -> None:

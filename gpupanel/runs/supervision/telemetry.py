@@ -12,9 +12,11 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.files.line_log import LineLog
 from gpupanel.files.process_log import write_to_process_log
+from gpupanel.runs.supervision.node_samples import NodeSamples
 from gpupanel.runs.supervision.thinning import SampleThinning
 
 if TYPE_CHECKING:
+    from gpupanel.devices.sampler import DeviceSampler
     from gpupanel.domain.device import DeviceInventory
 
 SAMPLE_INTERVAL_S = 0.5
@@ -54,15 +56,19 @@ class TelemetryRecorder:
     Args:
         layout: The run.
         listener: Gets each sample.
+        samples: What the nodes of a cluster report; ``None``: this machine is asked.
 
     Attributes:
         inventory: The devices of this machine; ``None`` until they were first read.
     """
 
-    def __init__(self, layout: RunLayout, listener: Listener) -> None:
+    def __init__(
+        self, layout: RunLayout, listener: Listener, samples: NodeSamples | None = None
+    ) -> None:
         self.inventory: DeviceInventory | None = None
         self._layout = layout
         self._listener = listener
+        self._samples = samples
         self._interval_s = SAMPLE_INTERVAL_S
         self._thinning = SampleThinning()
         self._woken = threading.Event()
@@ -86,19 +92,26 @@ class TelemetryRecorder:
         self._thread.join(timeout_s)
 
     def _record(self) -> None:
-        # Imported here: NVML and psutil load while the trainer already starts.
-        from gpupanel.devices.sampler import DeviceSampler
-
         kept = _KeptSamples(self._layout.telemetry)
-        with DeviceSampler() as sampler:
+        with self._sampler() as sampler:
             while self._pause():
                 begun_s = time.monotonic()
                 sample = sampler.sample()
                 self.inventory = sampler.inventory()
+                if not sample.readings:
+                    continue  # no node was heard of yet
                 self._listener(sample, begun_s)
                 kept.add(self._thinning.take(sample, time.monotonic()))
             kept.add(self._thinning.rest())
         kept.close()
+
+    def _sampler(self) -> "DeviceSampler | NodeSamples":
+        if self._samples is not None:
+            return self._samples
+        # Imported here: NVML and psutil load while the trainer already starts.
+        from gpupanel.devices.sampler import DeviceSampler
+
+        return DeviceSampler()
 
     def _pause(self) -> bool:
         """Wait until the next sample is due; whether there is to be one."""

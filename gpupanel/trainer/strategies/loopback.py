@@ -1,12 +1,12 @@
-"""Keeps TensorFlow's servers on this machine's loopback.
+"""Keeps TensorFlow's servers on this machine's loopback, or on one address of a cluster's network.
 
 The workers of a run talk over gRPC, which has no authentication here, and TensorFlow binds its
 server to every address (``AddListeningPort("0.0.0.0:PORT")`` in ``grpc_server_lib.cc``, read in
 TensorFlow 2.21) whatever its cluster says. It has no setting for that, so the entry of ``bind`` in
 the import tables of TensorFlow's own libraries is pointed at a function that turns "every address"
-into 127.0.0.1, or, of a run on several nodes of a cluster, into the one address that its other
-processes reach this node by. Nothing else of the process is touched, and what came of it is checked
-afterwards: a process that listens elsewhere does not go on.
+into 127.0.0.1, or into the one that the supervisor names for a run on several machines. Nothing
+else of the process is touched, and what came of it is checked afterwards:
+a process that listens elsewhere does not go on.
 """
 
 import ctypes
@@ -21,8 +21,9 @@ from dataclasses import dataclass
 import psutil
 
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.process_environment import ADDRESS_VARIABLE
+from gpupanel.domain.process_environment import LISTEN_VARIABLE
 
+_LOOPBACK = "127.0.0.1"
 _TENSORFLOW = "libtensorflow"
 _BIND = b"bind"
 
@@ -72,10 +73,13 @@ class _Library:
     dynamic: int
 
 
-def listen_on_loopback_only() -> None:
-    """Make every server that TensorFlow starts from now on listen on loopback; import it before.
+def listening_address() -> str:
+    """Where this process's server listens: loopback, unless the run is on several machines."""
+    return os.environ.get(LISTEN_VARIABLE) or _LOOPBACK
 
-    Of a run on several nodes it is the address of this node that ``GPUPANEL_ADDRESS`` names.
+
+def listen_on_loopback_only() -> None:
+    """Make every server that TensorFlow starts from now on listen there; import it before.
 
     Raises:
         ProblemError: That cannot be done on this system.
@@ -91,7 +95,7 @@ def listen_on_loopback_only() -> None:
 
 
 def check_listening() -> None:
-    """See that this process listens on loopback only, or on the address of this node.
+    """See that this process listens there only.
 
     Raises:
         ProblemError: It listens elsewhere.
@@ -99,20 +103,16 @@ def check_listening() -> None:
     exposed = [
         f"{address.ip}:{address.port}"
         for connection in psutil.Process().net_connections("tcp")
-        if connection.status == psutil.CONN_LISTEN and not _is_own((address := connection.laddr).ip)
+        if connection.status == psutil.CONN_LISTEN
+        and not _is_permitted((address := connection.laddr).ip)
     ]
     if exposed:
         raise ProblemError(_exposed(f"it listens on {', '.join(exposed)}"))
 
 
-def _server_address() -> str:
-    return os.environ.get(ADDRESS_VARIABLE) or "127.0.0.1"
-
-
-def _is_own(address: str) -> bool:
-    if address.removeprefix("::ffff:") == _server_address():
-        return True
-    return address.removeprefix("::ffff:").startswith("127.") or address == "::1"
+def _is_permitted(address: str) -> bool:
+    plain = address.removeprefix("::ffff:")
+    return plain.startswith("127.") or address == "::1" or plain == listening_address()
 
 
 def _exposed(why: str) -> Problem:
@@ -126,7 +126,7 @@ def _exposed(why: str) -> Problem:
 
 
 def _bind(descriptor: int, address: int, size: int) -> int:
-    """``bind`` of the C library, with the server's one for a stream socket's "every address"."""
+    """``bind`` of the C library, with the permitted one for a stream socket's "every address"."""
     content = ctypes.string_at(address, size)
     if _is_stream(descriptor):
         content = _narrowed(content)
@@ -141,7 +141,7 @@ def _is_stream(descriptor: int) -> bool:
 
 
 def _narrowed(address: bytes) -> bytes:
-    """A ``sockaddr`` with the server's address in the place of "every address".
+    """A ``sockaddr`` with the permitted one in the place of "every address".
 
     Layouts of ``sockaddr_in`` and ``sockaddr_in6`` (ip(7), ipv6(7)): family and port take 4 bytes;
     then 4 bytes of address, or 4 of flow and 16 of address. Peers come over IPv4, so an IPv6
@@ -149,11 +149,15 @@ def _narrowed(address: bytes) -> bytes:
     """
     (family,) = struct.unpack_from("=H", address)
     if family == socket.AF_INET and address[4:8] == bytes(4):
-        return address[:4] + socket.inet_aton(_server_address()) + address[8:]
+        return address[:4] + socket.inet_aton(listening_address()) + address[8:]
     if family == socket.AF_INET6 and address[8:24] == bytes(16):
-        mapped = f"::ffff:{_server_address()}"
-        return address[:8] + socket.inet_pton(socket.AF_INET6, mapped) + address[24:]
+        return address[:8] + _mapped(listening_address()) + address[24:]
     return address
+
+
+def _mapped(address: str) -> bytes:
+    """An IPv4 address in IPv6's writing (RFC 4291, 2.5.5.2)."""
+    return socket.inet_pton(socket.AF_INET6, f"::ffff:{address}")
 
 
 def _libraries() -> list[_Library]:

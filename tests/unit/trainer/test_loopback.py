@@ -13,7 +13,7 @@ import pytest
 from gpupanel.devices.packages import tensorflow_package
 from gpupanel.devices.private_network import new_private_network
 from gpupanel.domain.problem import ProblemError
-from gpupanel.domain.process_environment import ADDRESS_VARIABLE
+from gpupanel.domain.process_environment import LISTEN_VARIABLE
 from gpupanel.trainer.strategies import loopback
 from tests.fakes.run_networks import skip_without_networks
 
@@ -111,7 +111,7 @@ def test_that_a_server_of_this_tensorflow_takes_every_address_and_is_kept_from_i
 def test_that_a_server_between_nodes_listens_on_the_address_of_its_node_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(ADDRESS_VARIABLE, "10.0.0.7")
+    monkeypatch.setenv(LISTEN_VARIABLE, "10.0.0.7")
     assert loopback._narrowed(ANY_4) == ANY_4[:4] + bytes([10, 0, 0, 7]) + ANY_4[8:]
     narrowed = loopback._narrowed(ANY_6)
     assert socket.inet_ntop(socket.AF_INET6, narrowed[8:24]) == "::ffff:10.0.0.7"

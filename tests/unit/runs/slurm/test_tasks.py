@@ -12,7 +12,7 @@ from gpupanel.domain.cluster_node import ClusterNode
 from gpupanel.domain.events import RunEnded
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.process_environment import ADDRESS_VARIABLE
+from gpupanel.domain.process_environment import LISTEN_VARIABLE
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.cluster_nodes import on_nodes, placed_on_nodes
@@ -119,7 +119,7 @@ def test_that_each_process_knows_the_addresses_of_all_and_its_own() -> None:
     workers = json.loads(one["TF_CONFIG"])["cluster"]["worker"]
     assert [worker.split(":")[0] for worker in workers] == ["10.0.0.1", "10.0.0.2"]
     assert json.loads(two["TF_CONFIG"])["cluster"]["worker"] == workers
-    assert (one[ADDRESS_VARIABLE], two[ADDRESS_VARIABLE]) == ("10.0.0.1", "10.0.0.2")
+    assert (one[LISTEN_VARIABLE], two[LISTEN_VARIABLE]) == ("10.0.0.1", "10.0.0.2")
     assert one["no_grpc_proxy"] == "10.0.0.1,10.0.0.2"
     # Loopback leads to no other node.
     assert "NCCL_SOCKET_IFNAME" not in one
@@ -130,7 +130,7 @@ def test_that_processes_of_one_machine_stay_on_loopback() -> None:
     plan = prepare(PROFILE.model_copy(update={"strategy": strategy}), CPU_ONLY).plan
     assert plan is not None
     for environment in process_environments(plan):
-        assert ADDRESS_VARIABLE not in environment
+        assert LISTEN_VARIABLE not in environment
         assert environment["NCCL_SOCKET_IFNAME"] == "lo"
         assert "127.0.0.1:" in environment["TF_CONFIG"]
 

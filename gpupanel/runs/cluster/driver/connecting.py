@@ -1,0 +1,100 @@
+"""Joins a Ray cluster as a driver, within seconds and with a reason where that cannot be."""
+
+import logging
+import os
+import socket
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gpupanel.domain.cluster import AUTO
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.runs.cluster.cluster_problems import (
+    cluster_not_found,
+    cluster_refused,
+    cluster_versions_differ,
+    machine_not_in_cluster,
+    ray_not_installed,
+)
+
+_KNOCK_S: Final = 4.0
+"""How long a head may take to accept a connection; Ray itself tries for two minutes."""
+_NAMESPACE: Final = "gpupanel"
+_OWN_VARIABLES: Final[Mapping[str, str]] = {
+    # A driver that "uv run" started would have Ray copy its working directory to every node.
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS": "0",
+}
+"""Set before Ray's library is loaded, which reads them. RAY_ADDRESS, RAY_AUTH_MODE and the like are
+the person's own, and stay."""
+
+
+def connect(address: str) -> str:
+    """Join the cluster at an address.
+
+    Returns:
+        The address of its head, ``host:port``.
+
+    Raises:
+        ProblemError: Ray is not installed, nobody answers there, or the versions differ.
+    """
+    os.environ.update(_OWN_VARIABLES)
+    try:
+        import ray
+    except ImportError as error:
+        raise ProblemError(ray_not_installed(str(error))) from error
+    head = _head_of(address)
+    if head:
+        _knock(address, head)
+    try:
+        ray.init(
+            address=head or address,
+            namespace=_NAMESPACE,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+        )
+    except (Exception, SystemExit) as error:
+        raise ProblemError(_refusal(head or address, error)) from error
+    return head or address
+
+
+def _head_of(address: str) -> str:
+    """``host:port`` of what ``auto`` means here; empty where Ray does not say it before."""
+    try:
+        from ray._private.services import canonicalize_bootstrap_address_or_die as find
+    except ImportError:
+        return "" if address == AUTO else address
+    try:
+        return str(find(address))
+    except (ConnectionError, ValueError, OSError) as error:
+        raise ProblemError(cluster_not_found(address, _first_line(error))) from error
+
+
+def _knock(address: str, head: str) -> None:
+    host, _, port = head.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _KNOCK_S).close()
+    except (OSError, ValueError) as error:
+        why = "no answer" if isinstance(error, TimeoutError) else _first_line(error)
+        raise ProblemError(cluster_not_found(head if address == AUTO else address, why)) from error
+
+
+def _refusal(address: str, error: BaseException) -> Problem:
+    text = f"{type(error).__name__}: {error}"
+    lower = text.lower()
+    if "version mismatch" in lower:
+        return cluster_versions_differ(text)
+    if isinstance(error, SystemExit):
+        return cluster_not_found(address, "what answers there does not speak as Ray does")
+    if isinstance(error, ConnectionError):
+        return cluster_not_found(address, _first_line(error))
+    if "raylet" in lower or "node ip" in lower or "node_ip" in lower:
+        return machine_not_in_cluster(address, text)
+    return cluster_refused(text)
+
+
+def _first_line(error: Any) -> str:  # noqa: ANN401 - whatever was raised
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(error).__name__

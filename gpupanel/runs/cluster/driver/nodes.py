@@ -1,0 +1,148 @@
+"""The nodes of the cluster that this process has joined."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import ray
+from pydantic import ValidationError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from gpupanel.domain.cluster import ClusterNode, ClusterReading, NodeReport, NodeState
+from gpupanel.runs.cluster.node_agent import NodeAgent
+from gpupanel.runs.cluster.node_names import names_of
+
+ANSWER_S: Final = 20.0
+"""How long a node may take to start an agent and to ask its driver, before it counts as silent."""
+_TAKEN_OUT: Final = (1, 3, 4)
+"""Ray's reasons of a node's end that were meant (``NodeDeathInfo`` in ``gcs.proto``): ended in
+order, or taken out by the autoscaler."""
+
+
+def read_nodes(head: str) -> ClusterReading:
+    """Every node, with what it says of itself where it answers within :data:`ANSWER_S`."""
+    nodes = [node for node in listed_nodes() if _is_worth_showing(node)]
+    names = node_names(nodes)
+    free = free_by_node()
+    alive = [node for node in nodes if node["Alive"]]
+    reports = _reports([node["NodeID"] for node in alive])
+    found = [_node(node, names[node["NodeID"]], free, reports) for node in nodes]
+    order = list(NodeState)
+    found.sort(key=lambda node: (order.index(node.state), node.name))
+    context = ray.get_runtime_context()
+    return ClusterReading(
+        address=head, ray=ray.__version__, here=context.get_node_id(), nodes=tuple(found)
+    )
+
+
+def listed_nodes() -> list[Mapping[str, Any]]:
+    """The nodes as Ray lists them, those that were lost too."""
+    return list(ray.nodes())
+
+
+def node_names(nodes: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What each is called, by its id."""
+    return names_of(
+        (
+            node["NodeID"],
+            str(node.get("NodeName") or ""),
+            str(node.get("NodeManagerAddress") or ""),
+            str(node.get("NodeManagerHostname") or node["NodeID"]),
+        )
+        for node in nodes
+    )
+
+
+def on_node(node_id: str) -> NodeAffinitySchedulingStrategy:
+    """Have Ray start something there and nowhere else."""
+    return NodeAffinitySchedulingStrategy(node_id, soft=False)
+
+
+def _is_worth_showing(node: Mapping[str, Any]) -> bool:
+    return bool(node["Alive"]) or node.get("DeathReason") not in _TAKEN_OUT
+
+
+def free_by_node() -> Mapping[str, Mapping[str, float]]:
+    """What nobody has reserved, by the id of the node; empty where Ray does not say it."""
+    try:
+        from ray._private.state import available_resources_per_node
+    except ImportError:
+        return {}  # an inner name of Ray's: without it, it is not known
+    found: Mapping[str, Mapping[str, float]] = available_resources_per_node()
+    return found
+
+
+def _reports(node_ids: Sequence[str]) -> dict[str, NodeReport | str]:
+    """What each node says, or why it does not."""
+    # Nothing is reserved: it starts on a node that is busy with others' work, too.
+    remote = ray.remote(NodeAgent)
+    agents = [
+        remote.options(num_cpus=0, scheduling_strategy=on_node(each)).remote() for each in node_ids
+    ]
+    asked = [agent.report.remote() for agent in agents]
+    until_s = time.monotonic() + ANSWER_S
+    answers = {}
+    for node_id, reference in zip(node_ids, asked, strict=True):
+        answers[node_id] = _answer(reference, max(0.0, until_s - time.monotonic()))
+    for agent in agents:
+        ray.kill(agent)
+    return answers
+
+
+def _answer(reference: ray.ObjectRef, timeout_s: float) -> NodeReport | str:
+    try:
+        return NodeReport.model_validate_json(ray.get(reference, timeout=timeout_s))
+    except ray.exceptions.GetTimeoutError:
+        return f"no answer within {ANSWER_S:.0f} s"
+    except ValidationError:
+        return "its gpupanel is of another version"
+    except ray.exceptions.RayError as error:
+        return why_not(error)
+
+
+def why_not(error: BaseException) -> str:
+    """Why something that Ray was to do on a node was not done, in one sentence."""
+    text = str(error)
+    if "No module named 'gpupanel" in text:
+        return "gpupanel is not installed there"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else type(error).__name__
+
+
+def why_lost(error: BaseException) -> str:
+    """Why an agent that was there answers no more, in one sentence."""
+    text = str(error)
+    if "node was terminated" in text or "node has died" in text:
+        return "its raylet has ended, or cannot be reached"
+    if "worker process has died" in text:
+        return "the process that looked after the run there has ended"
+    return why_not(error)
+
+
+def _node(
+    node: Mapping[str, Any],
+    name: str,
+    free: Mapping[str, Mapping[str, float]],
+    reports: Mapping[str, NodeReport | str],
+) -> ClusterNode:
+    node_id = node["NodeID"]
+    report = reports.get(node_id, "")
+    state, reason = NodeState.OK, ""
+    if not node["Alive"]:
+        state = NodeState.LOST
+        reason = str(node.get("DeathReasonMessage") or "it left the cluster")
+    elif isinstance(report, str):
+        state, reason = NodeState.SILENT, report
+    resources, left = node.get("Resources") or {}, free.get(node_id)
+    return ClusterNode(
+        id=node_id,
+        name=name,
+        address=str(node.get("NodeManagerAddress") or ""),
+        state=state,
+        reason=reason,
+        cpus=float(resources.get("CPU", 0.0)),
+        gpus=float(resources.get("GPU", 0.0)),
+        cpus_free=None if left is None else float(left.get("CPU", 0.0)),
+        gpus_free=None if left is None else float(left.get("GPU", 0.0)),
+        report=report if isinstance(report, NodeReport) else None,
+    )

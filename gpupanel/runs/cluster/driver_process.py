@@ -1,0 +1,86 @@
+"""The driver of a cluster as its supervisor sees it: a process that hears and says lines."""
+
+import os
+import subprocess
+import threading
+from collections import deque
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final
+
+from pydantic import ValidationError
+
+from gpupanel.domain.child_command import child_environment
+from gpupanel.domain.value import Value
+from gpupanel.files.guarded_files import open_to_append
+from gpupanel.runs.cluster.messages import DRIVER_WORD, DriverWord
+from gpupanel.runs.cluster.reading import DRIVER
+
+_END_S: Final = 20.0
+
+
+class DriverProcess:
+    """Starts the driver; :meth:`words` gives what it has said since the last time.
+
+    Args:
+        log: What it and Ray's library print is appended there.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+
+    def __init__(self, log: Path) -> None:
+        self._words: deque[DriverWord] = deque()
+        with os.fdopen(open_to_append(log), "ab") as output:
+            self._process = subprocess.Popen(
+                DRIVER,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=output,
+                env=child_environment(os.environ),
+                # Not with whatever a signal to the supervisor's group reaches.
+                start_new_session=True,
+            )
+        self._thread = threading.Thread(target=self._read, name="driver", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it has not ended, or has words that nobody has heard."""
+        return self._process.poll() is None or self._thread.is_alive() or bool(self._words)
+
+    def order(self, order: Value) -> None:
+        """Say what it is to do; one that has ended does nothing."""
+        stream = self._stream(self._process.stdin)
+        with suppress(OSError, ValueError):
+            stream.write(order.model_dump_json().encode() + b"\n")
+            stream.flush()
+
+    def words(self) -> list[DriverWord]:
+        """What it has said since the last time."""
+        return [self._words.popleft() for _ in range(len(self._words))]
+
+    def end(self) -> None:
+        """Let it end by itself, as it does when nobody gives orders any more; then kill it."""
+        with suppress(OSError):
+            self._stream(self._process.stdin).close()
+        try:
+            self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._thread.join(_END_S)
+        with suppress(OSError):
+            self._stream(self._process.stdout).close()
+
+    def _read(self) -> None:
+        for line in self._stream(self._process.stdout):
+            # A line that is no word, as of one that was killed while it wrote, says nothing.
+            with suppress(ValidationError):
+                self._words.append(DRIVER_WORD.validate_json(line))
+
+    @staticmethod
+    def _stream(stream: IO[bytes] | None) -> IO[bytes]:
+        if stream is None:
+            raise ValueError("the driver was started without pipes")
+        return stream

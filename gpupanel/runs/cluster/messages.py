@@ -1,0 +1,212 @@
+"""What passes between a supervisor, the driver of its cluster, and the agents on the nodes.
+
+Each is one line of JSON. The first line that a driver reads says what it is there for.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from gpupanel.domain.cluster import ClusterAddress, ClusterSettings
+from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.domain.value import Value
+
+
+class DevicesWanted(Value):
+    """Answer once what is in the cluster, as a :class:`~gpupanel.domain.cluster.ClusterAnswer`."""
+
+    kind: Literal["devices"] = "devices"
+    address: ClusterAddress
+
+
+class PlaceWanted(Value):
+    """Where a process of a gang is to run.
+
+    Attributes:
+        node: The name of the node.
+        gpus: Keys of the GPUs that it uses there.
+    """
+
+    node: str
+    gpus: tuple[str, ...] = ()
+
+
+class GangWanted(Value):
+    """Reserve what a gang needs, and make ready to start it.
+
+    Attributes:
+        root: The run's directory, by the same path on every node.
+        places: Of its processes, in their order.
+    """
+
+    kind: Literal["gang"] = "gang"
+    cluster: ClusterSettings
+    root: str
+    places: tuple[PlaceWanted, ...]
+
+
+class StartWanted(Value):
+    """Start the processes of the gang.
+
+    Attributes:
+        environments: The variables of each, in their order.
+    """
+
+    kind: Literal["start"] = "start"
+    environments: tuple[dict[str, str], ...]
+
+
+class SignalWanted(Value):
+    """Send a signal to the process group of every process."""
+
+    kind: Literal["signal"] = "signal"
+    number: int
+
+
+class EndWanted(Value):
+    """Kill whatever of the run is on the nodes, and end."""
+
+    kind: Literal["end"] = "end"
+
+
+DriverOrder = Annotated[
+    DevicesWanted | GangWanted | StartWanted | SignalWanted | EndWanted, Field(discriminator="kind")
+]
+DRIVER_ORDER: TypeAdapter[DriverOrder] = TypeAdapter(DriverOrder)
+
+
+class Waiting(Value):
+    """Not all is free yet that the gang needs."""
+
+    kind: Literal["waiting"] = "waiting"
+    reason: str
+
+
+class ReadyPlace(Value):
+    """Where a process can listen for the others.
+
+    Attributes:
+        interface: The name of the network interface that has the address.
+    """
+
+    address: str
+    interface: str
+    port: int
+
+
+class Ready(Value):
+    """All is reserved, and every node sees the run's directory."""
+
+    kind: Literal["ready"] = "ready"
+    places: tuple[ReadyPlace, ...]
+
+
+class Refused(Value):
+    """The gang cannot be started."""
+
+    kind: Literal["refused"] = "refused"
+    problem: Problem
+
+
+class Started(Value):
+    """All processes were started."""
+
+    kind: Literal["started"] = "started"
+    pids: tuple[int, ...]
+
+
+class ProcessSeen(Value):
+    """One process of a gang as its node sees it.
+
+    Attributes:
+        exit_code: ``None`` while it is there; negative: the signal that killed it.
+        beat: When its heartbeat was last seen; ``None``: never.
+        processor_s: Seconds of processor that it has used; ``None``: not known now.
+    """
+
+    place: int
+    pid: int = 0
+    exit_code: int | None = None
+    beat: float | None = None
+    processor_s: float | None = None
+    is_stopped: bool = False
+    is_held: bool = False
+
+
+class NodeSeen(Value):
+    """What an agent has seen: its processes and, where it is time again, its devices.
+
+    Attributes:
+        is_alone: The raylet that started the agent has ended: the node is none any more.
+    """
+
+    kind: Literal["seen"] = "seen"
+    node: str = ""
+    is_alone: bool = False
+    processes: tuple[ProcessSeen, ...] = ()
+    inventory: DeviceInventory | None = None
+    sample: TelemetrySample | None = None
+
+
+class HeadSilent(Value):
+    """The head of the cluster accepts no connection; what runs on its nodes goes on for now."""
+
+    kind: Literal["head_silent"] = "head_silent"
+    address: str
+
+
+class NodeLost(Value):
+    """A node does not answer any more, and nothing is known of its processes."""
+
+    kind: Literal["lost"] = "lost"
+    node: str
+    reason: str
+
+
+DriverWord = Annotated[
+    Waiting | Ready | Refused | Started | NodeSeen | NodeLost | HeadSilent,
+    Field(discriminator="kind"),
+]
+DRIVER_WORD: TypeAdapter[DriverWord] = TypeAdapter(DriverWord)
+
+
+class AgentReady(Value):
+    """What an agent answers when it makes ready.
+
+    Attributes:
+        problem: Why no process can be started there.
+        gpupanel: The version of this program there.
+    """
+
+    gpupanel: str
+    address: str = ""
+    interface: str = ""
+    ports: tuple[int, ...] = ()
+    problem: Problem | None = None
+
+
+class ProcessStart(Value):
+    """A process that an agent is to start."""
+
+    place: int
+    environment: dict[str, str]
+
+
+class AgentOrder(Value):
+    """What an agent is to make ready or to start.
+
+    Attributes:
+        root: The run's directory.
+        network: Where processes are to listen, as the profile says.
+        address: By which the cluster knows the node.
+        count: Of the processes, for their ports.
+        starts: The processes.
+    """
+
+    root: str
+    network: str = ""
+    address: str = ""
+    count: int = 0
+    starts: tuple[ProcessStart, ...] = ()

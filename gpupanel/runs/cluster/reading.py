@@ -1,0 +1,55 @@
+"""Asks a cluster once, in a process of its own, within a time limit."""
+
+from threading import Event
+from typing import Final
+
+from pydantic import ValidationError
+
+from gpupanel.domain.child_command import python_module_command
+from gpupanel.domain.cluster import ClusterAnswer, ClusterReading
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.runs.child_answer import ChildWords, answer_of_child
+from gpupanel.runs.cluster.cluster_problems import cluster_address_wrong
+from gpupanel.runs.cluster.messages import DevicesWanted
+
+DRIVER: Final = python_module_command("gpupanel.runs.cluster.driver")
+
+_LIMIT_S: Final = 45.0
+"""More than all that is waited for within: Ray's import and its connection, and silent nodes."""
+_WORDS: Final = ChildWords(
+    code="cluster",
+    process="the process that asks the cluster",
+    work="asking the Ray cluster",
+    slow_hint="ray status shows whether the cluster is well.",
+    death_hint="Ray ends its programs when the head of the cluster goes away: ray status shows "
+    "whether it is there.",
+    field="cluster.address",
+)
+
+
+def read_cluster(
+    address: str, cancelled: Event | None = None, limit_s: float = _LIMIT_S
+) -> ClusterReading:
+    """What is in the cluster at an address.
+
+    Takes some seconds: Ray is loaded, and starts a process on each node.
+
+    Args:
+        address: ``auto``, or ``host:port`` of its head.
+        cancelled: Set, by any thread, when the answer is not wanted any more.
+        limit_s: How long it may take.
+
+    Raises:
+        ProblemError: There is none, or it cannot be used.
+    """
+    try:
+        wanted = DevicesWanted(address=address)
+    except ValidationError as error:
+        raise ProblemError(cluster_address_wrong(address)) from error
+    question = wanted.model_dump_json().encode() + b"\n"
+    answer = answer_of_child(ClusterAnswer, _WORDS, DRIVER, question, limit_s, cancelled)
+    if isinstance(answer, Problem):
+        raise ProblemError(answer)
+    if answer.reading is None:
+        raise ProblemError(*([] if answer.problem is None else [answer.problem]))
+    return answer.reading

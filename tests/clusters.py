@@ -1,0 +1,109 @@
+"""A real Ray cluster for tests: several raylets on this machine, and nothing of it afterwards."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from tests.patience import PATIENCE_S
+
+_VARIABLE = "GPUPANEL_TEST_CLUSTER"
+"""In the environment of everything that belongs to a cluster, and of what that starts."""
+
+
+@dataclass
+class RealCluster:
+    """Its raylets by the names of their nodes.
+
+    Attributes:
+        head: The process whose end ends the cluster.
+    """
+
+    folder: Path
+    host: "subprocess.Popen[str]"
+    address: str = ""
+    head: psutil.Process | None = None
+    raylets: dict[str, psutil.Process] = field(default_factory=dict)
+
+    def add(self, name: str, environment: Mapping[str, str] | None = None, cpus: int = 4) -> None:
+        assert self.host.stdin is not None
+        assert self.host.stdout is not None
+        wanted = {"node_name": name, "num_cpus": cpus, "num_gpus": 0}
+        self.host.stdin.write(json.dumps({**wanted, "env_vars": dict(environment or {})}) + "\n")
+        self.host.stdin.flush()
+        answer = json.loads(self.host.stdout.readline())
+        self.address = answer["address"]
+        self.raylets[name] = psutil.Process(answer["raylet"])
+        if answer["head"] is not None:
+            self.head = psutil.Process(answer["head"])
+
+    def processes(self) -> list[psutil.Process]:
+        """Everything of it that runs, and what that has started."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                is_of_it = process.environ().get(_VARIABLE) == str(self.folder)
+                if is_of_it and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+            except psutil.Error:
+                continue
+        return found
+
+    def trainers(self) -> list[psutil.Process]:
+        """Processes of runs on its nodes."""
+        return [process for process in self.processes() if "gpupanel.trainer" in _command(process)]
+
+    def until_no_trainer_is_left(self, timeout_s: float) -> None:
+        until_s = time.monotonic() + timeout_s
+        while (left := self.trainers()) and time.monotonic() < until_s:
+            time.sleep(0.2)
+        assert not left, f"still running: {left}"
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+@contextmanager
+def real_cluster(
+    *names: str, environments: Mapping[str, Mapping[str, str]] | None = None
+) -> Iterator[RealCluster]:
+    """A cluster of one raylet a name, the first one with the head."""
+    # Short: a socket's path has 107 characters at most.
+    folder = Path(tempfile.mkdtemp(prefix="ray-", dir="/tmp"))
+    with (folder / "host.log").open("wb") as log:
+        host = subprocess.Popen(
+            [sys.executable, "-m", "tests.cluster_host", str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=os.environ | {_VARIABLE: str(folder), "RAY_USAGE_STATS_ENABLED": "0"},
+            text=True,
+        )
+    real = RealCluster(folder, host)
+    try:
+        host.wait(PATIENCE_S)
+        for name in names:
+            real.add(name, (environments or {}).get(name))
+        yield real
+    finally:
+        for stream in (host.stdin, host.stdout):
+            if stream is not None:
+                stream.close()
+        _, left = psutil.wait_procs(real.processes(), timeout=15.0)
+        for process in [*left, *real.processes()]:
+            process.kill()
+        psutil.wait_procs(left, timeout=5.0)
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,176 @@
+"""A real Ray cluster of two raylets: its devices, and a run on both."""
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.cluster import NodeState, devices_of, sample_of
+from gpupanel.domain.events import ProblemReported, RunEnded, TrainerStarted
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.telemetry import DeviceState, TelemetrySample
+from gpupanel.runs.cluster.reading import read_cluster
+from gpupanel.runs.following.follower import RunFollower
+from tests.clusters import RealCluster, real_cluster
+from tests.deaths.mortal_run import saved_weights
+from tests.e2e.test_terminal import gpupanel, wait_for_event
+from tests.forked.terminal import gpupanel as forked
+from tests.nvml.standin import RTX_3060, RTX_4090, Standin, StandinState
+
+pytestmark = pytest.mark.tensorflow
+
+
+@pytest.fixture(scope="module")
+def standins(nvml_library: object, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Standin]:
+    folder = tmp_path_factory.mktemp("states")
+    return {
+        "alpha": Standin(nvml_library, folder / "alpha.txt", StandinState(gpus=(RTX_4090,))),
+        "beta": Standin(nvml_library, folder / "beta.txt", StandinState(gpus=(RTX_3060,))),
+    }
+
+
+@pytest.fixture(scope="module")
+def cluster(standins: dict[str, Standin]) -> Iterator[RealCluster]:
+    environments = {name: standin.environment for name, standin in standins.items()}
+    with real_cluster("alpha", "beta", environments=environments) as real:
+        yield real
+
+
+def test_that_each_node_lists_its_own_gpus_with_their_readings(cluster: RealCluster) -> None:
+    reading = read_cluster(cluster.address)
+    assert [node.name for node in reading.nodes] == ["alpha", "beta"]
+    assert {node.state for node in reading.nodes} == {NodeState.OK}
+    inventory, sample = devices_of(reading), sample_of(reading)
+    assert [(gpu.name, gpu.node) for gpu in inventory.gpus] == [
+        (RTX_4090.name, "alpha"),
+        (RTX_3060.name, "beta"),
+    ]
+    for device in inventory.devices:
+        found = sample.reading(device.key)
+        assert found is not None, device.key
+        assert found.state is DeviceState.OK
+        assert found.memory_used_mib is not None
+
+
+def test_that_the_terminal_prints_nodes_and_devices_and_no_word_of_rays(
+    cluster: RealCluster,
+) -> None:
+    answer = gpupanel("devices", "--cluster", cluster.address, "--json")
+    assert answer.returncode == 0, answer.stderr
+    document = json.loads(answer.stdout)
+    assert [node["name"] for node in document["nodes"]] == ["alpha", "beta"]
+    assert document["nodes"][0]["id"] == document["here"]
+    names = [[each["name"] for each in node["devices"]] for node in document["nodes"]]
+    assert [each[0] for each in names] == [RTX_4090.name, RTX_3060.name]
+    assert answer.stderr == ""
+    shown = gpupanel("devices", "--cluster", cluster.address)
+    assert "beta" in shown.stdout
+    assert RTX_3060.name in shown.stdout
+
+
+PROFILE = """
+schema_version = 1
+name = "two nodes"
+[devices]
+visible = ["cpu"]
+[strategy]
+{strategy}
+[model]
+source = "mlp"
+hidden = [16]
+[training]
+epochs = 2
+optimizer = "sgd"
+learning_rate = 0.1
+{cluster}
+"""
+
+
+def test_that_a_run_on_two_nodes_has_the_weights_of_one_device(
+    cluster: RealCluster, tmp_path: Path, runs_dir: Path
+) -> None:
+    one, two = tmp_path / "one.toml", tmp_path / "two.toml"
+    one.write_text(PROFILE.format(strategy="", cluster=""))
+    table = f'[cluster]\naddress = "{cluster.address}"'
+    strategy = 'kind = "multi_worker"\nshares = [50, 14]'
+    two.write_text(PROFILE.format(strategy=strategy, cluster=table))
+    assert forked("run", one, "--json").returncode == 0
+    (alone,) = runs_dir.iterdir()
+
+    answer = gpupanel("run", two, "--json")
+    assert answer.returncode == 0, answer.stderr
+    layout = RunLayout(next(each for each in runs_dir.iterdir() if each != alone))
+    events = list(RunFollower(layout).poll().events)
+    started = [event.name for event in events if isinstance(event, TrainerStarted)]
+    assert started == ["worker 0 on alpha", "worker 1 on beta"]
+    expected, found = saved_weights(RunLayout(alone)), saved_weights(layout)
+    assert expected.keys() == found.keys()
+    for name, weights in expected.items():
+        np.testing.assert_allclose(found[name], weights, rtol=1e-5, atol=1e-6, err_msg=name)
+    lines = layout.telemetry.read_bytes().splitlines()
+    keys = {each.key for each in TelemetrySample.model_validate_json(lines[-1]).readings}
+    assert keys == {"cpu@alpha", "cpu@beta", RTX_4090.uuid, RTX_3060.uuid}
+    assert layout.process_log(1).exists()
+    # The agents are there no longer, either.
+    cluster.until_no_trainer_is_left(10.0)
+
+
+def test_that_a_run_waits_for_its_place_and_hears_a_stop_meanwhile(
+    cluster: RealCluster, tmp_path: Path, runs_dir: Path
+) -> None:
+    first, second = tmp_path / "first.toml", tmp_path / "second.toml"
+    table = f'max_restarts = 1\n[cluster]\naddress = "{cluster.address}"'
+    strategy = 'kind = "multi_worker"\nworkers = 6'
+    text = PROFILE.format(strategy=strategy, cluster=table)
+    first.write_text(text.replace("epochs = 2", "epochs = 100000"))
+    second.write_text(text)
+    assert gpupanel("run", first, "--detach").returncode == 0
+    (holding,) = map(RunLayout, runs_dir.iterdir())
+    wait_for_event(holding, TrainerStarted)
+    assert gpupanel("run", second, "--detach").returncode == 0
+    waiting = RunLayout(next(each for each in runs_dir.iterdir() if each != holding.root))
+    reported = wait_for_event(waiting, ProblemReported)
+    assert reported.problem.code == "cluster_waiting"
+    assert "3 CPUs of alpha, which has 1 free" in reported.problem.message
+    for layout in (waiting, holding):
+        assert gpupanel("stop", layout.root).returncode == 0
+        assert wait_for_event(layout, RunEnded).outcome is Outcome.STOPPED
+    cluster.until_no_trainer_is_left(10.0)
+
+
+def test_that_a_head_that_does_not_answer_is_a_problem_within_seconds() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(ProblemError) as raised:
+        read_cluster(f"127.0.0.1:{port}")
+    (problem,) = raised.value.problems
+    assert problem.code == "cluster_not_found"
+
+
+def test_that_a_server_that_is_no_head_is_a_problem_when_the_time_is_up() -> None:
+    # On every address: Ray takes loopback for the address of the machine.
+    with socket.create_server(("", 0)) as server, pytest.raises(ProblemError) as raised:
+        read_cluster(f"127.0.0.1:{server.getsockname()[1]}", limit_s=3.0)
+    (problem,) = raised.value.problems
+    assert problem.code == "cluster_too_slow"
+
+
+def test_that_a_lost_node_is_listed_as_lost(cluster: RealCluster) -> None:
+    cluster.add("gamma")
+    cluster.raylets["gamma"].kill()
+    reading = read_cluster(cluster.address)
+    gamma = next(node for node in reading.nodes if node.name == "gamma")
+    assert gamma.state is not NodeState.OK
+    assert gamma.report is None
+    assert gamma.reason
+
+
+def test_that_an_address_that_is_none_is_refused_before_anybody_is_asked() -> None:
+    with pytest.raises(ProblemError) as raised:
+        read_cluster("ray://nobody")
+    assert raised.value.problems[0].code == "cluster_address_wrong"
