@@ -13,7 +13,7 @@ from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.allocated_devices import on_allocated, visible_devices_of
-from gpupanel.planning.cluster_nodes import on_nodes, placed_on_nodes
+from gpupanel.planning.job_nodes import on_nodes, placed_on_nodes
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs import found_data
 from gpupanel.runs.data_preview import preview_data

@@ -9,9 +9,9 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from gpupanel.domain.cluster import ClusterSettings
-from gpupanel.domain.cluster_node import NodeAddress, NodeName
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
+from gpupanel.domain.job_node import NodeAddress, NodeName
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.domain.value import Mib, PositiveInt, Value
 

@@ -14,7 +14,7 @@ from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_name import slug
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.planning.cluster_nodes import check_for_nodes
+from gpupanel.planning.job_nodes import check_for_nodes
 
 SIGNAL_BEFORE_S: Final = 180
 """So long before the time limit a run is asked to suspend: a step has to end, and a checkpoint to

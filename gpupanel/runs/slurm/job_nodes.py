@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from gpupanel.devices.child_process import ChildEnd, ask_child
 from gpupanel.domain.child_command import python_module_command
-from gpupanel.domain.cluster_node import ClusterNode
+from gpupanel.domain.job_node import JobNode
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.runs.slurm.task_command import JOB_VARIABLE
 
@@ -24,7 +24,7 @@ def is_job_of_several_nodes() -> bool:
     return bool(os.environ.get(JOB_VARIABLE)) and count.isdecimal() and int(count) > 1
 
 
-def read_nodes() -> tuple[ClusterNode, ...]:
+def read_nodes() -> tuple[JobNode, ...]:
     """Ask each node of this job what it has, the first one first.
 
     Raises:
@@ -44,7 +44,7 @@ def read_nodes() -> tuple[ClusterNode, ...]:
     output = _asked("srun", "--overlap", *each, *asked)
     answers = [line.removeprefix(ANSWER) for line in output.splitlines() if line.startswith(ANSWER)]
     try:
-        found = {node.name: node for node in map(ClusterNode.model_validate_json, answers)}
+        found = {node.name: node for node in map(JobNode.model_validate_json, answers)}
     except ValidationError as error:
         raise ProblemError(_no_answer("A node of the job", str(error))) from error
     missing = [name for name in names if name not in found]

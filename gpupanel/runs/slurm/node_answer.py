@@ -8,7 +8,7 @@ import os
 import socket
 import sys
 
-from gpupanel.domain.cluster_node import ClusterNode
+from gpupanel.domain.job_node import JobNode
 from gpupanel.planning.allocated_devices import visible_devices_of
 from gpupanel.runs.readiness import read_machine
 from gpupanel.runs.slurm.job_nodes import ANSWER
@@ -31,7 +31,7 @@ def main() -> int:
     """Print the answer."""
     last, address_of_last, address_of_first = sys.argv[1:]
     name = os.environ["SLURMD_NODENAME"]
-    node = ClusterNode(
+    node = JobNode(
         name=name,
         address=address_towards(address_of_first if name == last else address_of_last),
         visible_devices=visible_devices_of(os.environ),

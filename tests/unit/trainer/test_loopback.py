@@ -116,5 +116,5 @@ def test_that_a_server_between_nodes_listens_on_the_address_of_its_node_alone(
     narrowed = loopback._narrowed(ANY_6)
     assert socket.inet_ntop(socket.AF_INET6, narrowed[8:24]) == "::ffff:10.0.0.7"
     for address, is_own in (("10.0.0.7", True), ("::ffff:10.0.0.7", True), ("0.0.0.0", False)):
-        assert loopback._is_own(address) is is_own
-    assert not loopback._is_own("10.0.0.70")
+        assert loopback._is_permitted(address) is is_own
+    assert not loopback._is_permitted("10.0.0.70")

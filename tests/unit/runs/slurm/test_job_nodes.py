@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.child_command import python_module_command
-from gpupanel.domain.cluster_node import ClusterNode
+from gpupanel.domain.job_node import JobNode
 from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.slurm.job_nodes import ANSWER, is_job_of_several_nodes, read_nodes
 from gpupanel.runs.slurm.node_answer import address_towards
@@ -49,7 +49,7 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Commands:
 
 
 def line_of(name: str, address: str) -> str:
-    node = ClusterNode(name=name, address=address, visible_devices="0", inventory=CPU_ONLY)
+    node = JobNode(name=name, address=address, visible_devices="0", inventory=CPU_ONLY)
     return ANSWER.decode() + node.model_dump_json()
 
 
@@ -134,7 +134,7 @@ def test_that_a_node_answers_what_it_has_and_how_the_others_reach_it() -> None:
         timeout=60.0,
     )
     (line,) = done.stdout.splitlines()
-    node = ClusterNode.model_validate_json(line.removeprefix(ANSWER))
+    node = JobNode.model_validate_json(line.removeprefix(ANSWER))
     assert (node.name, node.address, node.visible_devices) == ("first", "127.0.0.1", "1,0")
     assert node.inventory.device("cpu") is not None
 

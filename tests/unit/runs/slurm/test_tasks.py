@@ -8,14 +8,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gpupanel.domain.cluster_node import ClusterNode
 from gpupanel.domain.events import RunEnded
+from gpupanel.domain.job_node import JobNode
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.process_environment import LISTEN_VARIABLE
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.planning.cluster_nodes import on_nodes, placed_on_nodes
+from gpupanel.planning.job_nodes import on_nodes, placed_on_nodes
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
@@ -37,7 +37,7 @@ PROFILE = Profile(
 
 def plan_on_nodes() -> LaunchPlan:
     nodes = [
-        ClusterNode(name=name, address=address, visible_devices=None, inventory=CPU_ONLY)
+        JobNode(name=name, address=address, visible_devices=None, inventory=CPU_ONLY)
         for name, address in (("one", "10.0.0.1"), ("two", "10.0.0.2"))
     ]
     moved, inventory, _ = on_nodes(PROFILE, nodes)
@@ -97,7 +97,7 @@ def test_that_a_signal_that_kills_a_task_is_named(srun_log: Path, runs_dir: Path
     end = GangOfTasks(runs_dir).run("lose_a_peer", "kill_itself")
     assert (end.outcome, end.exit_code) == (Outcome.LOST, -9)
     assert end.problem is not None
-    assert end.problem.message == "Worker 1 was killed by SIGKILL (signal 9)."
+    assert end.problem.message == "Worker 1 on two was killed by SIGKILL (signal 9)."
 
 
 def test_that_a_run_for_nodes_asks_for_no_job_where_it_is_in_none(

@@ -3,14 +3,14 @@
 import pytest
 from pydantic import ValidationError
 
-from gpupanel.domain.cluster_node import ClusterNode
 from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
+from gpupanel.domain.job_node import JobNode
 from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.planning.cluster_nodes import check_for_nodes, on_nodes, placed_on_nodes
+from gpupanel.planning.job_nodes import check_for_nodes, on_nodes, placed_on_nodes
 from gpupanel.planning.prepare import prepare
 from tests.fakes.devices import CPU
 
@@ -18,9 +18,9 @@ WORKERS = StrategySettings(kind=StrategyKind.MULTI_WORKER)
 ON_CPU = Profile(devices=DeviceSettings(visible=("cpu",)), strategy=WORKERS)
 
 
-def a_node(name: str, *keys: str, visible: str | None = None) -> ClusterNode:
+def a_node(name: str, *keys: str, visible: str | None = None) -> JobNode:
     gpus = (PhysicalDevice(key=key, kind=DeviceKind.GPU, name="A100") for key in keys)
-    return ClusterNode(
+    return JobNode(
         name=name,
         address=f"10.0.0.{len(name)}",
         visible_devices=visible,
@@ -28,7 +28,7 @@ def a_node(name: str, *keys: str, visible: str | None = None) -> ClusterNode:
     )
 
 
-def planned(profile: Profile, *nodes: ClusterNode) -> tuple[Profile, LaunchPlan]:
+def planned(profile: Profile, *nodes: JobNode) -> tuple[Profile, LaunchPlan]:
     moved, inventory, _ = on_nodes(profile, nodes)
     plan = prepare(moved, inventory).plan
     assert plan is not None

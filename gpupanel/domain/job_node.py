@@ -13,7 +13,7 @@ NodeAddress = Annotated[str, Field(pattern=r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$")]
 """IPv4, by which the other nodes of the job reach it."""
 
 
-class ClusterNode(Value):
+class JobNode(Value):
     """One node of a job.
 
     Attributes:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from gpupanel.domain.cluster_node import ClusterNode
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
+from gpupanel.domain.job_node import JobNode
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
@@ -12,7 +12,7 @@ from gpupanel.planning.allocated_devices import allocated_gpus, on_allocated
 
 
 def on_nodes(
-    profile: Profile, nodes: Sequence[ClusterNode]
+    profile: Profile, nodes: Sequence[JobNode]
 ) -> tuple[Profile, DeviceInventory, tuple[Problem, ...]]:
     """The profile with the GPUs of all nodes in the places of those that it names.
 
@@ -57,7 +57,7 @@ def check_for_nodes(profile: Profile, nodes: int) -> None:
         raise ProblemError(_needs_workers(profile, nodes))
 
 
-def placed_on_nodes(plan: LaunchPlan, nodes: Sequence[ClusterNode]) -> LaunchPlan:
+def placed_on_nodes(plan: LaunchPlan, nodes: Sequence[JobNode]) -> LaunchPlan:
     """The plan with each process on the node that has its devices.
 
     Those on the CPU are divided over the nodes in their order, as evenly as they can be.
