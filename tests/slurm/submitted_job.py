@@ -76,6 +76,16 @@ class Job:
             assert time.monotonic() < end_s, self.log
             time.sleep(0.2)
 
+    @property
+    def minutes_so_far(self) -> int:
+        """Whole minutes that the job has run since it was started the last time."""
+        hours, minutes, _ = self.cluster.job(self.number)["RunTime"].split(":")
+        return 60 * int(hours) + int(minutes)
+
+    def limit_to(self, minutes: int) -> None:
+        """Give the job another time limit."""
+        self.cluster.ask("scontrol", "update", f"JobId={self.number}", f"TimeLimit={minutes}")
+
     def trainers(self) -> list[psutil.Process]:
         """The processes that train, on all nodes, which are this machine."""
         command = ["-P", "-m", "gpupanel.trainer"]
