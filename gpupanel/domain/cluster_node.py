@@ -16,7 +16,7 @@ def _one_address(text: str) -> str:
     address = IPv4Address(text)
     # "Every address" would open the ports to every network that the node is in.
     if address.is_unspecified or address.is_multicast:
-        raise ValueError("it is no address of one node")
+        raise ValueError("it is not the address of one node")
     return str(address)
 
 

@@ -12,6 +12,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.plan_file import read_plan
+from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.supervision.run_processes import processes_of
 from tests.deaths.mortal_run import saved_weights
@@ -28,6 +29,7 @@ pytestmark = [
     pytest.mark.timeout(2 * PATIENCE_S),
 ]
 
+HOSTILE = "a \"b\" 'c' $(touch pwned) `touch pwned` ü 数\n#SBATCH --time=0\r\\"
 SECOND_GPU = TWO_UNEQUAL_GPUS.gpus[1].uuid
 LONG = """
 name = "long"
@@ -59,9 +61,12 @@ def cluster() -> Iterator[SlurmCluster]:
 def test_that_a_job_trains_to_its_end_and_leaves_a_run_of_its_number(
     cluster: SlurmCluster, tmp_path: Path
 ) -> None:
-    job = Job(cluster, parse_profile(SMALL), tmp_path)
+    profile = parse_profile(SMALL).model_copy(update={"name": HOSTILE})
+    job = Job(cluster, profile, tmp_path)
     ended = job.ended()
     assert (ended["JobState"], ended["ExitCode"], ended["Restarts"]) == ("COMPLETED", "0:0", "0")
+    assert read_run_profile(job.layout).name == HOSTILE
+    assert not list(tmp_path.rglob("pwned"))
     assert summarize_run(job.layout).outcome is Outcome.COMPLETED, job.log
     assert job.layout.model.is_file()
     assert not processes_of(job.layout)
