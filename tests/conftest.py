@@ -27,6 +27,7 @@ _FIRST = (
     "tests/unit/trainer/test_parameter_server.py",
     "tests/deaths",
     "tests/e2e",
+    "tests/slurm",
     "tests/sessions",
     "tests/unit/trainer",
     "tests/unit/runs",

@@ -1,15 +1,26 @@
 """A node of a cluster that belongs to the job of a batch system, as it describes itself."""
 
+from ipaddress import IPv4Address
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.value import Value
 
 NodeName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$")]
 """As the batch system calls the node; nothing that a command could take for an option."""
-NodeAddress = Annotated[str, Field(pattern=r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$")]
+
+
+def _one_address(text: str) -> str:
+    address = IPv4Address(text)
+    # "Every address" would open the ports to every network that the node is in.
+    if address.is_unspecified or address.is_multicast:
+        raise ValueError("it is not the address of one node")
+    return str(address)
+
+
+NodeAddress = Annotated[str, AfterValidator(_one_address)]
 """IPv4, by which the other nodes of the job reach it."""
 
 

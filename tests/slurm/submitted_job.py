@@ -12,6 +12,7 @@ import psutil
 from gpupanel.domain.events import Event, StepsDone, decode_event
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.run_name import slug
 from gpupanel.planning.script.slurm import slurm_script
 from gpupanel.runs.supervision.run_processes import processes_of
 from tests.patience import PATIENCE_S
@@ -53,7 +54,7 @@ class Job:
         script.write_text(slurm_script(profile, COMMAND, nodes))
         small = ("--cpus-per-task=1", "--mem=1000", "--output=%j.log", *options)
         self.number = cluster.submit(script, *small, variables=variables)
-        self.layout = RunLayout(folder / "runs" / f"{profile.name}-{self.number}")
+        self.layout = RunLayout(folder / "runs" / f"{slug(profile.name)}-{self.number}")
 
     @property
     def log(self) -> str:
@@ -75,6 +76,16 @@ class Job:
         while not is_so():
             assert time.monotonic() < end_s, self.log
             time.sleep(0.2)
+
+    @property
+    def minutes_so_far(self) -> int:
+        """Whole minutes that the job has run since it was started the last time."""
+        hours, minutes, _ = self.cluster.job(self.number)["RunTime"].split(":")
+        return 60 * int(hours) + int(minutes)
+
+    def limit_to(self, minutes: int) -> None:
+        """Give the job another time limit."""
+        self.cluster.ask("scontrol", "update", f"JobId={self.number}", f"TimeLimit={minutes}")
 
     def trainers(self) -> list[psutil.Process]:
         """The processes that train, on all nodes, which are this machine."""

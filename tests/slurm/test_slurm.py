@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpupanel.domain.events import CheckpointSaved, RunRestarted
+from gpupanel.domain.events import CheckpointSaved, RunRestarted, TrainingResumed
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.plan_file import read_plan
+from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.supervision.run_processes import processes_of
 from tests.deaths.mortal_run import saved_weights
@@ -28,6 +29,7 @@ pytestmark = [
     pytest.mark.timeout(2 * PATIENCE_S),
 ]
 
+HOSTILE = "a \"b\" 'c' $(touch pwned) `touch pwned` ü 数\n#SBATCH --time=0\r\\"
 SECOND_GPU = TWO_UNEQUAL_GPUS.gpus[1].uuid
 LONG = """
 name = "long"
@@ -41,11 +43,11 @@ source = "mlp"
 hidden = [64]
 dropout = 0.2
 [training]
-epochs = 500
+epochs = 1500
 global_batch_size = 8
 seed = 5
 tensorboard = false
-checkpoint_every_epochs = 500
+checkpoint_every_epochs = 1500
 """
 """Some minutes, with dropout: what is random goes on where it was."""
 
@@ -59,9 +61,12 @@ def cluster() -> Iterator[SlurmCluster]:
 def test_that_a_job_trains_to_its_end_and_leaves_a_run_of_its_number(
     cluster: SlurmCluster, tmp_path: Path
 ) -> None:
-    job = Job(cluster, parse_profile(SMALL), tmp_path)
+    profile = parse_profile(SMALL).model_copy(update={"name": HOSTILE})
+    job = Job(cluster, profile, tmp_path)
     ended = job.ended()
     assert (ended["JobState"], ended["ExitCode"], ended["Restarts"]) == ("COMPLETED", "0:0", "0")
+    assert read_run_profile(job.layout).name == HOSTILE
+    assert not list(tmp_path.rglob("pwned"))
     assert summarize_run(job.layout).outcome is Outcome.COMPLETED, job.log
     assert job.layout.model.is_file()
     assert not processes_of(job.layout)
@@ -72,19 +77,23 @@ def test_that_the_time_limits_signal_suspends_the_run_and_that_the_job_continues
     cluster: SlurmCluster, tmp_path: Path, runs_dir: Path
 ) -> None:
     profile = parse_profile(LONG)
+    job = Job(cluster, profile, tmp_path, "--time=60", "--signal=B:USR1@115")
+    job.until_it_steps()
     # Slurm looks for time limits twice a minute: the signal comes within half a minute.
-    job = Job(cluster, profile, tmp_path, "--time=1", "--signal=B:USR1@55")
+    job.limit_to(job.minutes_so_far + 2)
+    job.until(lambda: summarize_run(job.layout).outcome is not None)
+    assert summarize_run(job.layout).outcome is Outcome.SUSPENDED, job.log
+    job.until(lambda: cluster.job(job.number)["Restarts"] == "1")
+    job.limit_to(60)
     undisturbed = tmp_path / "undisturbed.toml"
     undisturbed.write_text(LONG)
     alone = (COMMAND, "run", str(undisturbed), "--run-name", "alone")
     subprocess.run(alone, check=True, capture_output=True, timeout=PATIENCE_S)
     ended = job.ended()
-    assert ended["JobState"] == "COMPLETED", job.log
-    assert int(ended["Restarts"]) >= 1
-    events = job.events()
-    restarts = [event for event in events if isinstance(event, RunRestarted)]
-    assert len(restarts) == int(ended["Restarts"])
-    assert sum(isinstance(event, CheckpointSaved) for event in events) > len(restarts)
+    assert (ended["JobState"], ended["Restarts"]) == ("COMPLETED", "1"), job.log
+    kinds = [type(event) for event in job.events()]
+    assert (kinds.count(RunRestarted), kinds.count(TrainingResumed)) == (1, 1)
+    assert CheckpointSaved in kinds[: kinds.index(RunRestarted)]
     weights, expected = map(saved_weights, (job.layout, RunLayout(runs_dir / "alone")))
     assert weights.keys() == expected.keys()
     for name, values in weights.items():

@@ -59,7 +59,7 @@ def process_environments(plan: LaunchPlan) -> tuple[dict[str, str], ...]:
     gang = plan.gang
     if len(gang) == 1:
         return ({PROCESS_VARIABLE: "0", **_NCCL, **allowed(gang[0].environment)},)
-    addresses = [process.address or _LOOPBACK for process in gang]
+    addresses = [_address(process) for process in gang]
     ports = free_ports(len(gang))
     endpoints = [f"{address}:{port}" for address, port in zip(addresses, ports, strict=True)]
     return tuple(
@@ -113,9 +113,14 @@ def allowed(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in environment.items() if name in PLANNED_VARIABLES}
 
 
+def _address(process: PlannedProcess) -> str:
+    """Where it listens: only as a task on a node elsewhere than on loopback."""
+    return process.address if process.node and process.address else _LOOPBACK
+
+
 def _network(process: PlannedProcess) -> dict[str, str]:
-    """Where it listens; between nodes NCCL finds the interface, or the person's shell names it."""
-    return _NCCL if process.address is None else {LISTEN_VARIABLE: process.address}
+    """Between nodes NCCL finds the interface by itself, or the person's shell names it."""
+    return {LISTEN_VARIABLE: _address(process)} if process.node else _NCCL
 
 
 def _cluster(gang: Sequence[PlannedProcess], endpoints: Sequence[str]) -> dict[str, list[str]]:

@@ -24,7 +24,13 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder
 from gpupanel.runs.slurm.task_command import exit_code_of_task, task_command
 from gpupanel.runs.supervision.cluster import allowed, process_environments
-from gpupanel.runs.supervision.liveness import Frozen, Liveness, process_activity
+from gpupanel.runs.supervision.liveness import (
+    FROZEN_AFTER_S,
+    TASK_FROZEN_AFTER_S,
+    Frozen,
+    Liveness,
+    process_activity,
+)
 from gpupanel.runs.supervision.run_processes import end_processes_of
 from gpupanel.runs.supervision.trainer_process import signal_group, start_trainer
 
@@ -62,7 +68,8 @@ class Member:
         self._process = started
         self._is_task = planned.node is not None
         self._watched = _process(started.pid)
-        self._liveness = Liveness(time.monotonic())
+        silent_s = TASK_FROZEN_AFTER_S if self._is_task else FROZEN_AFTER_S
+        self._liveness = Liveness(time.monotonic(), silent_s)
         self._observed_s = 0.0
 
     @property

@@ -11,6 +11,10 @@ from gpupanel.files.guarded_files import status
 FROZEN_AFTER_S = 8.0
 """A process beats once a second: so long without a beat and without work is no delay any more."""
 
+TASK_FROZEN_AFTER_S = 120.0
+"""The same of a task on another node, whose work is not seen, and its heartbeat by a shared disk:
+one that imports TensorFlow there may be silent for long."""
+
 STOPPED_S = 4.0
 """A stop that is taken back at once is forgiven."""
 
@@ -50,9 +54,14 @@ class Liveness:
     long, but it works; one that waits for other processes or sleeps does not work, but its heart
     beats. Only where both have ceased is nobody there. Times are those of the observer: the clocks
     of files are only compared with themselves.
+
+    Args:
+        now_s: By the observer's clock.
+        frozen_after_s: So long without a beat and without work.
     """
 
-    def __init__(self, now_s: float) -> None:
+    def __init__(self, now_s: float, frozen_after_s: float = FROZEN_AFTER_S) -> None:
+        self._frozen_after_s = frozen_after_s
         self._last: Activity | None = None
         self._alive_s = now_s
         self._observed_s = now_s
@@ -72,7 +81,7 @@ class Liveness:
             self._stopped_since_s = now_s
         if self._stopped_since_s is not None and now_s - self._stopped_since_s >= STOPPED_S:
             return Frozen.STOPPED
-        if now_s - self._alive_s < FROZEN_AFTER_S:
+        if now_s - self._alive_s < self._frozen_after_s:
             return None
         return Frozen.NEVER_BEGAN if activity.beat is None else Frozen.SILENT
 

@@ -135,7 +135,9 @@ def test_that_a_plan_names_no_node_that_a_command_takes_for_something_else(name:
         PlannedProcess(node=name)
 
 
-@pytest.mark.parametrize("address", ["", "::1", "host", "10.0.0.1:80", "10.0.0.1\n", "10.0.0"])
+@pytest.mark.parametrize(
+    "address", ["", "::1", "host", "10.0.0.1:80", "10.0.0.1\n", "10.0.0", "0.0.0.0", "224.0.0.1"]
+)
 def test_that_a_plan_names_addresses_by_their_numbers(address: str) -> None:
     assert PlannedProcess(address="10.0.0.1").address
     with pytest.raises(ValidationError):

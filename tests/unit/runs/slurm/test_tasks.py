@@ -135,6 +135,15 @@ def test_that_processes_of_one_machine_stay_on_loopback() -> None:
         assert "127.0.0.1:" in environment["TF_CONFIG"]
 
 
+def test_that_an_address_without_a_node_opens_no_port_to_a_network() -> None:
+    """As in the plan of a run that came from somebody else."""
+    plan = plan_on_nodes()
+    processes = tuple(each.model_copy(update={"node": None}) for each in plan.processes)
+    for environment in process_environments(plan.model_copy(update={"processes": processes})):
+        assert ADDRESS_VARIABLE not in environment
+        assert "10.0.0." not in environment["TF_CONFIG"]
+
+
 def test_that_only_what_slurm_sets_is_set_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     variables = {"CUDA_VISIBLE_DEVICES": "GPU-a", "TF_CONFIG": "{}"}

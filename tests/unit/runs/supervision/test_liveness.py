@@ -5,7 +5,13 @@ from pathlib import Path
 
 import psutil
 
-from gpupanel.runs.supervision.liveness import Activity, Frozen, Liveness, process_activity
+from gpupanel.runs.supervision.liveness import (
+    TASK_FROZEN_AFTER_S,
+    Activity,
+    Frozen,
+    Liveness,
+    process_activity,
+)
 
 
 def after(looks: Sequence[Activity], interval_s: float = 0.5) -> Frozen | None:
@@ -63,3 +69,12 @@ def test_that_a_process_is_observed(tmp_path: Path) -> None:
     again = process_activity(psutil.Process(), heartbeat)
     assert again is not None
     assert again.beat == heartbeat.stat().st_mtime
+
+
+def test_that_a_task_on_another_node_may_be_silent_for_longer() -> None:
+    here, there = Liveness(0.0), Liveness(0.0, TASK_FROZEN_AFTER_S)
+    silent = Activity(beat=None, processor_s=0.0)
+    for second in range(1, int(TASK_FROZEN_AFTER_S)):
+        seen = here.observe(silent, float(second)), there.observe(silent, float(second))
+    assert seen == (Frozen.NEVER_BEGAN, None)
+    assert there.observe(silent, TASK_FROZEN_AFTER_S + 1.0) is Frozen.NEVER_BEGAN
