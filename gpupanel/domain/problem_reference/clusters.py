@@ -78,6 +78,12 @@ CHAPTER: Final = ProblemChapter(
             "It was ended or lost, or is called otherwise.",
             "Start it again, or resume the run with a profile for the nodes that are there.",
         ),
+        "cluster_gives_other_gpus": ProblemEntry(
+            "Ray has reserved other GPUs of a node than the profile names.",
+            "Ray counts GPUs, and others of its programs have reserved some of that node.",
+            "Choose all GPUs of a node, or those that are free; where GPUs of a node are unequal, "
+            "start Ray there with `CUDA_DEVICE_ORDER=PCI_BUS_ID`.",
+        ),
         "cluster_too_small": ProblemEntry(
             "A node can never give the run what it needs there.",
             "Ray was started with fewer CPUs or GPUs than the run has processes there.",

@@ -202,6 +202,7 @@ class AgentOrder(Value):
         network: Where processes are to listen, as the profile says.
         address: By which the cluster knows the node.
         count: Of the processes, for their ports.
+        gpus: Keys of the GPUs that they use, which have to be reserved.
         starts: The processes.
     """
 
@@ -209,4 +210,5 @@ class AgentOrder(Value):
     network: str = ""
     address: str = ""
     count: int = 0
+    gpus: tuple[str, ...] = ()
     starts: tuple[ProcessStart, ...] = ()

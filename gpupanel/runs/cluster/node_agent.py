@@ -28,6 +28,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.cluster.listening import address_in, interfaces_here
 from gpupanel.runs.cluster.messages import AgentOrder, AgentReady, NodeSeen, ProcessSeen
+from gpupanel.runs.cluster.reserved_gpus import check_reserved, reserved_gpus
 from gpupanel.runs.supervision.cluster import free_ports
 from gpupanel.runs.supervision.liveness import process_activity
 from gpupanel.runs.supervision.run_processes import await_end_of_processes, end_processes_of
@@ -91,9 +92,13 @@ class NodeAgent:
                 end_processes_of(layout)
             address, interface = address_in(wanted.network, wanted.address, interfaces_here())
             ports = free_ports(wanted.count, address)
+            self._sampler = DeviceSampler()
+            if wanted.gpus:
+                visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+                reserved = reserved_gpus(visible, self._sampler.inventory())
+                check_reserved(wanted.gpus, reserved, platform.node())
         except ProblemError as error:
             return ready.model_copy(update={"problem": error.problems[0]}).model_dump_json()
-        self._sampler = DeviceSampler()
         found = {"address": address, "interface": interface, "ports": ports}
         return ready.model_copy(update=found).model_dump_json()
 

@@ -137,6 +137,7 @@ class GangDriver:
                 network=self.wanted.cluster.network,
                 address=bundle.address,
                 count=len(bundle.places),
+                gpus=bundle.gpus,
             )
             for bundle in bundles
         ]
