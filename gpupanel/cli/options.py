@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from gpupanel.domain.cluster import AUTO
+
 ProfileArgument = Annotated[
     Path, typer.Argument(metavar="PROFILE", help="A profile: a .toml file.", show_default=False)
 ]
@@ -21,6 +23,15 @@ RunsDirOption = Annotated[
         show_default=False,
     ),
 ]
+ClusterAddressArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="ADDRESS",
+        help="With --cluster: host:port of its head; otherwise the cluster that this machine is a "
+        "node of.",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 TrustOption = Annotated[
     bool,
@@ -32,3 +43,16 @@ TrustOption = Annotated[
 DetachOption = Annotated[
     bool, typer.Option("--detach", help="Return at once; the run continues in the background.")
 ]
+
+
+def cluster_asked(address: str | None, *, cluster: bool) -> str | None:
+    """The address of the cluster that a verb is asked about; ``None``: this machine.
+
+    Raises:
+        BadParameter: There is an address, and nobody asked about a cluster.
+    """
+    if cluster:
+        return address or AUTO
+    if address is not None:
+        raise typer.BadParameter("an address needs --cluster", param_hint="ADDRESS")
+    return None

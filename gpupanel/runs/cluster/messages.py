@@ -15,10 +15,15 @@ from gpupanel.domain.value import Value
 
 
 class DevicesWanted(Value):
-    """Answer once what is in the cluster, as a :class:`~gpupanel.domain.cluster.ClusterAnswer`."""
+    """Answer once what is in the cluster, as a :class:`~gpupanel.domain.cluster.ClusterAnswer`.
+
+    Attributes:
+        file: A file of this machine that every node should see by its path; empty: none.
+    """
 
     kind: Literal["devices"] = "devices"
     address: ClusterAddress
+    file: str = ""
 
 
 class PlaceWanted(Value):

@@ -57,8 +57,16 @@ class NodeAgent:
         self._sampled_s = 0.0
         self._raylet = os.getppid()
 
-    def report(self) -> str:
-        """What is here now: a :class:`~gpupanel.domain.cluster.NodeReport` as JSON."""
+    def clock(self) -> float:
+        """Seconds since the epoch by the clock of this node."""
+        return time.time()
+
+    def report(self, file: str = "") -> str:
+        """What is here now: a :class:`~gpupanel.domain.cluster.NodeReport` as JSON.
+
+        Args:
+            file: One that should be here, in a folder where runs are kept; empty: none.
+        """
         with DeviceSampler(wait_s=PATIENT_S) as sampler:
             inventory = sampler.inventory()
             time.sleep(_BUSY_S)
@@ -70,6 +78,7 @@ class NodeAgent:
             tensorflow=None if tensorflow is None else tensorflow[1],
             ray=_version("ray"),
             clock_s=time.time(),
+            sees_folder=_sees(Path(file)) if file else None,
             inventory=inventory,
             sample=sample,
         ).model_dump_json()
@@ -178,6 +187,10 @@ class NodeAgent:
 
 def _without_rays(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in environment.items() if not name.startswith(_RAYS)}
+
+
+def _sees(file: Path) -> bool:
+    return file.is_file() and os.access(file.parent, os.W_OK)
 
 
 def _check_folder(layout: RunLayout) -> None:

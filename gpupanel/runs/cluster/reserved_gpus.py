@@ -38,8 +38,8 @@ def check_reserved(wanted: Sequence[str], reserved: Sequence[str], node: str) ->
                 code="cluster_gives_other_gpus",
                 field="devices.visible",
                 message=f"Ray has not reserved {', '.join(missing)} of {node} for the run, but "
-                f"{', '.join(reserved) or 'no GPU that is known'}: others may use what was chosen.",
-                hint="Choose those that Ray gives, or all GPUs of the node, or wait until the others are "
-                "free.",
+                f"{', '.join(reserved) or 'none that is known'}: others may use what was chosen.",
+                hint="Choose those that Ray gives, or all GPUs of the node, or wait until the "
+                "others are free.",
             )
         )

@@ -11,6 +11,7 @@ from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder, status
+from gpupanel.planning.cluster_check import is_public
 from gpupanel.runs.cluster.driver_process import DriverProcess
 from gpupanel.runs.cluster.messages import (
     DriverWord,
@@ -283,9 +284,10 @@ def _waiting(reason: str) -> Problem:
 
 def _ports_open(places: tuple[ReadyPlace, ...]) -> Problem:
     listed = ", ".join(f"{each.address}:{each.port} ({each.interface})" for each in places)
+    exposed = any(is_public(each.address) for each in places)
     return Problem(
         code="cluster_ports_open",
-        severity=Severity.HINT,
+        severity=Severity.WARNING if exposed else Severity.HINT,
         field="cluster.network",
         message="The processes of this run communicate over ports without authentication: whoever "
         "reaches them can end the run, or read and write files as you.",

@@ -73,6 +73,17 @@ def test_that_the_terminal_prints_nodes_and_devices_and_no_word_of_rays(
     assert RTX_3060.name in shown.stdout
 
 
+def test_that_the_doctor_asks_each_node(cluster: RealCluster) -> None:
+    answer = gpupanel("doctor", "--cluster", cluster.address, "--json")
+    document = json.loads(answer.stdout)
+    assert answer.returncode == 0, document["problems"]
+    assert document["ok"]
+    skews = [abs(node["clock_skew_s"]) for node in document["nodes"]]
+    assert len(skews) == 2
+    assert max(skews) < 5.0
+    assert document["nodes"][1]["tensorflow"]
+
+
 PROFILE = """
 schema_version = 1
 name = "two nodes"
