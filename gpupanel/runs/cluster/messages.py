@@ -10,6 +10,7 @@ from pydantic import Field, TypeAdapter
 from gpupanel.domain.cluster import ClusterAddress, ClusterSettings
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.request import Request
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.value import Value
 
@@ -70,6 +71,17 @@ class SignalWanted(Value):
     number: int
 
 
+class RequestWanted(Value):
+    """Let the process that leads see what a person asked of the run.
+
+    The request is a file in the run's folder; on a network's file system another machine may see
+    that late.
+    """
+
+    kind: Literal["request"] = "request"
+    request: Request
+
+
 class EndWanted(Value):
     """Kill whatever of the run is on the nodes, and end."""
 
@@ -77,7 +89,8 @@ class EndWanted(Value):
 
 
 DriverOrder = Annotated[
-    DevicesWanted | GangWanted | StartWanted | SignalWanted | EndWanted, Field(discriminator="kind")
+    DevicesWanted | GangWanted | StartWanted | SignalWanted | RequestWanted | EndWanted,
+    Field(discriminator="kind"),
 ]
 DRIVER_ORDER: TypeAdapter[DriverOrder] = TypeAdapter(DriverOrder)
 
@@ -129,6 +142,8 @@ class ProcessSeen(Value):
         exit_code: ``None`` while it is there; negative: the signal that killed it.
         beat: When its heartbeat was last seen; ``None``: never.
         processor_s: Seconds of processor that it has used; ``None``: not known now.
+        lines: What it has reported since the last time: events.
+        read_bytes: How far the file of its events was read by then.
     """
 
     place: int
@@ -138,6 +153,8 @@ class ProcessSeen(Value):
     processor_s: float | None = None
     is_stopped: bool = False
     is_held: bool = False
+    lines: tuple[str, ...] = ()
+    read_bytes: int = 0
 
 
 class NodeSeen(Value):

@@ -25,10 +25,13 @@ from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.cluster import NodeReport
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import touch
 from gpupanel.runs.cluster.listening import address_in, interfaces_here
 from gpupanel.runs.cluster.messages import AgentOrder, AgentReady, NodeSeen, ProcessSeen
 from gpupanel.runs.cluster.reserved_gpus import check_reserved, reserved_gpus
+from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.supervision.cluster import free_ports
 from gpupanel.runs.supervision.liveness import process_activity
 from gpupanel.runs.supervision.run_processes import await_end_of_processes, end_processes_of
@@ -52,6 +55,7 @@ class NodeAgent:
 
     def __init__(self) -> None:
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._events: dict[int, LineTail] = {}
         self._layout: RunLayout | None = None
         self._sampler: DeviceSampler | None = None
         self._sampled_s = 0.0
@@ -124,6 +128,7 @@ class NodeAgent:
         layout = RunLayout(Path(wanted.root))
         command = python_module_command("gpupanel.trainer", wanted.root)
         for each in wanted.starts:
+            self._events[each.place] = LineTail(layout.process_events(each.place))
             self._processes[each.place] = start_trainer(
                 layout, each.place, command, _without_rays(os.environ), each.environment
             )
@@ -151,6 +156,11 @@ class NodeAgent:
         for process in self._processes.values():
             signal_group(process, signal.Signals(number))
 
+    def show_request(self, request: str) -> None:
+        """Have the processes here see what a person asked of the run."""
+        if self._layout is not None:
+            touch(self._layout.requests / Request(request), self._layout.root)
+
     def end(self) -> None:
         """Kill whatever of the run is left here, and wait for it."""
         self.signal(signal.SIGKILL)
@@ -163,9 +173,17 @@ class NodeAgent:
             self._sampler = None
 
     def _seen(self, place: int) -> ProcessSeen:
-        process = self._processes[place]
+        process, events = self._processes[place], self._events[place]
+        # Asked first: the last words of one that has ended are read then.
         exit_code = process.poll()
-        seen = ProcessSeen(place=place, pid=process.pid, exit_code=exit_code)
+        lines = _new_lines(events)
+        seen = ProcessSeen(
+            place=place,
+            pid=process.pid,
+            exit_code=exit_code,
+            lines=lines,
+            read_bytes=events.place.offset,
+        )
         if exit_code is not None or self._layout is None:
             return seen
         try:
@@ -183,6 +201,16 @@ class NodeAgent:
                 "is_held": activity.is_held,
             }
         )
+
+
+def _new_lines(events: LineTail) -> tuple[str, ...]:
+    try:
+        lines = events.read()
+        while events.has_more:
+            lines += events.read()
+    except OSError:
+        return ()  # not now: a disk that does not answer
+    return tuple(line.decode(errors="replace") for line in lines)
 
 
 def _without_rays(environment: Mapping[str, str]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from gpupanel.devices.private_network import (
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder
 from gpupanel.runs.supervision.cluster import allowed, process_environments
@@ -164,6 +165,9 @@ class Gang:
         """Send a signal to every process."""
         for member in self.members:
             member.signal(number)
+
+    def show_request(self, request: Request) -> None:
+        """Nothing is to be done: processes of this machine see it."""
 
     def end(self) -> None:
         """Kill whatever is left, what the processes have started too, and wait for it."""
