@@ -11,6 +11,7 @@ their supervisor is gone: they save and end.
 import os
 import platform
 import signal
+import threading
 import time
 from collections.abc import Mapping
 from importlib import metadata
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 _BUSY_S: Final = 0.2
 """How long to observe the processor to say how busy it is: the kernel counts in ticks of 10 ms."""
 _SAMPLE_INTERVAL_S: Final = 0.5
+_ABANDONED_S: Final = 15.0
+"""Without a call for so long nobody looks after the run any more, as where the network broke: what
+was started here is ended, before those on other nodes continue without it."""
 _ORPHANS_S: Final = 20.0
 """Processes of the run that lost their supervisor here have this long to save and end."""
 _RAYS: Final = ("RAY_", "OMP_NUM_THREADS", "PYTHONBREAKPOINT", "CUDA_VISIBLE_DEVICES")
@@ -60,6 +64,7 @@ class NodeAgent:
         self._sampler: DeviceSampler | None = None
         self._sampled_s = 0.0
         self._raylet = os.getppid()
+        self._called_s = time.monotonic()
 
     def clock(self) -> float:
         """Seconds since the epoch by the clock of this node."""
@@ -132,12 +137,15 @@ class NodeAgent:
             self._processes[each.place] = start_trainer(
                 layout, each.place, command, _without_rays(os.environ), each.environment
             )
+        self._called_s = time.monotonic()
+        threading.Thread(target=self._end_when_abandoned, name="abandoned", daemon=True).start()
         pids = {place: process.pid for place, process in self._processes.items()}
         seen = tuple(ProcessSeen(place=place, pid=pid) for place, pid in pids.items())
         return NodeSeen(processes=seen).model_dump_json()
 
     def poll(self) -> str:
         """What the processes are doing, and twice a second what the devices report."""
+        self._called_s = time.monotonic()
         processes = tuple(self._seen(place) for place in self._processes)
         inventory, sample = None, None
         now_s = time.monotonic()
@@ -171,6 +179,13 @@ class NodeAgent:
         if self._sampler is not None:
             self._sampler.close()
             self._sampler = None
+
+    def _end_when_abandoned(self) -> None:
+        while time.monotonic() - self._called_s < _ABANDONED_S:
+            time.sleep(1.0)
+        self.signal(signal.SIGKILL)
+        for process in self._processes.values():
+            process.wait()
 
     def _seen(self, place: int) -> ProcessSeen:
         process, events = self._processes[place], self._events[place]
