@@ -16,7 +16,7 @@ import psutil
 
 from tests.patience import PATIENCE_S
 
-_VARIABLE = "GPUPANEL_TEST_CLUSTER"
+CLUSTER_VARIABLE = "GPUPANEL_TEST_CLUSTER"
 """In the environment of everything that belongs to a cluster, and of what that starts."""
 
 
@@ -29,12 +29,13 @@ class RealCluster:
     """
 
     folder: Path
-    host: "subprocess.Popen[str]"
+    host: "subprocess.Popen[str] | None"
     address: str = ""
     head: psutil.Process | None = None
     raylets: dict[str, psutil.Process] = field(default_factory=dict)
 
     def add(self, name: str, environment: Mapping[str, str] | None = None, cpus: int = 4) -> None:
+        assert self.host is not None
         assert self.host.stdin is not None
         assert self.host.stdout is not None
         wanted = {"node_name": name, "num_cpus": cpus, "num_gpus": 0}
@@ -51,7 +52,7 @@ class RealCluster:
         found = []
         for process in psutil.process_iter():
             try:
-                is_of_it = process.environ().get(_VARIABLE) == str(self.folder)
+                is_of_it = process.environ().get(CLUSTER_VARIABLE) == str(self.folder)
                 if is_of_it and process.status() != psutil.STATUS_ZOMBIE:
                     found.append(process)
             except psutil.Error:
@@ -89,7 +90,7 @@ def real_cluster(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
-            env=os.environ | {_VARIABLE: str(folder), "RAY_USAGE_STATS_ENABLED": "0"},
+            env=os.environ | {CLUSTER_VARIABLE: str(folder), "RAY_USAGE_STATS_ENABLED": "0"},
             text=True,
         )
     real = RealCluster(folder, host)

@@ -1,5 +1,8 @@
-"""The nodes of a cluster and the devices in them, for people."""
+"""The nodes of a cluster and the devices in them, for people and for scripts."""
 
+from typing import Any
+
+from gpupanel.cli.device_document import device_document
 from gpupanel.cli.device_table import device_table, process_table
 from gpupanel.cli.literal_console import styled
 from gpupanel.cli.output import NONE_GIVEN, answers
@@ -13,6 +16,29 @@ def print_cluster(reading: ClusterReading) -> None:
     for node in reading.nodes:
         answers.print()
         _print_node(node, is_here=node.id == reading.here)
+
+
+def cluster_document(reading: ClusterReading) -> dict[str, Any]:
+    """The cluster as scripts read it."""
+    return {
+        "address": reading.address,
+        "ray": reading.ray,
+        "here": reading.here,
+        "nodes": [_node_document(node) for node in reading.nodes],
+    }
+
+
+def _node_document(node: ClusterNode) -> dict[str, Any]:
+    """What is known of a node, and its devices as this verb gives those of a machine."""
+    document = node.model_dump(mode="json", exclude={"report"})
+    report = node.report
+    said = ("gpupanel", "python", "tensorflow", "ray", "clock_s")
+    document |= {name: None if report is None else getattr(report, name) for name in said}
+    if report is None:
+        return {**document, "driver": None, "devices": []}
+    inventory, sample = report.inventory, report.sample
+    devices = [device_document(device, inventory, sample) for device in inventory.devices]
+    return {**document, "driver": inventory.driver, "devices": devices}
 
 
 def _print_node(node: ClusterNode, *, is_here: bool) -> None:

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from gpupanel.domain.cluster import AUTO
+
 ProfileArgument = Annotated[
     Path, typer.Argument(metavar="PROFILE", help="A profile: a .toml file.", show_default=False)
 ]
@@ -18,6 +20,15 @@ RunsDirOption = Annotated[
         "--runs-dir",
         metavar="DIR",
         help="The folder of runs; otherwise $GPUPANEL_RUNS_DIR or the user's data folder.",
+        show_default=False,
+    ),
+]
+ClusterAddressArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="ADDRESS",
+        help="With --cluster: host:port of its head; otherwise the cluster that this machine is a "
+        "node of.",
         show_default=False,
     ),
 ]
@@ -50,3 +61,16 @@ AllocatedOption = Annotated[
         "in the places of those that the profile names.",
     ),
 ]
+
+
+def cluster_asked(address: str | None, *, cluster: bool) -> str | None:
+    """The address of the cluster that a verb is asked about; ``None``: this machine.
+
+    Raises:
+        BadParameter: There is an address, and nobody asked about a cluster.
+    """
+    if cluster:
+        return address or AUTO
+    if address is not None:
+        raise typer.BadParameter("an address needs --cluster", param_hint="ADDRESS")
+    return None

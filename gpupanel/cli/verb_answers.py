@@ -88,7 +88,8 @@ ANSWERS: Final[Mapping[str, VerbAnswer]] = {
     ),
     "doctor": VerbAnswer(
         ("ok", *_of(DoctorReport)),
-        "`command` does all that commands can do about it.",
+        "`command` does all that commands can do about it. With `--cluster` the keys are those of "
+        "`devices --cluster`, with `ok` and `problems`.",
         {0: "no problems found", 1: "something is wrong"},
     ),
     "check": VerbAnswer(

@@ -76,6 +76,8 @@ class NodeReport(Value):
         gpupanel: Version; of Python, TensorFlow and Ray likewise.
         tensorflow: ``None`` where it is not installed there.
         clock_s: Seconds since the epoch by the node's clock.
+        sees_folder: Whether it finds a file of the asking machine's there and may write beside it;
+            ``None``: nobody asked.
     """
 
     gpupanel: str
@@ -83,6 +85,7 @@ class NodeReport(Value):
     tensorflow: str | None = None
     ray: str = ""
     clock_s: float
+    sees_folder: bool | None = None
     inventory: DeviceInventory
     sample: TelemetrySample
 
@@ -98,6 +101,8 @@ class ClusterNode(Value):
         reason: Why it is silent or lost, as far as the cluster knows.
         cpus: What Ray may give away there; likewise GPUs.
         cpus_free: What nobody has reserved in the cluster; ``None``: not known.
+        clock_skew_s: How far its clock is ahead of that of the node that asked; ``None``: not
+            known.
         report: ``None`` where it did not answer.
     """
 
@@ -110,6 +115,7 @@ class ClusterNode(Value):
     gpus: float = 0.0
     cpus_free: float | None = None
     gpus_free: float | None = None
+    clock_skew_s: float | None = None
     report: NodeReport | None = None
 
 

@@ -18,6 +18,10 @@ LISTEN_VARIABLE = "GPUPANEL_LISTEN"
 """The address on which the process's server listens for others of its run on other nodes of a
 cluster. Not set: loopback."""
 
+NODE_VARIABLE = "GPUPANEL_NODE"
+"""The node of a cluster that the process is on: its events have a file of their own, which the
+supervisor takes them from. Not set: it appends them to those of the run."""
+
 NETWORK_READY = "ready"
 """What the process says that made a network and keeps it for its supervisor."""
 

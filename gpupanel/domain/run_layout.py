@@ -88,6 +88,13 @@ class RunLayout:
         """The truth about the run, one event a line."""
         return self.root / "events.jsonl"
 
+    def process_events(self, place: int) -> Path:
+        """The events of one process on a node of a cluster, until the supervisor has taken them.
+
+        Several machines that append to one file of a network's file system write over each other.
+        """
+        return self.root / f"events-{place}.jsonl"
+
     @property
     def reserve(self) -> Path:
         """Space that is given up for the supervisor's last words when the disk is full."""

@@ -132,9 +132,9 @@ class StrategySettings(Value):
     )
     workers: PlaceCount | None = setting(
         "Workers",
-        "How many worker processes share the chosen devices, all on this machine and "
-        "reachable from it only, or, of a job of a cluster, on its nodes. By default one for each "
-        "GPU, or two on the CPU.",
+        "How many worker processes share the chosen devices: on this machine, reachable from it "
+        "only, or on the nodes of a cluster or of a job. By default one for each GPU, or two on "
+        "the CPU; of a cluster one for each node's CPU.",
         default=None,
         unit="worker",
         off="one per GPU, or 2 on the CPU",

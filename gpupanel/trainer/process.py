@@ -1,5 +1,6 @@
 """The training process from start to end: whatever happens, it says how it ended."""
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,11 @@ from pathlib import Path
 from gpupanel.domain.events import ProblemReported, TrainingEnded
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STATUS
+from gpupanel.domain.process_environment import (
+    NO_SPACE_STATUS,
+    NODE_VARIABLE,
+    PORT_TAKEN_STATUS,
+)
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.patient_log import MAY_PASS, NO_SPACE
 from gpupanel.files.process_log import write_to_process_log
@@ -86,7 +91,7 @@ def train_run(root: Path, work: Work | None = None) -> int:
         :data:`~gpupanel.domain.process_environment.PORT_TAKEN_STATUS` when it needs another port.
     """
     try:
-        writer = EventWriter(RunLayout(root).events, leads=process_place() == 0)
+        writer = EventWriter(_events_file(RunLayout(root)), leads=process_place() == 0)
     except OSError as error:
         (problem,) = problems_of(error)
         write_to_process_log(problem.message, problem.detail)
@@ -98,6 +103,11 @@ def train_run(root: Path, work: Work | None = None) -> int:
         except Exception as error:  # noqa: BLE001 - the last resort: reported as a problem
             return _end(events, record, Outcome.FAILED, problems_of(error))
         return _train_started(run, work or _work_of(run), events, record)
+
+
+def _events_file(layout: RunLayout) -> Path:
+    on_a_node = os.environ.get(NODE_VARIABLE)
+    return layout.process_events(process_place()) if on_a_node else layout.events
 
 
 def _train_started(run: StartedRun, work: Work, events: EventWriter, record: TrainingRecord) -> int:

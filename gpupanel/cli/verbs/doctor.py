@@ -1,15 +1,29 @@
 """The verb doctor: whether driver, TensorFlow and libraries fit together, and what mends it."""
 
+from typing import Annotated, NoReturn
+
 import typer
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from gpupanel.cli.cluster_table import cluster_document, print_cluster
 from gpupanel.cli.literal_console import styled
-from gpupanel.cli.options import JsonOption
-from gpupanel.cli.output import answers, print_json, print_problems, progress
+from gpupanel.cli.options import ClusterAddressArgument, JsonOption, cluster_asked
+from gpupanel.cli.output import (
+    EXIT_FAILED,
+    answers,
+    print_json,
+    print_problems,
+    progress,
+    refuse,
+)
 from gpupanel.devices.doctor import DoctorReport, examine
 from gpupanel.devices.doctor.report import Fact, FactGroup
+from gpupanel.domain.problem import ProblemError
+from gpupanel.planning.cluster_check import cluster_problems
+from gpupanel.runs.cluster.reading import read_cluster
+from gpupanel.runs.locations import default_runs_dir
 
 _MARKS = {
     True: Text("\N{CHECK MARK} ", "green"),
@@ -19,8 +33,18 @@ _MARKS = {
 _NAME_WIDTH = 28
 
 
-def doctor(*, json: JsonOption = False) -> None:
+def doctor(
+    address: ClusterAddressArgument = None,
+    *,
+    cluster: Annotated[
+        bool, typer.Option("--cluster", help="Check every node of a Ray cluster.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
     """Check driver, TensorFlow and its libraries, and print what to install."""
+    asked = cluster_asked(address, cluster=cluster)
+    if asked is not None:
+        _check_cluster(asked, json=json)
     with progress.status("Checking driver and TensorFlow…"):
         report = examine()
     if json:
@@ -28,6 +52,26 @@ def doctor(*, json: JsonOption = False) -> None:
     else:
         _print(report)
     raise typer.Exit(0 if report.is_well else 1)
+
+
+def _check_cluster(address: str, *, json: bool) -> NoReturn:
+    try:
+        with progress.status("Asking the nodes of the cluster…"):
+            reading = read_cluster(address, folder=default_runs_dir())
+    except ProblemError as error:
+        refuse(error, json=json, status=EXIT_FAILED)
+    problems = cluster_problems(reading)
+    ok = not any(problem.is_error for problem in problems)
+    if json:
+        documents = [problem.model_dump(mode="json") for problem in problems]
+        print_json({"ok": ok, **cluster_document(reading), "problems": documents})
+    else:
+        print_cluster(reading)
+        answers.print()
+        print_problems(problems, answers)
+        if not problems:
+            answers.print("No problems found.", style="green")
+    raise typer.Exit(0 if ok else EXIT_FAILED)
 
 
 def _print(report: DoctorReport) -> None:

@@ -78,6 +78,12 @@ CHAPTER: Final = ProblemChapter(
             "It was ended or lost, or is called otherwise.",
             "Start it again, or resume the run with a profile for the nodes that are there.",
         ),
+        "cluster_gives_other_gpus": ProblemEntry(
+            "Ray has reserved other GPUs of a node than the profile names.",
+            "Ray counts GPUs, and others of its programs have reserved some of that node.",
+            "Choose all GPUs of a node, or those that are free; where GPUs of a node are unequal, "
+            "start Ray there with `CUDA_DEVICE_ORDER=PCI_BUS_ID`.",
+        ),
         "cluster_too_small": ProblemEntry(
             "A node can never give the run what it needs there.",
             "Ray was started with fewer CPUs or GPUs than the run has processes there.",
@@ -107,6 +113,41 @@ CHAPTER: Final = ProblemChapter(
             "A node of the run was lost.",
             "Its machine or its raylet ended, or the network to it is broken.",
             "With `max_restarts` the run continues on the others; otherwise resume it.",
+        ),
+        "node_not_answering": ProblemEntry(
+            "A node of the cluster does not take part.",
+            "It was lost, is very busy, or does not have gpupanel.",
+            "Start its raylet again, or install gpupanel there.",
+        ),
+        "node_without_tensorflow": ProblemEntry(
+            "A node has no TensorFlow.",
+            "It is not installed in the Python that Ray was started with.",
+            "Install it there.",
+        ),
+        "node_versions_differ": ProblemEntry(
+            "A node has another version of gpupanel, TensorFlow or Python.",
+            "It was not updated together with the others.",
+            "Install the same versions on every node.",
+        ),
+        "node_without_driver": ProblemEntry(
+            "Ray gives away GPUs of a node where no NVIDIA driver answers.",
+            "Ray was started with `--num-gpus`, or the driver went away.",
+            "Run `gpupanel doctor` on that node.",
+        ),
+        "node_without_folder": ProblemEntry(
+            "A node does not see the folder of runs.",
+            "Runs are kept on a disk of one machine.",
+            "Keep them in a folder that every node has under the same path.",
+        ),
+        "node_clock_differs": ProblemEntry(
+            "The clock of a node differs from this machine's.",
+            "It is not set by the network.",
+            "Run `timedatectl set-ntp true` on every node.",
+        ),
+        "cluster_network_public": ProblemEntry(
+            "A node is known to the cluster by an address of the internet.",
+            "Ray took the address of the first interface, or was given that one.",
+            "Join the nodes by a network of their own, or name one as `cluster.network`.",
         ),
         "cluster_not_started": ProblemEntry(
             "The process that asks the cluster could not be started.",

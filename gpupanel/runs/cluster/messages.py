@@ -10,15 +10,21 @@ from pydantic import Field, TypeAdapter
 from gpupanel.domain.cluster import ClusterAddress, ClusterSettings
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.request import Request
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.value import Value
 
 
 class DevicesWanted(Value):
-    """Answer once what is in the cluster, as a :class:`~gpupanel.domain.cluster.ClusterAnswer`."""
+    """Answer once what is in the cluster, as a :class:`~gpupanel.domain.cluster.ClusterAnswer`.
+
+    Attributes:
+        file: A file of this machine that every node should see by its path; empty: none.
+    """
 
     kind: Literal["devices"] = "devices"
     address: ClusterAddress
+    file: str = ""
 
 
 class PlaceWanted(Value):
@@ -65,6 +71,17 @@ class SignalWanted(Value):
     number: int
 
 
+class RequestWanted(Value):
+    """Let the process that leads see what a person asked of the run.
+
+    The request is a file in the run's folder; on a network's file system another machine may see
+    that late.
+    """
+
+    kind: Literal["request"] = "request"
+    request: Request
+
+
 class EndWanted(Value):
     """Kill whatever of the run is on the nodes, and end."""
 
@@ -72,7 +89,8 @@ class EndWanted(Value):
 
 
 DriverOrder = Annotated[
-    DevicesWanted | GangWanted | StartWanted | SignalWanted | EndWanted, Field(discriminator="kind")
+    DevicesWanted | GangWanted | StartWanted | SignalWanted | RequestWanted | EndWanted,
+    Field(discriminator="kind"),
 ]
 DRIVER_ORDER: TypeAdapter[DriverOrder] = TypeAdapter(DriverOrder)
 
@@ -124,6 +142,8 @@ class ProcessSeen(Value):
         exit_code: ``None`` while it is there; negative: the signal that killed it.
         beat: When its heartbeat was last seen; ``None``: never.
         processor_s: Seconds of processor that it has used; ``None``: not known now.
+        lines: What it has reported since the last time: events.
+        read_bytes: How far the file of its events was read by then.
     """
 
     place: int
@@ -133,6 +153,8 @@ class ProcessSeen(Value):
     processor_s: float | None = None
     is_stopped: bool = False
     is_held: bool = False
+    lines: tuple[str, ...] = ()
+    read_bytes: int = 0
 
 
 class NodeSeen(Value):
@@ -202,6 +224,7 @@ class AgentOrder(Value):
         network: Where processes are to listen, as the profile says.
         address: By which the cluster knows the node.
         count: Of the processes, for their ports.
+        gpus: Keys of the GPUs that they use, which have to be reserved.
         starts: The processes.
     """
 
@@ -209,4 +232,5 @@ class AgentOrder(Value):
     network: str = ""
     address: str = ""
     count: int = 0
+    gpus: tuple[str, ...] = ()
     starts: tuple[ProcessStart, ...] = ()

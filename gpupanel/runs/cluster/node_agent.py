@@ -11,6 +11,7 @@ their supervisor is gone: they save and end.
 import os
 import platform
 import signal
+import threading
 import time
 from collections.abc import Mapping
 from importlib import metadata
@@ -25,9 +26,13 @@ from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.cluster import NodeReport
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import touch
 from gpupanel.runs.cluster.listening import address_in, interfaces_here
 from gpupanel.runs.cluster.messages import AgentOrder, AgentReady, NodeSeen, ProcessSeen
+from gpupanel.runs.cluster.reserved_gpus import check_reserved, reserved_gpus
+from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.supervision.cluster import free_ports
 from gpupanel.runs.supervision.liveness import process_activity
 from gpupanel.runs.supervision.run_processes import await_end_of_processes, end_processes_of
@@ -39,6 +44,9 @@ if TYPE_CHECKING:
 _BUSY_S: Final = 0.2
 """How long to observe the processor to say how busy it is: the kernel counts in ticks of 10 ms."""
 _SAMPLE_INTERVAL_S: Final = 0.5
+_ABANDONED_S: Final = 15.0
+"""Without a call for so long nobody looks after the run any more, as where the network broke: what
+was started here is ended, before those on other nodes continue without it."""
 _ORPHANS_S: Final = 20.0
 """Processes of the run that lost their supervisor here have this long to save and end."""
 _RAYS: Final = ("RAY_", "OMP_NUM_THREADS", "PYTHONBREAKPOINT", "CUDA_VISIBLE_DEVICES")
@@ -51,13 +59,23 @@ class NodeAgent:
 
     def __init__(self) -> None:
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._events: dict[int, LineTail] = {}
         self._layout: RunLayout | None = None
         self._sampler: DeviceSampler | None = None
         self._sampled_s = 0.0
         self._raylet = os.getppid()
+        self._called_s = time.monotonic()
 
-    def report(self) -> str:
-        """What is here now: a :class:`~gpupanel.domain.cluster.NodeReport` as JSON."""
+    def clock(self) -> float:
+        """Seconds since the epoch by the clock of this node."""
+        return time.time()
+
+    def report(self, file: str = "") -> str:
+        """What is here now: a :class:`~gpupanel.domain.cluster.NodeReport` as JSON.
+
+        Args:
+            file: One that should be here, in a folder where runs are kept; empty: none.
+        """
         with DeviceSampler(wait_s=PATIENT_S) as sampler:
             inventory = sampler.inventory()
             time.sleep(_BUSY_S)
@@ -69,6 +87,7 @@ class NodeAgent:
             tensorflow=None if tensorflow is None else tensorflow[1],
             ray=_version("ray"),
             clock_s=time.time(),
+            sees_folder=_sees(Path(file)) if file else None,
             inventory=inventory,
             sample=sample,
         ).model_dump_json()
@@ -91,9 +110,13 @@ class NodeAgent:
                 end_processes_of(layout)
             address, interface = address_in(wanted.network, wanted.address, interfaces_here())
             ports = free_ports(wanted.count, address)
+            self._sampler = DeviceSampler()
+            if wanted.gpus:
+                visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+                reserved = reserved_gpus(visible, self._sampler.inventory())
+                check_reserved(wanted.gpus, reserved, platform.node())
         except ProblemError as error:
             return ready.model_copy(update={"problem": error.problems[0]}).model_dump_json()
-        self._sampler = DeviceSampler()
         found = {"address": address, "interface": interface, "ports": ports}
         return ready.model_copy(update=found).model_dump_json()
 
@@ -110,15 +133,19 @@ class NodeAgent:
         layout = RunLayout(Path(wanted.root))
         command = python_module_command("gpupanel.trainer", wanted.root)
         for each in wanted.starts:
+            self._events[each.place] = LineTail(layout.process_events(each.place))
             self._processes[each.place] = start_trainer(
                 layout, each.place, command, _without_rays(os.environ), each.environment
             )
+        self._called_s = time.monotonic()
+        threading.Thread(target=self._end_when_abandoned, name="abandoned", daemon=True).start()
         pids = {place: process.pid for place, process in self._processes.items()}
         seen = tuple(ProcessSeen(place=place, pid=pid) for place, pid in pids.items())
         return NodeSeen(processes=seen).model_dump_json()
 
     def poll(self) -> str:
         """What the processes are doing, and twice a second what the devices report."""
+        self._called_s = time.monotonic()
         processes = tuple(self._seen(place) for place in self._processes)
         inventory, sample = None, None
         now_s = time.monotonic()
@@ -137,6 +164,11 @@ class NodeAgent:
         for process in self._processes.values():
             signal_group(process, signal.Signals(number))
 
+    def show_request(self, request: str) -> None:
+        """Have the processes here see what a person asked of the run."""
+        if self._layout is not None:
+            touch(self._layout.requests / Request(request), self._layout.root)
+
     def end(self) -> None:
         """Kill whatever of the run is left here, and wait for it."""
         self.signal(signal.SIGKILL)
@@ -148,10 +180,25 @@ class NodeAgent:
             self._sampler.close()
             self._sampler = None
 
+    def _end_when_abandoned(self) -> None:
+        while time.monotonic() - self._called_s < _ABANDONED_S:
+            time.sleep(1.0)
+        self.signal(signal.SIGKILL)
+        for process in self._processes.values():
+            process.wait()
+
     def _seen(self, place: int) -> ProcessSeen:
-        process = self._processes[place]
+        process, events = self._processes[place], self._events[place]
+        # Asked first: the last words of one that has ended are read then.
         exit_code = process.poll()
-        seen = ProcessSeen(place=place, pid=process.pid, exit_code=exit_code)
+        lines = _new_lines(events)
+        seen = ProcessSeen(
+            place=place,
+            pid=process.pid,
+            exit_code=exit_code,
+            lines=lines,
+            read_bytes=events.place.offset,
+        )
         if exit_code is not None or self._layout is None:
             return seen
         try:
@@ -171,8 +218,22 @@ class NodeAgent:
         )
 
 
+def _new_lines(events: LineTail) -> tuple[str, ...]:
+    try:
+        lines = events.read()
+        while events.has_more:
+            lines += events.read()
+    except OSError:
+        return ()  # not now: a disk that does not answer
+    return tuple(line.decode(errors="replace") for line in lines)
+
+
 def _without_rays(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in environment.items() if not name.startswith(_RAYS)}
+
+
+def _sees(file: Path) -> bool:
+    return file.is_file() and os.access(file.parent, os.W_OK)
 
 
 def _check_folder(layout: RunLayout) -> None:

@@ -1,5 +1,9 @@
 """Asks a cluster once, in a process of its own, within a time limit."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from threading import Event
 from typing import Final
 
@@ -11,6 +15,8 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.runs.child_answer import ChildWords, answer_of_child
 from gpupanel.runs.cluster.cluster_problems import cluster_address_wrong
 from gpupanel.runs.cluster.messages import DevicesWanted
+from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.private_files import make_private_folder
 
 DRIVER: Final = python_module_command("gpupanel.runs.cluster.driver")
 
@@ -28,7 +34,10 @@ _WORDS: Final = ChildWords(
 
 
 def read_cluster(
-    address: str, cancelled: Event | None = None, limit_s: float = _LIMIT_S
+    address: str,
+    cancelled: Event | None = None,
+    limit_s: float = _LIMIT_S,
+    folder: Path | None = None,
 ) -> ClusterReading:
     """What is in the cluster at an address.
 
@@ -38,6 +47,7 @@ def read_cluster(
         address: ``auto``, or ``host:port`` of its head.
         cancelled: Set, by any thread, when the answer is not wanted any more.
         limit_s: How long it may take.
+        folder: Where runs are kept, to see whether every node sees it, too.
 
     Raises:
         ProblemError: There is none, or it cannot be used.
@@ -46,6 +56,28 @@ def read_cluster(
         wanted = DevicesWanted(address=address)
     except ValidationError as error:
         raise ProblemError(cluster_address_wrong(address)) from error
+    if folder is None:
+        return _asked(wanted, cancelled, limit_s)
+    with _file_in(folder) as file:
+        return _asked(wanted.model_copy(update={"file": file}), cancelled, limit_s)
+
+
+@contextmanager
+def _file_in(folder: Path) -> Iterator[str]:
+    """A file that is there for a moment, by its path.
+
+    Raises:
+        ProblemError: The folder cannot be written.
+    """
+    try:
+        make_private_folder(folder, parents=True)
+        with NamedTemporaryFile(prefix=".node-check-", dir=folder) as file:
+            yield str(Path(file.name).resolve())
+    except OSError as error:
+        raise ProblemError(disk_problem(error, folder)) from error
+
+
+def _asked(wanted: DevicesWanted, cancelled: Event | None, limit_s: float) -> ClusterReading:
     question = wanted.model_dump_json().encode() + b"\n"
     answer = answer_of_child(ClusterAnswer, _WORDS, DRIVER, question, limit_s, cancelled)
     if isinstance(answer, Problem):

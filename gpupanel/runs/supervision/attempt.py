@@ -64,6 +64,7 @@ class Attempt:
         stop_requests: That end the run.
         findings: Finds out why the training is slower than it could be; ``None``: nobody does.
         samples: Takes what the devices of a cluster's nodes report.
+        append: Appends a line that a process on such a node has reported.
 
     Attributes:
         said: The leader's last word, if it had one.
@@ -82,6 +83,7 @@ class Attempt:
         stop_requests: StopRequests,
         findings: FindingWatch | None = None,
         samples: NodeSamples | None = None,
+        append: Callable[[str], None] = lambda _line: None,
     ) -> None:
         self.said: TrainingEnded | None = None
         self.exit_code: int | None = None
@@ -90,7 +92,7 @@ class Attempt:
         self._gang: Gang | ClusterGang = (
             Gang(layout, plan, command)
             if plan.cluster is None
-            else ClusterGang(layout, plan, samples or NodeSamples())
+            else ClusterGang(layout, plan, samples or NodeSamples(), append)
         )
         self._patience = patience
         self._report = report
@@ -242,7 +244,8 @@ class Attempt:
     def _take_news(self) -> None:
         """Take in what the trainers wrote and what people asked."""
         # First: what was written before a request must be known when it is acted on.
-        is_ending = self._stop_requests.ending() is not None
+        ending = self._stop_requests.ending()
+        is_ending = ending is not None
         has_more = True
         while has_more:
             lines = self._new_lines()
@@ -258,6 +261,8 @@ class Attempt:
         self.said = self._last_words.get(0)
         if self._stop_asked_s is None and is_ending:
             self._stop_asked_s = time.monotonic()
+            if ending is not None:
+                self._gang.show_request(ending)
             if not self._stop_requests.reach_trainers:
                 self._gang.signal(signal.SIGTERM)
 

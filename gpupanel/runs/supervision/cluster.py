@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess, ProcessRole
 from gpupanel.domain.process_environment import (
     LISTEN_VARIABLE,
+    NODE_VARIABLE,
     PLANNED_VARIABLES,
     PROCESS_VARIABLE,
 )
@@ -89,6 +90,7 @@ def environments_on_nodes(
     return tuple(
         {
             PROCESS_VARIABLE: str(number),
+            NODE_VARIABLE: process.node or "",
             LISTEN_VARIABLE: place.address,
             "NCCL_SOCKET_IFNAME": place.interface,
             "no_grpc_proxy": hosts,

@@ -9,8 +9,10 @@ from typing import Final, TypeVar
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder, status
+from gpupanel.planning.cluster_check import is_public
 from gpupanel.runs.cluster.driver_process import DriverProcess
 from gpupanel.runs.cluster.messages import (
     DriverWord,
@@ -24,6 +26,7 @@ from gpupanel.runs.cluster.messages import (
     Ready,
     ReadyPlace,
     Refused,
+    RequestWanted,
     SignalWanted,
     Started,
     StartWanted,
@@ -33,6 +36,7 @@ from gpupanel.runs.supervision.cluster import environments_on_nodes
 from gpupanel.runs.supervision.exit_reading import cluster_lost, head_silent, node_lost
 from gpupanel.runs.supervision.liveness import Activity, Frozen, Liveness
 from gpupanel.runs.supervision.node_samples import NodeSamples
+from gpupanel.runs.supervision.process_events import Append, ProcessEvents
 from gpupanel.runs.supervision.run_processes import end_processes_of
 
 _TICK_S: Final = 0.1
@@ -100,16 +104,20 @@ class ClusterGang:
         layout: The run, in a folder that every node sees.
         plan: Its gang says what to start where.
         samples: Takes what the devices of the nodes report.
+        append: Appends a line to the run's events.
 
     Attributes:
         network_refusal: Empty: no network of the run's own is possible over several machines.
         notices: What is to be reported; whoever does it takes it away.
     """
 
-    def __init__(self, layout: RunLayout, plan: LaunchPlan, samples: NodeSamples) -> None:
+    def __init__(
+        self, layout: RunLayout, plan: LaunchPlan, samples: NodeSamples, append: Append
+    ) -> None:
         self._layout = layout
         self._plan = plan
         self._samples = samples
+        self._events = ProcessEvents(layout, len(plan.gang), append)
         self._driver: DriverProcess | None = None
         self._heard_s = time.monotonic()
         self.members = [RemoteMember(each, place) for place, each in enumerate(plan.gang)]
@@ -145,6 +153,7 @@ class ClusterGang:
         """
         shutil.rmtree(self._layout.heartbeats, ignore_errors=True)
         make_folder(self._layout.heartbeats)
+        self._events.begin()
         driver = self._driver = DriverProcess(self._layout.cluster_log)
         driver.order(_wanted(self._layout, self._plan))
         ready = self._await(Ready, driver, meanwhile)
@@ -163,16 +172,19 @@ class ClusterGang:
             return
         # Asked first: what it says before its end is heard then.
         is_there = driver.is_there
+        self._hear(driver)
         now_s = time.monotonic()
-        words = driver.words()
-        if words:
-            self._heard_s = now_s
-        for word in words:
-            self._take(word)
         if not is_there or now_s - self._heard_s > _SILENT_S:
             for member in self.members:
                 if member.is_there:
                     member.lost = cluster_lost(self._plan)
+
+    def _hear(self, driver: DriverProcess) -> None:
+        words = driver.words()
+        if words:
+            self._heard_s = time.monotonic()
+        for word in words:
+            self._take(word)
 
     def is_there(self) -> bool:
         """Whether a process of it had not ended when they were last polled."""
@@ -183,14 +195,21 @@ class ClusterGang:
         if self._driver is not None:
             self._driver.order(SignalWanted(number=number))
 
+    def show_request(self, request: Request) -> None:
+        """Have the processes see what a person asked of the run, on whichever node they are."""
+        if self._driver is not None:
+            self._driver.order(RequestWanted(request=request))
+
     def end(self) -> None:
         """Kill whatever is left on every node, and wait until none writes any more."""
         if self._driver is not None:
             self._driver.order(EndWanted())
             self._driver.end()
+            self._hear(self._driver)
         end_processes_of(self._layout)
         if any(member.lost is not None for member in self.members):
             self._await_silence()
+        self._events.finish()
 
     def _await_silence(self) -> None:
         """Wait for the hearts of processes on lost nodes to cease.
@@ -245,6 +264,7 @@ class ClusterGang:
         if isinstance(word, NodeSeen):
             for seen in word.processes:
                 self.members[seen.place].take(seen)
+                self._events.take(seen.place, seen.lines, seen.read_bytes)
             if word.inventory is not None and word.sample is not None:
                 self._samples.take(word.node, word.inventory, word.sample)
         elif isinstance(word, HeadSilent):
@@ -283,9 +303,10 @@ def _waiting(reason: str) -> Problem:
 
 def _ports_open(places: tuple[ReadyPlace, ...]) -> Problem:
     listed = ", ".join(f"{each.address}:{each.port} ({each.interface})" for each in places)
+    exposed = any(is_public(each.address) for each in places)
     return Problem(
         code="cluster_ports_open",
-        severity=Severity.HINT,
+        severity=Severity.WARNING if exposed else Severity.HINT,
         field="cluster.network",
         message="The processes of this run communicate over ports without authentication: whoever "
         "reaches them can end the run, or read and write files as you.",

@@ -20,6 +20,7 @@ from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
+from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder
 from gpupanel.runs.slurm.task_command import exit_code_of_task, task_command
@@ -191,6 +192,9 @@ class Gang:
                 member.end_task()
         for member in self.members:
             member.signal(number)
+
+    def show_request(self, request: Request) -> None:
+        """Nothing is to be done: processes of this machine see it."""
 
     def end(self) -> None:
         """Kill whatever is left, what the processes have started too, and wait for it."""

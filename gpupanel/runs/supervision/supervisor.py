@@ -159,6 +159,7 @@ class Supervisor:
                 self._stop_requests,
                 self._findings,
                 self._samples,
+                self._append_line,
             )
             try:
                 ending = attempt.run()
@@ -249,11 +250,14 @@ class Supervisor:
 
     def _append(self, event: Event) -> None:
         self._legs.see(event)
+        self._append_line(encode_event(event))
+
+    def _append_line(self, line: str) -> None:
         try:
-            self._log.append(encode_event(event))
+            self._log.append(line)
         except OSError as error:
             # Disk full: the run itself goes on, and the log may still have room.
-            write_to_process_log(f"supervisor: {type(event).__name__} not written: {error}")
+            write_to_process_log(f"supervisor: not written: {error}: {line[:100]}")
 
 
 def _not_started(error: Exception) -> Ending:

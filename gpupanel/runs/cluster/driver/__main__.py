@@ -68,7 +68,7 @@ def _devices(wanted: DevicesWanted) -> ClusterAnswer:
 
     from gpupanel.runs.cluster.driver.nodes import read_nodes
 
-    return ClusterAnswer(reading=read_nodes(head))
+    return ClusterAnswer(reading=read_nodes(head, wanted.file))
 
 
 if __name__ == "__main__":

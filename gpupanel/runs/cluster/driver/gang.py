@@ -28,6 +28,7 @@ from gpupanel.runs.cluster.messages import (
     ProcessStart,
     Ready,
     ReadyPlace,
+    RequestWanted,
     SignalWanted,
     Started,
     StartWanted,
@@ -137,6 +138,7 @@ class GangDriver:
                 network=self.wanted.cluster.network,
                 address=bundle.address,
                 count=len(bundle.places),
+                gpus=bundle.gpus,
             )
             for bundle in bundles
         ]
@@ -233,9 +235,11 @@ class GangDriver:
         order = self._order(wait_s)
         while order is not None:
             if isinstance(order, SignalWanted):
-                for agent in self._agents:
-                    if not agent.is_lost:
-                        agent.handle.signal.remote(order.number)
+                for agent in self._there():
+                    agent.handle.signal.remote(order.number)
+            elif isinstance(order, RequestWanted):
+                for agent in self._there():
+                    agent.handle.show_request.remote(order.request.value)
             order = self._order(0.0)
 
     def _order(self, wait_s: float | None) -> "DriverOrder | None":
@@ -252,8 +256,11 @@ class GangDriver:
             raise Gone
         return order
 
+    def _there(self) -> list[_Agent]:
+        return [agent for agent in self._agents if not agent.is_lost]
+
     def _end(self) -> None:
-        asked = [agent.handle.end.remote() for agent in self._agents if not agent.is_lost]
+        asked = [agent.handle.end.remote() for agent in self._there()]
         if asked:
             ray.wait(asked, num_returns=len(asked), timeout=_END_S)
 

@@ -12,6 +12,7 @@ from gpupanel.domain.cluster import ClusterNode, ClusterReading, NodeReport, Nod
 from gpupanel.runs.cluster.node_agent import NodeAgent
 from gpupanel.runs.cluster.node_names import names_of
 
+_CLOCK_S: Final = 5.0
 ANSWER_S: Final = 20.0
 """How long a node may take to start an agent and to ask its driver, before it counts as silent."""
 _TAKEN_OUT: Final = (1, 3, 4)
@@ -19,13 +20,18 @@ _TAKEN_OUT: Final = (1, 3, 4)
 order, or taken out by the autoscaler."""
 
 
-def read_nodes(head: str) -> ClusterReading:
-    """Every node, with what it says of itself where it answers within :data:`ANSWER_S`."""
+def read_nodes(head: str, file: str = "") -> ClusterReading:
+    """Every node, with what it says of itself where it answers within :data:`ANSWER_S`.
+
+    Args:
+        head: The address of the cluster's head.
+        file: One that every node should see; empty: none.
+    """
     nodes = [node for node in listed_nodes() if _is_worth_showing(node)]
     names = node_names(nodes)
     free = free_by_node()
     alive = [node for node in nodes if node["Alive"]]
-    reports = _reports([node["NodeID"] for node in alive])
+    reports = _reports([node["NodeID"] for node in alive], file)
     found = [_node(node, names[node["NodeID"]], free, reports) for node in nodes]
     order = list(NodeState)
     found.sort(key=lambda node: (order.index(node.state), node.name))
@@ -72,21 +78,32 @@ def free_by_node() -> Mapping[str, Mapping[str, float]]:
     return found
 
 
-def _reports(node_ids: Sequence[str]) -> dict[str, NodeReport | str]:
-    """What each node says, or why it does not."""
+def _reports(node_ids: Sequence[str], file: str) -> dict[str, tuple[NodeReport, float] | str]:
+    """What each node says and how far its clock is ahead, or why it says nothing."""
     # Nothing is reserved: it starts on a node that is busy with others' work, too.
     remote = ray.remote(NodeAgent)
     agents = [
         remote.options(num_cpus=0, scheduling_strategy=on_node(each)).remote() for each in node_ids
     ]
-    asked = [agent.report.remote() for agent in agents]
+    asked = [agent.report.remote(file) for agent in agents]
     until_s = time.monotonic() + ANSWER_S
-    answers = {}
-    for node_id, reference in zip(node_ids, asked, strict=True):
-        answers[node_id] = _answer(reference, max(0.0, until_s - time.monotonic()))
+    answers: dict[str, tuple[NodeReport, float] | str] = {}
+    for node_id, agent, reference in zip(node_ids, agents, asked, strict=True):
+        answer = _answer(reference, max(0.0, until_s - time.monotonic()))
+        answers[node_id] = answer if isinstance(answer, str) else _with_skew(answer, agent)
     for agent in agents:
         ray.kill(agent)
     return answers
+
+
+def _with_skew(report: NodeReport, agent: Any) -> tuple[NodeReport, float] | str:  # noqa: ANN401 - Ray's
+    """The report, with how far the node's clock is ahead: as it was amid a call."""
+    asked_s = time.time()
+    try:
+        clock_s = float(ray.get(agent.clock.remote(), timeout=_CLOCK_S))
+    except ray.exceptions.RayError as error:
+        return why_not(error)
+    return report, clock_s - (asked_s + time.time()) / 2.0
 
 
 def _answer(reference: ray.ObjectRef, timeout_s: float) -> NodeReport | str:
@@ -123,16 +140,16 @@ def _node(
     node: Mapping[str, Any],
     name: str,
     free: Mapping[str, Mapping[str, float]],
-    reports: Mapping[str, NodeReport | str],
+    reports: Mapping[str, tuple[NodeReport, float] | str],
 ) -> ClusterNode:
     node_id = node["NodeID"]
-    report = reports.get(node_id, "")
+    answer = reports.get(node_id, "")
     state, reason = NodeState.OK, ""
     if not node["Alive"]:
         state = NodeState.LOST
         reason = str(node.get("DeathReasonMessage") or "it left the cluster")
-    elif isinstance(report, str):
-        state, reason = NodeState.SILENT, report
+    elif isinstance(answer, str):
+        state, reason = NodeState.SILENT, answer
     resources, left = node.get("Resources") or {}, free.get(node_id)
     return ClusterNode(
         id=node_id,
@@ -144,5 +161,6 @@ def _node(
         gpus=float(resources.get("GPU", 0.0)),
         cpus_free=None if left is None else float(left.get("CPU", 0.0)),
         gpus_free=None if left is None else float(left.get("GPU", 0.0)),
-        report=report if isinstance(report, NodeReport) else None,
+        clock_skew_s=None if isinstance(answer, str) else round(answer[1], 3),
+        report=None if isinstance(answer, str) else answer[0],
     )

@@ -17,13 +17,15 @@ class Bundle:
         node: Its name; ``node_id`` is Ray's.
         address: By which the cluster knows it.
         places: Of the processes that run there, in the gang.
-        resources: A CPU for each of them, and the GPUs that they use.
+        gpus: Keys of the GPUs that they use.
+        resources: A CPU for each of them, and so many GPUs.
     """
 
     node: str
     node_id: str
     address: str
     places: tuple[int, ...]
+    gpus: tuple[str, ...]
     resources: dict[str, float]
 
 
@@ -45,14 +47,14 @@ def bundles_for(
         if node is None:
             raise ProblemError(_absent(name, nodes))
         here = tuple(number for number, place in enumerate(places) if place.node == name)
-        gpus = {key for number in here for key in places[number].gpus}
+        gpus = tuple(dict.fromkeys(key for number in here for key in places[number].gpus))
         resources = {"CPU": float(len(here))} | ({"GPU": float(len(gpus))} if gpus else {})
         for what, count in resources.items():
             total = float((node.get("Resources") or {}).get(what, 0.0))
             if count > total:
                 raise ProblemError(_too_small(name, what, count, total))
         bundles.append(
-            Bundle(name, node["NodeID"], str(node["NodeManagerAddress"]), here, resources)
+            Bundle(name, node["NodeID"], str(node["NodeManagerAddress"]), here, gpus, resources)
         )
     return tuple(bundles)
 

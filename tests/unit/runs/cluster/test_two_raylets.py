@@ -73,6 +73,17 @@ def test_that_the_terminal_prints_nodes_and_devices_and_no_word_of_rays(
     assert RTX_3060.name in shown.stdout
 
 
+def test_that_the_doctor_asks_each_node(cluster: RealCluster) -> None:
+    answer = gpupanel("doctor", "--cluster", cluster.address, "--json")
+    document = json.loads(answer.stdout)
+    assert answer.returncode == 0, document["problems"]
+    assert document["ok"]
+    skews = [abs(node["clock_skew_s"]) for node in document["nodes"]]
+    assert len(skews) == 2
+    assert max(skews) < 5.0
+    assert document["nodes"][1]["tensorflow"]
+
+
 PROFILE = """
 schema_version = 1
 name = "two nodes"
@@ -120,6 +131,7 @@ def test_that_a_run_on_two_nodes_has_the_weights_of_one_device(
     cluster.until_no_trainer_is_left(10.0)
 
 
+@pytest.mark.slow
 def test_that_a_run_waits_for_its_place_and_hears_a_stop_meanwhile(
     cluster: RealCluster, tmp_path: Path, runs_dir: Path
 ) -> None:
@@ -152,6 +164,7 @@ def test_that_a_head_that_does_not_answer_is_a_problem_within_seconds() -> None:
     assert problem.code == "cluster_not_found"
 
 
+@pytest.mark.slow
 def test_that_a_server_that_is_no_head_is_a_problem_when_the_time_is_up() -> None:
     # On every address: Ray takes loopback for the address of the machine.
     with socket.create_server(("", 0)) as server, pytest.raises(ProblemError) as raised:
@@ -160,6 +173,7 @@ def test_that_a_server_that_is_no_head_is_a_problem_when_the_time_is_up() -> Non
     assert problem.code == "cluster_too_slow"
 
 
+@pytest.mark.slow
 def test_that_a_lost_node_is_listed_as_lost(cluster: RealCluster) -> None:
     cluster.add("gamma")
     cluster.raylets["gamma"].kill()

@@ -140,7 +140,7 @@ def test_that_an_address_without_a_node_opens_no_port_to_a_network() -> None:
     plan = plan_on_nodes()
     processes = tuple(each.model_copy(update={"node": None}) for each in plan.processes)
     for environment in process_environments(plan.model_copy(update={"processes": processes})):
-        assert ADDRESS_VARIABLE not in environment
+        assert LISTEN_VARIABLE not in environment
         assert "10.0.0." not in environment["TF_CONFIG"]
 
 
