@@ -1,15 +1,16 @@
 """A node of a cluster that belongs to the job of a batch system, as it describes itself."""
 
 from ipaddress import IPv4Address
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.value import Value
 
-NodeName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$")]
-"""As the batch system calls the node; nothing that a command could take for an option."""
+NODE_NAME: Final = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$"
+"""As a batch system calls a node; nothing that a command could take for an option."""
+NodeName = Annotated[str, Field(pattern=NODE_NAME)]
 
 
 def _one_address(text: str) -> str:

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from gpupanel.domain.cluster import ClusterSettings
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
-from gpupanel.domain.job_node import NodeAddress, NodeName
+from gpupanel.domain.job_node import NodeAddress
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.domain.value import Mib, PositiveInt, Value
 
@@ -93,7 +93,7 @@ class PlannedProcess(Value):
     index: int = 0
     environment: dict[str, str] = Field(default_factory=dict)
     devices: tuple[PlannedDevice, ...] = ()
-    node: NodeName | None = None
+    node: str | None = None
     address: NodeAddress | None = None
 
     @property

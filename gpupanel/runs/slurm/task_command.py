@@ -1,7 +1,10 @@
 """How a process of a run becomes a task of the job that its supervisor runs in."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
+
+from gpupanel.domain.job_node import NODE_NAME
 
 JOB_VARIABLE = "SLURM_JOB_ID"
 
@@ -21,8 +24,11 @@ def task_command(node: str, command: Sequence[str], environment: Mapping[str, st
         environment: What the plan sets for it.
 
     Raises:
-        ValueError: This process is in no job: srun would ask for a new one.
+        ValueError: No node of a job has such a name; or this process is in no job: srun would ask
+            for a new one.
     """
+    if re.fullmatch(NODE_NAME, node) is None:
+        raise ValueError(f"no node of a job is called {node!r}")
     if not os.environ.get(JOB_VARIABLE):
         raise ValueError(f"its processes are for nodes of a Slurm job ({node}), and this is none")
     again = [f"{name}={environment[name]}" for name in _SET_BY_SLURM if name in environment]

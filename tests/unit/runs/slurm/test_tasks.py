@@ -114,6 +114,15 @@ def test_that_a_run_for_nodes_asks_for_no_job_where_it_is_in_none(
     assert not srun_log.exists()
 
 
+@pytest.mark.parametrize("node", ["--uid=0", "two words", "a\n", "", "a,b"])
+def test_that_no_node_is_asked_for_that_no_job_can_have(
+    node: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    with pytest.raises(ValueError, match="no node of a job is called"):
+        task_command(node, ["python"], {})
+
+
 def test_that_each_process_knows_the_addresses_of_all_and_its_own() -> None:
     one, two = process_environments(plan_on_nodes())
     workers = json.loads(one["TF_CONFIG"])["cluster"]["worker"]
