@@ -148,3 +148,23 @@ def test_that_a_job_that_was_given_no_gpu_says_what_to_ask_for(
     assert job.ended()["ExitCode"] == "2:0"
     assert "#SBATCH --gres=gpu:1" in job.log
     assert not job.layout.root.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("why", ["it is put back by somebody", "its node is taken for dead"])
+def test_that_a_job_that_was_ended_and_put_back_continues_its_run(
+    cluster: SlurmCluster, tmp_path: Path, why: str
+) -> None:
+    often = ENDLESS.replace("checkpoint_every_epochs = 0", "checkpoint_every_epochs = 20")
+    job = Job(cluster, parse_profile(often), tmp_path)
+    job.until(lambda: any(isinstance(event, CheckpointSaved) for event in job.events()))
+    if why == "it is put back by somebody":
+        cluster.ask("scontrol", "requeue", job.number)
+    else:
+        cluster.ask("scontrol", "update", "NodeName=one", "State=DOWN", "Reason=test")
+        cluster.ask("scontrol", "update", "NodeName=one", "State=RESUME")
+    job.until(lambda: any(isinstance(event, TrainingResumed) for event in job.events()))
+    assert cluster.job(job.number)["Restarts"] == "1"
+    cluster.ask("scancel", job.number)
+    assert job.ended()["JobState"] == "CANCELLED"
+    assert summarize_run(job.layout).outcome is Outcome.STOPPED, job.log

@@ -20,13 +20,12 @@ CHAPTER: Final = ProblemChapter(
         ),
         "gpus_not_allocated": ProblemEntry(
             "The profile names GPUs, and the job of a batch system was given none.",
-            "Nobody asked for them, or `CUDA_VISIBLE_DEVICES` names none that the driver lists.",
+            "Nobody asked for any, or `CUDA_VISIBLE_DEVICES` names none that the driver lists.",
             "Ask the batch system for them: of Slurm by `#SBATCH --gres=gpu:N`.",
         ),
         "gpus_allocated_otherwise": ProblemEntry(
             "The job of a batch system has another number of GPUs than the profile names.",
-            "More or fewer were asked for. The strategy uses all of them, and shares that were "
-            "given replica by replica become equal ones.",
+            "More or fewer were asked for. All are used, and given shares become equal ones.",
             "Nothing, or ask for as many as the profile names.",
         ),
         "devices_mixed": ProblemEntry(

@@ -11,8 +11,7 @@ CHAPTER: Final = ProblemChapter(
     {
         "run_name_unusable": ProblemEntry(
             "No run can have the name that `--run-name` gives it.",
-            "It is the name of the run's folder: letters of the English alphabet, numbers, dots, "
-            "dashes and underscores.",
+            "A folder has it: letters A to Z, numbers, dots, dashes and underscores.",
             "Choose another name.",
         ),
         "run_name_taken": ProblemEntry(

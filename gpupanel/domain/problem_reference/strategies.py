@@ -159,7 +159,7 @@ CHAPTER: Final = ProblemChapter(
         ),
         "nodes_need_workers": ProblemEntry(
             "Several nodes of a cluster were asked for, and the profile uses one.",
-            "Only a training with the strategy `multi_worker` has processes on several nodes.",
+            "Only a training with the strategy `multi_worker` uses several.",
             "Set `strategy.kind` to `multi_worker`, or ask for one node.",
         ),
         "nodes_idle": ProblemEntry(
@@ -170,8 +170,7 @@ CHAPTER: Final = ProblemChapter(
         "worker_over_two_nodes": ProblemEntry(
             "A process would need GPUs of two nodes.",
             "The GPUs of all nodes are divided among the workers in their order.",
-            "Leave `strategy.workers` out, which gives each GPU a process, or ask for equally many "
-            "GPUs on every node.",
+            "Leave `strategy.workers` out, or ask for equally many GPUs on every node.",
         ),
         "nodes_not_known": ProblemEntry(
             "The nodes of a job did not answer what they have.",
