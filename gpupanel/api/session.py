@@ -16,7 +16,7 @@ from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.launcher import launch
 from gpupanel.runs.locations import default_runs_dir
-from gpupanel.runs.readiness import prepared_on, read_machine
+from gpupanel.runs.readiness import prepared_on, read_machine, read_machines_for
 from gpupanel.runs.trust.trusted import trust as trust_code
 from gpupanel.runs.trust.user_code import code_of_profile
 
@@ -39,9 +39,11 @@ def check(profile: ProfileLike) -> Preparation:
     not, each with its fixes; ``plan`` has devices, replicas and shares.
 
     Raises:
-        ProblemError: It is no profile; one problem for each mistake in it.
+        ProblemError: It is no profile; one problem for each mistake in it. Or its cluster cannot
+            be asked.
     """
-    return prepared_on(read_machine(), _profile(profile))
+    wanted = _profile(profile)
+    return prepared_on(read_machines_for(wanted), wanted)
 
 
 def run(
@@ -65,7 +67,7 @@ def run(
         ProblemError: It may not start, and why; or its directory cannot be written.
     """
     wanted = _profile(profile)
-    preparation = prepared_on(read_machine(), wanted)
+    preparation = prepared_on(read_machines_for(wanted), wanted)
     if preparation.plan is None or not preparation.is_startable:
         raise ProblemError(*preparation.problems)
     if trust:

@@ -40,13 +40,19 @@ CHAPTER: Final = ProblemChapter(
         ),
         "cluster_not_asked": ProblemEntry(
             "The profile trains on a cluster whose devices are not known here.",
-            "Only the terminal asks clusters so far.",
-            "Use `gpupanel check` and `gpupanel run`, or remove `[cluster]`.",
+            "Only `check`, `run` and `resume` of the terminal and of `gpupanel.api` ask clusters "
+            "so far: not the window, nor the queue, nor sweeps.",
+            "Use one of these, or remove `[cluster]`.",
         ),
         "cluster_needs_workers": ProblemEntry(
             "The strategy is one process, which is on one machine.",
             "A cluster divides the work among processes on its nodes.",
             "Use `multi_worker` or `parameter_server`.",
+        ),
+        "cluster_for_training_only": ProblemEntry(
+            "Only a training is divided among the nodes of a cluster.",
+            "Evaluating and predicting are one process on one machine.",
+            "Remove `[cluster]`.",
         ),
         "worker_across_nodes": ProblemEntry(
             "A worker would have GPUs of several nodes.",

@@ -24,7 +24,7 @@ def cluster_not_asked(context: PlanningContext) -> Iterator[Problem]:
 def cluster_needs_workers(context: PlanningContext) -> Iterator[Problem]:
     """A strategy of one process, which is on one machine."""
     profile = context.profile
-    if profile.cluster is None or profile.strategy.kind in GANG_KINDS:
+    if profile.cluster is None or not context.trains or profile.strategy.kind in GANG_KINDS:
         return
     kind = StrategyKind.MULTI_WORKER.value
     yield Problem(
@@ -35,6 +35,19 @@ def cluster_needs_workers(context: PlanningContext) -> Iterator[Problem]:
         fix=Fix.of("Use multi-worker", "strategy.kind", kind),
         alternatives=(Fix(label="Train on this machine", changes=(Change(path=("cluster",)),)),),
     )
+
+
+def cluster_for_training_only(context: PlanningContext) -> Iterator[Problem]:
+    """A task that is one process on one machine."""
+    if context.profile.cluster is not None and not context.trains:
+        yield Problem(
+            code="cluster_for_training_only",
+            field="task",
+            message="Evaluating and predicting are one process on one machine; only a training "
+            "is divided among the nodes of a cluster.",
+            hint="Remove [cluster]: mirrored uses all GPUs of this machine.",
+            fix=Fix(label="Use this machine", changes=(Change(path=("cluster",)),)),
+        )
 
 
 def worker_across_nodes(context: PlanningContext) -> Iterator[Problem]:

@@ -157,6 +157,8 @@ class Attempt:
             return self._shortages.reported_by(ending.place)
         if ending.outcome is not Outcome.LOST or self._killed:
             return None
+        if not self._gang.local_members:
+            return None  # what this machine's kernel counts says nothing of other nodes
         shortage = self._shortages.behind_death_of(ending.place, self.exit_code)
         if shortage is not None:
             self._report(shortage)

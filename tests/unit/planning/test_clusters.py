@@ -105,6 +105,13 @@ def test_that_a_strategy_of_one_process_is_offered_workers_instead(kind: Strateg
     assert prepare(apply_fix(profile, problem.fix), CPUS).is_startable
 
 
+def test_that_only_a_training_is_for_a_cluster() -> None:
+    profile = on_cluster().model_copy(update={"task": "evaluate"})
+    problem = problem_of(profile, CPUS, "cluster_for_training_only")
+    assert problem.fix is not None
+    assert apply_fix(profile, problem.fix).cluster is None
+
+
 def test_that_no_worker_has_gpus_of_two_nodes() -> None:
     inventory = UNEQUAL.model_copy(
         update={"devices": (*UNEQUAL.devices, in_node("b", RTX_3060, "GPU-3060-2"))}

@@ -3,7 +3,7 @@
 import logging
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gpupanel.domain.cluster import AUTO
@@ -18,6 +18,8 @@ from gpupanel.runs.cluster.cluster_problems import (
 
 _KNOCK_S: Final = 4.0
 """How long a head may take to accept a connection; Ray itself tries for two minutes."""
+_REQUEST_S: Final = "15"
+"""How long Ray tries to find out which of its nodes this machine is, a minute by its default."""
 _NAMESPACE: Final = "gpupanel"
 _OWN_VARIABLES: Final[Mapping[str, str]] = {
     # A driver that "uv run" started would have Ray copy its working directory to every node.
@@ -27,6 +29,10 @@ _OWN_VARIABLES: Final[Mapping[str, str]] = {
 }
 """Set before Ray's library is loaded, which reads them. RAY_ADDRESS, RAY_AUTH_MODE and the like are
 the person's own, and stay."""
+
+
+_NOT_A_NODE: Final = ("no node info found", "found no raylet", "expects this ip address")
+"""What Ray 2.49 to 2.60 says on a machine that is none of the cluster's."""
 
 
 def connect(address: str) -> str:
@@ -39,6 +45,7 @@ def connect(address: str) -> str:
         ProblemError: Ray is not installed, nobody answers there, or the versions differ.
     """
     os.environ.update(_OWN_VARIABLES)
+    os.environ.setdefault("RAY_gcs_server_request_timeout_seconds", _REQUEST_S)
     try:
         import ray
     except ImportError as error:
@@ -54,7 +61,7 @@ def connect(address: str) -> str:
             logging_level=logging.ERROR,
         )
     except (Exception, SystemExit) as error:
-        raise ProblemError(_refusal(head or address, error)) from error
+        raise ProblemError(refusal(head or address, error)) from error
     return head or address
 
 
@@ -79,18 +86,27 @@ def _knock(address: str, head: str) -> None:
         raise ProblemError(cluster_not_found(head if address == AUTO else address, why)) from error
 
 
-def _refusal(address: str, error: BaseException) -> Problem:
-    text = f"{type(error).__name__}: {error}"
+def refusal(address: str, error: BaseException) -> Problem:
+    """Why Ray's library did not join a cluster, from what it raised."""
+    text = "\n".join(f"{type(each).__name__}: {each}" for each in _chain(error))
     lower = text.lower()
     if "version mismatch" in lower:
         return cluster_versions_differ(text)
+    if any(words in lower for words in _NOT_A_NODE):
+        return machine_not_in_cluster(address, text)
     if isinstance(error, SystemExit):
         return cluster_not_found(address, "what answers there does not speak as Ray does")
     if isinstance(error, ConnectionError):
         return cluster_not_found(address, _first_line(error))
-    if "raylet" in lower or "node ip" in lower or "node_ip" in lower:
-        return machine_not_in_cluster(address, text)
     return cluster_refused(text)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and what it came from, which Ray's own message may leave out."""
+    found: BaseException | None = error
+    while found is not None:
+        yield found
+        found = found.__cause__ or found.__context__
 
 
 def _first_line(error: Any) -> str:  # noqa: ANN401 - whatever was raised

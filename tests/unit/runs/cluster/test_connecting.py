@@ -1,0 +1,52 @@
+"""Why a cluster cannot be joined, in words that a person can act on."""
+
+import sys
+
+import pytest
+
+from gpupanel.domain.problem import ProblemError
+from gpupanel.runs.cluster.driver.connecting import connect, refusal
+
+
+def test_that_a_ray_that_is_not_installed_is_named_with_the_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    # What it sets for Ray's library is the driver process's alone.
+    for name in ("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "RAY_DEDUP_LOGS"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setattr("os.environ", {})
+    with pytest.raises(ProblemError) as raised:
+        connect("auto")
+    (problem,) = raised.value.problems
+    assert problem.code == "ray_not_installed"
+    assert problem.command == "pip install 'gpupanel[cluster]'"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (RuntimeError("Version mismatch: The cluster was started with"), "cluster_versions_differ"),
+        (SystemExit(15), "cluster_not_found"),
+        (ConnectionError("Could not find any running Ray instance."), "cluster_not_found"),
+        (
+            RuntimeError("No node info found matching attributes: ''"),
+            "machine_not_in_cluster",
+        ),
+        (
+            RuntimeError(
+                "This node has an IP address of 10.0.0.9, and Ray expects this IP address to be "
+                "either the GCS address or one of the Raylet addresses."
+            ),
+            "machine_not_in_cluster",
+        ),
+        (
+            Exception("Head node temp_dir not found, its raylet may not have started"),
+            "cluster_refused",
+        ),
+    ],
+)
+def test_that_what_ray_raises_has_a_problem_of_its_own(error: BaseException, code: str) -> None:
+    problem = refusal("10.0.0.1:6379", error)
+    assert problem.code == code
+    assert problem.hint
