@@ -114,11 +114,12 @@ def test_that_a_run_for_nodes_asks_for_no_job_where_it_is_in_none(
     assert not srun_log.exists()
 
 
-@pytest.mark.parametrize("node", ["--uid=0", "two words", "a\n", "", "a,b"])
+@pytest.mark.parametrize("node", ["", "-x", "--wrap=id", "a b", "a\n", "a,b", "a" * 256])
 def test_that_no_node_is_asked_for_that_no_job_can_have(
     node: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLURM_JOB_ID", "7")
+    assert "--nodelist=gpu-01.cluster_a" in task_command("gpu-01.cluster_a", ["python"], {})
     with pytest.raises(ValueError, match="no node of a job is called"):
         task_command(node, ["python"], {})
 
