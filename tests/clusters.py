@@ -77,6 +77,16 @@ def _command(process: psutil.Process) -> str:
         return ""
 
 
+def cluster_environment(folder: Path) -> dict[str, str]:
+    """What makes everything of a cluster known, and keeps it out of a person's own /tmp/ray."""
+    (folder / "ray").mkdir()  # where Ray notes which cluster is the current one
+    return {
+        CLUSTER_VARIABLE: str(folder),
+        "RAY_TMPDIR": str(folder),
+        "RAY_USAGE_STATS_ENABLED": "0",
+    }
+
+
 @contextmanager
 def real_cluster(
     *names: str, environments: Mapping[str, Mapping[str, str]] | None = None
@@ -90,7 +100,7 @@ def real_cluster(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
-            env=os.environ | {CLUSTER_VARIABLE: str(folder), "RAY_USAGE_STATS_ENABLED": "0"},
+            env=os.environ | cluster_environment(folder),
             text=True,
         )
     real = RealCluster(folder, host)

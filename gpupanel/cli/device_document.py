@@ -14,7 +14,8 @@ def device_document(
     Where both have the same, its memory and its power limit, the newer holds if it is known.
     """
     reading = sample.reading(device.key) or DeviceReading(key=device.key)
-    facts, found = device.model_dump(mode="json"), reading.model_dump(mode="json")
+    facts = device.model_dump(mode="json", exclude={"node"})  # said of the node, where there are
+    found = reading.model_dump(mode="json")
     newer = {name: value for name, value in found.items() if value is not None or name not in facts}
     links = [
         {

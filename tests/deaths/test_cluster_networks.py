@@ -17,7 +17,7 @@ import pytest
 
 from gpupanel.domain.events import ProblemReported, TrainerStarted
 from gpupanel.files.plan_file import read_plan
-from tests.clusters import CLUSTER_VARIABLE, RealCluster
+from tests.clusters import RealCluster, cluster_environment
 from tests.deaths.test_deaths_on_a_cluster import (
     completed_after_a_restart,
     events_of,
@@ -73,7 +73,7 @@ def cluster() -> Iterator[NetworkedCluster]:
     if os.geteuid() != 0 or shutil.which("ip") is None:
         pytest.skip("making network namespaces needs root and iproute2")
     folder = Path(tempfile.mkdtemp(prefix="ray-", dir="/tmp"))
-    environment = os.environ | {CLUSTER_VARIABLE: str(folder), "RAY_USAGE_STATS_ENABLED": "0"}
+    environment = os.environ | cluster_environment(folder)
     common = ["--num-cpus=4", "--num-gpus=0", f"--object-store-memory={80 * 2**20}"]
 
     def start(*words: str) -> None:
@@ -90,8 +90,8 @@ def cluster() -> Iterator[NetworkedCluster]:
             )
 
     real = NetworkedCluster(folder, None, f"{_HEAD}:26379")
-    with _network():
-        try:
+    try:
+        with _network():
             head = [f"--node-ip-address={_HEAD}", "--port=26379", "--node-name=alpha"]
             options = ["--include-dashboard=false", f"--temp-dir={folder}"]
             start(str(_RAY), "start", "--head", *head, *options)
@@ -99,11 +99,11 @@ def cluster() -> Iterator[NetworkedCluster]:
             joins = [f"--address={real.address}", f"--node-ip-address={_NODE}"]
             start(*inside, *joins, "--node-name=beta")
             yield real
-        finally:
-            for process in real.processes():
-                process.kill()
-            psutil.wait_procs(real.processes(), timeout=10.0)
-            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        for process in real.processes():
+            process.kill()
+        psutil.wait_procs(real.processes(), timeout=10.0)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 _LISTENING = """

@@ -20,7 +20,7 @@ _END_S: Final = 20.0
 
 
 class DriverProcess:
-    """Starts the driver; :meth:`words` gives what it has said since the last time.
+    """Starts the driver; :meth:`word` gives what it has said, one by one.
 
     Args:
         log: What it and Ray's library print is appended there.
@@ -56,9 +56,9 @@ class DriverProcess:
             stream.write(order.model_dump_json().encode() + b"\n")
             stream.flush()
 
-    def words(self) -> list[DriverWord]:
-        """What it has said since the last time."""
-        return [self._words.popleft() for _ in range(len(self._words))]
+    def word(self) -> DriverWord | None:
+        """The next word that it has said; ``None``: there is none yet."""
+        return self._words.popleft() if self._words else None
 
     def end(self) -> None:
         """Let it end by itself, as it does when nobody gives orders any more; then kill it."""

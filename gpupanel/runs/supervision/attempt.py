@@ -92,7 +92,7 @@ class Attempt:
         self._gang: Gang | ClusterGang = (
             Gang(layout, plan, command)
             if plan.cluster is None
-            else ClusterGang(layout, plan, samples or NodeSamples(), append)
+            else ClusterGang(layout, plan, samples or NodeSamples(), append, self._skip)
         )
         self._patience = patience
         self._report = report
@@ -233,6 +233,13 @@ class Attempt:
                 if error.errno not in MAY_PASS or time.monotonic() >= until_s:
                     return None
             time.sleep(_TICK_S)
+
+    def _skip(self, leave: Callable[[], None]) -> None:
+        """Pass over what is appended now: the last words of a start before this one."""
+        self._take_news()
+        leave()
+        while self._new_lines() is not None and self._news.has_more:
+            continue
 
     def _has_tried_to_report(self) -> bool:
         """Whether a trainer that finds no space has touched the events since the last time."""

@@ -42,6 +42,9 @@ from gpupanel.runs.supervision.run_processes import end_processes_of
 _TICK_S: Final = 0.1
 _SILENT_S: Final = 20.0
 """A driver says something four times a second; it has waits of its own for nodes that are lost."""
+_STUCK_S: Final = 180.0
+"""More than all that a driver waits for before it says the next word: Ray's connection, agents,
+and what a former start has left on the nodes."""
 _FENCE_S: Final = 20.0
 _CEASED_S: Final = 3.0
 """A heart beats once a second."""
@@ -105,6 +108,7 @@ class ClusterGang:
         plan: Its gang says what to start where.
         samples: Takes what the devices of the nodes report.
         append: Appends a line to the run's events.
+        skip: Lets what it is given append lines that are no news of this start.
 
     Attributes:
         network_refusal: Empty: no network of the run's own is possible over several machines.
@@ -112,11 +116,17 @@ class ClusterGang:
     """
 
     def __init__(
-        self, layout: RunLayout, plan: LaunchPlan, samples: NodeSamples, append: Append
+        self,
+        layout: RunLayout,
+        plan: LaunchPlan,
+        samples: NodeSamples,
+        append: Append,
+        skip: Callable[[Callable[[], None]], None],
     ) -> None:
         self._layout = layout
         self._plan = plan
         self._samples = samples
+        self._skip = skip
         self._events = ProcessEvents(layout, len(plan.gang), append)
         self._driver: DriverProcess | None = None
         self._heard_s = time.monotonic()
@@ -153,10 +163,11 @@ class ClusterGang:
         """
         shutil.rmtree(self._layout.heartbeats, ignore_errors=True)
         make_folder(self._layout.heartbeats)
-        self._events.begin()
         driver = self._driver = DriverProcess(self._layout.cluster_log)
         driver.order(_wanted(self._layout, self._plan))
         ready = self._await(Ready, driver, meanwhile)
+        # By now none of a former start writes any more: its nodes have waited for that.
+        self._skip(self._events.begin)
         self.notices.append(_ports_open(ready.places))
         environments = environments_on_nodes(self._plan, ready.places)
         driver.order(StartWanted(environments=environments))
@@ -180,10 +191,8 @@ class ClusterGang:
                     member.lost = cluster_lost(self._plan)
 
     def _hear(self, driver: DriverProcess) -> None:
-        words = driver.words()
-        if words:
+        while (word := driver.word()) is not None:
             self._heard_s = time.monotonic()
-        for word in words:
             self._take(word)
 
     def is_there(self) -> bool:
@@ -242,19 +251,21 @@ class ClusterGang:
         meanwhile: Callable[[Problem | None], bool],
     ) -> _WordT:
         said = ""
+        self._heard_s = time.monotonic()
         while True:
             is_there = driver.is_there
             waiting = None
-            for word in driver.words():
+            # What follows the word that is waited for is for whoever asks next.
+            while (word := driver.word()) is not None:
+                self._heard_s = time.monotonic()
                 if isinstance(word, kind):
-                    self._heard_s = time.monotonic()
                     return word
                 if isinstance(word, Refused):
                     raise ProblemError(word.problem)
                 if isinstance(word, Waiting) and word.reason != said:
                     said = word.reason
                     waiting = _waiting(said)
-            if not is_there:
+            if not is_there or time.monotonic() - self._heard_s > _STUCK_S:
                 raise ProblemError(cluster_lost(self._plan))
             if not meanwhile(waiting):
                 raise NotWantedError

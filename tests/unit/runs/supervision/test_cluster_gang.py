@@ -1,0 +1,168 @@
+"""A gang on a cluster, by what its driver says: a stand-in of it that says it line by line."""
+
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.cluster import ClusterSettings
+from gpupanel.domain.plan import LaunchPlan, PlannedProcess, PlannedReplica, ProcessRole
+from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.runs.cluster import driver_process
+from gpupanel.runs.cluster.messages import (
+    DriverWord,
+    HeadSilent,
+    NodeLost,
+    NodeSeen,
+    ProcessSeen,
+    Ready,
+    ReadyPlace,
+    Refused,
+    Started,
+    Waiting,
+)
+from gpupanel.runs.supervision.cluster_gang import ClusterGang, NotWantedError
+from gpupanel.runs.supervision.node_samples import NodeSamples
+from tests.deaths.mortal_run import until
+
+PLAN = LaunchPlan(
+    environment={},
+    devices=(),
+    strategy=StrategyKind.MULTI_WORKER,
+    replicas=tuple(
+        PlannedReplica(
+            index=index, device_key="cpu", logical_device="/device:CPU:0", share=8, process=index
+        )
+        for index in range(2)
+    ),
+    global_batch_size=16,
+    processes=tuple(
+        PlannedProcess(role=ProcessRole.WORKER, index=index, node=node)
+        for index, node in enumerate("ab")
+    ),
+    cluster=ClusterSettings(address="10.0.0.1:6379"),
+)
+READY = Ready(
+    places=tuple(
+        ReadyPlace(address=f"10.0.0.{each}", interface="eth1", port=12_000) for each in (1, 2)
+    )
+)
+STARTED = Started(pids=(11, 12))
+
+Drive = Callable[..., ClusterGang]
+
+
+@pytest.fixture
+def lines() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str]) -> Drive:
+    """A gang whose driver says these words and then, unless it ends, waits for its end."""
+    root = tmp_path / "run"
+    root.mkdir()
+
+    def gang(*words: DriverWord, ends: bool = False) -> ClusterGang:
+        text = "".join(f"{word.model_dump_json()}\n" for word in words)
+        code = f"import sys; print({text!r}, end='', flush=True)"
+        waits = "" if ends else "; sys.stdin.read()"
+        monkeypatch.setattr(driver_process, "DRIVER", (sys.executable, "-c", code + waits))
+        return ClusterGang(
+            RunLayout(root), PLAN, NodeSamples(), lines.append, lambda leave: leave()
+        )
+
+    return gang
+
+
+def start(gang: ClusterGang) -> list[str]:
+    names: list[str] = []
+    gang.start(lambda member: names.append(f"{member.name}: {member.pid}"), lambda _: True)
+    return names
+
+
+def test_that_processes_are_known_by_their_nodes_and_ports_are_reported(drive: Drive) -> None:
+    gang = drive(READY, STARTED)
+    assert start(gang) == ["worker 0 on a: 11", "worker 1 on b: 12"]
+    (notice,) = gang.notices
+    assert notice.code == "cluster_ports_open"
+    assert notice.severity is Severity.HINT
+    assert "10.0.0.2:12000 (eth1)" in notice.detail
+    gang.end()
+
+
+def test_that_ports_on_an_address_of_the_internet_are_a_warning(drive: Drive) -> None:
+    place = ReadyPlace(address="8.8.8.8", interface="eth0", port=12_000)
+    gang = drive(Ready(places=(place, place)), STARTED)
+    start(gang)
+    assert gang.notices[0].severity is Severity.WARNING
+    gang.end()
+
+
+def test_that_a_refusal_is_the_problem_of_the_run(drive: Drive) -> None:
+    gang = drive(Refused(problem=Problem(code="cluster_too_small", message="It is.")), ends=True)
+    with pytest.raises(ProblemError) as raised:
+        start(gang)
+    assert raised.value.problems[0].code == "cluster_too_small"
+    gang.end()
+
+
+def test_that_a_driver_that_ends_without_a_word_is_a_lost_cluster(drive: Drive) -> None:
+    gang = drive(ends=True)
+    with pytest.raises(ProblemError) as raised:
+        start(gang)
+    assert raised.value.problems[0].code == "cluster_lost"
+    gang.end()
+
+
+def test_that_a_reason_to_wait_is_said_once_and_that_nobody_has_to_wait(drive: Drive) -> None:
+    gang = drive(Waiting(reason="it needs much"), Waiting(reason="it needs much"))
+    said: list[Problem | None] = []
+
+    def meanwhile(problem: Problem | None) -> bool:
+        said.append(problem)
+        return len(said) < 5
+
+    with pytest.raises(NotWantedError):
+        gang.start(lambda _: None, meanwhile)
+    assert [each.code for each in said if each is not None] == ["cluster_waiting"]
+    gang.end()
+
+
+def test_that_events_come_once_with_what_a_process_came_to(drive: Drive, lines: list[str]) -> None:
+    seen = NodeSeen(
+        node="a",
+        processes=(ProcessSeen(place=0, exit_code=-9, lines=('{"a": 1}',), read_bytes=9),),
+    )
+    gang = drive(READY, STARTED, seen)
+    start(gang)
+    until(lambda: gang.poll() is None and not gang.leader.is_there, "the exit", 20.0)
+    assert gang.leader.exit_code == -signal.SIGKILL
+    assert gang.is_there()
+    assert lines == ['{"a": 1}']
+    gang.end()
+    assert lines == ['{"a": 1}']
+
+
+def test_that_a_lost_node_takes_its_processes_along_and_a_silent_head_none(drive: Drive) -> None:
+    gang = drive(READY, STARTED, HeadSilent(address="h:1"), NodeLost(node="b", reason="it ended"))
+    start(gang)
+    until(lambda: gang.poll() is None and gang.members[1].lost is not None, "the loss", 20.0)
+    assert gang.leader.is_there
+    assert [each.code for each in gang.notices[1:]] == ["cluster_head_silent", "node_lost"]
+    lost = gang.members[1].lost
+    assert lost is not None
+    assert lost.message == "The node b was lost: it ended."
+    gang.end()
+
+
+def test_that_a_driver_that_ends_later_loses_every_process(drive: Drive) -> None:
+    gang = drive(READY, STARTED, ends=True)
+    start(gang)
+    until(lambda: gang.poll() is None and not gang.is_there(), "the loss", 20.0)
+    assert {each.lost.code for each in gang.members if each.lost is not None} == {"cluster_lost"}
+    gang.end()
