@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,15 +49,25 @@ class RealCluster:
 
     def processes(self) -> list[psutil.Process]:
         """Everything of it that runs, and what that has started."""
-        found = []
+        # Not by psutil, which reads to the first gap: Ray writes titles of processes over it.
+        mark, found = f"{CLUSTER_VARIABLE}={self.folder}".encode(), []
         for process in psutil.process_iter():
             try:
-                is_of_it = process.environ().get(CLUSTER_VARIABLE) == str(self.folder)
+                is_of_it = mark in Path(f"/proc/{process.pid}/environ").read_bytes()
                 if is_of_it and process.status() != psutil.STATUS_ZOMBIE:
                     found.append(process)
-            except psutil.Error:
+            except (OSError, psutil.Error):
                 continue
         return found
+
+    def kill_all(self) -> None:
+        """Nothing of it is left, also of what is just starting."""
+        until_s = time.monotonic() + 10.0
+        while (left := self.processes()) and time.monotonic() < until_s:
+            for process in left:
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+            psutil.wait_procs(left, timeout=2.0)
 
     def trainers(self) -> list[psutil.Process]:
         """Processes of runs on its nodes."""
@@ -113,8 +123,6 @@ def real_cluster(
         for stream in (host.stdin, host.stdout):
             if stream is not None:
                 stream.close()
-        _, left = psutil.wait_procs(real.processes(), timeout=15.0)
-        for process in [*left, *real.processes()]:
-            process.kill()
-        psutil.wait_procs(left, timeout=5.0)
+        psutil.wait_procs(real.processes(), timeout=15.0)
+        real.kill_all()
         shutil.rmtree(folder, ignore_errors=True)

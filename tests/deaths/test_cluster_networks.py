@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 import pytest
 
 from gpupanel.domain.events import ProblemReported, TrainerStarted
@@ -100,9 +99,7 @@ def cluster() -> Iterator[NetworkedCluster]:
             start(*inside, *joins, "--node-name=beta")
             yield real
     finally:
-        for process in real.processes():
-            process.kill()
-        psutil.wait_procs(real.processes(), timeout=10.0)
+        real.kill_all()
         shutil.rmtree(folder, ignore_errors=True)
 
 
