@@ -7,6 +7,24 @@ taken for processes that a test has left behind.
 import json
 import os
 import sys
+import traceback
+from typing import Any
+
+TRIES = 4
+"""Ray gives a raylet half a minute to start, which is not enough where the machine is busy."""
+
+
+def added(cluster: Any, wanted: dict[str, Any], folder: str) -> Any:
+    for left in reversed(range(TRIES)):
+        try:
+            return cluster.add_node(
+                **wanted, include_dashboard=False, temp_dir=folder, object_store_memory=80 * 2**20
+            )
+        except Exception:
+            traceback.print_exc()
+            if not left:
+                raise
+    return None
 
 
 def main(folder: str) -> None:
@@ -21,9 +39,7 @@ def main(folder: str) -> None:
     cluster = Cluster()
     for line in sys.stdin:
         wanted = json.loads(line)
-        node = cluster.add_node(
-            **wanted, include_dashboard=False, temp_dir=folder, object_store_memory=80 * 2**20
-        )
+        node = added(cluster, wanted, folder)
         (raylet,) = node.all_processes["raylet"]
         heads = node.all_processes.get("gcs_server", [])
         answer = {

@@ -41,7 +41,9 @@ class RealCluster:
         wanted = {"node_name": name, "num_cpus": cpus, "num_gpus": 0}
         self.host.stdin.write(json.dumps({**wanted, "env_vars": dict(environment or {})}) + "\n")
         self.host.stdin.flush()
-        answer = json.loads(self.host.stdout.readline())
+        line = self.host.stdout.readline()
+        assert line, f"no raylet: {(self.folder / 'host.log').read_text()[-3000:]}"
+        answer = json.loads(line)
         self.address = answer["address"]
         self.raylets[name] = psutil.Process(answer["raylet"])
         if answer["head"] is not None:
