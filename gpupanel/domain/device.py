@@ -37,7 +37,7 @@ class PhysicalDevice(Value):
         pcie_width_max: Lanes of that link.
         is_partitioned: A GPU in MIG mode: only its instances can compute.
         parent_key: The GPU that a MIG instance is a part of; ``None`` for a whole GPU.
-        node: The node of a cluster that it is in; empty: this machine.
+        node: The node of a cluster that it is in; ``None``: this machine.
     """
 
     key: str
@@ -55,7 +55,7 @@ class PhysicalDevice(Value):
     pcie_width_max: int | None = None
     is_partitioned: bool = False
     parent_key: str | None = None
-    node: str = ""
+    node: str | None = None
 
     @property
     def key_on_node(self) -> str:

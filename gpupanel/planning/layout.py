@@ -84,7 +84,7 @@ def _of_gang(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> Layout:
             index=index,
             environment=environment(profile, group),
             devices=planned_devices(profile, group),
-            node=group[0].node or None,
+            node=group[0].node,
         )
         for index, group in enumerate(groups)
     )

@@ -53,7 +53,7 @@ def cluster_for_training_only(context: PlanningContext) -> Iterator[Problem]:
 def worker_across_nodes(context: PlanningContext) -> Iterator[Problem]:
     """A worker whose GPUs are in several nodes."""
     for group in context.gpu_groups:
-        nodes = tuple(dict.fromkeys(gpu.node for gpu in group))
+        nodes = tuple(dict.fromkeys(str(gpu.node) for gpu in group))
         if len(nodes) > 1 and context.profile.strategy.kind in GANG_KINDS:
             yield Problem(
                 code="worker_across_nodes",

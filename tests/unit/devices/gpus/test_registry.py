@@ -102,7 +102,7 @@ def test_that_facts_are_those_of_each_gpu(registry: GpuRegistry, clock: Clock) -
         "pcie_width_max": 16,
         "is_partitioned": False,
         "parent_key": None,
-        "node": "",
+        "node": None,
     }
     assert _device(registry, KEPLER.uuid).architecture == "Kepler"
     bare = _device(registry, BARE.uuid).model_dump(exclude={"key", "kind", "name", "pci_bus_id"})
