@@ -1,11 +1,11 @@
 """What it costs to measure where the time of steps goes: under 1 % of the throughput is wanted.
 
-``python bench_time_spent.py [CASE]...``: each case in several processes of its own, as one alone
-may be faster or slower by some percent from its start to its end. The same steps are done by calls
-that measure as a run does, with the account of the loop fed by each, and by calls whose graph has
-no clocks. They take turns, several hundred milliseconds each, and who begins changes from pair to
-pair; medians over the pairs. Beside it stands what the same comparison gives of two calls without
-clocks: what is below that is noise.
+``python bench_time_spent.py [CASE]...``: each case in many processes of its own, as one graph may
+be faster than its twin by some percent from the start of a process to its end. The same steps are
+done by calls that measure as a run does, with the account of the loop fed by each, and by calls
+whose graph has no clocks. They take turns, some hundred milliseconds each, and who begins changes;
+medians over the turns of a process, then over the processes. Beside it stands what the same
+comparison gives of two calls without clocks: what is below that is noise.
 """
 
 import json
@@ -40,9 +40,9 @@ CASES = {
         replicas=2,
     ),
 }
-PROCESSES = 3
-PAIRS = 21
-BLOCK_S = 0.4
+PROCESSES = 11
+PAIRS = 6
+BLOCK_S = 0.3
 CALL_S = 0.05
 BOUND = 1.0
 
@@ -112,13 +112,14 @@ def measure(name: str) -> None:
         account.restart()
         steps = 1
         for _ in range(3):
-            for each in (plain, plain_too, measuring):
-                each.trace_for(steps)
-                each(rows[:steps])
-                start_s = time.perf_counter()
-                each(rows[:steps])
-                took_s = time.perf_counter() - start_s
+            plain(rows[:steps])
+            start_s = time.perf_counter()
+            plain(rows[:steps])
+            took_s = time.perf_counter() - start_s
             steps = max(1, min(len(rows), int(CALL_S * steps / took_s)))
+        for each in (plain_too, measuring):
+            for _ in range(3):  # the second one is the first without clocks
+                each(rows[:steps])
 
         def block(calls: Calls) -> float:
             """Steps a second."""
@@ -140,16 +141,9 @@ def measure(name: str) -> None:
     print(json.dumps({"steps_a_call": steps, "rates": rates}))
 
 
-def percent(slower: list[float], than: list[float]) -> tuple[float, float, float]:
-    """How much slower, as median and quarters over the pairs."""
-    costs = [100.0 * (1.0 - one / other) for one, other in zip(slower, than, strict=True)]
-    lower, middle, upper = statistics.quantiles(costs, n=4)
-    return middle, lower, upper
-
-
 def report(name: str) -> None:
-    """Measure in several processes and print the medians of all their pairs."""
-    rates: list[list[float]] = []
+    """Measure in many processes, and print the medians over them."""
+    costs, noises = [], []
     for _ in range(PROCESSES):
         done = subprocess.run(
             [sys.executable, __file__, "--here", name],
@@ -159,10 +153,13 @@ def report(name: str) -> None:
             text=True,
         )
         answer = json.loads(done.stdout.splitlines()[-1])
-        rates += answer["rates"]
-    plain, plain_too, measuring = (list(each) for each in zip(*rates, strict=True))
-    cost, lower, upper = percent(measuring, plain)
-    noise, noise_lower, noise_upper = percent(plain_too, plain)
+        plain, plain_too, measuring = (
+            statistics.median(each) for each in zip(*answer["rates"], strict=True)
+        )
+        costs.append(100.0 * (1.0 - measuring / ((plain + plain_too) / 2)))
+        noises.append(100.0 * (1.0 - plain_too / plain))
+    lower, cost, upper = statistics.quantiles(costs, n=4)
+    noise_lower, noise, noise_upper = statistics.quantiles(noises, n=4)
     verdict = "within" if cost < BOUND else "beyond"
     print(
         f"{CASES[name].title}, {answer['steps_a_call']} steps a call: {cost:+.2f} % of the "

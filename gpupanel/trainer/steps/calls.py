@@ -23,7 +23,7 @@ _CLOCKS_COST_FROM = 16
 """Steps of a call from which its clocks are felt. Such a step takes 3 ms at most, as a call takes
 50; the clocks of two replicas took 20 us of it, 0.7 %."""
 
-_CLOCKED_EVERY = 8
+_CLOCKED_EVERY = 16
 """Of the calls with so many steps."""
 
 _CLOCKED_FIRST = 64

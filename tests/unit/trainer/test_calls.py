@@ -62,16 +62,17 @@ def test_that_shares_change_between_calls_without_tracing_anew(called: dict[str,
     assert called["reported"][-1]["sums"][0] > 0.0
     if called["replicas"] == 2:
         equal, most_for_the_first = called["fastest_s"]
-        assert most_for_the_first[0] / most_for_the_first[1] > equal[0] / equal[1]
+        # One example alone may take less than a clock can tell.
+        assert most_for_the_first[0] * equal[1] > equal[0] * most_for_the_first[1]
 
 
-def test_that_of_calls_with_many_short_steps_every_eighth_has_clocks(
+def test_that_of_calls_with_many_short_steps_every_sixteenth_has_clocks(
     called: dict[str, Any],
 ) -> None:
     few, *many = called["clocked"]
 
     assert few
-    assert [number for number, clocked in enumerate(many) if clocked] == [0, 8, 16]
+    assert [number for number, clocked in enumerate(many) if clocked] == [0, 16]
 
 
 def test_that_the_graph_without_clocks_is_built_when_the_first_call_needs_it(
