@@ -42,7 +42,8 @@ def connect(address: str) -> str:
         The address of its head, ``host:port``.
 
     Raises:
-        ProblemError: Ray is not installed, nobody answers there, or the versions differ.
+        ProblemError: Ray is not installed, nobody answers there, this machine is no node of that
+            cluster, or the versions differ.
     """
     os.environ.update(_OWN_VARIABLES)
     os.environ.setdefault("RAY_gcs_server_request_timeout_seconds", _REQUEST_S)
@@ -53,6 +54,7 @@ def connect(address: str) -> str:
     head = _head_of(address)
     if head:
         _knock(address, head)
+        _check_joined(address, head)
     try:
         ray.init(
             address=head or address,
@@ -84,6 +86,33 @@ def _knock(address: str, head: str) -> None:
     except (OSError, ValueError) as error:
         why = "no answer" if isinstance(error, TimeoutError) else _first_line(error)
         raise ProblemError(cluster_not_found(head if address == AUTO else address, why)) from error
+
+
+def _check_joined(address: str, head: str) -> None:
+    """See that this machine is a node of that cluster, as its own processes show.
+
+    Nothing was said to the head before. An address may stand in a stranger's profile, or in a file
+    of /tmp that Ray looks into; and its library loads what a head sends by pickle, which can run
+    code.
+    """
+    try:
+        from ray._private.services import find_gcs_addresses
+    except ImportError as error:
+        raise ProblemError(cluster_refused(str(error))) from error
+    joined = sorted(find_gcs_addresses())
+    if not any(_endpoints(head) & _endpoints(each) for each in joined):
+        listed = f"It belongs to {', '.join(joined)}." if joined else "It belongs to none."
+        raise ProblemError(machine_not_in_cluster(address, listed))
+
+
+def _endpoints(address: str) -> set[tuple[str, str]]:
+    """The addresses, as numbers, and the port of ``host:port``."""
+    host, _, port = address.rpartition(":")
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return set()
+    return {(str(each[4][0]), port) for each in found}
 
 
 def refusal(address: str, error: BaseException) -> Problem:

@@ -164,11 +164,28 @@ def test_that_a_head_that_does_not_answer_is_a_problem_within_seconds() -> None:
     assert problem.code == "cluster_not_found"
 
 
-@pytest.mark.slow
-def test_that_a_server_that_is_no_head_is_a_problem_when_the_time_is_up() -> None:
-    # On every address: Ray takes loopback for the address of the machine.
-    with socket.create_server(("", 0)) as server, pytest.raises(ProblemError) as raised:
-        read_cluster(f"127.0.0.1:{server.getsockname()[1]}", limit_s=3.0)
+def test_that_nothing_is_said_to_a_head_whose_cluster_this_machine_is_not_in() -> None:
+    # A stranger's profile can name it, and Ray would load by pickle what it answers.
+    with socket.create_server(("", 0)) as server:
+        with pytest.raises(ProblemError) as raised:
+            read_cluster(f"127.0.0.1:{server.getsockname()[1]}")
+        server.settimeout(5.0)
+        knock, _ = server.accept()
+        with knock:
+            knock.settimeout(5.0)
+            assert knock.recv(100) == b""
+        server.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            server.accept()
+    (problem,) = raised.value.problems
+    assert problem.code == "machine_not_in_cluster"
+
+
+def test_that_a_cluster_that_answers_late_is_a_problem_when_the_time_is_up(
+    cluster: RealCluster,
+) -> None:
+    with pytest.raises(ProblemError) as raised:
+        read_cluster(cluster.address, limit_s=0.05)
     (problem,) = raised.value.problems
     assert problem.code == "cluster_too_slow"
 
