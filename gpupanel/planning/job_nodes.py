@@ -78,7 +78,7 @@ def placed_on_nodes(plan: LaunchPlan, nodes: Sequence[JobNode]) -> LaunchPlan:
         on_cpu = nodes[index * len(nodes) // count]
         wanted = {places.get(device.key, on_cpu).name for device in process.devices}
         if len(wanted) > 1:
-            raise ProblemError(_over_two_nodes(process))
+            raise ProblemError(_across_nodes(process))
         node = next(node for node in nodes if node.name in wanted)
         processes.append(process.model_copy(update={"node": node.name, "address": node.address}))
     return plan.model_copy(update={"processes": tuple(processes)})
@@ -117,9 +117,9 @@ def _idle_nodes(processes: int, nodes: int) -> Problem:
     )
 
 
-def _over_two_nodes(process: PlannedProcess) -> Problem:
+def _across_nodes(process: PlannedProcess) -> Problem:
     return Problem(
-        code="worker_over_two_nodes",
+        code="worker_across_nodes",
         field="strategy.workers",
         message=f"{process.name.capitalize()} would need GPUs of two nodes.",
         hint="Leave strategy.workers out, which gives each GPU a process, or ask for equally many "

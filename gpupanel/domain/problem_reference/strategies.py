@@ -167,11 +167,6 @@ CHAPTER: Final = ProblemChapter(
             "`strategy.workers` says how many there are.",
             "Leave `strategy.workers` out, or ask for fewer nodes.",
         ),
-        "worker_over_two_nodes": ProblemEntry(
-            "A process would need GPUs of two nodes.",
-            "The GPUs of all nodes are divided among the workers in their order.",
-            "Leave `strategy.workers` out, or ask for equally many GPUs on every node.",
-        ),
         "nodes_not_known": ProblemEntry(
             "The nodes of a job did not answer what they have.",
             "Slurm's commands failed, or gpupanel is not at the same path on every node.",

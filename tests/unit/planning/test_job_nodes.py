@@ -125,7 +125,7 @@ def test_that_no_process_has_gpus_of_two_nodes() -> None:
     nodes = (a_node("one", "GPU-a"), a_node("two", "GPU-b", "GPU-c", "GPU-d"))
     with pytest.raises(ProblemError, match="Worker 0 would need GPUs of two nodes") as refused:
         planned(profile, *nodes)
-    assert code_of(refused) == "worker_over_two_nodes"
+    assert code_of(refused) == "worker_across_nodes"
 
 
 @pytest.mark.parametrize(
