@@ -92,7 +92,7 @@ def _check_joined(address: str, head: str) -> None:
     """See that this machine is a node of that cluster, as its own processes show.
 
     Nothing was said to the head before. An address may stand in a stranger's profile, or in a file
-    of /tmp that Ray looks into; and its library loads what a head sends by pickle, which can run
+    of /tmp that Ray reads; and its library loads what a head sends by pickle, which can run
     code.
     """
     try:
