@@ -240,15 +240,10 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
                 timed=timed,
             )
 
-        def training_calls(micro_batches: int) -> StepCalls:
-            step = training_step(micro_batches)
-            # Shares that follow the speeds need them of every call.
-            seldom = timed and not plan.balanced
-            return over_training.make(
-                step, step_without_clocks=step.without_clocks if seldom else None
-            )
-
-        calls = TrainingCalls(training_calls, plan.accumulation_steps)
+        calls = TrainingCalls(
+            lambda micro_batches: over_training.make(training_step(micro_batches)),
+            plan.accumulation_steps,
+        )
         trials = None
         if plan.balanced and across_replicas and over_training.feed is not None:
             tried = training_step(plan.accumulation_steps).tried

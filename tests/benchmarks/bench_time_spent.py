@@ -56,7 +56,6 @@ def measure(name: str) -> None:
     from gpupanel.trainer.loop.time_account import TimeAccount
     from gpupanel.trainer.models.objectives import Classification
     from gpupanel.trainer.progress import TrainingRecord
-    from gpupanel.trainer.steps import calls as calls_module
     from gpupanel.trainer.steps.calls import Calls
     from gpupanel.trainer.steps.feeds import ResidentFeed
     from gpupanel.trainer.steps.replica_steps import TrainingStep
@@ -93,18 +92,8 @@ def measure(name: str) -> None:
         step = TrainingStep(
             model, Classification(), optimizer, micro_batches=1, jit_compile=False, timed=timed
         )
-        seldom = step.without_clocks if timed else None
-        return Calls(
-            strategy,
-            feed,
-            plan.shares,
-            Classification.size,
-            step,
-            timed=timed,
-            step_without_clocks=seldom,
-        )
+        return Calls(strategy, feed, plan.shares, Classification.size, step, timed=timed)
 
-    calls_module._CLOCKED_FIRST = 1
     plain, plain_too, measuring = (calls(timed=timed) for timed in (False, False, several))
     rows = np.arange(case.examples, dtype=np.int32).reshape(-1, case.batch)
     with tempfile.TemporaryDirectory() as folder, EventWriter(Path(folder) / "events") as events:
@@ -118,7 +107,7 @@ def measure(name: str) -> None:
             took_s = time.perf_counter() - start_s
             steps = max(1, min(len(rows), int(CALL_S * steps / took_s)))
         for each in (plain_too, measuring):
-            for _ in range(3):  # the second one is the first without clocks
+            for _ in range(3):
                 each(rows[:steps])
 
         def block(calls: Calls) -> float:

@@ -197,14 +197,10 @@ class TrainingLoop:
                 self._report_steps(now=True)
                 return interruption
             self._events.phase(Phase.TRAINING)
-            calls_of_size = calls.of(batches.shape[1])
-            if calls_of_size.trace_for(len(batches)):
-                self._times.report(self._position.step, now=True)
-                self._is_first_call = True
             self._begin_call(batches, len(order) - place)
             start_s = time.monotonic()
             votes = self._consensus.vote(self._training_pace)
-            sums = calls_of_size(batches, votes, place=place, coming=coming)
+            sums = calls.of(batches.shape[1])(batches, votes, place=place, coming=coming)
             took_s = time.monotonic() - start_s
             self._trace.end_call(sums.steps)
             self._consensus.take_votes(sums.votes, self._training_pace, sums.steps, took_s)

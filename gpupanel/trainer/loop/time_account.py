@@ -1,7 +1,7 @@
 """Where the time of a training goes: measured always, reported about once a second."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -44,8 +44,7 @@ class TimeAccount:
         self._replicas = replicas
         self._clock = clock
         self._begun_s: float | None = None
-        self._waits = (0.0,) * replicas
-        self._clocked = self._clocked_before = _Clocked(replicas)
+        self._waits = self._computed_s = (0.0,) * replicas
         self._clear()
 
     def restart(self) -> None:
@@ -55,18 +54,17 @@ class TimeAccount:
 
     def add(self, sums: "CallSums") -> None:
         """Add a call of training steps."""
-        graph_s = sums.graph_s or 0.0
-        self._graph_s += graph_s
+        self._graph_s += sums.graph_s or 0.0
         waits = sums.replica_waits or (sums.waited_s,) * self._replicas
         self._waits = added(self._waits, waits)
         self._waited_s += sums.waited_s
-        if self._replicas == 1:
-            # All of the time of its steps is the one replica's.
-            self._clocked.add(graph_s, (graph_s,), 0.0)
-        elif sums.replica_seconds:
-            slowest_s = max(map(sum, zip(sums.replica_seconds, waits, strict=True)))
-            exchanged_s = max(0.0, graph_s + sums.waited_s - slowest_s)
-            self._clocked.add(graph_s, sums.replica_seconds, exchanged_s)
+        if not sums.replica_seconds:
+            # One replica, which all of the time of its steps is.
+            self._computed_s = added(self._computed_s, (sums.graph_s or 0.0,) * self._replicas)
+            return
+        self._computed_s = added(self._computed_s, sums.replica_seconds)
+        slowest_s = max(map(sum, zip(sums.replica_seconds, waits, strict=True)))
+        self._exchanged_s += max(0.0, (sums.graph_s or 0.0) + sums.waited_s - slowest_s)
 
     def add_asynchronous(self, sums: "CallSums") -> None:
         """Add a call that a worker did while others did theirs: which one it was is not known."""
@@ -134,16 +132,11 @@ class TimeAccount:
             )
 
     def _of_replicas(self, steps_s: float) -> Iterator[ReplicaTime]:
-        # Calls without clocks are like those that have them.
-        clocked = self._clocked if self._clocked.graph_s else self._clocked_before
-        scale = self._graph_s / clocked.graph_s if clocked.graph_s else 0.0
-        exchanged_s = clocked.exchanged_s * scale
-        for clocked_s, waited_s in zip(clocked.computed_s, self._waits, strict=True):
-            computed_s = clocked_s * scale
-            known_s = waited_s + computed_s + exchanged_s
+        for computed_s, waited_s in zip(self._computed_s, self._waits, strict=True):
+            known_s = waited_s + computed_s + self._exchanged_s
             yield ReplicaTime(
                 computing_s=_rounded(computed_s),
-                exchanging_s=_rounded(exchanged_s) if self._replicas > 1 else None,
+                exchanging_s=_rounded(self._exchanged_s) if self._replicas > 1 else None,
                 # Of another process of the run also what that one did beside its steps.
                 waiting_for_replicas_s=_rounded(max(0.0, steps_s - known_s)),
                 waiting_for_data_s=_rounded(waited_s),
@@ -152,30 +145,8 @@ class TimeAccount:
     def _clear(self) -> None:
         self._graph_s = self._waited_s = self._worked_s = 0.0
         self._validating_s = self._saving_s = 0.0
-        self._waits = (0.0,) * self._replicas
-        if self._clocked.graph_s:
-            self._clocked_before = self._clocked
-        self._clocked = _Clocked(self._replicas)
-
-
-class _Clocked:
-    """What the calls with clocks took; of the shortest steps most calls have none.
-
-    Attributes:
-        graph_s: All of their steps.
-        computed_s: Each replica's part of it.
-        exchanged_s: What is nobody's computing, not even the slowest replica's.
-    """
-
-    def __init__(self, replicas: int) -> None:
-        self.graph_s = self.exchanged_s = 0.0
-        self.computed_s = (0.0,) * replicas
-
-    def add(self, graph_s: float, computed_s: Sequence[float], exchanged_s: float) -> None:
-        """Add one call."""
-        self.graph_s += graph_s
-        self.computed_s = added(self.computed_s, tuple(computed_s))
-        self.exchanged_s += exchanged_s
+        self._exchanged_s = 0.0
+        self._waits = self._computed_s = (0.0,) * self._replicas
 
 
 def _rounded(seconds: float) -> float:

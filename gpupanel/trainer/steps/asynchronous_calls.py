@@ -33,7 +33,6 @@ class AsynchronousCalls:
         replica_step: ReplicaStep,
         *,
         accumulation_steps: int = 1,
-        step_without_clocks: ReplicaStep | None = None,
     ) -> None:
         """Nothing is traced yet.
 
@@ -44,9 +43,7 @@ class AsynchronousCalls:
             sum_count: How many sums of loss and measures a worker gives.
             replica_step: What a worker does with a batch.
             accumulation_steps: Micro-batches of a full batch.
-            step_without_clocks: Not taken: the clocks of these calls are not in their steps.
         """
-        del step_without_clocks
         self.shares = shares
         self._coordinator = coordinator
         self._feed = feed
@@ -61,11 +58,6 @@ class AsynchronousCalls:
         """Build the graph now, so that the first call does not have to."""
         # TensorFlow traces a step within a call only; this one has no steps.
         self(np.zeros((0, 1), np.int32))
-
-    def trace_for(self, steps: int) -> bool:
-        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.trace_for`: one graph does."""
-        del steps
-        return False
 
     def divide(self, batch_size: int) -> Parts:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.divide`: one worker takes all."""

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -18,17 +17,6 @@ from gpupanel.trainer.steps.replica_sums import ReplicaSums
 ReplicaStep = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], ReplicaSums]
 """From the features and labels of a replica's part, and the number of examples over all
 replicas, to the sums of its part."""
-
-_CLOCKS_COST_FROM = 16
-"""Steps of a call from which its clocks are felt. Such a step takes 3 ms at most, as a call takes
-50; the clocks of two replicas took 20 us of it, 0.7 %."""
-
-_CLOCKED_EVERY = 16
-"""Of the calls with so many steps."""
-
-_CLOCKED_FIRST = 64
-"""Of these calls, all have clocks: in the three seconds that they take, no more is lost than by
-building the graph without clocks."""
 
 VOTE_NUMBERS = 5
 """How many numbers every process hands in with a call."""
@@ -46,7 +34,7 @@ class CallSums:
         steps: Steps done: fewer than asked when one of them had a loss that is not finite.
         votes: What the processes of the run handed in, summed: the same on each of them.
         replica_seconds: How long each replica of the run computed, waiting not counted; empty
-            where it was not measured in this call.
+            where it is not measured.
         waited_s: How long the steps had to wait for their examples.
         replica_waits: The same of each replica of the run, by its process.
         graph_s: From the beginning of the first step to the end of the last one; ``None`` where
@@ -90,7 +78,6 @@ class Calls:
         *,
         accumulation_steps: int = 1,
         timed: bool = False,
-        step_without_clocks: ReplicaStep | None = None,
     ) -> None:
         """Nothing is traced yet.
 
@@ -102,55 +89,28 @@ class Calls:
             replica_step: What a replica does with its part.
             accumulation_steps: Micro-batches of each part of a full batch.
             timed: Whether the step gives its seconds, and the sums have ``replica_seconds``.
-            step_without_clocks: The same step, but that it gives no seconds, for most of the calls
-                whose steps are so short that clocks are felt; ``None``: every call has clocks.
         """
         self.shares = shares
         self._strategy = strategy
         self._feed = feed
         self._sum_count = sum_count
+        self._replica_step = replica_step
         self._accumulation_steps = accumulation_steps
         self._timed = timed
         self._replicas = len(shares)
-        self._function = self._traceable(replica_step, timed=timed)
-        self._without_clocks: Any = (
-            None
-            if step_without_clocks is None
-            else self._traceable(step_without_clocks, timed=False)
-        )
-        self._is_traced_without_clocks = False
-        self._short_calls = 0
-
-    def _traceable(self, step: ReplicaStep, *, timed: bool) -> Any:  # noqa: ANN401
-        bounds = tf.TensorSpec([self._replicas, 2], tf.int32)
+        bounds = tf.TensorSpec([len(shares), 2], tf.int32)
         copies = tf.TensorSpec([], tf.int32)
         votes = tf.TensorSpec([VOTE_NUMBERS + 1], tf.float32)
         # Without autograph: the loop is written with TensorFlow's own, which traces faster.
-        return tf.function(
-            partial(self._steps, step, timed),
-            input_signature=[bounds, copies, votes, *self._feed.signature],
+        self._function = tf.function(
+            self._steps,
+            input_signature=[bounds, copies, votes, *feed.signature],
             autograph=False,
         )
 
     def trace(self) -> None:
         """Build the graph now, so that the first call does not have to."""
         self._function.get_concrete_function()
-
-    def trace_for(self, steps: int) -> bool:
-        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.trace_for`."""
-        if self._is_traced_without_clocks or self._has_clocks(steps):
-            return False
-        self._without_clocks.get_concrete_function()
-        self._is_traced_without_clocks = True
-        return True
-
-    def _has_clocks(self, steps: int) -> bool:
-        """Whether the next call does, with so many steps: the same in all processes of the run."""
-        if self._without_clocks is None or steps < _CLOCKS_COST_FROM:
-            return True
-        if self._short_calls < _CLOCKED_FIRST:
-            return True
-        return self._short_calls % _CLOCKED_EVERY == 0
 
     def divide(self, batch_size: int) -> Parts:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.divide`."""
@@ -208,25 +168,12 @@ class Calls:
         if coming is not None:
             self._feed.place_ahead(coming, self.divide(coming.shape[1]).bounds)
         padded = [*votes, *[0.0] * (VOTE_NUMBERS - len(votes)), waited_s]
-        steps = len(batches)
-        has_clocks = self._has_clocks(steps)
-        self._short_calls += steps >= _CLOCKS_COST_FROM
-        sums = (self._function if has_clocks else self._without_clocks)(
-            *division, tf.constant(padded, tf.float32), *tensors
-        )
-        return lambda: self._call_sums(sums, waited_s, timed=self._timed and has_clocks)
+        sums = self._function(*division, tf.constant(padded, tf.float32), *tensors)
+        return lambda: self._call_sums(sums, waited_s)
 
     def _steps(
-        self,
-        replica_step: ReplicaStep,
-        timed: bool,  # noqa: FBT001
-        bounds: tf.Tensor,
-        copies: tf.Tensor,
-        votes: tf.Tensor,
-        *stacked: tf.Tensor,
+        self, bounds: tf.Tensor, copies: tf.Tensor, votes: tf.Tensor, *stacked: tf.Tensor
     ) -> tf.Tensor:
-        in_replica = partial(self._in_replica, replica_step)
-
         with tf.device(_HOST):
             begun_s = tf.timestamp()
         count = tf.shape(stacked[0])[0]
@@ -236,11 +183,11 @@ class Calls:
             return tf.logical_and(step < count, tf.math.is_finite(sums[0]))
 
         def one_step(step: tf.Tensor, sums: tf.Tensor) -> Any:  # noqa: ANN401
-            more = self._strategy.run(in_replica, args=(bounds, examples, stacked, step))
+            more = self._strategy.run(self._in_replica, args=(bounds, examples, stacked, step))
             return step + 1, sums + self._sum(more)
 
         with tf.control_dependencies([begun_s]):
-            summed = tf.zeros([self._sum_count + 1 + (self._replicas + 1) * timed])
+            summed = tf.zeros([self._sum_count + 1 + (self._replicas + 1) * self._timed])
         step, sums = tf.while_loop(goes_on, one_step, (0, summed), parallel_iterations=1)
         with tf.control_dependencies([step]):
             # After the steps on every process: collectives must come in the same order on each.
@@ -257,7 +204,6 @@ class Calls:
 
     def _in_replica(
         self,
-        replica_step: ReplicaStep,
         bounds: tf.Tensor,
         examples: tf.Tensor,
         tensors: tuple[tf.Tensor, ...],
@@ -266,7 +212,7 @@ class Calls:
         replica = _replica()
         first, end = bounds[replica, 0], bounds[replica, 1]
         features, labels = self._feed.part(replica, tensors, step, first, end)
-        sums = replica_step(features, labels, examples)
+        sums = self._replica_step(features, labels, examples)
         # All replicas know the same norm: one of them counts.
         norm = sums.whole_batch_norm if replica == 0 else tf.zeros([])
         if sums.timing is None:
@@ -287,7 +233,7 @@ class Calls:
         once = handed_in if first_of_its_process else tf.zeros_like(handed_in)
         return tf.concat([once, tf.one_hot(_replica(), self._replicas) * waited_s], axis=0)
 
-    def _call_sums(self, returned: tf.Tensor, waited_s: float, *, timed: bool) -> CallSums:
+    def _call_sums(self, returned: tf.Tensor, waited_s: float) -> CallSums:
         numbers = [float(number) for number in returned.numpy()]
         counts = (self._sum_count, 1, VOTE_NUMBERS, self._replicas, 1, 1)
         ends = list(accumulate(counts, initial=0))
@@ -299,7 +245,7 @@ class Calls:
             steps=round(steps),
             votes=votes,
             # The last one is the witness: of no meaning.
-            replica_seconds=tuple(numbers[ends[-1] : -1]) if timed else (),
+            replica_seconds=tuple(numbers[ends[-1] : -1]) if self._timed else (),
             waited_s=waited_s,
             replica_waits=waits,
             graph_s=graph_s,

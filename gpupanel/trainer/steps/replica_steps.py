@@ -52,24 +52,22 @@ class TrainingStep:
 
     def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         """One update; gives the sums of loss and measures before it, and its gradient's norm."""
-        if not self._timed:
-            return self.without_clocks(features, labels, examples)
         state = self._update.state()
-        sums, contribution = self._timed_learning(state, features, labels, examples)
+        learn = self._timed_learning if self._timed else self._learning
+        sums, contribution = learn(state, features, labels, examples)
         return sums._replace(gradient_norm=self._update(state, contribution))
-
-    def without_clocks(
-        self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
-    ) -> ReplicaSums:
-        """The same update, to the last bit; its seconds are not measured."""
-        state = self._update.state()
-        learned = self._accumulated(state, features, labels, examples)
-        return ReplicaSums(learned.sums, gradient_norm=self._update(state, learned))
 
     def tried(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         """What an update computes, timed; nothing is changed by it."""
         state = self._update.state()
         return self._timed_learning(state, features, labels, examples, alone=True)[0]
+
+    def _learning(
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+    ) -> tuple[ReplicaSums, Contribution]:
+        """The sums and the contribution of this replica's part; nothing is applied."""
+        learned = self._accumulated(state, features, labels, examples)
+        return ReplicaSums(learned.sums), learned
 
     def _timed_learning(
         self,
@@ -80,12 +78,11 @@ class TrainingStep:
         *,
         alone: bool = False,
     ) -> tuple[ReplicaSums, Contribution]:
-        """The sums and the contribution of this replica's part; nothing is applied."""
         start = instant([features, labels], alone=alone)
         part = (features, labels)
-        if alone:
-            # What comes next waits for the clock. In a step it does not: a short one would take a
-            # quarter longer, and TensorFlow carries out what is as cheap as a clock first.
+        if alone or start.witness is None:
+            # What comes next waits for the clock, which may be carried out last otherwise. A step
+            # of a GPU does not: it would stand still until the number that is copied has come.
             with tf.control_dependencies([start.clock_s]):
                 part = (tf.identity(features), tf.identity(labels))
         learned = self._accumulated(state, *part, examples)

@@ -81,7 +81,7 @@ def instant(after: Sequence[tf.Tensor], *, alone: bool = False) -> Instant:
         if all("GPU" not in tensor.device for tensor in after):
             # On the replica's own device: an edge to another logical device of the CPU costs more
             # than the clock.
-            return Instant(tf.timestamp(), None)
+            return Instant(_clock(), None)
         # There is none in an empty part.
         number = tf.reduce_sum(tf.cast(tf.reshape(after[0], [-1])[:1], tf.float32))
     return _arrival(number)
@@ -93,4 +93,16 @@ def _arrival(number: tf.Tensor) -> Instant:
         # Something to do there: a mere copy would be optimised away.
         arrived = tf.abs(number)
         with tf.control_dependencies([arrived]):
-            return Instant(tf.timestamp(), arrived)
+            return Instant(_clock(), arrived)
+
+
+def _clock() -> tf.Tensor:
+    """The time, in seconds; float64, shape [].
+
+    In a ``tf.function`` operations with a state, of which the clock is one, wait for each other in
+    the order of the program: the first clock of a replica would wait for the last clock of the
+    replica before it, and its computing, which waits for the clock, likewise.
+    """
+    clock_s = tf.timestamp()
+    clock_s.graph.experimental_acd_manager.run_independently(clock_s.op)
+    return clock_s

@@ -31,13 +31,6 @@ class StepCalls(Protocol):
     def trace(self) -> None:
         """Build the graph now, so that the first call does not have to."""
 
-    def trace_for(self, steps: int) -> bool:
-        """Build what a call of so many steps needs and :meth:`trace` did not build.
-
-        Returns:
-            Whether there was anything: the call then optimises a new graph first.
-        """
-
     def divide(self, batch_size: int) -> Parts:
         """How a batch of so many examples is divided."""
 
@@ -144,13 +137,7 @@ class TrainingCalls:
         return self._made[micro_batches]
 
 
-class MakeCalls(Protocol):
-    """Makes calls of one step, and of the same without clocks."""
-
-    def __call__(
-        self, replica_step: ReplicaStep, *, step_without_clocks: ReplicaStep | None = None
-    ) -> StepCalls:
-        """See :class:`~gpupanel.trainer.steps.calls.Calls`."""
+MakeCalls = Callable[[ReplicaStep], StepCalls]
 
 
 @dataclass(frozen=True, slots=True)

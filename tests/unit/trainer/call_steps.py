@@ -16,7 +16,6 @@ from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.models.objectives import Classification
-from gpupanel.trainer.steps import calls as calls_module
 from gpupanel.trainer.steps.calls import Calls
 from gpupanel.trainer.steps.feeds import ResidentFeed
 from gpupanel.trainer.steps.replica_steps import TrainingStep
@@ -43,6 +42,17 @@ def plan_of(replicas: int) -> LaunchPlan:
     )
 
 
+def clocks_after(timed: Calls) -> list[list[str]]:
+    """What each clock within a step waits for, as far as it is a clock itself."""
+    graph = timed._function.get_concrete_function().graph.as_graph_def()
+    nodes = [node for function in graph.library.function for node in function.node_def]
+    clocks = {node.name: node for node in nodes if node.op == "Timestamp"}
+    return [
+        [each for each in node.input if each.removeprefix("^").split(":")[0] in clocks]
+        for node in clocks.values()
+    ]
+
+
 def main() -> None:
     replicas = int(sys.argv[1])
     if replicas > 1:
@@ -64,7 +74,7 @@ def main() -> None:
         optimizer.build(model.trainable_variables)
     feed = ResidentFeed(features, labels, plan)
 
-    def calls(*, timed: bool, seldom: bool = False) -> Calls:
+    def calls(*, timed: bool) -> Calls:
         step = TrainingStep(
             model,
             Classification(),
@@ -73,15 +83,7 @@ def main() -> None:
             jit_compile=False,
             timed=timed,
         )
-        return Calls(
-            strategy,
-            feed,
-            plan.shares,
-            Classification.size,
-            step,
-            timed=timed,
-            step_without_clocks=step.without_clocks if seldom else None,
-        )
+        return Calls(strategy, feed, plan.shares, Classification.size, step, timed=timed)
 
     batches = np.arange(256, dtype=np.int32).reshape(8, BATCH)
     untimed, timed = calls(timed=False), calls(timed=True)
@@ -106,16 +108,9 @@ def main() -> None:
             several = [timed(batches) for _ in range(9)]
             fastest.append(np.min([each.replica_seconds for each in several], axis=0).tolist())
             reported.append(asdict(several[-1]))
-    calls_module._CLOCKED_FIRST = 1
-    seldom = calls(timed=True, seldom=True)
-    long_call = np.tile(batches, (2, 1))
-    built, clocked = [], []
-    for each in (batches, *[long_call] * 17):
-        built.append(seldom.trace_for(len(each)))
-        clocked.append(bool(seldom(each).replica_seconds))
     traced = [one._function.experimental_get_tracing_count() for one in (untimed, timed)]
     answer = {"norms": norms, "reported": reported, "fastest_s": fastest, "traced": traced}
-    print(json.dumps({**answer, "clocked": clocked, "built": built}))
+    print(json.dumps({**answer, "clocks_after": clocks_after(timed)}))
 
 
 if __name__ == "__main__":

@@ -62,24 +62,19 @@ def test_that_shares_change_between_calls_without_tracing_anew(called: dict[str,
     assert called["reported"][-1]["sums"][0] > 0.0
     if called["replicas"] == 2:
         equal, most_for_the_first = called["fastest_s"]
-        # One example alone may take less than a clock can tell.
-        assert most_for_the_first[0] * equal[1] > equal[0] * most_for_the_first[1]
+        assert most_for_the_first[0] / most_for_the_first[1] > equal[0] / equal[1]
 
 
-def test_that_of_calls_with_many_short_steps_every_sixteenth_has_clocks(
-    called: dict[str, Any],
-) -> None:
-    few, *many = called["clocked"]
-
-    assert few
-    assert [number for number, clocked in enumerate(many) if clocked] == [0, 16]
+def test_that_no_clock_of_a_step_waits_for_another_one(called: dict[str, Any]) -> None:
+    # TensorFlow puts operations with a state in the order of the program: the second replica's
+    # time would begin when the first one's ends.
+    assert called["clocks_after"] == [[], []] * called["replicas"]
 
 
-def test_that_the_graph_without_clocks_is_built_when_the_first_call_needs_it(
-    called: dict[str, Any],
-) -> None:
-    # The first one of many steps has clocks still.
-    assert [number for number, built in enumerate(called["built"]) if built] == [2]
+def test_that_replicas_with_equal_parts_take_about_as_long(called: dict[str, Any]) -> None:
+    if called["replicas"] == 2:
+        first_s, second_s = called["fastest_s"][0]
+        assert first_s < 3 * second_s < 9 * first_s
 
 
 @pytest.fixture(scope="module")

@@ -171,36 +171,3 @@ def test_that_nothing_is_counted_before_the_first_call(clock, written, record):
     clock.now_s += 2.0
     counted.report(1)
     assert spent(written).seconds == 2.0
-
-
-def test_that_calls_without_clocks_are_like_those_that_have_them(clock, written, record):
-    counted = account(written, record, 2, clock)
-    clock.now_s += 1.0
-    counted.add(Sums(graph_s=0.1, replica_seconds=(0.02, 0.08)))
-    counted.add(Sums(graph_s=0.3))
-    counted.report(1)
-    first, second = spent(written).replicas
-    assert first == ReplicaTime(computing_s=0.08, exchanging_s=0.08, waiting_for_replicas_s=0.24)
-    assert second == ReplicaTime(computing_s=0.32, exchanging_s=0.08, waiting_for_replicas_s=0.0)
-
-
-def test_that_a_report_without_any_clock_goes_by_the_last_one(clock, written, record):
-    counted = account(written, record, 2, clock)
-    counted.add(Sums(graph_s=0.4, replica_seconds=(0.1, 0.2)))
-    clock.now_s += 1.0
-    counted.report(1)
-    clock.now_s += 1.0
-    counted.add(Sums(graph_s=0.8))
-    counted.report(2)
-    before, after = (event.spent.replicas for event in written.events)
-    assert [each.computing_s for each in after] == [2 * each.computing_s for each in before]
-    assert after[0].exchanging_s == pytest.approx(0.4)
-
-
-def test_that_without_any_clock_so_far_nothing_is_taken_for_computing(clock, written, record):
-    counted = account(written, record, 2, clock)
-    clock.now_s += 1.0
-    counted.add(Sums(graph_s=0.8))
-    counted.report(1)
-    first, _ = spent(written).replicas
-    assert first == ReplicaTime(computing_s=0.0, exchanging_s=0.0, waiting_for_replicas_s=0.8)

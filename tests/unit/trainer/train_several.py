@@ -1,12 +1,11 @@
 """Trains several run directories in one process, which saves imports of TensorFlow.
 
-``python train_several.py RUN_DIR... [--evaluated=RUN_DIR]... [--as-written] [--each-step-saved]
-[--clocks-cost-from=STEPS]``: devices are configured once, by the plan of the first. An evaluated
-run gets an ``evaluation.json`` beside its model: what plain Keras measures with ``model.keras`` on
-the whole training, validation and test sets. As written, graphs are not rewritten before they are
-first run: that takes a sixth of the time of so short a training, and may change the last bits of
-what comes out. Where each step is saved, it is a call of its own, and has a checkpoint. Of calls
-with so many steps, only some have clocks.
+``python train_several.py RUN_DIR... [--evaluated=RUN_DIR]... [--as-written] [--each-step-saved]``:
+devices are configured once, by the plan of the first. An evaluated run gets an ``evaluation.json``
+beside its model: what plain Keras measures with ``model.keras`` on the whole training, validation
+and test sets. As written, graphs are not rewritten before they are first run: that takes a sixth of
+the time of so short a training, and may change the last bits of what comes out. Where each step is
+saved, it is a call of its own, and has a checkpoint.
 """
 
 import argparse
@@ -34,7 +33,6 @@ from gpupanel.trainer.models.saved_recipe import reading_to_train
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.saving.run_saving import Saving
 from gpupanel.trainer.started_run import read_started_run
-from gpupanel.trainer.steps import calls
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 
 # TensorFlow numbers its collectives per strategy: two strategies over the same devices in one
@@ -94,15 +92,12 @@ parser.add_argument("runs", nargs="+", type=Path)
 parser.add_argument("--evaluated", action="append", default=[], type=Path)
 parser.add_argument("--as-written", action="store_true")
 parser.add_argument("--each-step-saved", action="store_true")
-parser.add_argument("--clocks-cost-from", type=int)
 arguments = parser.parse_args()
 layouts = [RunLayout(path) for path in arguments.runs]
 training.make_strategy = shared_strategy
 if arguments.each_step_saved:
     consensus._CALL_S = 0.0
     Saving.is_due = property(lambda saving: True)
-if arguments.clocks_cost_from is not None:
-    calls._CLOCKS_COST_FROM, calls._CLOCKED_FIRST = arguments.clocks_cost_from, 1
 tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": arguments.as_written})
 configure_devices(read_started_run(layouts[0]).plan)
 for one in layouts:

@@ -65,7 +65,6 @@ def train_all(
     to_the_bit: bool = False,
     small_base: bool = False,
     each_step_saved: bool = False,
-    clocks_cost_from: int | None = None,
     **environment: str,
 ) -> dict[str, RunLayout]:
     """Train every run in one child.
@@ -78,8 +77,6 @@ def train_all(
         to_the_bit: As a trainer itself would, and not in five sixths of the time.
         small_base: With a small network in place of MobileNet.
         each_step_saved: With a checkpoint after each step.
-        clocks_cost_from: Steps of a call from which most calls have no clocks; left out: as in a
-            run.
         environment: Of the child, beside this process's.
     """
     layouts = {
@@ -93,7 +90,6 @@ def train_all(
         *(f"--evaluated={layouts[name].root}" for name in evaluated),
         *(() if to_the_bit else ("--as-written",)),
         *(("--each-step-saved",) if each_step_saved else ()),
-        *(() if clocks_cost_from is None else (f"--clocks-cost-from={clocks_cost_from}",)),
         small_base=small_base,
         **environment,
     )
