@@ -24,6 +24,7 @@ from gpupanel.domain.events import (
     MemoryReturned,
     ProblemReported,
     RunRestarted,
+    TrainingResumed,
 )
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem, ProblemError
@@ -98,6 +99,7 @@ class _Before:
         epochs_done: How many times an epoch came to its end.
         last_epoch: The last of them.
         restart: The last one.
+        resumed: Where it went on after that, while no epoch was ended since.
         problems: What was reported since then, the last of each kind.
     """
 
@@ -105,6 +107,7 @@ class _Before:
         self.epochs_done = 0
         self.last_epoch: EpochDone | None = None
         self.restart: RunRestarted | None = None
+        self.resumed: TrainingResumed | None = None
         self.problems: dict[str, Problem] = {}
 
     def take(self, event: Part) -> None:
@@ -112,6 +115,12 @@ class _Before:
         if isinstance(event, EpochDone):
             self.epochs_done += 1
             self.last_epoch = event
+            self.resumed = None
+        elif isinstance(event, TrainingResumed):
+            self.resumed = event
+            if self.last_epoch is not None and self.last_epoch.epoch >= event.epoch:
+                # It is done again.
+                self.last_epoch, self.epochs_done = None, 0
         elif isinstance(event, RunRestarted):
             self.restart = event
             self.problems = {}
@@ -164,6 +173,8 @@ class _Watcher:
             self._print_devices(answer)
         if before.last_epoch is not None:
             self._print_epochs(before.last_epoch, before.epochs_done)
+        if before.resumed is not None:
+            _print_resumed(before.resumed)
         print_problems(before.problems.values())
         if self.status.fine_tuning is not None:
             self._print_fine_tuning(self.status.fine_tuning)
@@ -186,6 +197,8 @@ class _Watcher:
             self._print_epoch(event)
         elif isinstance(event, RunRestarted):
             _print_restart(event)
+        elif isinstance(event, TrainingResumed):
+            _print_resumed(event)
         elif isinstance(event, ProblemReported | FindingReported) and not event.problem.is_error:
             print_problems([event.problem])
         elif isinstance(event, DevicesReady):
@@ -281,6 +294,11 @@ def _print_restart(event: RunRestarted) -> None:
         # One line whatever the width, so that it can be copied.
         words = f"It continues with {changes_toml(event.changes)}."
         console.print(words, highlight=False, soft_wrap=True)
+
+
+def _print_resumed(event: TrainingResumed) -> None:
+    words = f"It goes on in epoch {event.epoch:,}, after step {event.step:,}."
+    console.print(words, highlight=False)
 
 
 def _device_names(layout: RunLayout) -> dict[str, str]:

@@ -5,6 +5,7 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from gpupanel.domain.events import (
     RunEnded,
     RunRestarted,
     StepsDone,
+    TrainingResumed,
 )
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Change, Problem, Severity
@@ -116,6 +118,46 @@ def test_that_watching_begun_late_sums_up_what_was_before_and_then_reports_each_
         "epoch 3003/5000  loss 0.0003  accuracy 0.5000",
     ]
     assert err.count("TensorFlow 2.21") == 1
+
+
+def test_that_epochs_which_are_done_again_are_not_reported_as_done(
+    runs_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resumed = partial(TrainingResumed, time_s=1.0, path="checkpoints/step-460")
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.write(*map(epoch, range(1, 51)), RunRestarted(time_s=1.0, attempt=0))
+        run.write(resumed(epoch=21, step=460))
+
+        def go_on(_seconds: float) -> None:
+            run.write(epoch(21), RunRestarted(time_s=1.0, attempt=0))
+            run.write(resumed(epoch=22, step=483), epoch(22), ENDED)
+
+        # It pauses once it has caught up.
+        monkeypatch.setattr(run_watcher.time, "sleep", go_on)
+        watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=False)
+    err = capsys.readouterr().err
+    reported = [line.strip() for line in err.splitlines() if "epoch" in line and "   " not in line]
+    assert reported == [
+        "It goes on in epoch 21, after step 460.",
+        "epoch 21/5000  loss 0.0476  accuracy 0.5000",
+        "It goes on in epoch 22, after step 483.",
+        "epoch 22/5000  loss 0.0455  accuracy 0.5000",
+    ]
+
+
+def test_that_epochs_before_a_checkpoint_are_reported_after_a_restart(
+    runs_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.write(*map(epoch, range(1, 21)), RunRestarted(time_s=1.0, attempt=0))
+        run.write(
+            TrainingResumed(time_s=1.0, path="checkpoints/step-460", epoch=21, step=460), ENDED
+        )
+        watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=False)
+    err = capsys.readouterr().err
+    assert "20 of 5,000 epochs done" in err
+    assert "It goes on in epoch 21, after step 460." in err
 
 
 @pytest.mark.parametrize("json", [False, True])
