@@ -32,6 +32,7 @@ kind = "{kind}"
 [data]
 source = "python"
 path = "rows.py"
+cache = "none"
 [model]
 source = "cnn"
 filters = [4]
