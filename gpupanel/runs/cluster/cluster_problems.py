@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from gpupanel.domain.child_command import bundled_command
 from gpupanel.domain.problem import Problem
 
 _FIELD: Final = "cluster.address"
@@ -21,12 +22,18 @@ def cluster_address_wrong(address: str) -> Problem:
 
 def ray_not_installed(detail: str = "") -> Problem:
     """Ray cannot be imported."""
+    message = "Ray is not installed, and a cluster of several machines runs on it."
+    hint, command = "Install it on every node, in the same version.", INSTALL_COMMAND
+    if bundled_command() is not None:
+        message = "This installation brings its own Python, without Ray, which clusters run on."
+        hint = "Install gpupanel from PyPI beside it, on every node, in the same version."
+        command = f"pipx {INSTALL_COMMAND.removeprefix('pip ')}"
     return Problem(
         code="ray_not_installed",
         field=_FIELD,
-        message="Ray is not installed, and a cluster of several machines runs on it.",
-        hint="Install it on every node, in the same version.",
-        command=INSTALL_COMMAND,
+        message=message,
+        hint=hint,
+        command=command,
         detail=detail,
     )
 

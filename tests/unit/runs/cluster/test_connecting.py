@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from gpupanel.domain.problem import ProblemError
+from gpupanel.runs.cluster.cluster_problems import ray_not_installed
 from gpupanel.runs.cluster.driver.connecting import connect, refusal
 
 
@@ -50,3 +51,12 @@ def test_that_what_ray_raises_has_a_problem_of_its_own(error: BaseException, cod
     problem = refusal("10.0.0.1:6379", error)
     assert problem.code == code
     assert problem.hint
+
+
+def test_that_a_bundle_which_cannot_take_ray_says_how_to_have_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    problem = ray_not_installed()
+    assert problem.command == "pipx install 'gpupanel[cluster]'"
+    assert "brings its own Python, without Ray" in problem.message
