@@ -297,7 +297,7 @@ def _print_restart(event: RunRestarted) -> None:
 
 
 def _print_resumed(event: TrainingResumed) -> None:
-    words = f"It goes on in epoch {event.epoch:,}, after step {event.step:,}."
+    words = f"Resumed in epoch {event.epoch:,}, after step {event.step:,}."
     console.print(words, highlight=False)
 
 

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from threading import Event
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -30,17 +30,29 @@ from gpupanel.domain.batch_search import (
 )
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.model_summary import summary_request
-from gpupanel.domain.number_text import count
-from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.batch_fit import batch_fit, device_batch, measured_step
 from gpupanel.planning.batch_targets import LEAST_ROOM_MIB, BatchTarget, batch_targets
 from gpupanel.planning.context import planning_context
 from gpupanel.planning.memory_estimate import MOST_EXAMPLES, ON_THE_HOST
+from gpupanel.runs.batch_search_problems import (
+    LAYERS_PLACED,
+    NO_PLAN,
+    TRIED_WITH_ALL_WEIGHTS,
+    died,
+    disturbed,
+    no_room,
+    not_started,
+    nothing_fits,
+    too_slow,
+)
 from gpupanel.runs.free_memory import MemoryReader, memory_reader
 from gpupanel.runs.measured_memory import remember_measured
 from gpupanel.runs.model_summary import SUMMARY_COMMAND, TIME_LIMIT_S, summarize_model
 from gpupanel.runs.readiness import Machine
+
+if TYPE_CHECKING:
+    from gpupanel.domain.problem import Problem
 
 BATCH_SEARCH_COMMAND: Final = python_module_command("gpupanel.trainer.batch_search")
 """Reads the question on standard input and answers by lines on standard output."""
@@ -53,31 +65,9 @@ _LEAST_S: Final = 3.0
 _MOST_CHILDREN: Final = 40
 _MOST_GROWTH_MIB: Final = 256
 """By so much the memory of other processes may grow: a desktop's does at any time."""
-_LAST_LINES: Final = 12
 _TOO_MUCH: Final = frozenset({-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGKILL})
 """How a process dies whose libraries do not expect that memory is refused, or that the kernel
 kills for it."""
-
-_LAYERS_PLACED: Final = Problem(
-    code="fit_batch_layers_placed",
-    field="strategy.kind",
-    message="The layers of this model are placed on several devices, so that no device can be "
-    "tried by itself.",
-    hint="Start with a small batch, and double it while a run fits.",
-)
-_NO_PLAN: Final = Problem(
-    code="fit_batch_without_plan",
-    field="devices.visible",
-    message="No batch can be tried, because the profile cannot be planned on this machine.",
-    hint="Solve the problems that `gpupanel check` reports first.",
-)
-_ON_THE_HOST: Final = Problem(
-    code="fit_batch_with_all_weights",
-    severity=Severity.HINT,
-    field="strategy.kind",
-    message="Each device was tried with all that the optimizer keeps, which this strategy keeps "
-    "in the host's memory: somewhat more may fit.",
-)
 
 
 class _Line(BaseModel):
@@ -136,7 +126,7 @@ def find_batches(
         )
     context = planning_context(profile, machine.inventory, machine.sample, step=summary.step)
     if context.plan is None or context.plan.places:
-        return BatchFit(problems=(_NO_PLAN if context.plan is None else _LAYERS_PLACED,))
+        return BatchFit(problems=(NO_PLAN if context.plan is None else LAYERS_PLACED,))
     targets = batch_targets(context)
     found: list[DeviceBatch] = []
     example_count = 0
@@ -151,7 +141,7 @@ def find_batches(
         if measured is not None and summary.step is not None:
             remember_measured(request, summary.step, measured)
     fit = batch_fit(context, targets, found, example_count or None)
-    notes = (_ON_THE_HOST,) if context.plan.strategy in ON_THE_HOST and found else ()
+    notes = (TRIED_WITH_ALL_WEIGHTS,) if context.plan.strategy in ON_THE_HOST and found else ()
     return fit.model_copy(update={"problems": notes})
 
 
@@ -184,14 +174,14 @@ class _DeviceSearch:
         begin_s = time.monotonic()
         stopped = SearchEnd.FAILED
         if self._target.room_mib < LEAST_ROOM_MIB:
-            self._problems.append(_no_room(self._target))
+            self._problems.append(no_room(self._target))
         else:
             with _Watch(self._target, self._cancelled, self._make_reader) as watch:
                 stopped = self._search(begin_s + self._seconds, watch)
         if stopped is SearchEnd.DISTURBED and not most_that_fit(self._trials):
-            self._problems.append(_disturbed(self._target))
+            self._problems.append(disturbed(self._target))
         if stopped is SearchEnd.NOTHING_FITS and not self._problems:
-            self._problems.append(_nothing_fits(self._target, self._log))
+            self._problems.append(nothing_fits(self._target, self._log))
         seconds = time.monotonic() - begin_s
         trials, problems = tuple(self._trials), tuple(self._problems)
         return device_batch(self._target, trials, stopped, seconds, problems)
@@ -208,7 +198,7 @@ class _DeviceSearch:
             try:
                 child = self._ask(left_s, watch, heard)
             except OSError as error:
-                self._problems.append(_not_started(error))
+                self._problems.append(not_started(error))
                 return SearchEnd.FAILED
             ended = self._end_of(child, heard, watch)
             if ended is not SearchEnd.OUT_OF_MEMORY:
@@ -264,7 +254,7 @@ class _DeviceSearch:
             # One that was killed may have been killed by a person.
             self._refuse(heard.begun, is_doubtful=child.exit_code == -signal.SIGKILL)
             return SearchEnd.OUT_OF_MEMORY
-        self._problems.append(_died(child, heard.misread))
+        self._problems.append(died(child, heard.misread))
         return SearchEnd.FAILED
 
     def _refuse(self, examples: int, *, is_doubtful: bool) -> None:
@@ -279,7 +269,7 @@ class _DeviceSearch:
 
     def _time_up(self, begun: int | None) -> SearchEnd:
         if not most_that_fit(self._trials):
-            self._problems.append(_too_slow(self._seconds, begun))
+            self._problems.append(too_slow(self._seconds, begun))
         return SearchEnd.TIME
 
     def _report(self, examples: int, trials: Iterable[BatchTrial] = ()) -> None:
@@ -366,72 +356,3 @@ class _Watch:
 
 def _variables(target: BatchTarget) -> dict[str, str]:
     return {"TF_CPP_MIN_LOG_LEVEL": "2", **target.plan.environment}
-
-
-def _last_lines(text: str) -> str:
-    return "\n".join(text.strip().splitlines()[-_LAST_LINES:])
-
-
-def _no_room(target: BatchTarget) -> Problem:
-    return Problem(
-        code="fit_batch_no_room",
-        field="devices.visible",
-        message=f"Too little memory of {target.device} is free to try anything there.",
-        hint="End what else uses it, or raise its memory limit.",
-    )
-
-
-def _disturbed(target: BatchTarget) -> Problem:
-    return Problem(
-        code="fit_batch_disturbed",
-        field="devices.visible",
-        message=f"Another process uses memory of {target.device} that was free, so that nothing "
-        "could be tried there.",
-        hint="Try again when it has ended; a run that continues is such a process, too.",
-    )
-
-
-def _nothing_fits(target: BatchTarget, log: str) -> Problem:
-    return Problem(
-        code="fit_batch_nothing_fits",
-        field="training.global_batch_size",
-        message=f"Not even one example at a time fits into {count(target.room_mib)} MiB of "
-        f"{target.device}.",
-        hint="Use a smaller model, smaller examples or mixed precision, or end what else uses "
-        "the memory.",
-        detail=_last_lines(log),
-    )
-
-
-def _not_started(error: OSError) -> Problem:
-    return Problem(
-        code="fit_batch_not_started",
-        message="The process that tries batches could not be started.",
-        hint="Repair the installation of gpupanel; the detail has the system's answer.",
-        detail=str(error),
-    )
-
-
-def _too_slow(seconds: float, begun: int | None) -> Problem:
-    what = "Nothing could be tried" if begun is None else f"The steps with {count(begun)} took"
-    more = f" within {seconds:g} s." if begun is None else f" more than {seconds:g} s."
-    return Problem(
-        code="fit_batch_too_slow",
-        field="training.global_batch_size",
-        message=f"{what}{more}",
-        hint="Give it more time: `gpupanel fit-batch PROFILE --seconds 600`.",
-    )
-
-
-def _died(child: ChildAnswer, misread: str) -> Problem:
-    code, exit_code = "fit_batch_died", child.exit_code or 0
-    end = "was killed" if exit_code < 0 else f"ended with exit status {exit_code}"
-    if not exit_code:
-        code, end = "fit_batch_unreadable", "gave an unreadable answer"
-    return Problem(
-        code=code,
-        field="training.global_batch_size",
-        message=f"The process that tries batches {end}.",
-        hint="The model alone may need more memory than there is; copy the detail.",
-        detail=_last_lines(f"{misread}\n{child.log}"),
-    )

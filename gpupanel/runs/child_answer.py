@@ -8,12 +8,12 @@ from typing import Final, TypeVar
 from pydantic import ValidationError
 
 from gpupanel.devices.child_process import ChildEnd, ask_child
+from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.value import Value
 
 _VARIABLES: Final = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 """Without a GPU and without TensorFlow's chatter."""
-_LAST_LINES: Final = 12
 
 _AnswerT = TypeVar("_AnswerT", bound=Value)
 
@@ -73,7 +73,7 @@ def answer_of_child(
             field=words.field,
             message=message,
             hint=hint,
-            detail="\n".join(detail.strip().splitlines()[-_LAST_LINES:]),
+            detail=last_lines(detail),
         )
 
     try:

@@ -12,12 +12,12 @@ from gpupanel.devices.answer_lines import AnswerLines
 from gpupanel.devices.child_process import ChildEnd, ask_child
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.data_download import DownloadEnd, DownloadProgress, DownloadRequest
+from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.problem import Problem
 
 DOWNLOAD_COMMAND: Final = python_module_command("gpupanel.trainer.data_download")
 """Reads the question on standard input and answers by lines on standard output."""
 _GRACE_S: Final = 1.0
-_LAST_LINES: Final = 12
 
 
 class _Line(BaseModel):
@@ -91,7 +91,6 @@ def download_data(
 
 
 def _failed(message: str, detail: str) -> DownloadEnd:
-    last_lines = "\n".join(detail.strip().splitlines()[-_LAST_LINES:])
     problem = Problem(
         code="download_died",
         field="data.source",
@@ -100,6 +99,6 @@ def _failed(message: str, detail: str) -> DownloadEnd:
             "Try again, or start a run, which downloads it as well. The detail has the process's "
             "answer."
         ),
-        detail=last_lines,
+        detail=last_lines(detail),
     )
     return DownloadEnd(problems=(problem,))

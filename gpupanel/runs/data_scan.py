@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from gpupanel.devices.answer_lines import AnswerLines
 from gpupanel.devices.child_process import ChildAnswer, ChildEnd, ask_child
 from gpupanel.domain.child_command import python_module_command
+from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest
 
@@ -19,7 +20,6 @@ SCAN_COMMAND: Final = python_module_command("gpupanel.trainer.scan")
 _VARIABLES: Final = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 """Without a GPU and without TensorFlow's chatter: a scan needs neither."""
 _GRACE_S: Final = 1.0
-_LAST_LINES: Final = 12
 
 
 class _Line(BaseModel):
@@ -135,6 +135,7 @@ def _died(heard: _Answer, child: ChildAnswer) -> DataScan:
 
 
 def _failed(known: DataScan, code: str, message: str, hint: str, detail: str) -> DataScan:
-    last_lines = "\n".join(detail.strip().splitlines()[-_LAST_LINES:])
-    problem = Problem(code=code, field="data", message=message, hint=hint, detail=last_lines)
+    problem = Problem(
+        code=code, field="data", message=message, hint=hint, detail=last_lines(detail)
+    )
     return known.model_copy(update={"problems": (problem, *known.problems)})

@@ -19,6 +19,7 @@ from typing_extensions import override
 from gpupanel.devices.answer_lines import AnswerLines
 from gpupanel.devices.child_process import ChildAnswer, ask_child
 from gpupanel.domain.child_command import python_module_command
+from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.self_test import (
@@ -35,10 +36,11 @@ from gpupanel.domain.self_test import (
     SelfTestRequest,
 )
 from gpupanel.planning.context import PlanningContext, planning_context
-from gpupanel.planning.self_test import devices_without_room, self_test_request
+from gpupanel.planning.self_test import self_test_request
 from gpupanel.planning.self_test_findings import self_test_findings
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.self_test_memory import recall_self_test, remember_self_test
+from gpupanel.runs.self_test_problems import died, never_ready, no_plan, not_started
 from gpupanel.runs.supervision.cluster import allowed, process_environments
 
 SELF_TEST_COMMAND: Final = python_module_command("gpupanel.trainer.self_test")
@@ -53,14 +55,6 @@ _LEAST_S: Final = 4.0
 """With less no other child is started."""
 _MOST_HANGS: Final = 2
 """Of one way to sum: what else it would be tried on is not tested."""
-_LAST_LINES: Final = 12
-
-_NO_PLAN: Final = Problem(
-    code="self_test_without_plan",
-    field="devices.visible",
-    message="Nothing can be tested, because the profile cannot be planned on this machine.",
-    hint="Solve the problems that `gpupanel check` reports first.",
-)
 
 
 class _Line(BaseModel):
@@ -108,7 +102,7 @@ def run_self_test(
     cancelled = cancelled or Event()
     context, request = _request(profile, machine)
     if request is None:
-        return SelfTest(problems=(_no_plan(context),))
+        return SelfTest(problems=(no_plan(context),))
     known = None if again else recall_self_test(machine.inventory)
     outcomes = {each.case.identity: each for each in (known.outcomes if known else ())}
     unknown = tuple(case for case in request.cases if case.identity not in outcomes)
@@ -200,7 +194,7 @@ class _Testing:
                 self._command, limit_s, watch, self._variables(), question, on_output=lines.take
             )
         except OSError as error:
-            self._problems.append(_not_started(error))
+            self._problems.append(not_started(error))
             return
         self._end(child, watch)
 
@@ -217,7 +211,7 @@ class _Testing:
             return
         if watch.is_late:
             if case is None:
-                self._problems.append(_never_ready(child))
+                self._problems.append(never_ready(child, _START_S))
                 return
             words = f"No answer within {watch.limit_s:.0f} s."
             self._take(case, EndedCase(number=0, result=CaseResult.HANGS, detail=words))
@@ -227,10 +221,10 @@ class _Testing:
         elif case is not None and child.exit_code:
             killed = child.exit_code < 0
             how = f"signal {-child.exit_code}" if killed else f"exit status {child.exit_code}"
-            words = f"The process ended with {how}.\n{_last_lines(child.log)}"
+            words = f"The process ended with {how}.\n{last_lines(child.log)}"
             self._take(case, EndedCase(number=0, result=CaseResult.DIED, detail=words[:2_000]))
         elif self._left:
-            self._problems.append(_died(child, watch.misread))
+            self._problems.append(died(child, watch.misread))
 
     def _leave_out_code(self) -> None:
         profile = self._request.profile
@@ -327,49 +321,3 @@ def _patience() -> float:
     """How much longer everything takes now: processes that want a processor, for each there is."""
     waiting, _, _ = os.getloadavg()
     return min(_MOST_PATIENCE, max(1.0, waiting / (os.cpu_count() or 1)))
-
-
-def _no_plan(context: PlanningContext) -> Problem:
-    without = devices_without_room(context)
-    if context.plan is None or not without:
-        return _NO_PLAN
-    return Problem(
-        code="self_test_without_room",
-        field="devices.visible",
-        message=f"Too little memory is free on {', '.join(dict.fromkeys(without))} to test it.",
-        hint="End what uses it, or wait until a run has ended.",
-    )
-
-
-def _not_started(error: OSError) -> Problem:
-    return Problem(
-        code="self_test_not_started",
-        message="The process that tests the devices could not be started.",
-        hint="Repair the installation of gpupanel; the detail has the system's answer.",
-        detail=str(error),
-    )
-
-
-def _never_ready(child: ChildAnswer) -> Problem:
-    return Problem(
-        code="self_test_never_ready",
-        field="devices.visible",
-        message=f"TensorFlow did not get its devices within {_START_S:g} s.",
-        hint="Test again when the machine is less busy; the doctor shows whether driver and "
-        "TensorFlow fit together.",
-        detail=_last_lines(child.log),
-    )
-
-
-def _died(child: ChildAnswer, misread: str) -> Problem:
-    ended = "" if child.exit_code is None else f"exit status {child.exit_code}\n"
-    return Problem(
-        code="self_test_died",
-        message="The process that tests the devices ended without having tested them.",
-        hint="Test again; the detail has its last words.",
-        detail=f"{ended}{misread}\n{_last_lines(child.log)}".strip(),
-    )
-
-
-def _last_lines(text: str) -> str:
-    return "\n".join(text.strip().splitlines()[-_LAST_LINES:])

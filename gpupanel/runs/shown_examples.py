@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from gpupanel.devices.child_process import ChildEnd, ask_child
 from gpupanel.domain.child_command import python_module_command
+from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.shown_examples import ShownExamples, ShownRequest
 
@@ -16,7 +17,6 @@ SHOWN_COMMAND: Final = python_module_command("gpupanel.trainer.shown_examples")
 """Reads the question on standard input and answers on standard output."""
 TIME_LIMIT_S: Final = 120.0
 _VARIABLES: Final = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
-_LAST_LINES: Final = 12
 
 
 def shown_examples(
@@ -55,6 +55,6 @@ def _failed(what: str, detail: str) -> ShownExamples:
         code="examples_not_shown",
         message=f"{what}.",
         hint="The data may be damaged, too large for this machine's memory, or on a slow disk.",
-        detail="\n".join(detail.strip().splitlines()[-_LAST_LINES:]),
+        detail=last_lines(detail),
     )
     return ShownExamples(problems=(problem,))

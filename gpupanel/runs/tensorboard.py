@@ -18,6 +18,7 @@ from typing import IO, Final
 
 from gpupanel.devices.packages import install
 from gpupanel.domain.child_command import child_environment, python_module_command
+from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.unsafe_files import unsafe_file
@@ -34,7 +35,6 @@ _ADDRESS: Final = re.compile(rb"http://127\.0\.0\.1:[0-9]{1,5}/?")
 _LONGEST_ADDRESS: Final = 256
 _POLL_S: Final = 0.05
 _END_LIMIT_S: Final = 3.0
-_LAST_LINES: Final = 12
 _MOST_LOG_BYTES: Final = 2**16
 
 
@@ -201,7 +201,7 @@ def _check_files(layout: RunLayout) -> None:
 def _end_of(log: IO[bytes]) -> str:
     size = os.fstat(log.fileno()).st_size
     content = os.pread(log.fileno(), _MOST_LOG_BYTES, max(0, size - _MOST_LOG_BYTES))
-    return "\n".join(content.decode(errors="replace").strip().splitlines()[-_LAST_LINES:])
+    return last_lines(content.decode(errors="replace"))
 
 
 def _not_installed() -> Problem:

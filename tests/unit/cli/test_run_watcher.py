@@ -139,9 +139,9 @@ def test_that_epochs_which_are_done_again_are_not_reported_as_done(
     err = capsys.readouterr().err
     reported = [line.strip() for line in err.splitlines() if "epoch" in line and "   " not in line]
     assert reported == [
-        "It goes on in epoch 21, after step 460.",
+        "Resumed in epoch 21, after step 460.",
         "epoch 21/5000  loss 0.0476  accuracy 0.5000",
-        "It goes on in epoch 22, after step 483.",
+        "Resumed in epoch 22, after step 483.",
         "epoch 22/5000  loss 0.0455  accuracy 0.5000",
     ]
 
@@ -157,7 +157,7 @@ def test_that_epochs_before_a_checkpoint_are_reported_after_a_restart(
         watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=False)
     err = capsys.readouterr().err
     assert "20 of 5,000 epochs done" in err
-    assert "It goes on in epoch 21, after step 460." in err
+    assert "Resumed in epoch 21, after step 460." in err
 
 
 @pytest.mark.parametrize("json", [False, True])

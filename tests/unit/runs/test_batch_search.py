@@ -21,6 +21,7 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.runs import batch_search
 from gpupanel.runs.batch_search import find_batches
+from gpupanel.runs.batch_search_problems import too_slow
 from gpupanel.runs.free_memory import FreeMemory
 from gpupanel.runs.model_summary import summarize_model
 from gpupanel.runs.readiness import Machine
@@ -202,7 +203,7 @@ def test_that_a_first_step_that_never_ends_is_ended(
     found = tried(tmp_path, code, seconds=0.9)
     assert time.monotonic() - begin_s < 20.0
     assert codes(found) == ["fit_batch_too_slow"]
-    assert "The steps with 64 took" in batch_search._too_slow(60.0, 64).message
+    assert "The steps with 64 took" in too_slow(60.0, 64).message
     assert found.devices[0].stopped is SearchEnd.TIME
     assert found.largest_batch is None
     silent = tried(tmp_path, "end('time')")
