@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from gpupanel.ui.theme import DEVICE_COLORS
 
-_MOST = 64
-"""Devices that are remembered: MIG instances come and go."""
+_MOST = 1_024
+"""Devices that are remembered: MIG instances and nodes of clusters come and go."""
 
 
 class DeviceColors:
@@ -40,24 +40,29 @@ class DeviceColors:
         """
         shown = tuple(dict.fromkeys(keys))
         found: dict[str, int] = {}
+        taken: set[int] = set()
         for key in shown:
             number = self._remembered.get(key)
             # Of two that were never seen together one may have the other's.
-            if number is not None and number not in found.values():
+            if number is not None and number not in taken:
                 found[key] = number
+                taken.add(number)
+        remembered, lowest = set(self._remembered.values()), DEVICE_COLORS
         for key in shown:
-            if key not in found:
-                found[key] = _first_free(set(found.values()), set(self._remembered.values()))
+            if key in found:
+                continue
+            free = [number for number in range(DEVICE_COLORS) if number not in taken]
+            unused = [number for number in free if number not in remembered]
+            if free:
+                number = (unused or free)[0]
+            else:
+                # More devices than colours: they begin anew.
+                while lowest in taken:
+                    lowest += 1
+                number = lowest
+            found[key] = number
+            taken.add(number)
         return {key: found[key] for key in shown}
-
-
-def _first_free(shown: set[int], remembered: set[int]) -> int:
-    free = [number for number in range(DEVICE_COLORS) if number not in shown]
-    unused = [number for number in free if number not in remembered]
-    if free:
-        return (unused or free)[0]
-    # More devices than colours: they begin anew.
-    return next(number for number in range(len(shown) + DEVICE_COLORS + 1) if number not in shown)
 
 
 known = DeviceColors()

@@ -12,6 +12,7 @@ from gpupanel.planning.prepare import Preparation
 from gpupanel.planning.shares import proportional_shares
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.measured_shares import as_measured
+from gpupanel.ui.panels.cluster_panel import ClusterPanel
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.model_panel import ModelPanel
 from gpupanel.ui.panels.plan_panel import PlanPanel
@@ -49,10 +50,14 @@ class SessionPage(QWidget):
         self._preview: DataPreview | None = None
         self.task = TaskPanel()
         self.strategy = StrategyPanel()
+        self.cluster = ClusterPanel()
         self.data = DataPanel()
         self.model = ModelPanel()
         self.training = TrainingPanel()
-        self._panels = (self.task, self.strategy, self.data, self.model, self.training)
+        self._panels = (
+            *(self.task, self.strategy, self.cluster),
+            *(self.data, self.model, self.training),
+        )
         self.plan = PlanPanel()
         self._note = QLabel(
             "The current run keeps the profile that it was started with. Changes here apply "
@@ -92,6 +97,7 @@ class SessionPage(QWidget):
     def _connect(self) -> None:
         self.task.valueChanged.connect(self._choose_task)
         self.strategy.valueChanged.connect(self._edit)
+        self.cluster.valueChanged.connect(self._edit)
         self.data.valueChanged.connect(self._edit)
         self.model.valueChanged.connect(self._edit)
         self.training.valueChanged.connect(self._edit)
@@ -120,6 +126,7 @@ class SessionPage(QWidget):
     def _edit(self) -> None:
         parts = {
             "strategy": self.strategy.value(),
+            "cluster": self.cluster.value(),
             "data": self.data.value(),
             "model": self.model.value(),
             "training": self.training.value(),
@@ -173,6 +180,8 @@ class SessionPage(QWidget):
         self._show_task(profile)
         if self.strategy.value() != profile.strategy:
             self.strategy.setValue(profile.strategy)
+        if self.cluster.value() != profile.cluster:
+            self.cluster.setValue(profile.cluster)
         if self.data.value() != profile.data:
             self.data.setValue(profile.data)
         if self.model.value() != profile.model:
@@ -208,6 +217,7 @@ class SessionPage(QWidget):
         for panel in self._panels:
             panel.forget()
         self.strategy.setValue(profile.strategy)
+        self.cluster.setValue(profile.cluster)
         self.data.setValue(profile.data)
         self.model.setValue(profile.model)
 
@@ -307,4 +317,4 @@ def _layers(
 def _sections(task: str, page: SessionPage) -> tuple[SettingsCard, ...]:
     """What the task is about comes first: the saved model, where there is one."""
     chosen = (page.data, page.model) if task == "train" else (page.model, page.data)
-    return (page.task, *chosen, page.strategy)
+    return (page.task, *chosen, page.strategy, page.cluster)

@@ -414,7 +414,7 @@ class PlotWall(QWidget):
     def showDevices(self) -> None:
         """Draw a curve for each device that anything is known of, in its colour."""
         devices = () if self._inventory is None else self._inventory.devices
-        labels = formatting.device_labels(tuple(device.name for device in devices))
+        labels = formatting.labels_of(devices)
         curves, rates = self._curves, self._curves.device_rates.curves
         utilization, memory = [], []
         # The colour of training is too much like that of a device to stand beside it.
