@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 
 from gpupanel.ui.theme import DEVICE_COLORS
 
-_MOST = 1_024
-"""Devices that are remembered: MIG instances and nodes of clusters come and go."""
+_MOST = 64
+"""Devices that are remembered beside more that are shown: MIG instances come and go, and so do
+nodes of clusters."""
 
 
 class DeviceColors:
@@ -23,14 +24,16 @@ class DeviceColors:
 
     def restore(self, remembered: Mapping[str, int]) -> None:
         """Go on with these numbers, and no others."""
-        self._remembered = dict(list(remembered.items())[-_MOST:])
+        self._remembered = dict(remembered)
 
     def see(self, keys: Iterable[str]) -> None:
-        """Remember the devices of this machine; each that is new gets a number."""
-        for key, number in self.numbers(keys).items():
+        """Remember the devices that are shown; each that is new gets a number."""
+        shown = self.numbers(keys)
+        for key, number in shown.items():
             self._remembered.pop(key, None)
             self._remembered[key] = number
-        self.restore(self._remembered)
+        most = _MOST if len(shown) < _MOST else _MOST + len(shown)
+        self._remembered = dict(list(self._remembered.items())[-most:])
 
     def numbers(self, keys: Iterable[str]) -> dict[str, int]:
         """A number for each of the devices that are shown together, in their order.

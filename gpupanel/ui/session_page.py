@@ -19,6 +19,7 @@ from gpupanel.ui.panels.plan_panel import PlanPanel
 from gpupanel.ui.panels.strategy_panel import StrategyPanel
 from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.panels.training_panel import TrainingPanel
+from gpupanel.ui.run_devices import shown_plan
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_layout import SessionLayout
 from gpupanel.ui.sweep_words import sweep_sentence
@@ -236,7 +237,12 @@ class SessionPage(QWidget):
 
     @Slot(object)
     def _show_preparation(self, preparation: Preparation) -> None:
-        self.plan.setPreparation(preparation)
+        planned = preparation.plan
+        if planned is None:
+            self.plan.setPreparation(preparation)
+        else:
+            shown = preparation.model_copy(update={"plan": shown_plan(planned)})
+            self.plan.setPreparation(shown)
         if preparation.plan is not None:
             self.model.setReplicaCount(len(preparation.plan.replicas))
         for panel in self._panels:
@@ -265,7 +271,7 @@ class SessionPage(QWidget):
     def _show_division(self) -> None:
         plan = self._session.preparation.plan
         status = self._session.run_status
-        self.strategy.setPlan(None if plan is None else as_measured(plan, status))
+        self.strategy.setPlan(None if plan is None else as_measured(shown_plan(plan), status))
 
     @Slot(object)
     def _show_preview(self, preview: DataPreview) -> None:

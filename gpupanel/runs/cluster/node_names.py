@@ -37,9 +37,7 @@ def returned(lost: Iterable[NodeIdentity], alive: Iterable[NodeIdentity]) -> fro
     """
     there, names = set(_plain(alive).values()), _plain(lost)
     last = {name: node for node, name in names.items()}
-    return frozenset(
-        node for node, name in names.items() if name in there or last[name] != node
-    )
+    return frozenset(node for node, name in names.items() if name in there or last[name] != node)
 
 
 def _plain(nodes: Iterable[NodeIdentity]) -> dict[str, str]:

@@ -126,8 +126,10 @@ class ClusterWatch(WorkerFacade):
         return self._address
 
     def watch(self, address: str) -> None:
-        """Read the cluster at that address from now on, also where it was tried before; empty:
-        none.
+        """Read the cluster at that address from now on, also where it was tried before.
+
+        Args:
+            address: As a profile has it; empty: none is read.
         """
         if not address and not self._address:
             return

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from queue import Empty, Queue
 from typing import Any, Final
@@ -155,9 +155,7 @@ class NodeWatch:
                 watched.report = watched.report.model_copy(update=update)
         watched.is_silent, watched.state, watched.reason = False, NodeState.OK, ""
 
-    def _give_up(
-        self, watched: _Watched, reason: str, state: NodeState = NodeState.SILENT
-    ) -> None:
+    def _give_up(self, watched: _Watched, reason: str, state: NodeState = NodeState.SILENT) -> None:
         self._kill(watched)
         watched.agent = watched.asked = watched.report = None
         watched.state, watched.reason = state, reason

@@ -64,9 +64,7 @@ def shown_nodes(ended: Mapping[str, str] | None = None) -> list[Mapping[str, Any
     ]
     alive = [node for node in nodes if node["Alive"]]
     lost = [
-        node
-        for node in nodes
-        if not node["Alive"] and node.get("DeathReason") not in _TAKEN_OUT
+        node for node in nodes if not node["Alive"] and node.get("DeathReason") not in _TAKEN_OUT
     ]
     back = returned(map(_identity, lost), map(_identity, alive))
     return alive + [node for node in lost if node["NodeID"] not in back]

@@ -109,7 +109,10 @@ class NodeSection(QFrame):
         self._show_parts()
 
     def setDevices(
-        self, devices: tuple[PhysicalDevice, ...], colors: Mapping[str, int], labels: Mapping[str, str]
+        self,
+        devices: tuple[PhysicalDevice, ...],
+        colors: Mapping[str, int],
+        labels: Mapping[str, str],
     ) -> None:
         """Know which devices the node has.
 
@@ -146,7 +149,7 @@ class NodeSection(QFrame):
         """
         takes_part = any(device.key in in_use for device in self._devices)
         self._switch.setChecked(takes_part)
-        self._switch.setEnabled(takes_part and not is_only_one or (can_join and not takes_part))
+        self._switch.setEnabled((takes_part and not is_only_one) or (can_join and not takes_part))
         if takes_part and is_only_one:
             tip = "The only node in use: switch another one on first."
         elif takes_part:

@@ -132,9 +132,7 @@ class NodeSections(QObject):
         on_gpus = bool(in_use - processors)
         for name, section in self._sections.items():
             has_gpu = any(device.key not in processors for device in section.devices)
-            section.setUse(
-                in_use, is_only_one=taking == [name], can_join=has_gpu or not on_gpus
-            )
+            section.setUse(in_use, is_only_one=taking == [name], can_join=has_gpu or not on_gpus)
 
     def _show_nodes(self) -> None:
         for name, section in self._sections.items():
