@@ -15,7 +15,7 @@ INTERVAL_S: Final = 2.0
 """Between two readings of all nodes: what a person sees change is asked of 64 machines."""
 
 
-_PATIENCE_S: Final = 1.0
+_PATIENCE_S: Final = 0.3
 """It reserves nothing: Ray ends what it started, too, where it has to be killed."""
 
 
