@@ -9,7 +9,6 @@ from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import MemoryReturned
-from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -40,6 +39,7 @@ from gpupanel.ui.theme import GRID
 from gpupanel.ui.workers.run_reader import RunFacts
 
 if TYPE_CHECKING:
+    from gpupanel.domain.plan import LaunchPlan
     from gpupanel.runs.following.readings import SampleBatch
 
 

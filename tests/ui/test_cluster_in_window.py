@@ -1,4 +1,4 @@
-"""A cluster in the window: chosen, listed, lost, refused; by recorded answers and by real raylets."""
+"""A cluster in the window: chosen, listed, lost, refused; by recorded answers, then by raylets."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QPushButton, QTableView
+from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPushButton, QTableView
 
 from gpupanel.domain.cluster import ClusterSettings, NodeState
 from gpupanel.domain.outcome import Outcome

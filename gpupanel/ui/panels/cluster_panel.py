@@ -22,7 +22,7 @@ from gpupanel.ui.widgets.tips import teach
 _HERE: Final = Choice("here", "This machine", "Its devices are listed on the left.")
 _CLUSTER: Final = Choice(
     "cluster",
-    "The nodes of a Ray cluster",
+    "A Ray cluster",
     "Their devices are listed on the left, and processes of the run are started on them.",
 )
 _TIP: Final = (

@@ -19,6 +19,7 @@ class DeviceBars(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._colors: tuple[int, ...] = ()
+        self._labels: tuple[str, ...] = ()
         self._values: tuple[float | None, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Utilization of the devices")
@@ -30,8 +31,9 @@ class DeviceBars(QWidget):
             colors: Numbers of their colours.
             labels: What each is called.
         """
-        self._colors, self._labels = colors, labels
-        self.setValues(())
+        if (colors, labels) != (self._colors, self._labels):
+            self._colors, self._labels = colors, labels
+            self.setValues(())
 
     def setValues(self, values: tuple[float | None, ...]) -> None:
         """Show these, from 0 to 100, in the order of the devices."""
