@@ -9,7 +9,7 @@ from gpupanel.domain.device import DeviceInventory, DeviceKind
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.model_summary import SummaryRequest, summary_request
 from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
-from gpupanel.domain.problem import Fix, Problem
+from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.self_test import SelfTest
 from gpupanel.domain.step_memory import StepMemory
@@ -76,6 +76,7 @@ class Session(QObject):
         self._address = ""
         self._awaiting = _LOOKING
         self._no_devices: tuple[Problem, ...] = ()
+        self._of_nodes: tuple[Problem, ...] = ()
         self._sample: TelemetrySample | None = None
         self._previewed: tuple[PreviewRequest, DataPreview] | None = None
         self._step: tuple[SummaryRequest, StepMemory | None] | None = None
@@ -266,8 +267,15 @@ class Session(QObject):
         if address != self._address:
             self._sample = None
         self._inventory, self._address, self._no_devices = inventory, address, ()
+        self._of_nodes = self._of_nodes if address else ()
         self.inventoryChanged.emit(inventory)
         self._prepare_soon()
+
+    def set_node_problems(self, problems: tuple[Problem, ...]) -> None:
+        """Take over what is said of the nodes of the profile's cluster besides its plan."""
+        if problems != self._of_nodes:
+            self._of_nodes = problems
+            self._prepare_soon()
 
     def lack_devices(self, awaiting: str, problems: tuple[Problem, ...] = ()) -> None:
         """Know of no devices for now: the profile's cluster was not asked yet, or cannot be.
@@ -343,6 +351,10 @@ class Session(QObject):
             preparation = Preparation(problems=self._no_devices)
         else:
             preparation = self.prepare_other(self._profile)
+            if self._of_nodes and self._address:
+                # Behind the errors, before the hints.
+                said = sorted((*preparation.problems, *self._of_nodes), key=_gravity)
+                preparation = preparation.model_copy(update={"problems": tuple(said)})
         wrong = tuple(_input_problem(*each) for each in self._input_errors.items())
         if wrong:
             problems = (*wrong, *preparation.problems)
@@ -412,6 +424,10 @@ class Session(QObject):
 def cluster_address(profile: Profile) -> str:
     """Of the cluster that a profile trains on; empty: it trains on this machine."""
     return "" if profile.cluster is None else profile.cluster.address
+
+
+def _gravity(problem: Problem) -> int:
+    return list(Severity).index(problem.severity)
 
 
 def _other_machines(profile: Profile) -> Problem:

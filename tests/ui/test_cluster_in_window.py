@@ -271,6 +271,56 @@ def test_that_the_queue_is_closed_to_a_run_on_a_cluster(qtbot, window, cluster):
     assert "cluster" in queue.toolTip()
 
 
+def test_that_what_differs_between_nodes_is_said_and_a_process_there_is_not_ended_from_here(
+    qtbot, window, cluster
+):
+    older = cluster_node("beta")
+    report = older.report.model_copy(update={"tensorflow": "2.19"})
+    _open(window)
+    busy = cluster_node("alpha", processes=1)
+    sample = busy.report.sample
+    mine = [
+        each.model_copy(
+            update={
+                "processes": tuple(p.model_copy(update={"is_mine": True}) for p in each.processes)
+            }
+        )
+        for each in sample.readings
+    ]
+    sample = sample.model_copy(update={"readings": tuple(mine)})
+    busy = busy.model_copy(update={"report": busy.report.model_copy(update={"sample": sample})})
+    reading = cluster_of(busy, older.model_copy(update={"report": report}))
+    _listed(qtbot, window, cluster, reading)
+    problems = {each.code: each for each in window.session.prepare_now().problems}
+    assert "beta has TensorFlow 2.19" in problems["node_versions_differ"].message
+    assert window.session.preparation.is_startable
+    details = card(window.devices, gpu_key("alpha", 0)).details
+    click(next(each for each in details.findChildren(QAbstractButton) if each.isCheckable()))
+    assert "python" in seen_texts(details)
+    ends = [each for each in details.findChildren(QAbstractButton) if each.text() == "End…"]
+    assert len(ends) == 1
+    assert not ends[0].isVisible()
+
+
+def test_that_what_is_tried_on_this_machine_is_not_offered_for_a_cluster(qtbot, window, cluster):
+    assert window.findChild(QPushButton, "test_machine").isVisibleTo(window.session_page)
+    _open(window)
+    _listed(qtbot, window, cluster, cluster_of(cluster_node("alpha"), cluster_node("beta")))
+    for name in ("test_machine", "find_batch", "compare_devices"):
+        assert not window.findChild(QPushButton, name).isVisibleTo(window.session_page), name
+
+
+def test_that_a_cluster_of_which_no_node_answers_any_more_lists_them_all(qtbot, window, cluster):
+    _open(window)
+    _listed(qtbot, window, cluster, cluster_of(cluster_node("alpha")))
+    cluster.answers.append(cluster_of(cluster_node("alpha", state=NodeState.SILENT)))
+    qtbot.waitUntil(lambda: window.session.inventory is None)
+    assert "Does not answer." in seen_texts(_section(window, "alpha"))
+    assert not window.session.buttons.start
+    _listed(qtbot, window, cluster, cluster_of(cluster_node("alpha")))
+    assert window.session.buttons.start
+
+
 def test_that_nothing_is_asked_any_more_when_the_window_closes(qtbot, window, cluster):
     _open(window)
     _listed(qtbot, window, cluster, cluster_of(cluster_node("alpha")))

@@ -6,9 +6,10 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from gpupanel.domain.cluster import ClusterReading, devices_of, sample_of
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.problem import Change, Fix, Problem
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.planning.cluster_check import cluster_problems
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.session import Session, cluster_address
 from gpupanel.ui.session_page import SessionPage
@@ -18,6 +19,15 @@ from gpupanel.ui.workers.device_worker import DeviceWatch
 _ASK_DELAY_MS: Final = 600
 """After the last change of the address: while it is typed, its beginnings are addresses, too."""
 _HERE: Final = Fix(label="Train on this machine", changes=(Change(path=("cluster",)),))
+
+
+def _warnings(reading: ClusterReading) -> tuple[Problem, ...]:
+    """What is wrong with nodes that answer; of one that takes no part it is said where it is."""
+    return tuple(
+        problem.model_copy(update={"severity": Severity.WARNING})
+        for problem in cluster_problems(reading)
+        if problem.code != "node_not_answering"
+    )
 
 
 class ShownDevices(QObject):
@@ -119,7 +129,13 @@ class ShownDevices(QObject):
         self._panel.setCluster(reading)
         inventory = devices_of(reading)
         if not inventory.devices:
-            return  # the first nodes are just being asked
+            # The first nodes are just being asked, or none answers any more.
+            if self._inventory is not None:
+                self._inventory = None
+                self._session.lack_devices("Asking the nodes of the cluster…")
+                self._panel.setInventory(inventory)
+            return
+        self._session.set_node_problems(_warnings(reading))
         if inventory != self._inventory:
             self._inventory = inventory
             self._session.set_inventory(inventory, self._address)

@@ -113,5 +113,5 @@ def _mistake(name: str, text: str) -> str:
     try:
         ClusterSettings.model_validate({name: text})
     except ValidationError as error:
-        return str(error.errors()[0].get("ctx", {}).get("error", "it is no such value"))
+        return str(error.errors()[0].get("ctx", {}).get("error", "it is not allowed"))
     return ""

@@ -17,7 +17,7 @@ to draw than the pause between two pictures."""
 _CAPACITY: Final = 65_536
 
 
-class Spread:
+class ReadingSpread:
     """Three curves of one reading, in percent."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class DeviceSpread:
     """
 
     def __init__(self) -> None:
-        self.utilization, self.memory = Spread(), Spread()
+        self.utilization, self.memory = ReadingSpread(), ReadingSpread()
         self.count = 0
         """Of the devices."""
         self._totals: dict[str, int | None] = {}

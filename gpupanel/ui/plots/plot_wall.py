@@ -13,7 +13,7 @@ from gpupanel.ui import device_colors, formatting, theme
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale, StepScale
 from gpupanel.ui.plots.curve import Best, Curve, Marks
-from gpupanel.ui.plots.device_spread import Spread
+from gpupanel.ui.plots.device_spread import ReadingSpread
 from gpupanel.ui.plots.picture import CurvePicture
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
@@ -473,7 +473,7 @@ class PlotWall(QWidget):
         return curve.smoothed(SmoothedPoints(curve.buffer, self._curves.steps, self._span))
 
 
-def _spread_curves(spread: Spread, count: int) -> list[Curve]:
+def _spread_curves(spread: ReadingSpread, count: int) -> list[Curve]:
     """Three curves for very many devices."""
     of = ((f"mean of {count:,}", spread.mean, _total_color, ()),)
     ends = (

@@ -19,7 +19,7 @@ _WHOLE_BATCHES = {
     StrategyKind.MODEL_PARALLEL: "Nothing is divided: each batch passes all devices.",
 }
 _KEEP_TIP = "Saves the measured shares in the profile: the next run uses them and measures nothing."
-_TOO_MANY = "Of so many replicas, shares other than equal ones are set in the profile."
+_TOO_MANY = "With more than 32 replicas, shares by hand are set in the profile file."
 
 
 class SharePart(QWidget):
