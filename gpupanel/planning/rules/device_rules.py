@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.chosen_devices import lost_keys
@@ -19,7 +19,7 @@ def absent_devices(context: PlanningContext) -> Iterator[Problem]:
         yield Problem(
             code="device_not_found",
             field="devices.visible",
-            message=f"{_listed(profile, absent)} not in this machine.",
+            message=f"{_listed(profile, absent)} not {_where(inventory)}.",
             hint="Choose among the devices that are here, or put the device back.",
             fix=same_on_what_is_here(profile, inventory, absent),
         )
@@ -75,6 +75,11 @@ def _left_out(context: PlanningContext) -> Iterator[Problem]:
         hint="Restarting the machine usually brings it back.",
         fix=on_the_cpu(context.profile, tuple(gpu.key for gpu in lost)) if are_all else None,
     )
+
+
+def _where(inventory: DeviceInventory) -> str:
+    is_of_nodes = any(device.node is not None for device in inventory.devices)
+    return "in this cluster now" if is_of_nodes else "in this machine"
 
 
 def _listed(profile: Profile, keys: tuple[str, ...]) -> str:

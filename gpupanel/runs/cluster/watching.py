@@ -1,5 +1,6 @@
 """Keeps asking a cluster what is in it, by a process that stays connected."""
 
+import time
 from types import TracebackType
 from typing import Final, Self
 
@@ -15,6 +16,10 @@ INTERVAL_S: Final = 2.0
 """Between two readings of all nodes: what a person sees change is asked of 64 machines."""
 
 
+_FIRST_S: Final = 45.0
+"""More than all that is waited for within: Ray's import and its connection."""
+_SILENT_S: Final = 15.0
+"""A head that hangs accepts connections, and Ray's library waits for it for a minute."""
 _PATIENCE_S: Final = 0.3
 """It reserves nothing: Ray ends what it started, too, where it has to be killed."""
 
@@ -25,12 +30,20 @@ class ClusterWatcher:
     Args:
         address: ``auto``, or ``host:port`` of a head.
         interval_s: From one reading to the next.
+        first_s: How long the first reading may take.
+        silent_s: How long any other may.
 
     Raises:
         ProblemError: That is no address, or the process cannot be started.
     """
 
-    def __init__(self, address: str, interval_s: float = INTERVAL_S) -> None:
+    def __init__(
+        self,
+        address: str,
+        interval_s: float = INTERVAL_S,
+        first_s: float = _FIRST_S,
+        silent_s: float = _SILENT_S,
+    ) -> None:
         try:
             wanted = WatchWanted(address=address, interval_s=interval_s)
         except ValidationError as error:
@@ -39,6 +52,8 @@ class ClusterWatcher:
             self._driver = DriverProcess(None)
         except OSError as error:
             raise ProblemError(_not_started(str(error))) from error
+        self._silent_s = silent_s
+        self._until_s = time.monotonic() + first_s
         self._driver.order(wanted)
 
     def __enter__(self) -> Self:
@@ -64,8 +79,13 @@ class ClusterWatcher:
                 raise ProblemError(word.problem)
             if isinstance(word, ClusterSeen):
                 found = word.reading
-        if found is None and not self._driver.is_there:
+        now_s = time.monotonic()
+        if found is not None:
+            self._until_s = now_s + self._silent_s
+        elif not self._driver.is_there:
             raise ProblemError(_ended())
+        elif now_s > self._until_s:
+            raise ProblemError(_silent())
         return found
 
     def close(self) -> None:
@@ -80,6 +100,15 @@ def _not_started(detail: str) -> Problem:
         message="The process that asks the cluster could not be started.",
         hint="Free some memory, and try again; the detail has the system's answer.",
         detail=detail,
+    )
+
+
+def _silent() -> Problem:
+    return Problem(
+        code="cluster_too_slow",
+        field="cluster.address",
+        message="The cluster does not answer any more.",
+        hint="ray status shows whether the cluster is well.",
     )
 
 

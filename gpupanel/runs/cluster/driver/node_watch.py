@@ -17,6 +17,7 @@ from gpupanel.runs.cluster.driver.nodes import (
     ANSWER_S,
     OTHER_VERSION,
     NodeAnswer,
+    has_died,
     on_node,
     reading_of,
     shown_nodes,
@@ -40,6 +41,9 @@ _SILENT_S: Final = 8.0
 _AGAIN_S: Final = 15.0
 """So long after an agent could not work on a node the next one is started there."""
 _GONE: Final = "its raylet has ended"
+_ENDED: Final = "the process of gpupanel there has ended"
+_FRESH_S: Final = 3.0
+"""More than from one round to the next: older readings have their age."""
 
 
 @dataclass
@@ -58,7 +62,16 @@ class _Watched:
     @property
     def answer(self) -> NodeAnswer:
         report = None if self.is_silent or self.state is not NodeState.OK else self.report
-        return NodeAnswer(report, None, self.state, self.reason)
+        return NodeAnswer(report and self._aged(report), None, self.state, self.reason)
+
+    def _aged(self, report: NodeReport) -> NodeReport:
+        age_s = 0.0 if self.asked is None else time.monotonic() - self.asked_s
+        if age_s < _FRESH_S:
+            return report
+        sample = report.sample
+        readings = tuple(each.model_copy(update={"age_s": age_s}) for each in sample.readings)
+        sample = sample.model_copy(update={"readings": readings})
+        return report.model_copy(update={"sample": sample})
 
 
 class NodeWatch:
@@ -131,8 +144,11 @@ class NodeWatch:
                 watched.reason = f"it has not answered for {limit_s:.0f} s"
             return
         except ray.exceptions.RayError as error:
-            first = watched.report is None
-            self._give_up(watched, why_not(error) if first else why_lost(error))
+            if watched.report is None:
+                reason = why_not(error)
+            else:
+                reason = _ENDED if has_died(error) else why_lost(error)
+            self._give_up(watched, reason)
             return
         watched.asked = None
         try:

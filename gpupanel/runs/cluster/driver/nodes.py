@@ -183,13 +183,18 @@ def why_not(error: BaseException) -> str:
 
 
 def why_lost(error: BaseException) -> str:
-    """Why an agent that was there answers no more, in one sentence."""
+    """Why an agent that looked after a run answers no more, in one sentence."""
     text = str(error)
     if "node was terminated" in text or "node has died" in text:
         return "its raylet has ended, or cannot be reached"
-    if "worker process has died" in text:
+    if has_died(error):
         return "the process that looked after the run there has ended"
     return why_not(error)
+
+
+def has_died(error: BaseException) -> bool:
+    """Whether the process of an agent has ended, while its node is there."""
+    return "worker process has died" in str(error)
 
 
 def _node(
