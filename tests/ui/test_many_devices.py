@@ -14,10 +14,12 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import device_colors
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.panels.run_parts import member_states
+from gpupanel.ui.panels.runs_panel import columns
 from gpupanel.ui.plots.device_spread import MOST_CURVES
 from gpupanel.ui.run_devices import devices_of_run, shown_plan
 from gpupanel.ui.widgets.labels import Note
@@ -155,3 +157,15 @@ def test_that_lost_gpus_of_a_node_are_not_switched_on():
     lost = frozenset({gpu_key("b", 0)})
     found = choices.with_node_switched("b", inventory, lost).devices.visible
     assert found == (gpu_key("a", 0), gpu_key("b", 1))
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (("NVIDIA H100", "NVIDIA H100"), "H100 #1, H100 #2"),
+        (("NVIDIA H100",) * 512 + ("NVIDIA L4",), "512 \N{MULTIPLICATION SIGN} H100, L4"),
+    ],
+)
+def test_that_the_table_of_runs_counts_very_many_devices(names, expected):
+    run = RunSummary.model_construct(devices=names)
+    assert columns._devices(run) == expected
