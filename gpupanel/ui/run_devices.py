@@ -1,7 +1,7 @@
 """Which devices are shown beside the curves of a run."""
 
 from gpupanel.domain.cluster import key_in
-from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 
 
@@ -30,7 +30,8 @@ def shown_plan(plan: LaunchPlan) -> LaunchPlan:
 
     It is not what is launched.
     """
-    if not plan.is_on_nodes:
+    # GPUs have a key of their own everywhere.
+    if not plan.is_on_nodes or all(device.kind is DeviceKind.GPU for device in plan.devices):
         return plan
     keys = {
         (number, device.key): _key(device, process.node)

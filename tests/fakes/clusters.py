@@ -31,6 +31,7 @@ def cluster_node(
     time_s: float = 0.0,
     processes: int = 0,
     node_id: str = "",
+    is_being_asked: bool = False,
 ) -> ClusterNode:
     """A node with GPUs that are busy in a way of their own at each moment."""
     node = ClusterNode(
@@ -44,7 +45,7 @@ def cluster_node(
         gpus=float(gpus),
         gpus_free=float(gpus),
     )
-    if state is not NodeState.OK:
+    if state is not NodeState.OK or is_being_asked:
         return node
     report = NodeReport(
         gpupanel="1",

@@ -167,6 +167,23 @@ def test_that_a_lost_node_is_named_and_its_devices_come_back_with_it(qtbot, wind
     assert _keys_in_plan(window) == [gpu_key("alpha", 0), gpu_key("beta", 0)]
 
 
+def test_that_nothing_starts_before_each_node_was_heard_or_is_late(qtbot, window, cluster):
+    _open(window)
+    alpha = cluster_node("alpha", 2)
+    cluster.answers.append(cluster_of(alpha, cluster_node("beta", is_being_asked=True)))
+    qtbot.waitUntil(lambda: "Asking it for its devices" in seen_texts(window.devices))
+    assert "2 GPUs" in seen_texts(_section(window, "alpha"))
+    assert not window.session.buttons.start
+    assert window.session.prepare_now().plan is None
+    late = cluster_node("beta", state=NodeState.SILENT, reason="no answer within 20 s")
+    _listed(qtbot, window, cluster, cluster_of(alpha, late))
+    assert window.session.buttons.start
+    # One that joins later holds nobody up.
+    joined = cluster_node("gamma", is_being_asked=True)
+    _listed(qtbot, window, cluster, cluster_of(alpha, late, joined))
+    assert window.session.buttons.start
+
+
 def test_that_a_node_that_left_in_order_is_listed_no_more(qtbot, window, cluster):
     alpha, beta = cluster_node("alpha"), cluster_node("beta")
     _open(window)
@@ -317,6 +334,7 @@ def test_that_a_cluster_of_which_no_node_answers_any_more_lists_them_all(qtbot, 
     qtbot.waitUntil(lambda: window.session.inventory is None)
     assert "Does not answer." in seen_texts(_section(window, "alpha"))
     assert not window.session.buttons.start
+    assert [each.code for each in window.session.preparation.problems] == ["node_not_answering"]
     _listed(qtbot, window, cluster, cluster_of(cluster_node("alpha")))
     assert window.session.buttons.start
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from gpupanel.domain.cluster import ClusterReading, devices_of, sample_of
+from gpupanel.domain.cluster import ClusterReading, NodeState, devices_of, sample_of
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
@@ -19,6 +19,20 @@ from gpupanel.ui.workers.device_worker import DeviceWatch
 _ASK_DELAY_MS: Final = 600
 """After the last change of the address: while it is typed, its beginnings are addresses, too."""
 _HERE: Final = Fix(label="Train on this machine", changes=(Change(path=("cluster",)),))
+
+
+def _is_being_asked(reading: ClusterReading) -> bool:
+    """Whether a node has not answered for the first time, and is not late yet."""
+    return any(node.state is NodeState.OK and node.report is None for node in reading.nodes)
+
+
+def _errors(reading: ClusterReading) -> tuple[Problem, ...]:
+    """Why no node of the cluster answers."""
+    return tuple(
+        problem.model_copy(update={"severity": Severity.ERROR, "field": "cluster"})
+        for problem in cluster_problems(reading)
+        if problem.code == "node_not_answering"
+    )
 
 
 def _warnings(reading: ClusterReading) -> tuple[Problem, ...]:
@@ -127,13 +141,13 @@ class ShownDevices(QObject):
             return
         self._reading = reading
         self._panel.setCluster(reading)
+        if self._inventory is None and _is_being_asked(reading):
+            return  # a run would start without the nodes that answer a second later
         inventory = devices_of(reading)
         if not inventory.devices:
-            # The first nodes are just being asked, or none answers any more.
-            if self._inventory is not None:
-                self._inventory = None
-                self._session.lack_devices("Asking the nodes of the cluster…")
-                self._panel.setInventory(inventory)
+            self._inventory = None
+            self._session.lack_devices("", _errors(reading))
+            self._panel.setInventory(inventory)
             return
         self._session.set_node_problems(_warnings(reading))
         if inventory != self._inventory:

@@ -35,6 +35,7 @@ class NodeSection(QFrame):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(f"node_{name}")
+        self.setAccessibleName(visible_line(name))
         self.name = name
         """Of the node."""
         self._devices: tuple[PhysicalDevice, ...] = ()
@@ -95,7 +96,7 @@ class NodeSection(QFrame):
             is_here: It is this machine.
         """
         self._node = node
-        gpus = sum(device.is_gpu and not device.is_partitioned for device in self._devices)
+        gpus = 0 if node.report is None else len(node.report.inventory.gpus)
         facts = ["this machine"] if is_here else []
         facts += [visible_line(node.address)] if node.address else []
         if node.report is not None:
