@@ -282,6 +282,7 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         self._device_watch.refused.connect(self._show_errors)
+        self.shown_devices.refused.connect(self._show_errors)
         self._doctor_binding.refused.connect(self._show_errors)
         self._preview_loader.refused.connect(self._show_errors)
         self._scan.refused.connect(self._show_errors)

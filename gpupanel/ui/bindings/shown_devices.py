@@ -56,6 +56,8 @@ class ShownDevices(QObject):
         parent: Owns it.
     """
 
+    refused = Signal(object)
+    """Problems that are about no cluster of the session: a tuple of :class:`Problem`."""
     sampled = Signal(object)
     """A :class:`TelemetrySample` of the devices that are shown."""
 
@@ -158,6 +160,7 @@ class ShownDevices(QObject):
     @Slot(object)
     def _see_refusal(self, problems: tuple[Problem, ...]) -> None:
         if not self._address:
+            self.refused.emit(problems)  # of a cluster that nobody wanted to be asked
             return
         self._reading = self._inventory = None
         with_fix = tuple(problem.model_copy(update={"fix": _HERE}) for problem in problems)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
 from gpupanel.domain.cluster import ClusterReading
+from gpupanel.domain.problem import Problem
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
@@ -135,6 +136,13 @@ class ClusterWatch(WorkerFacade):
             return
         self._address = address
         self.submit(partial(self._worker.watch, address))
+
+    @Slot(object)
+    @override
+    def _on_failed(self, problems: tuple[Problem, ...]) -> None:
+        # What was just being tried when none was wanted any more is nobody's matter.
+        if self._address:
+            super()._on_failed(problems)
 
     @Slot(str, object)
     def _on_read(self, address: str, reading: ClusterReading) -> None:
