@@ -159,7 +159,7 @@ def test_that_a_lost_node_is_named_and_its_devices_come_back_with_it(qtbot, wind
     _listed(qtbot, window, cluster, cluster_of(alpha, beta))
     _listed(qtbot, window, cluster, cluster_of(alpha, lost))
     assert "Lost: its raylet has ended." in seen_texts(_section(window, "beta"))
-    assert not _section(window, "beta").findChildren(DeviceCard)
+    qtbot.waitUntil(lambda: not _section(window, "beta").findChildren(DeviceCard))
     assert _keys_in_plan(window) == [gpu_key("alpha", 0)]
     again = cluster_node("beta", node_id="another")
     _listed(qtbot, window, cluster, cluster_of(alpha, again))
@@ -189,8 +189,8 @@ def test_that_a_node_that_left_in_order_is_listed_no_more(qtbot, window, cluster
     _open(window)
     _listed(qtbot, window, cluster, cluster_of(alpha, beta))
     _listed(qtbot, window, cluster, cluster_of(alpha))
-    assert _section(window, "beta") is None
-    assert len(window.devices.findChildren(DeviceCard)) == 2
+    qtbot.waitUntil(lambda: _section(window, "beta") is None)
+    qtbot.waitUntil(lambda: len(window.devices.findChildren(DeviceCard)) == 2)
 
 
 def test_that_readings_reach_cards_and_bars_and_rows_keep_their_place(qtbot, window, cluster):
