@@ -12,7 +12,7 @@ HISTORY_S: Final = 3600.0
 SLOT_S: Final = 10.0
 """What was reported within so long is kept as one mean."""
 _SLOTS: Final = int(HISTORY_S / SLOT_S)
-_MOST_DEVICES: Final = 64
+MOST_DEVICES: Final = 64
 """MIG instances come and go: of more devices those seen last are kept."""
 
 Moments: TypeAlias = list[tuple[float, float | None]]
@@ -99,7 +99,7 @@ class DeviceHistory:
             # What a driver that answers slowly said long ago is not of now.
             if reading.state is not DeviceState.LOST and reading.age_s < SLOT_S:
                 self._slot(reading.key, number).add(reading)
-        while len(self._slots) > _MOST_DEVICES:
+        while len(self._slots) > MOST_DEVICES:
             del self._slots[next(iter(self._slots))]
         return number != before
 

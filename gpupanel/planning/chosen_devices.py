@@ -17,10 +17,14 @@ def chosen_devices(
         return answering_gpus(inventory, sample) or tuple(
             device for device in inventory.devices if device.key_on_node == CPU_KEY
         )
+    by_key: dict[str, list[PhysicalDevice]] = {}
+    for device in inventory.devices:
+        for key in {device.key, device.key_on_node}:
+            by_key.setdefault(key, []).append(device)
     named = {
         device.key: device
         for key in profile.devices.visible
-        for device in inventory.named(key)
+        for device in by_key.get(key, ())
         if not device.is_partitioned
     }
     return _together(tuple(named.values()))
@@ -28,18 +32,20 @@ def chosen_devices(
 
 def _together(devices: tuple[PhysicalDevice, ...]) -> tuple[PhysicalDevice, ...]:
     """The devices of a node one after the other, as a process can only have those of one."""
-    nodes = list(dict.fromkeys(device.node for device in devices))
-    return tuple(sorted(devices, key=lambda device: nodes.index(device.node)))
+    nodes = dict.fromkeys(device.node for device in devices)
+    places = {node: place for place, node in enumerate(nodes)}
+    return tuple(sorted(devices, key=lambda device: places[device.node]))
 
 
 def answering_gpus(
     inventory: DeviceInventory, sample: TelemetrySample | None
 ) -> tuple[PhysicalDevice, ...]:
     """What can compute besides the CPU, by the latest readings."""
-    return tuple(gpu for gpu in inventory.gpus if not is_lost(gpu.key, sample))
+    lost = lost_keys(sample)
+    return tuple(gpu for gpu in inventory.gpus if gpu.key not in lost)
 
 
-def is_lost(key: str, sample: TelemetrySample | None) -> bool:
-    """Whether a device stopped answering, by the latest readings."""
-    reading = sample.reading(key) if sample is not None else None
-    return reading is not None and reading.state is DeviceState.LOST
+def lost_keys(sample: TelemetrySample | None) -> frozenset[str]:
+    """The devices that stopped answering, by the latest readings."""
+    readings = () if sample is None else sample.readings
+    return frozenset(each.key for each in readings if each.state is DeviceState.LOST)

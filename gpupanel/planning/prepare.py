@@ -128,8 +128,9 @@ def other_processes(
 ) -> tuple[OtherProcesses, ...]:
     """An entry for each chosen GPU that somebody uses, in the devices' order."""
     held = []
+    readings = {} if sample is None else {each.key: each for each in sample.readings}
     for device in devices:
-        reading = None if sample is None or not device.is_gpu else sample.reading(device.key)
+        reading = readings.get(device.key) if device.is_gpu else None
         if reading is None or not reading.processes:
             continue
         held.append(

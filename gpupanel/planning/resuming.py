@@ -99,12 +99,14 @@ def resume_differences(
 def with_devices_of(started: Profile, chosen: Profile) -> Profile:
     """A run's profile, carried out as another one says.
 
-    Takes devices, memory, strategy and accumulation from the other one; what is trained stays.
+    Takes devices, machines, memory, strategy and accumulation from the other one; what is trained
+    stays.
     """
     steps = chosen.training.accumulation_steps
     return started.model_copy(
         update={
             "devices": chosen.devices,
+            "cluster": chosen.cluster,
             "memory": chosen.memory,
             "strategy": chosen.strategy,
             "training": started.training.model_copy(update={"accumulation_steps": steps}),

@@ -1,4 +1,4 @@
-"""What a person chooses about the devices of this machine."""
+"""What a person chooses about the devices of this machine, or of the nodes of a cluster."""
 
 from pydantic import Field
 
@@ -37,16 +37,26 @@ class DeviceChoices(Value):
 
         None named means every GPU that is not among the ``lost`` ones, or the CPU without one.
         """
-        if self.devices.visible:
-            return self.devices.visible
-        return tuple(gpu.key for gpu in inventory.gpus if gpu.key not in lost) or (CPU_KEY,)
+        if not self.devices.visible:
+            gpus = tuple(gpu.key for gpu in inventory.gpus if gpu.key not in lost)
+            return gpus or processors(inventory)
+        present = {device.key for device in inventory.devices}
+        return tuple(
+            dict.fromkeys(
+                found
+                for key in self.devices.visible
+                # It is the processor of every node.
+                for found in (
+                    processors(inventory) if key == CPU_KEY and key not in present else (key,)
+                )
+            )
+        )
 
     def absent_keys(self, inventory: DeviceInventory) -> tuple[str, ...]:
         """What is named here and not in this machine: from a profile of another one."""
         named = dict.fromkeys((*self.devices.visible, *self.memory))
-        return tuple(
-            key for key in named if key != DEFAULT_MEMORY_KEY and inventory.device(key) is None
-        )
+        known = {DEFAULT_MEMORY_KEY, CPU_KEY, *(device.key for device in inventory.devices)}
+        return tuple(key for key in named if key not in known)
 
     def with_visible(self, keys: tuple[str, ...]) -> "DeviceChoices":
         """The same with these devices in use."""
@@ -73,16 +83,39 @@ class DeviceChoices(Value):
             before: What ``visible`` was when GPUs were used last: they take the CPU's place.
         """
         in_use = set(self.keys_in_use(inventory, lost)) ^ {key}
-        if not in_use and key == CPU_KEY:
+        cpus = set(processors(inventory))
+        if not in_use and key in cpus:
             return self.with_visible(_answering(before, inventory, lost))
-        if in_use == {CPU_KEY, key}:
+        others = in_use - {key}
+        if key in in_use - cpus and others and others <= cpus:
             # Replicas must be of one kind: a GPU takes the place of the CPU that was alone.
             in_use = {key}
         elif not in_use:
-            in_use = {CPU_KEY}
+            in_use = cpus
+        return self._with_in_use(in_use, inventory)
+
+    def with_node_switched(
+        self, node: str, inventory: DeviceInventory, lost: frozenset[str] = frozenset()
+    ) -> "DeviceChoices":
+        """The same with all GPUs of a node in use if none of its devices was; else without any.
+
+        A node without a GPU takes part with its processor.
+        """
+        in_use = set(self.keys_in_use(inventory, lost))
+        own = {device.key for device in inventory.devices if device.node == node}
+        if in_use & own:
+            return self._with_in_use(in_use - own, inventory)
+        gpus = {gpu.key for gpu in inventory.gpus if gpu.node == node} - lost
+        # Replicas must be of one kind: where GPUs come, processors go.
+        kept = in_use - set(processors(inventory)) if gpus else in_use
+        return self._with_in_use(kept | (gpus or own), inventory)
+
+    def _with_in_use(self, in_use: set[str], inventory: DeviceInventory) -> "DeviceChoices":
         present = tuple(each.key for each in inventory.devices if each.key in in_use)
-        absent = tuple(each for each in self.devices.visible if inventory.device(each) is None)
-        return self.with_visible((*present, *absent))
+        absent = set(self.absent_keys(inventory))
+        return self.with_visible(
+            (*present, *(each for each in self.devices.visible if each in absent))
+        )
 
     def may_be_switched_off(
         self, key: str, inventory: DeviceInventory, lost: frozenset[str] = frozenset()
@@ -94,8 +127,9 @@ class DeviceChoices(Value):
             inventory: The devices of this machine.
             lost: Those that do not answer.
         """
-        is_alone = self.keys_in_use(inventory, lost) == (key,)
-        return not is_alone or key != CPU_KEY or bool(_answering((), inventory, lost))
+        if self.keys_in_use(inventory, lost) != (key,):
+            return True
+        return key not in processors(inventory) or bool(_answering((), inventory, lost))
 
     def with_cpu_replicas(self, replicas: int) -> "DeviceChoices":
         """The same with so many logical devices made of the CPU."""
@@ -111,7 +145,7 @@ class DeviceChoices(Value):
         self, inventory: DeviceInventory, lost: frozenset[str] = frozenset()
     ) -> tuple[PhysicalDevice, ...]:
         """The GPUs of this machine that are in use, in the inventory's order."""
-        in_use = self.keys_in_use(inventory, lost)
+        in_use = set(self.keys_in_use(inventory, lost))
         return tuple(gpu for gpu in inventory.gpus if gpu.key in in_use)
 
     def applied_to_all(
@@ -139,6 +173,11 @@ class DeviceChoices(Value):
         described = {each: it for each, it in self.devices.described.items() if each != key}
         devices = self.devices.model_copy(update={"visible": visible, "described": described})
         return self.model_copy(update={"devices": devices, "memory": memory})
+
+
+def processors(inventory: DeviceInventory) -> tuple[str, ...]:
+    """The keys of the processors: that of this machine, or one of each node."""
+    return tuple(device.key for device in inventory.devices if not device.is_gpu) or (CPU_KEY,)
 
 
 def _answering(

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from gpupanel.ui.theme import DEVICE_COLORS
 
 _MOST = 64
-"""Devices that are remembered: MIG instances come and go."""
+"""Devices that are remembered beside more that are shown: MIG instances come and go, and so do
+nodes of clusters."""
 
 
 class DeviceColors:
@@ -23,14 +24,16 @@ class DeviceColors:
 
     def restore(self, remembered: Mapping[str, int]) -> None:
         """Go on with these numbers, and no others."""
-        self._remembered = dict(list(remembered.items())[-_MOST:])
+        self._remembered = dict(remembered)
 
     def see(self, keys: Iterable[str]) -> None:
-        """Remember the devices of this machine; each that is new gets a number."""
-        for key, number in self.numbers(keys).items():
+        """Remember the devices that are shown; each that is new gets a number."""
+        shown = self.numbers(keys)
+        for key, number in shown.items():
             self._remembered.pop(key, None)
             self._remembered[key] = number
-        self.restore(self._remembered)
+        most = _MOST if len(shown) < _MOST else _MOST + len(shown)
+        self._remembered = dict(list(self._remembered.items())[-most:])
 
     def numbers(self, keys: Iterable[str]) -> dict[str, int]:
         """A number for each of the devices that are shown together, in their order.
@@ -40,24 +43,29 @@ class DeviceColors:
         """
         shown = tuple(dict.fromkeys(keys))
         found: dict[str, int] = {}
+        taken: set[int] = set()
         for key in shown:
             number = self._remembered.get(key)
             # Of two that were never seen together one may have the other's.
-            if number is not None and number not in found.values():
+            if number is not None and number not in taken:
                 found[key] = number
+                taken.add(number)
+        remembered, lowest = set(self._remembered.values()), DEVICE_COLORS
         for key in shown:
-            if key not in found:
-                found[key] = _first_free(set(found.values()), set(self._remembered.values()))
+            if key in found:
+                continue
+            free = [number for number in range(DEVICE_COLORS) if number not in taken]
+            unused = [number for number in free if number not in remembered]
+            if free:
+                number = (unused or free)[0]
+            else:
+                # More devices than colours: they begin anew.
+                while lowest in taken:
+                    lowest += 1
+                number = lowest
+            found[key] = number
+            taken.add(number)
         return {key: found[key] for key in shown}
-
-
-def _first_free(shown: set[int], remembered: set[int]) -> int:
-    free = [number for number in range(DEVICE_COLORS) if number not in shown]
-    unused = [number for number in free if number not in remembered]
-    if free:
-        return (unused or free)[0]
-    # More devices than colours: they begin anew.
-    return next(number for number in range(len(shown) + DEVICE_COLORS + 1) if number not in shown)
 
 
 known = DeviceColors()

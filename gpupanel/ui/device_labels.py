@@ -1,6 +1,8 @@
 """How a device looks and is called wherever a plan speaks of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from PySide6.QtGui import QColor
 
@@ -8,9 +10,9 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.ui import device_colors, formatting, theme
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DeviceLabels:
-    """Colours and short names of the devices of this machine, by key.
+    """Colours and short names of the devices that are shown, by key.
 
     Attributes:
         inventory: ``None`` until the devices were listed; then every device is grey.
@@ -19,9 +21,8 @@ class DeviceLabels:
     inventory: DeviceInventory | None = None
 
     def color_number(self, key: str) -> int | None:
-        """Of the device's colour; ``None`` when it is not in this machine."""
-        devices = self.inventory.devices if self.inventory else ()
-        return device_colors.known.numbers(device.key for device in devices).get(key)
+        """Of the device's colour; ``None`` when it is not among them."""
+        return self._numbers.get(key)
 
     def color(self, key: str) -> QColor:
         """The one colour of the device in the theme that is shown now."""
@@ -30,13 +31,20 @@ class DeviceLabels:
 
     def label(self, key: str, name: str = "") -> str:
         """A short name that distinguishes the device; from ``name`` when it is unknown."""
-        devices = self.inventory.devices if self.inventory else ()
-        place = next((at for at, device in enumerate(devices) if device.key == key), None)
-        if place is None:
-            return formatting.short_device_name(name or key)
-        return formatting.device_labels(tuple(device.name for device in devices))[place]
+        return self._labels.get(key) or formatting.short_device_name(name or key)
 
     def names(self) -> dict[str, str]:
-        """The short name of each device of this machine, by key."""
+        """The short name of each of the devices, by key."""
+        return dict(self._labels)
+
+    # Of hundreds of devices each is asked for.
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
         devices = self.inventory.devices if self.inventory else ()
-        return {device.key: self.label(device.key) for device in devices}
+        return device_colors.known.numbers(device.key for device in devices)
+
+    @cached_property
+    def _labels(self) -> Mapping[str, str]:
+        devices = self.inventory.devices if self.inventory else ()
+        labels = formatting.labels_of(devices)
+        return {device.key: label for device, label in zip(devices, labels, strict=True)}

@@ -7,9 +7,8 @@ from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QResize
 from PySide6.QtWidgets import QScrollArea, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import MemoryReturned
-from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -32,6 +31,7 @@ from gpupanel.ui.panels.run_parts import RunPartsPanel
 from gpupanel.ui.resume_on_selected import ResumeOnSelected, resume_on_selected
 from gpupanel.ui.run_actions import offers_resume, restart_text, run_actions
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_devices import devices_of_run, shown_plan
 from gpupanel.ui.run_links import links_of
 from gpupanel.ui.run_state import card_words, status_words
 from gpupanel.ui.session import Session
@@ -39,6 +39,7 @@ from gpupanel.ui.theme import GRID
 from gpupanel.ui.workers.run_reader import RunFacts
 
 if TYPE_CHECKING:
+    from gpupanel.domain.plan import LaunchPlan
     from gpupanel.runs.following.readings import SampleBatch
 
 
@@ -137,6 +138,7 @@ class LivePage(QWidget):
         self._session.inventoryChanged.connect(self._show_devices)
         self._session.runChanged.connect(self._show_ways_on)
         self._session.preparationChanged.connect(self._show_ways_on)
+        self._session.preparationChanged.connect(self._show_unknown_devices)
         self._control.shownChanged.connect(self._begin)
         self._control.shownOpened.connect(self._on_opened)
         self._control.followed.connect(self._add)
@@ -183,9 +185,10 @@ class LivePage(QWidget):
     @Slot(object)
     def _on_opened(self, facts: RunFacts) -> None:
         self._plan, self._facts = facts.plan, facts
-        self.parts.setRun(facts.plan)
-        if facts.plan is not None:
-            self.live.setPlan(facts.plan)
+        shown = None if facts.plan is None else shown_plan(facts.plan)
+        self.parts.setRun(shown)
+        if shown is not None:
+            self.live.setPlan(shown)
         self.banner.setSettingsReadable(readable=facts.profile is not None)
         self._show_gaps()
         self._show_ways_on()
@@ -198,7 +201,7 @@ class LivePage(QWidget):
     def _add(self, followed: FollowedRun) -> None:
         self.live.addEvents(followed.parts)
         self.log.append(followed.log, followed.log_skipped_bytes)
-        if self._session.inventory is None:
+        if self._known_devices is None:
             # Their curves need the devices first; these are listed in a moment.
             self._waiting.append(followed.readings)
         else:
@@ -221,10 +224,17 @@ class LivePage(QWidget):
         self._show_gaps()
         self._show_ways_on()
 
+    @property
+    def _known_devices(self) -> DeviceInventory | None:
+        """Of the session; none where its cluster cannot be asked: those of the run are shown."""
+        if self._session.inventory is None and self._session.no_devices:
+            return DeviceInventory(devices=())
+        return self._session.inventory
+
     def _device_names(self) -> dict[str, str]:
         """Of this machine's devices and the run's, by key."""
-        inventory = self._session.inventory
-        known = None if inventory is None else with_devices_of(self._plan, inventory)
+        inventory = self._known_devices
+        known = None if inventory is None else devices_of_run(self._plan, inventory)
         return DeviceLabels(known).names()
 
     def _show_memory(self, returned: MemoryReturned | None) -> None:
@@ -277,15 +287,20 @@ class LivePage(QWidget):
 
     @Slot()
     def _show_devices(self) -> None:
-        inventory = self._session.inventory
+        inventory = self._known_devices
         if inventory is None:
             return
-        inventory = with_devices_of(self._plan, inventory)
+        inventory = devices_of_run(self._plan, inventory)
         self.parts.setInventory(inventory)
         self.live.setDevices(inventory)
         waiting, self._waiting = self._waiting, []
         for samples in waiting:
             self.live.addSamples(samples)
+
+    @Slot()
+    def _show_unknown_devices(self) -> None:
+        if self._session.no_devices and self._waiting:
+            self._show_devices()
 
     @Slot()
     def _return(self) -> None:
@@ -361,20 +376,6 @@ def _problem_to_show(status: RunStatus) -> Problem | None:
     """What keeps the run, or ended it, or what it reported last since it was started again."""
     reported = status.problems[status.problems_before :]
     return status.stuck or status.ending_problem or (reported[-1] if reported else None)
-
-
-def with_devices_of(plan: LaunchPlan | None, inventory: DeviceInventory) -> DeviceInventory:
-    """This machine's devices, then those of a past run that are not in it any more.
-
-    The devices of this machine keep their place, and with it their colour.
-    """
-    planned = () if plan is None else plan.devices
-    gone = tuple(
-        PhysicalDevice(key=device.key, kind=device.kind, name=device.name)
-        for device in planned
-        if inventory.device(device.key) is None
-    )
-    return inventory.model_copy(update={"devices": (*inventory.devices, *gone)})
 
 
 class _CurvesArea(QScrollArea):

@@ -37,6 +37,7 @@ from gpupanel.ui.bindings.run_binding import RunBinding
 from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.bindings.self_test_binding import SelfTestBinding
 from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, SettingsReuse
+from gpupanel.ui.bindings.shown_devices import ShownDevices
 from gpupanel.ui.bindings.starting_session import StartingSession
 from gpupanel.ui.bindings.sweeps_binding import SweepsBinding
 from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
@@ -69,6 +70,7 @@ from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.reading_order import move_focus
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
+from gpupanel.ui.workers.cluster_worker import ClusterWatch
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader
@@ -85,10 +87,15 @@ class MainWindow(QMainWindow):
         settings: Where the recent profiles and the window's place are remembered.
         runs_dir: Where runs are kept.
         questions: Asks the person; dialogs over this window when left out.
+        cluster_watch: Reads clusters; by a process of Ray's when left out.
     """
 
     def __init__(
-        self, settings: QSettings, runs_dir: Path, questions: Questions | None = None
+        self,
+        settings: QSettings,
+        runs_dir: Path,
+        questions: Questions | None = None,
+        cluster_watch: ClusterWatch | None = None,
     ) -> None:
         super().__init__()
         self.setObjectName("main_window")
@@ -111,6 +118,14 @@ class MainWindow(QMainWindow):
         self.session_page = SessionPage(self.session, self._preview_loader)
         self.session_page.sections.set_folds(remembered_sections(settings))
         self.session_page.plan.setRunsFolder(str(runs_dir))
+        self.shown_devices = ShownDevices(
+            self.session,
+            self._device_watch,
+            cluster_watch or ClusterWatch(self),
+            self.devices,
+            self.session_page,
+            self,
+        )
         self._scan = ScanBinding(self.session, self.session_page, self)
         self._layers = LayersBinding(self.session, self.session_page, self)
         self._rates = RateRangeBinding(self.session, self.session_page, self)
@@ -202,7 +217,7 @@ class MainWindow(QMainWindow):
         self._drops.refused.connect(self._show_refusal)
         self._last_session = LastSession(self.session, self.profiles, settings, self)
         self.closing = self._make_closing()
-        DeviceHistoryBinding(self.session, self._device_watch, self.devices, self)
+        DeviceHistoryBinding(self.session, self.shown_devices, self.devices, self)
         self._connect()
 
     def begin(self) -> None:
@@ -266,10 +281,8 @@ class MainWindow(QMainWindow):
         resize_within_screen(self, *_SIZE)
 
     def _connect(self) -> None:
-        self._device_watch.inventoryChanged.connect(self.session.set_inventory)
-        self._device_watch.sampled.connect(self.session.set_sample)
-        self._device_watch.sampled.connect(self.devices.setSample)
         self._device_watch.refused.connect(self._show_errors)
+        self.shown_devices.refused.connect(self._show_errors)
         self._doctor_binding.refused.connect(self._show_errors)
         self._preview_loader.refused.connect(self._show_errors)
         self._scan.refused.connect(self._show_errors)
@@ -340,7 +353,7 @@ class MainWindow(QMainWindow):
         parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
         searches = (self._rates, self._batches, self._self_test, self._bench, self._trace)
         readers = (self._scan, self._layers, *searches, self._download, self._examples)
-        children = (self._doctor_binding, self._preview_loader, *readers)
+        children = (self.shown_devices, self._doctor_binding, self._preview_loader, *readers)
         queued = (self._queue, self._sweeps, self._new_sweep)
         runs = (self._past_speed, self._history, *queued, self._comparison, self._exports)
         others = (*children, *runs, self._live_curves, self._tensorboard)

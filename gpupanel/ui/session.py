@@ -9,7 +9,7 @@ from gpupanel.domain.device import DeviceInventory, DeviceKind
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.model_summary import SummaryRequest, summary_request
 from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
-from gpupanel.domain.problem import Fix, Problem
+from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.self_test import SelfTest
 from gpupanel.domain.step_memory import StepMemory
@@ -27,6 +27,7 @@ from gpupanel.ui.run_state import (
 )
 from gpupanel.ui.widgets.labels import Tone
 
+_LOOKING = "Looking for devices…"
 PREPARE_DELAY_MS = 40
 """Typing and dragging ask for one preparation a frame or two, not one a keystroke."""
 
@@ -72,6 +73,10 @@ class Session(QObject):
         self.history = EditHistory()
         """What can be undone; it changes with the document."""
         self._inventory: DeviceInventory | None = None
+        self._address = ""
+        self._awaiting = _LOOKING
+        self._no_devices: tuple[Problem, ...] = ()
+        self._of_nodes: tuple[Problem, ...] = ()
         self._sample: TelemetrySample | None = None
         self._previewed: tuple[PreviewRequest, DataPreview] | None = None
         self._step: tuple[SummaryRequest, StepMemory | None] | None = None
@@ -109,8 +114,16 @@ class Session(QObject):
 
     @property
     def inventory(self) -> DeviceInventory | None:
-        """The devices of this machine; ``None`` until they were first listed."""
+        """The devices of this machine, or of the profile's cluster; ``None`` until they are known.
+
+        See :attr:`no_devices`.
+        """
         return self._inventory
+
+    @property
+    def no_devices(self) -> tuple[Problem, ...]:
+        """Why there are no devices: the cluster cannot be asked; empty: they come in a moment."""
+        return self._no_devices
 
     @property
     def sample(self) -> TelemetrySample | None:
@@ -156,6 +169,7 @@ class Session(QObject):
         plan = self._preparation.plan
         return (
             self._is_checking_gpus
+            and not self._address
             and self._preparation.is_startable
             and plan is not None
             and any(device.kind is DeviceKind.GPU for device in plan.devices)
@@ -164,8 +178,8 @@ class Session(QObject):
     @property
     def state_words(self) -> str:
         """The state in words."""
-        if self._inventory is None and self._run_state is RunState.IDLE:
-            return "Looking for devices…"
+        if self._awaits_devices:
+            return self._awaiting
         if self._run_state is RunState.IDLE and self.is_checking_gpus:
             return "Checking whether TensorFlow can use the GPUs…"
         return state_words(self._run_state, self._run_status, self._preparation)
@@ -173,11 +187,16 @@ class Session(QObject):
     @property
     def state_tone(self) -> Tone:
         """How these words are meant."""
-        if self._inventory is None and self._run_state is RunState.IDLE:
+        if self._awaits_devices:
             return Tone.MUTED
         if self._run_state is RunState.IDLE and self.is_checking_gpus:
             return Tone.MUTED
         return state_tone(self._run_state, self._run_status, self._preparation)
+
+    @property
+    def _awaits_devices(self) -> bool:
+        is_idle = self._run_state is RunState.IDLE
+        return self._inventory is None and is_idle and not self._no_devices
 
     def open_profile(
         self, profile: Profile, path: Path | None, *, saved: Profile | None = None
@@ -238,11 +257,37 @@ class Session(QObject):
             self._input_errors = dict(errors)
             self._prepare_soon()
 
-    def set_inventory(self, inventory: DeviceInventory) -> None:
-        """Take over which devices there are."""
-        self._inventory = inventory
+    def set_inventory(self, inventory: DeviceInventory, address: str = "") -> None:
+        """Take over which devices there are.
+
+        Args:
+            inventory: The devices.
+            address: Of the cluster whose they are; empty: they are this machine's.
+        """
+        if address != self._address:
+            self._sample = None
+        self._inventory, self._address, self._no_devices = inventory, address, ()
+        self._of_nodes = self._of_nodes if address else ()
         self.inventoryChanged.emit(inventory)
         self._prepare_soon()
+
+    def set_node_problems(self, problems: tuple[Problem, ...]) -> None:
+        """Take over what is said of the nodes of the profile's cluster besides its plan."""
+        if problems != self._of_nodes:
+            self._of_nodes = problems
+            self._prepare_soon()
+
+    def lack_devices(self, awaiting: str, problems: tuple[Problem, ...] = ()) -> None:
+        """Know of no devices for now: the profile's cluster was not asked yet, or cannot be.
+
+        Args:
+            awaiting: What is waited for, in words.
+            problems: Why they do not come.
+        """
+        self._inventory, self._sample = None, None
+        self._awaiting, self._no_devices = awaiting, problems
+        self.prepare_now()
+        self.checkingChanged.emit()
 
     def set_sample(self, sample: TelemetrySample) -> None:
         """Take over which devices answer, how much memory is free, and who uses the rest.
@@ -303,8 +348,13 @@ class Session(QObject):
         """What would happen, without waiting for the moment after the last change."""
         self._timer.stop()
         if self._inventory is None:
-            return self._preparation
-        preparation = self.prepare_other(self._profile)
+            preparation = Preparation(problems=self._no_devices)
+        else:
+            preparation = self.prepare_other(self._profile)
+            if self._of_nodes and self._address:
+                # Behind the errors, before the hints.
+                said = sorted((*preparation.problems, *self._of_nodes), key=_gravity)
+                preparation = preparation.model_copy(update={"problems": tuple(said)})
         wrong = tuple(_input_problem(*each) for each in self._input_errors.items())
         if wrong:
             problems = (*wrong, *preparation.problems)
@@ -315,9 +365,14 @@ class Session(QObject):
         return self._preparation
 
     def prepare_other(self, profile: Profile) -> Preparation:
-        """What would happen with another profile on this machine; nothing where it is unknown."""
+        """What would happen with another profile on these devices; nothing where they are unknown.
+
+        Of a profile of other machines nothing is known but that.
+        """
         if self._inventory is None:
-            return Preparation()
+            return Preparation(problems=self._no_devices)
+        if self._address and cluster_address(profile) != self._address:
+            return Preparation(problems=(_other_machines(profile),))
         preview = self._preview_of(profile)
         step = None
         if self._step is not None and self._step[0] == summary_request(profile):
@@ -327,7 +382,8 @@ class Session(QObject):
             self._inventory,
             self._sample,
             preview,
-            self._gpu_support,
+            # Of other machines nobody asked TensorFlow.
+            None if self._address else self._gpu_support,
             step,
             self._self_test,
         )
@@ -363,6 +419,25 @@ class Session(QObject):
         self.profileChanged.emit(profile)
         if self._inventory is not None:
             self._prepare_soon()
+
+
+def cluster_address(profile: Profile) -> str:
+    """Of the cluster that a profile trains on; empty: it trains on this machine."""
+    return "" if profile.cluster is None else profile.cluster.address
+
+
+def _gravity(problem: Problem) -> int:
+    return list(Severity).index(problem.severity)
+
+
+def _other_machines(profile: Profile) -> Problem:
+    where = f"the cluster at {profile.cluster.address}" if profile.cluster else "this machine"
+    return Problem(
+        code="cluster_not_asked",
+        field="cluster",
+        message=f"That trains on {where}, and the session has the devices of another cluster.",
+        hint="Choose the same machines in the session first: Cluster in the Session tab.",
+    )
 
 
 def _input_problem(field: str, error: str) -> Problem:

@@ -12,12 +12,14 @@ from gpupanel.planning.prepare import Preparation
 from gpupanel.planning.shares import proportional_shares
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.measured_shares import as_measured
+from gpupanel.ui.panels.cluster_panel import ClusterPanel
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.model_panel import ModelPanel
 from gpupanel.ui.panels.plan_panel import PlanPanel
 from gpupanel.ui.panels.strategy_panel import StrategyPanel
 from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.panels.training_panel import TrainingPanel
+from gpupanel.ui.run_devices import shown_plan
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_layout import SessionLayout
 from gpupanel.ui.sweep_words import sweep_sentence
@@ -49,10 +51,14 @@ class SessionPage(QWidget):
         self._preview: DataPreview | None = None
         self.task = TaskPanel()
         self.strategy = StrategyPanel()
+        self.cluster = ClusterPanel()
         self.data = DataPanel()
         self.model = ModelPanel()
         self.training = TrainingPanel()
-        self._panels = (self.task, self.strategy, self.data, self.model, self.training)
+        self._panels = (
+            *(self.task, self.strategy, self.cluster),
+            *(self.data, self.model, self.training),
+        )
         self.plan = PlanPanel()
         self._note = QLabel(
             "The current run keeps the profile that it was started with. Changes here apply "
@@ -92,6 +98,7 @@ class SessionPage(QWidget):
     def _connect(self) -> None:
         self.task.valueChanged.connect(self._choose_task)
         self.strategy.valueChanged.connect(self._edit)
+        self.cluster.valueChanged.connect(self._edit)
         self.data.valueChanged.connect(self._edit)
         self.model.valueChanged.connect(self._edit)
         self.training.valueChanged.connect(self._edit)
@@ -120,6 +127,7 @@ class SessionPage(QWidget):
     def _edit(self) -> None:
         parts = {
             "strategy": self.strategy.value(),
+            "cluster": self.cluster.value(),
             "data": self.data.value(),
             "model": self.model.value(),
             "training": self.training.value(),
@@ -173,6 +181,8 @@ class SessionPage(QWidget):
         self._show_task(profile)
         if self.strategy.value() != profile.strategy:
             self.strategy.setValue(profile.strategy)
+        if self.cluster.value() != profile.cluster:
+            self.cluster.setValue(profile.cluster)
         if self.data.value() != profile.data:
             self.data.setValue(profile.data)
         if self.model.value() != profile.model:
@@ -208,6 +218,7 @@ class SessionPage(QWidget):
         for panel in self._panels:
             panel.forget()
         self.strategy.setValue(profile.strategy)
+        self.cluster.setValue(profile.cluster)
         self.data.setValue(profile.data)
         self.model.setValue(profile.model)
 
@@ -226,7 +237,12 @@ class SessionPage(QWidget):
 
     @Slot(object)
     def _show_preparation(self, preparation: Preparation) -> None:
-        self.plan.setPreparation(preparation)
+        planned = preparation.plan
+        if planned is None:
+            self.plan.setPreparation(preparation)
+        else:
+            shown = preparation.model_copy(update={"plan": shown_plan(planned)})
+            self.plan.setPreparation(shown)
         if preparation.plan is not None:
             self.model.setReplicaCount(len(preparation.plan.replicas))
         for panel in self._panels:
@@ -255,7 +271,7 @@ class SessionPage(QWidget):
     def _show_division(self) -> None:
         plan = self._session.preparation.plan
         status = self._session.run_status
-        self.strategy.setPlan(None if plan is None else as_measured(plan, status))
+        self.strategy.setPlan(None if plan is None else as_measured(shown_plan(plan), status))
 
     @Slot(object)
     def _show_preview(self, preview: DataPreview) -> None:
@@ -307,4 +323,4 @@ def _layers(
 def _sections(task: str, page: SessionPage) -> tuple[SettingsCard, ...]:
     """What the task is about comes first: the saved model, where there is one."""
     chosen = (page.data, page.model) if task == "train" else (page.model, page.data)
-    return (page.task, *chosen, page.strategy)
+    return (page.task, *chosen, page.strategy, page.cluster)

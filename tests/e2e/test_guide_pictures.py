@@ -1,7 +1,8 @@
 """The pictures of the guide, taken of the real window so that they cannot go stale.
 
 ``GPUPANEL_WRITE_SCREENSHOTS=1`` writes them; without it they are taken and checked only. The GPUs
-are the two unequal ones of the stand-in driver; the estimate is TensorFlow's, of a real model.
+are the two unequal ones of the stand-in driver; the estimate is TensorFlow's, of a real model. The
+nodes of the cluster are recorded answers.
 """
 
 import os
@@ -13,6 +14,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from gpupanel.domain.cluster import ClusterSettings, NodeState
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.memory import GrowingMemory, LimitedMemory, SplitMemory
 from gpupanel.domain.model import CnnModel, MlpModel
@@ -22,7 +24,9 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.ui import theme
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
+from gpupanel.ui.panels.device_panel.node_section import NodeSection
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
+from tests.fakes.clusters import ADDRESS, cluster_node, cluster_of
 from tests.guide.pages import GUIDE
 
 pytestmark = pytest.mark.slow
@@ -126,6 +130,22 @@ def test_that_a_split_gpu_is_drawn(
     )
     qtbot.wait(1_000)
     _take(window.devices, "memory-split", shown_theme, _below(window, first))
+
+
+def test_that_the_nodes_of_a_cluster_are_drawn(
+    qtbot: QtBot, shown_theme: theme.Theme, window: MainWindow
+) -> None:
+    workers = StrategySettings(kind=StrategyKind.MULTI_WORKER)
+    _open(window, Profile(cluster=ClusterSettings(address=ADDRESS), strategy=workers))
+    lost = cluster_node("gamma", state=NodeState.LOST, reason="its raylet has ended")
+    for moment in range(40):
+        nodes = (cluster_node(name, 8, time_s=float(moment)) for name in ("alpha", "beta"))
+        window.shown_devices._see_cluster(cluster_of(*nodes, lost))
+    panel = window.devices
+    (gone,) = [each for each in panel.findChildren(NodeSection) if each.name == "gamma"]
+    qtbot.wait(500)
+    end = gone.mapTo(panel, QPoint(0, gone.height())).y() + MARGIN
+    _take(panel, "cluster-devices", shown_theme, end)
 
 
 @pytest.mark.tensorflow

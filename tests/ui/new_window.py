@@ -8,14 +8,20 @@ from PySide6.QtWidgets import QApplication
 from gpupanel.ui import theme
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.questions import Questions
+from gpupanel.ui.workers.cluster_worker import ClusterWatch
 
 
-def new_window(settings: QSettings, runs_dir: Path, questions: Questions) -> MainWindow:
+def new_window(
+    settings: QSettings,
+    runs_dir: Path,
+    questions: Questions,
+    cluster_watch: ClusterWatch | None = None,
+) -> MainWindow:
     """The style sheet comes after the window, as in ``gpupanel.ui.app``: in a third of the time."""
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     application.setStyleSheet("")
     try:
-        return MainWindow(settings, runs_dir, questions)
+        return MainWindow(settings, runs_dir, questions, cluster_watch)
     finally:
         theme.show(application, theme.current())

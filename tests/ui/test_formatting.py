@@ -1,5 +1,6 @@
 import pytest
 
+from gpupanel.domain.device import DeviceKind, PhysicalDevice
 from gpupanel.ui import formatting
 from gpupanel.ui.formatting import DASH
 
@@ -61,3 +62,17 @@ def test_that_what_is_no_number_is_a_dash(write, value):
 def test_that_device_names_lose_their_maker_and_equal_ones_get_a_number():
     names = ("NVIDIA GeForce RTX 3090", "NVIDIA GeForce RTX 3090", "AMD Ryzen 9 7950X")
     assert formatting.device_labels(names) == ("RTX 3090 #1", "RTX 3090 #2", "Ryzen 9 7950X")
+
+
+def test_that_equal_devices_of_different_nodes_are_told_apart_by_their_nodes() -> None:
+    def gpu(key: str, node: str | None) -> PhysicalDevice:
+        return PhysicalDevice(key=key, kind=DeviceKind.GPU, name="NVIDIA H100", node=node)
+
+    devices = (gpu("1", "alpha"), gpu("2", "beta"), gpu("3", "beta"), gpu("4", None))
+    assert formatting.labels_of(devices) == (
+        "H100 · alpha",
+        "H100 #1 · beta",
+        "H100 #2 · beta",
+        "H100",
+    )
+    assert formatting.labels_of(devices, with_node=False) == ("H100", "H100 #1", "H100 #2", "H100")

@@ -43,6 +43,7 @@ from gpupanel.ui.run_state import RunState
 from gpupanel.ui.workers import (
     batch_fit_worker,
     bench_worker,
+    cluster_worker,
     comparison_worker,
     curve_table_worker,
     device_worker,
@@ -71,6 +72,7 @@ from gpupanel.ui.workers import (
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.single_request import SingleRequestFacade
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+from tests.fakes.clusters import RecordedCluster, cluster_node, cluster_of
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
@@ -197,6 +199,12 @@ def _reading_devices(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) 
     failing = _Failing(error, device_worker.machine_devices)
     watch = device_worker.DeviceWatch(make_source=failing)
     return Case(watch, lambda: watch.start(20), watch.refused, watch.sampled, failing)
+
+
+def _reading_a_cluster(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Case:
+    failing = _Failing(error, RecordedCluster([cluster_of(cluster_node("alpha"))]))
+    watch = cluster_worker.ClusterWatch(make_source=failing)
+    return Case(watch, lambda: watch.watch("auto"), watch.refused, watch.read, failing)
 
 
 def _examining(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Case:
@@ -439,6 +447,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "CurveTableWriter": (_writing_a_table,),
     "SweepReader": (_reading_sweeps,),
     "SweepStarter": (_proposing_a_sweep, _starting_a_sweep),
+    "ClusterWatch": (_reading_a_cluster,),
     "DeviceWatch": (_reading_devices,),
     "DoctorExaminer": (_examining,),
     "ProcessEnder": (_ending_a_process,),

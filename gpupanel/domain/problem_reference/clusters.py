@@ -40,9 +40,11 @@ CHAPTER: Final = ProblemChapter(
         ),
         "cluster_not_asked": ProblemEntry(
             "The profile trains on a cluster whose devices are not known here.",
-            "Only `check`, `run` and `resume` of the terminal and of `gpupanel.api` ask clusters "
-            "so far: not the window, nor the queue, nor sweeps.",
-            "Use one of these, or remove `[cluster]`.",
+            "The window, `gpupanel.api`, and `check`, `run` and `resume` of the terminal ask "
+            "clusters; the queue and sweeps do not. In the window, the session may have the "
+            "devices of other machines than the run that was to continue.",
+            "Start it with Start or `gpupanel run`, choose the cluster of the run in the session, "
+            "or remove `[cluster]`.",
         ),
         "cluster_needs_workers": ProblemEntry(
             "The strategy is one process, which is on one machine.",

@@ -11,12 +11,17 @@ def cluster_not_asked(context: PlanningContext) -> Iterator[Problem]:
     """A profile of a cluster where only this machine is known."""
     if context.profile.cluster is None or any(each.node for each in context.inventory.devices):
         return
-    yield Problem(
+    yield not_asked()
+
+
+def not_asked() -> Problem:
+    """What is said of a profile of a cluster where clusters are not asked, as in the queue."""
+    return Problem(
         code="cluster_not_asked",
         field="cluster",
         message="The profile trains on a Ray cluster, whose devices are not known here.",
-        hint="Check and start it in the terminal (gpupanel run), or remove [cluster] to train on "
-        "this machine.",
+        hint="Start it in the window, or with gpupanel run: the queue and sweeps do not ask "
+        "clusters. Or remove [cluster], to train on this machine.",
         fix=Fix(label="Train on this machine", changes=(Change(path=("cluster",)),)),
     )
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.chosen_devices import is_lost
+from gpupanel.planning.chosen_devices import lost_keys
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.device_fixes import on_the_cpu, same_on_what_is_here
 
@@ -13,12 +13,13 @@ from gpupanel.planning.device_fixes import on_the_cpu, same_on_what_is_here
 def absent_devices(context: PlanningContext) -> Iterator[Problem]:
     """Devices that the profile names and this machine has not."""
     profile, inventory = context.profile, context.inventory
-    absent = tuple(key for key in profile.devices.visible if not inventory.named(key))
+    known = {key for device in inventory.devices for key in (device.key, device.key_on_node)}
+    absent = tuple(key for key in profile.devices.visible if key not in known)
     if absent:
         yield Problem(
             code="device_not_found",
             field="devices.visible",
-            message=f"{_listed(profile, absent)} not in this machine.",
+            message=f"{_listed(profile, absent)} not {_where(inventory)}.",
             hint="Choose among the devices that are here, or put the device back.",
             fix=same_on_what_is_here(profile, inventory, absent),
         )
@@ -34,7 +35,8 @@ def lost_devices(context: PlanningContext) -> Iterator[Problem]:
     if not profile.devices.visible:
         yield from _left_out(context)
         return
-    lost = [key for key in profile.devices.visible if is_lost(key, context.sample)]
+    gone = lost_keys(context.sample)
+    lost = [key for key in profile.devices.visible if key in gone]
     if not lost:
         return
     answering = [key for key in profile.devices.visible if key not in lost]
@@ -59,7 +61,8 @@ def _left_out(context: PlanningContext) -> Iterator[Problem]:
     Who means every GPU does not mean the CPU where all of them are lost.
     """
     gpus = context.inventory.gpus
-    lost = [gpu for gpu in gpus if is_lost(gpu.key, context.sample)]
+    gone = lost_keys(context.sample)
+    lost = [gpu for gpu in gpus if gpu.key in gone]
     if not lost:
         return
     are_all = len(lost) == len(gpus)
@@ -72,6 +75,11 @@ def _left_out(context: PlanningContext) -> Iterator[Problem]:
         hint="Restarting the machine usually brings it back.",
         fix=on_the_cpu(context.profile, tuple(gpu.key for gpu in lost)) if are_all else None,
     )
+
+
+def _where(inventory: DeviceInventory) -> str:
+    is_of_nodes = any(device.node is not None for device in inventory.devices)
+    return "in this cluster now" if is_of_nodes else "in this machine"
 
 
 def _listed(profile: Profile, keys: tuple[str, ...]) -> str:

@@ -23,15 +23,16 @@ class DriverProcess:
     """Starts the driver; :meth:`word` gives what it has said, one by one.
 
     Args:
-        log: What it and Ray's library print is appended there.
+        log: What it and Ray's library print is appended there; ``None``: it goes nowhere.
 
     Raises:
         OSError: It cannot be started.
     """
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path | None) -> None:
         self._words: deque[DriverWord] = deque()
-        with os.fdopen(open_to_append(log), "ab") as output:
+        output_to = os.open(os.devnull, os.O_WRONLY) if log is None else open_to_append(log)
+        with os.fdopen(output_to, "ab") as output:
             self._process = subprocess.Popen(
                 DRIVER,
                 stdin=subprocess.PIPE,
@@ -60,12 +61,12 @@ class DriverProcess:
         """The next word that it has said; ``None``: there is none yet."""
         return self._words.popleft() if self._words else None
 
-    def end(self) -> None:
+    def end(self, patience_s: float = _END_S) -> None:
         """Let it end by itself, as it does when nobody gives orders any more; then kill it."""
         with suppress(OSError):
             self._stream(self._process.stdin).close()
         try:
-            self._process.wait(_END_S)
+            self._process.wait(patience_s)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

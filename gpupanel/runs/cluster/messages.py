@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from gpupanel.domain.cluster import ClusterAddress, ClusterSettings
+from gpupanel.domain.cluster import ClusterAddress, ClusterReading, ClusterSettings
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
@@ -25,6 +25,20 @@ class DevicesWanted(Value):
     kind: Literal["devices"] = "devices"
     address: ClusterAddress
     file: str = ""
+
+
+class WatchWanted(Value):
+    """Say again and again what is in the cluster, as a :class:`ClusterSeen`.
+
+    Attributes:
+        file: A file of this machine that every node should see by its path; empty: none.
+        interval_s: From one word to the next.
+    """
+
+    kind: Literal["watch"] = "watch"
+    address: ClusterAddress
+    file: str = ""
+    interval_s: float = 2.0
 
 
 class PlaceWanted(Value):
@@ -89,7 +103,13 @@ class EndWanted(Value):
 
 
 DriverOrder = Annotated[
-    DevicesWanted | GangWanted | StartWanted | SignalWanted | RequestWanted | EndWanted,
+    DevicesWanted
+    | WatchWanted
+    | GangWanted
+    | StartWanted
+    | SignalWanted
+    | RequestWanted
+    | EndWanted,
     Field(discriminator="kind"),
 ]
 DRIVER_ORDER: TypeAdapter[DriverOrder] = TypeAdapter(DriverOrder)
@@ -179,6 +199,13 @@ class HeadSilent(Value):
     address: str
 
 
+class ClusterSeen(Value):
+    """What is in the cluster now."""
+
+    kind: Literal["cluster"] = "cluster"
+    reading: ClusterReading
+
+
 class NodeLost(Value):
     """A node does not answer any more, and nothing is known of its processes."""
 
@@ -188,7 +215,7 @@ class NodeLost(Value):
 
 
 DriverWord = Annotated[
-    Waiting | Ready | Refused | Started | NodeSeen | NodeLost | HeadSilent,
+    Waiting | Ready | Refused | Started | NodeSeen | NodeLost | HeadSilent | ClusterSeen,
     Field(discriminator="kind"),
 ]
 DRIVER_WORD: TypeAdapter[DriverWord] = TypeAdapter(DriverWord)

@@ -77,20 +77,16 @@ class NodeAgent:
             file: One that should be here, in a folder where runs are kept; empty: none.
         """
         with DeviceSampler(wait_s=PATIENT_S) as sampler:
-            inventory = sampler.inventory()
-            time.sleep(_BUSY_S)
-            sample = sampler.sample()
-        tensorflow = tensorflow_package()
-        return NodeReport(
-            gpupanel=__version__,
-            python=platform.python_version(),
-            tensorflow=None if tensorflow is None else tensorflow[1],
-            ray=_version("ray"),
-            clock_s=time.time(),
-            sees_folder=_sees(Path(file)) if file else None,
-            inventory=inventory,
-            sample=sample,
-        ).model_dump_json()
+            return _report(sampler, file).model_dump_json()
+
+    def watch(self, file: str = "") -> str:
+        """The same, and from now on :meth:`poll` says what the devices report.
+
+        Args:
+            file: See :meth:`report`.
+        """
+        self._sampler = DeviceSampler(wait_s=PATIENT_S)
+        return _report(self._sampler, file).model_dump_json()
 
     def make_ready(self, order: str) -> str:
         """See that the run can be started here, and find ports; what is left of it is ended first.
@@ -216,6 +212,23 @@ class NodeAgent:
                 "is_held": activity.is_held,
             }
         )
+
+
+def _report(sampler: DeviceSampler, file: str) -> NodeReport:
+    inventory = sampler.inventory()
+    time.sleep(_BUSY_S)
+    sample = sampler.sample()
+    tensorflow = tensorflow_package()
+    return NodeReport(
+        gpupanel=__version__,
+        python=platform.python_version(),
+        tensorflow=None if tensorflow is None else tensorflow[1],
+        ray=_version("ray"),
+        clock_s=time.time(),
+        sees_folder=_sees(Path(file)) if file else None,
+        inventory=inventory,
+        sample=sample,
+    )
 
 
 def _new_lines(events: LineTail) -> tuple[str, ...]:

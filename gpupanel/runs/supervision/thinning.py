@@ -64,10 +64,13 @@ def _summed_up(samples: Sequence[TelemetrySample]) -> TelemetrySample:
     last = samples[-1]
     if len(samples) == 1:
         return last
-    readings = tuple(
-        _reading_of_all([found for each in samples if (found := each.reading(reading.key))])
-        for reading in last.readings
-    )
+    # Of a cluster there are hundreds: none is searched for.
+    by_key: dict[str, list[DeviceReading]] = {reading.key: [] for reading in last.readings}
+    for sample in samples:
+        for reading in sample.readings:
+            if reading.key in by_key:
+                by_key[reading.key].append(reading)
+    readings = tuple(_reading_of_all(by_key[reading.key]) for reading in last.readings)
     return last.model_copy(update={"readings": readings})
 
 

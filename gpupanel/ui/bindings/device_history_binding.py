@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QWidget
 
-from gpupanel.devices.device_history import DeviceHistory
+from gpupanel.devices.device_history import MOST_DEVICES, DeviceHistory
 from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.ui.bindings.shown_devices import ShownDevices
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.session import Session
-from gpupanel.ui.workers.device_worker import DeviceWatch
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.device_history_dialog import DeviceHistoryDialog
@@ -20,26 +20,28 @@ class DeviceHistoryBinding(QObject):
 
     Args:
         session: Knows the devices.
-        watch: Reads them.
+        shown: Reads them.
         panel: Asks for the dialog.
         window: What the dialog stands before.
     """
 
     def __init__(
-        self, session: Session, watch: DeviceWatch, panel: DevicePanel, window: QWidget
+        self, session: Session, shown: ShownDevices, panel: DevicePanel, window: QWidget
     ) -> None:
         super().__init__(window)
         self._session, self._window = session, window
         self.history = DeviceHistory()
         """Of this window's time."""
         self._dialog: DeviceHistoryDialog | None = None
-        watch.sampled.connect(self.add)
+        shown.sampled.connect(self.add)
         session.inventoryChanged.connect(self._show)
         panel.historyRequested.connect(self.open)
 
     @Slot(object)
     def add(self, sample: TelemetrySample) -> None:
-        """Take in what the devices report now."""
+        """Take in what the devices report now; of a large cluster nothing is kept."""
+        if len(sample.readings) > MOST_DEVICES:
+            return
         if self.history.add(sample):
             self._show()
 

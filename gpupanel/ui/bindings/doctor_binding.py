@@ -32,11 +32,11 @@ class DoctorBinding(QObject):
 
     def __init__(self, session: Session, watch: DeviceWatch, window: QWidget) -> None:
         super().__init__(window)
-        self._session = session
         self._window = window
         self._support_loader = GpuSupportLoader(parent=self)
         self._examiner = DoctorExaminer(parent=self)
         self._dialog: DoctorDialog | None = None
+        self._inventory: DeviceInventory | None = None
         watch.inventoryChanged.connect(self._see_inventory)
         watch.sampled.connect(self._see_sample)
         self._support_loader.answered.connect(session.set_gpu_support)
@@ -78,12 +78,13 @@ class DoctorBinding(QObject):
 
     @Slot(object)
     def _see_inventory(self, inventory: DeviceInventory) -> None:
+        self._inventory = inventory
         self._support_loader.set_gpus(inventory.gpus, inventory.driver)
 
     @Slot(object)
     def _see_sample(self, sample: TelemetrySample) -> None:
         # A GPU that stopped answering would hide others from CUDA.
-        inventory = self._session.inventory
+        inventory = self._inventory
         if inventory is not None:
             gpus = answering_gpus(inventory, sample)
             self._support_loader.set_gpus(gpus, inventory.driver)

@@ -56,7 +56,9 @@ class RateRangeBinding(SessionReportBinding["RateRangeDialog", RateRangeRequest]
     @override
     def _begin(self, request: RateRangeRequest) -> None:
         plan = self._session.preparation.plan
-        device = plan.replicas[0].device_key if plan is not None else CPU_KEY
+        # It is tried here, whatever machines the profile trains on.
+        is_here = plan is not None and not plan.is_on_nodes
+        device = plan.replicas[0].device_key if plan is not None and is_here else CPU_KEY
         self._finder.begin(request, device)
 
     @Slot(float)

@@ -1,5 +1,6 @@
 """The parts that a run is made of: its processes, its shares, its layers."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from gpupanel.ui.widgets.share_bar import ShareBar
 from gpupanel.ui.widgets.tips import wrapped
 
 _COLUMNS = 6
+_MOST_STATES = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,26 @@ class MemberState:
 def member_states(plan: LaunchPlan, status: RunStatus) -> tuple[MemberState, ...]:
     """What each process of a gang does, in the gang's order."""
     failures = dict(status.failures)
-    return tuple(
+    states = tuple(
         _state(process.name, place, status, failures.get(place))
         for place, process in enumerate(plan.gang)
     )
+    return states if len(states) <= _MOST_STATES else _in_short(states)
+
+
+def _in_short(states: Sequence[MemberState]) -> tuple[MemberState, ...]:
+    """Of very many processes how many do the same, and those that failed one by one."""
+    failed = [state for state in states if state.tone is Tone.ERROR]
+    counts = Counter((state.words.split()[0], state.words.split()[-1]) for state in states)
+    counted = tuple(
+        MemberState(
+            f"{mark} {count:,} {doing}",
+            next(each.tone for each in states if each.words.endswith(doing)),
+            f"{count:,} of {len(states):,} processes.",
+        )
+        for (mark, doing), count in counts.items()
+    )
+    return (*counted, *failed[:_MOST_STATES])
 
 
 def _state(name: str, place: int, status: RunStatus, failure: Problem | None) -> MemberState:

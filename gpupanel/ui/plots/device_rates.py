@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.ui.plots.device_spread import MOST_CURVES
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class DeviceRates:
     layers on several devices see every example: nothing is known of their parts.
 
     Attributes:
-        curves: Examples a second by device, where there are several.
+        curves: Examples a second by device, where there are several and not very many.
     """
 
     def __init__(self) -> None:
@@ -31,7 +32,9 @@ class DeviceRates:
     def set_plan(self, plan: LaunchPlan) -> None:
         """Know the replicas and their first shares."""
         self._devices = tuple(replica.device_key for replica in plan.replicas)
-        if len(set(self._devices)) < 2 or plan.strategy is StrategyKind.PARAMETER_SERVER:
+        count = len(set(self._devices))
+        is_alone = count < 2 or count > MOST_CURVES
+        if is_alone or plan.strategy is StrategyKind.PARAMETER_SERVER:
             self._devices = ()
         self.curves = {key: SampleBuffer(_CAPACITY) for key in dict.fromkeys(self._devices)}
         self.set_shares(plan.shares)

@@ -13,6 +13,7 @@ from gpupanel.ui import device_colors, formatting, theme
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale, StepScale
 from gpupanel.ui.plots.curve import Best, Curve, Marks
+from gpupanel.ui.plots.device_spread import ReadingSpread
 from gpupanel.ui.plots.picture import CurvePicture
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
@@ -414,7 +415,7 @@ class PlotWall(QWidget):
     def showDevices(self) -> None:
         """Draw a curve for each device that anything is known of, in its colour."""
         devices = () if self._inventory is None else self._inventory.devices
-        labels = formatting.device_labels(tuple(device.name for device in devices))
+        labels = formatting.labels_of(devices)
         curves, rates = self._curves, self._curves.device_rates.curves
         utilization, memory = [], []
         # The colour of training is too much like that of a device to stand beside it.
@@ -434,6 +435,9 @@ class PlotWall(QWidget):
                 continue
             utilization.append(Curve(found.utilization, label, color, formatting.percent, "100 %"))
             memory.append(Curve(found.memory, label, color, found.memory_text, _WIDEST_MEMORY))
+        if curves.spread is not None:
+            utilization = _spread_curves(curves.spread.utilization, curves.spread.count)
+            memory = _spread_curves(curves.spread.memory, curves.spread.count)
         called = dict(zip((device.key for device in devices), labels, strict=True))
         self.time_plot.setDevices([called.get(key, key) for key in curves.replica_devices])
         smooth = [each for curve in speeds for each in self._smoothed(curve)]
@@ -467,6 +471,19 @@ class PlotWall(QWidget):
         if self._span <= 0.0 or not isinstance(curve.buffer, SampleBuffer):
             return (curve,)
         return curve.smoothed(SmoothedPoints(curve.buffer, self._curves.steps, self._span))
+
+
+def _spread_curves(spread: ReadingSpread, count: int) -> list[Curve]:
+    """Three curves for very many devices."""
+    of = ((f"mean of {count:,}", spread.mean, _total_color, ()),)
+    ends = (
+        ("least", spread.least, _training_color, (2.0, 2.0)),
+        ("greatest", spread.greatest, _validation_color, (2.0, 2.0)),
+    )
+    return [
+        Curve(buffer, label, color, formatting.percent, "100 %", dashes=dashes)
+        for label, buffer, color, dashes in (*ends, *of)
+    ]
 
 
 def _percent(value: float | None) -> str:

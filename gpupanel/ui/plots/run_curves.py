@@ -26,6 +26,7 @@ from gpupanel.runs.following.steps import Floats as Times
 from gpupanel.runs.following.steps import StepBatch
 from gpupanel.ui import formatting
 from gpupanel.ui.plots.device_rates import DeviceRates
+from gpupanel.ui.plots.device_spread import MOST_CURVES, DeviceSpread
 from gpupanel.ui.plots.sample_buffer import Floats, SampleBuffer
 from gpupanel.ui.plots.step_track import StepTrack
 from gpupanel.ui.plots.time_track import TimeTrack
@@ -80,6 +81,8 @@ class RunCurves:
         steps_per_epoch: How long an epoch is; ``None`` until that was reported.
         gradient_norm: Of the whole batch, before it is clipped.
         waiting_for_data: In percent.
+        devices: The curves of each device; none where there are very many.
+        spread: What these do together; ``None`` where each has its own curves.
         device_rates: What each device does of the examples a second.
         time_spent: Where the time went.
         replica_devices: Keys of the devices that compute the run's replicas, as far as known.
@@ -109,6 +112,7 @@ class RunCurves:
         self.steps_per_epoch: int | None = None
         self.metric_name: str | None = None
         self.devices: dict[str, DeviceCurves] = {}
+        self.spread: DeviceSpread | None = None
         self.elapsed_s = 0.0
         self._clock = RunClock()
         self._waiting: list[SampleBatch] = []
@@ -125,6 +129,11 @@ class RunCurves:
 
     def set_devices(self, inventory: DeviceInventory) -> None:
         """Make room for these devices; curves of devices that stay are kept."""
+        if len(inventory.devices) > MOST_CURVES:
+            self.devices, self.spread = {}, self.spread or DeviceSpread()
+            self.spread.set_devices(inventory)
+            return
+        self.spread = None
         self.devices = {
             device.key: self.devices.get(device.key) or DeviceCurves(device.memory_total_mib)
             for device in inventory.devices
@@ -193,6 +202,8 @@ class RunCurves:
         # What was sampled before the run began is none of its own.
         within = ~np.isnan(moments)
         moments, nothing = moments[within], DeviceColumns(len(samples))
+        if self.spread is not None:
+            self.spread.extend(moments, samples, within)
         for key, curves in self.devices.items():
             curves.extend(moments, samples.devices.get(key, nothing), within)
         self.elapsed_s = max(self.elapsed_s, float(moments.max(initial=0.0)))

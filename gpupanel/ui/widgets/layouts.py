@@ -1,6 +1,7 @@
 """Layouts without margins, and parts that come and go in them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from PySide6.QtWidgets import (
     QApplication,
@@ -50,6 +51,12 @@ def discard(layout: QLayout, parts: Iterable[QWidget]) -> None:
         part.deleteLater()
 
 
+MOST_ROWS = 24
+"""Of a table without a scroll bar of its own."""
+
+_T = TypeVar("_T")
+
+
 class CellGrid(QWidget):
     """Rows of cells that are made anew as a whole.
 
@@ -81,3 +88,25 @@ class CellGrid(QWidget):
             for column, cell in enumerate(cells):
                 self.grid.addWidget(cell, row, column)
                 self._cells.append(cell)
+
+    def set_rows(
+        self,
+        things: Sequence[_T],
+        cells_of: Callable[[int, _T], Iterable[QWidget]],
+        rest: Callable[[str], QWidget],
+    ) -> None:
+        """Show a row for each thing; of very many the first ones, and how many there are besides.
+
+        A layout of hundreds of rows with words that wrap holds the window up for a minute.
+
+        Args:
+            things: From top to bottom.
+            cells_of: Makes the cells of a thing, from its place and itself.
+            rest: Makes of words what says how many are not shown.
+        """
+        few = things if len(things) <= MOST_ROWS else things[: MOST_ROWS - 1]
+        self.set_cells(cells_of(place, thing) for place, thing in enumerate(few))
+        if len(few) < len(things):
+            words = rest(f"and {len(things) - len(few):,} more")
+            self.grid.addWidget(words, self._first + len(few), 0, 1, -1)
+            self._cells.append(words)

@@ -25,6 +25,8 @@ _MEASURED_LESSON = (
 )
 BAR_HEIGHT = 36
 GRAB_DISTANCE = 8
+MOST_SEGMENTS = 32
+"""With more of them no border can be grabbed: each is a few pixels from the next."""
 _RADIUS = 6.0
 _MARGIN = 4
 
@@ -162,7 +164,7 @@ class ShareBar(PaintedWidget):
                 self._paint_border(painter, x, chosen=self.hasFocus() and index == self._border)
 
     def _has_borders(self) -> bool:
-        return self._movable and len(self._shares) > 1
+        return self._movable and 1 < len(self._shares) <= MOST_SEGMENTS
 
     def _bar(self) -> QRectF:
         return QRectF(self.rect()).adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
@@ -187,7 +189,7 @@ class ShareBar(PaintedWidget):
     def _borders_at(self, x: float) -> tuple[int, ...]:
         """The borders in reach of the pointer: those at the place nearest to it."""
         positions = self.border_positions()
-        if not positions or not self._movable:
+        if not positions or not self._has_borders():
             return ()
         nearest = min(positions, key=lambda position: abs(position - x))
         if abs(nearest - x) > GRAB_DISTANCE:
@@ -234,6 +236,8 @@ class ShareBar(PaintedWidget):
                 "Drag a border, or use the arrow keys: shares need not be equal. A faster device "
                 "can take more; the result is the same, since gradients are summed over the whole "
                 "batch."
+                if self._has_borders()
+                else ""
                 if len(self._shares) > 1
                 else "One replica takes the whole batch."
             )

@@ -137,6 +137,13 @@ def test_that_a_cluster_that_nobody_asked_is_no_machine_to_start_on() -> None:
     assert not prepare(profile, CPU_ONLY).is_startable
 
 
+def test_that_a_device_of_a_node_that_is_gone_is_missed_in_the_cluster() -> None:
+    left = DeviceInventory(devices=tuple(each for each in UNEQUAL.devices if each.node == "a"))
+    profile = on_cluster(visible=(RTX_4090.key, RTX_3060.key))
+    problem = problem_of(profile, left, "device_not_found")
+    assert problem.message == f"The device {RTX_3060.key} is not in this cluster now."
+
+
 def test_that_a_run_continues_on_the_nodes_that_are_left_with_shares_that_fit() -> None:
     left = DeviceInventory(devices=tuple(each for each in UNEQUAL.devices if each.node == "a"))
     visible = (RTX_4090.key, "GPU-4090-2", RTX_3060.key)

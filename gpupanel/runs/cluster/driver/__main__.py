@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from queue import Queue
 from typing import IO
@@ -17,6 +18,7 @@ from gpupanel.runs.cluster.messages import (
     DriverOrder,
     GangWanted,
     Refused,
+    WatchWanted,
 )
 
 
@@ -26,25 +28,43 @@ def main() -> int:
     # Ray has every process that it starts for this one look for modules where this one works.
     os.chdir("/")  # noqa: TID251 - the whole process, before it does anything else
 
+    turn = threading.Lock()
+
     def say(word: Value) -> None:
-        output.write(word.model_dump_json().encode() + b"\n")
-        output.flush()
+        with turn:
+            output.write(word.model_dump_json().encode() + b"\n")
+            output.flush()
 
     wanted = DRIVER_ORDER.validate_json(sys.stdin.buffer.readline())
     if isinstance(wanted, DevicesWanted):
         say(_devices(wanted))
-    elif isinstance(wanted, GangWanted):
+    elif isinstance(wanted, GangWanted | WatchWanted):
         orders: Queue[DriverOrder | None] = Queue()
         threading.Thread(target=_read, args=(orders,), name="orders", daemon=True).start()
         try:
-            head = connect(wanted.cluster.address)
-
-            from gpupanel.runs.cluster.driver.gang import GangDriver
-
-            GangDriver(head, wanted, orders, say).run()
+            _work(wanted, orders, say)
         except ProblemError as error:
             say(Refused(problem=error.problems[0]))
     return 0
+
+
+def _work(
+    wanted: GangWanted | WatchWanted,
+    orders: "Queue[DriverOrder | None]",
+    say: Callable[[Value], None],
+) -> None:
+    if isinstance(wanted, WatchWanted):
+        head = connect(wanted.address)
+
+        from gpupanel.runs.cluster.driver.node_watch import NodeWatch
+
+        NodeWatch(head, wanted, orders, say).run()
+    else:
+        head = connect(wanted.cluster.address)
+
+        from gpupanel.runs.cluster.driver.gang import GangDriver
+
+        GangDriver(head, wanted, orders, say).run()
 
 
 def _own_output() -> IO[bytes]:

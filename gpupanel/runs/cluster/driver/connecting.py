@@ -76,7 +76,10 @@ def _head_of(address: str) -> str:
     try:
         return str(find(address))
     except (ConnectionError, ValueError, OSError) as error:
-        raise ProblemError(cluster_not_found(address, _first_line(error))) from error
+        # Ray's words for it are about an option of its own commands.
+        is_none = address == AUTO and type(error) is ConnectionError
+        why = "none was started here" if is_none else _first_line(error)
+        raise ProblemError(cluster_not_found(address, why)) from error
 
 
 def _knock(address: str, head: str) -> None:

@@ -3,6 +3,7 @@
 import socket
 import threading
 import time
+from collections.abc import Callable
 from typing import Final
 
 _INTERVAL_S: Final = 1.0
@@ -17,9 +18,11 @@ class HeadWatch:
 
     Args:
         head: Its address, ``host:port``.
+        gone: Called in that thread, once, when it is gone.
     """
 
-    def __init__(self, head: str) -> None:
+    def __init__(self, head: str, gone: Callable[[], None] | None = None) -> None:
+        self._gone = gone
         host, _, port = head.rpartition(":")
         self._address = host.strip("[]"), int(port)
         self._answered_s = time.monotonic()
@@ -37,4 +40,7 @@ class HeadWatch:
                 self._answered_s = time.monotonic()
             except OSError:
                 pass  # not now
+            if self._gone is not None and self.is_gone:
+                self._gone()
+                return
             time.sleep(_INTERVAL_S)

@@ -18,6 +18,7 @@ class AbsentCard(QFrame):
         key: The device's key.
         description: What the device was, where the profile says.
         in_use: Whether the profile wants to use it, or only keeps settings for it.
+        place: Where it is not: "in this machine".
     """
 
     removed = Signal(str)
@@ -29,6 +30,7 @@ class AbsentCard(QFrame):
         description: DeviceDescription | None,
         *,
         in_use: bool,
+        place: str = "in this machine",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -40,9 +42,9 @@ class AbsentCard(QFrame):
         name.setProperty("role", "title")
         name.setToolTip(wrapped(key if description is None else f"{description.name}\n{key}"))
         sentence = QLabel(
-            "Not in this machine, but selected in the profile."
+            f"Not {place}, but selected in the profile."
             if in_use
-            else "Not in this machine; the profile has memory settings for it."
+            else f"Not {place}; the profile has memory settings for it."
         )
         sentence.setWordWrap(True)
         set_tone(sentence, Tone.WARNING if in_use else Tone.MUTED)

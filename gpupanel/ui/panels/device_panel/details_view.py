@@ -44,7 +44,11 @@ class DetailsView(QWidget):
                 label.setText(words)
                 # What is too long for its line can be read here.
                 label.setToolTip(f"{wrapped(words)}<p>{wrapped(detail.tip)}</p>")
-        self._processes.setProcesses(shown.processes)
+        processes = shown.processes
+        if self._device.node is not None:
+            # By its number a process of this machine would be ended, which is another one.
+            processes = tuple(each.model_copy(update={"is_mine": False}) for each in processes)
+        self._processes.setProcesses(processes)
 
     def setLinks(self, links: tuple[tuple[str, str], ...]) -> None:
         """Show how the GPU is connected: each kind of link in words, and to which GPUs."""

@@ -4,31 +4,39 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QToolButton, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from gpupanel.domain.device import CPU_KEY, DeviceInventory, LostGpu, PhysicalDevice
+from gpupanel.domain.cluster import ClusterReading
+from gpupanel.domain.device import DeviceInventory, LostGpu, PhysicalDevice
 from gpupanel.domain.memory import Allocator, MemoryPolicy
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
 from gpupanel.ui import device_colors
-from gpupanel.ui.device_choices import DeviceChoices
+from gpupanel.ui.device_choices import DeviceChoices, processors
 from gpupanel.ui.panels.device_panel import panel_text
 from gpupanel.ui.panels.device_panel.absent_card import AbsentCard
+from gpupanel.ui.panels.device_panel.cluster_note import ClusterNote
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.heads import PanelHead
 from gpupanel.ui.panels.device_panel.lost_card import LostCard
+from gpupanel.ui.panels.device_panel.node_sections import NodeSections
 from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import column_in, discard
+from gpupanel.ui.widgets.tips import wrapped
 
+_NOTHING = DeviceInventory(devices=())
 _OPEN_AT_MOST = 3
 """With more GPUs than that their cards are folded where they would not all be seen."""
 
 
 class DevicePanel(QWidget):
-    """A card per device, in the inventory's order; speaks :class:`DeviceChoices`."""
+    """A card per device, in the inventory's order; speaks :class:`DeviceChoices`.
+
+    Those of a cluster stand below their nodes, as far as these are open.
+    """
 
     valueChanged = Signal(object)
     """The :class:`DeviceChoices` after a person's act."""
@@ -41,9 +49,15 @@ class DevicePanel(QWidget):
     fixRequested = Signal(object)
     """The button of a problem's fix was pressed: the :class:`Fix`."""
 
+    clusterWanted = Signal()
+    """A person wants to choose a cluster."""
+    askedAgain = Signal()
+    """A person wants the cluster to be asked again."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("device_list")
+        self._is_of_cluster = False
         self._inventory: DeviceInventory | None = None
         self._sample: TelemetrySample | None = None
         self._lost: frozenset[str] = frozenset()
@@ -62,7 +76,15 @@ class DevicePanel(QWidget):
         self._scroll = QScrollArea()
         self._scroll.setAccessibleName("Devices")
         self._column = QVBoxLayout()
+        self._cluster_note = ClusterNote()
+        self._more_machines = _link_to_cluster()
+        self._nodes = NodeSections(self._column, self)
         self._arrange()
+        self._nodes.openChanged.connect(self._show_opened_nodes)
+        self._nodes.useChanged.connect(self._take_node)
+        self._cluster_note.askedAgain.connect(self.askedAgain)
+        self._cluster_note.fixRequested.connect(self.fixRequested)
+        self._more_machines.clicked.connect(self.clusterWanted)
         self._head.doctorRequested.connect(self.doctorRequested)
         self._head.historyRequested.connect(self.historyRequested)
         self._general.fixRequested.connect(self.fixRequested)
@@ -87,17 +109,38 @@ class DevicePanel(QWidget):
     def setInventory(self, inventory: DeviceInventory) -> None:
         """Show these devices; cards of devices that were there before keep their curves."""
         previous, self._inventory = self._inventory, inventory
-        if previous is None or previous.devices != inventory.devices:
+        if previous is None or previous.devices != inventory.devices or len(self._nodes):
             self._make_cards(inventory)
         for card in self._cards:
             card.details.setLinks(panel_text.links(inventory, card.device.key))
         if previous is None or previous.lost_before != inventory.lost_before:
             self._make_lost_cards(inventory.lost_before)
-        self._head.setDriver(inventory.driver)
-        self._notice.setText(panel_text.notice(inventory))
-        self._notice.setVisible(bool(self._notice.text()))
+        if not self._is_of_cluster:
+            self._head.setDriver(inventory.driver)
+            self._notice.setText(panel_text.notice(inventory))
+            self._notice.setVisible(bool(self._notice.text()))
         self._show_choices()
         self._show_problems()
+
+    def setCluster(self, reading: ClusterReading | None) -> None:
+        """Show these nodes; ``None``: this machine alone. Their devices come as an inventory."""
+        self._show_machines(is_of_cluster=reading is not None)
+        self._cluster_note.setWaiting("")
+        self._nodes.setReading(reading)
+        if reading is None:
+            self.setInventory(_NOTHING)
+        else:
+            self._head.setCluster(len(reading.nodes))
+
+    def awaitCluster(self, words: str) -> None:
+        """Show that a cluster is being asked, in these words."""
+        self._leave_cluster()
+        self._cluster_note.setWaiting(words)
+
+    def setClusterProblem(self, problem: Problem) -> None:
+        """Show why a cluster cannot be asked."""
+        self._leave_cluster()
+        self._cluster_note.setProblem(problem)
 
     def setSample(self, sample: TelemetrySample) -> None:
         """Show what the devices reported now."""
@@ -108,9 +151,11 @@ class DevicePanel(QWidget):
         if lost != self._lost:
             self._lost = lost
             self._show_choices()
+        readings = {reading.key: reading for reading in sample.readings}
         for card in self._cards:
-            card.addReading(sample.reading(card.device.key))
+            card.addReading(readings.get(card.device.key))
             card.setDisk(sample.disk)
+        self._nodes.setReadings(readings)
 
     def setOwnProcesses(self, pids: frozenset[int]) -> None:
         """Say which processes are of the run shown: their memory is drawn as ours."""
@@ -145,6 +190,9 @@ class DevicePanel(QWidget):
         if self._inventory is None or table not in ("devices", "memory"):
             return
         key = rest.partition(".")[0]
+        named_device = self._inventory.device(key)
+        if named_device is not None and named_device.node is not None:
+            self._nodes.open(named_device.node)
         in_use = self._choices.keys_in_use(self._inventory, self._lost)
         named = next((card for card in self._cards if card.device.key == key), None)
         used = next((card for card in self._cards if card.device.key in in_use), None)
@@ -159,6 +207,8 @@ class DevicePanel(QWidget):
         self._column.setContentsMargins(0, 0, GRID // 2, 0)
         self._column.setSpacing(GRID)
         self._column.addWidget(self._notice)
+        self._column.addWidget(self._cluster_note)
+        self._column.addWidget(self._more_machines, 0, Qt.AlignmentFlag.AlignLeft)
         self._column.addStretch(1)
         page.setLayout(self._column)
         self._scroll.setWidgetResizable(True)
@@ -174,20 +224,31 @@ class DevicePanel(QWidget):
     def _make_cards(self, inventory: DeviceInventory) -> None:
         kept = {(card.device, card.color): card for card in self._cards}
         histories = {card.device.key: card.readings.history() for card in self._cards}
-        labels = panel_text.labels(inventory)
+        called = panel_text.labels(inventory)
+        labels = {each.key: label for each, label in zip(inventory.devices, called, strict=True)}
         numbers = device_colors.known.numbers(device.key for device in inventory.devices)
-        self._cards = [
-            kept.pop((device, color))
-            if (device, color) in kept
-            else self._new_card(device, color, label, histories)
-            for device, color, label in zip(
-                inventory.devices, numbers.values(), labels, strict=True
-            )
+        self._nodes.setDevices(inventory, numbers, labels)
+        shown = [
+            device
+            for device in inventory.devices
+            if device.node is None or self._nodes.is_open(device.node)
         ]
+        before = self._cards
+        self._cards = []
+        for device in shown:
+            color, label = numbers[device.key], labels[device.key]
+            card = kept.pop((device, color), None)
+            self._cards.append(card or self._new_card(device, color, label, histories))
         for card in kept.values():
-            self._drop(card)
-        for index, card in enumerate(self._cards):
-            self._column.insertWidget(index, card)
+            discard(self._nodes.layout_of(card) or self._column, [card])
+        if len(self._nodes):
+            self._nodes.place([card for card in self._cards if card.device.node is not None])
+            self._nodes.tidy()
+        else:
+            for index, card in enumerate(self._cards):
+                self._column.insertWidget(index, card)
+        if self._cards == before:
+            return
         self._fold_to_room()
         # How high new cards are is known once they were laid out.
         QTimer.singleShot(0, self, self._fold_many)
@@ -230,7 +291,7 @@ class DevicePanel(QWidget):
         """Whether all cards are seen at once as they are now."""
         # The column's own hint leaves out what was added just now.
         heights = [each.sizeHint().height() + GRID for each in self._all_cards()]
-        return sum(heights) <= self._scroll.viewport().height()
+        return sum(heights) + self._nodes.head_height() <= self._scroll.viewport().height()
 
     def _all_cards(self) -> tuple[QWidget, ...]:
         return (*self._cards, *self._lost_before, *self._absent)
@@ -262,15 +323,18 @@ class DevicePanel(QWidget):
         if self._inventory is None:
             return
         in_use = self._choices.keys_in_use(self._inventory, self._lost)
-        if CPU_KEY not in in_use:
+        used, cpus = frozenset(in_use), frozenset(processors(self._inventory))
+        if not used & cpus:
             self._gpus_before = in_use
+        self._nodes.setUse(used, cpus)
         gpus = {gpu.key for gpu in self._choices.gpus_in_use(self._inventory, self._lost)}
         for card in self._cards:
             key = card.device.key
             card.setUse(
-                in_use=key in in_use,
+                in_use=key in used,
                 is_only_one=in_use == (key,),
-                can_switch=self._choices.may_be_switched_off(key, self._inventory, self._lost),
+                can_switch=in_use != (key,)
+                or self._choices.may_be_switched_off(key, self._inventory, self._lost),
             )
             policy = self._choices.memory_policy(key)
             card.setPolicy(policy, self._choices.devices.allocator, len(gpus - {key}))
@@ -286,8 +350,12 @@ class DevicePanel(QWidget):
         if wanted != [(card.key, card.description, card.is_in_use) for card in self._absent]:
             for card in self._absent:
                 self._drop(card)
-            self._absent = [AbsentCard(key, known, in_use=used) for key, known, used in wanted]
-            first = len(self._cards) + len(self._lost_before) + 1
+            place = "in this cluster now" if self._is_of_cluster else "in this machine"
+            self._absent = [
+                AbsentCard(key, known, in_use=used, place=place) for key, known, used in wanted
+            ]
+            # Before the link that stands below all of them.
+            first = self._column.indexOf(self._more_machines)
             for offset, card in enumerate(self._absent):
                 card.removed.connect(self._take_removal)
                 self._column.insertWidget(first + offset, card)
@@ -310,6 +378,29 @@ class DevicePanel(QWidget):
         if self._inventory is not None:
             choices, before = self._choices, self._gpus_before
             self._take(choices.with_use_switched(key, self._inventory, self._lost, before))
+
+    @Slot(str)
+    def _take_node(self, node: str) -> None:
+        if self._inventory is not None:
+            self._take(self._choices.with_node_switched(node, self._inventory, self._lost))
+
+    @Slot()
+    def _show_opened_nodes(self) -> None:
+        if self._inventory is not None:
+            self._make_cards(self._inventory)
+            self._show_choices()
+            self._show_problems()
+
+    def _show_machines(self, *, is_of_cluster: bool) -> None:
+        self._is_of_cluster = is_of_cluster
+        self._more_machines.setHidden(is_of_cluster)
+        self._notice.setHidden(is_of_cluster)
+
+    def _leave_cluster(self) -> None:
+        self._show_machines(is_of_cluster=True)
+        self._head.setDriver(None)
+        self._nodes.setReading(None)
+        self.setInventory(_NOTHING)
 
     @Slot(str, bool)
     def _take_fold(self, key: str, is_open: bool) -> None:
@@ -345,3 +436,12 @@ class DevicePanel(QWidget):
         self._show_applied("", "")
         self._show_choices()
         self.valueChanged.emit(choices)
+
+
+def _link_to_cluster() -> QToolButton:
+    link = QToolButton()
+    link.setObjectName("more_machines")
+    link.setText("More machines…")
+    link.setProperty("role", "link")
+    link.setToolTip(wrapped("Train on the nodes of a Ray cluster, too: chosen in the Session tab."))
+    return link

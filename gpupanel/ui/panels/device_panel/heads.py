@@ -143,3 +143,7 @@ class PanelHead(DroppingRow):
     def setDriver(self, version: str | None) -> None:
         """Show which driver answers."""
         self._driver.setText(f"Driver {version}" if version else "")
+
+    def setCluster(self, node_count: int) -> None:
+        """Show how many nodes there are in the place of the driver, of which each has its own."""
+        self._driver.setText(f"{node_count} node{'' if node_count == 1 else 's'}")

@@ -11,10 +11,11 @@ from gpupanel.ui import formatting
 
 def labels(inventory: DeviceInventory) -> tuple[str, ...]:
     """A short name for each device; that of a MIG instance leaves out its GPU's, above it."""
-    short = formatting.device_labels(tuple(device.name for device in inventory.devices))
+    short = formatting.labels_of(inventory.devices, with_node=False)
+    by_key = {device.key: device for device in inventory.devices}
     named = []
     for device, label in zip(inventory.devices, short, strict=True):
-        parent = inventory.device(device.parent_key) if device.parent_key else None
+        parent = by_key.get(device.parent_key) if device.parent_key else None
         whole = formatting.short_device_name(parent.name) if parent else ""
         named.append(label.removeprefix(whole).strip() or label)
     return tuple(named)
@@ -22,7 +23,7 @@ def labels(inventory: DeviceInventory) -> tuple[str, ...]:
 
 def links(inventory: DeviceInventory, key: str) -> tuple[tuple[str, str], ...]:
     """How one GPU is connected: each kind of link in words, and to which GPUs."""
-    short = formatting.device_labels(tuple(device.name for device in inventory.devices))
+    short = formatting.labels_of(inventory.devices, with_node=False)
     names = {device.key: name for device, name in zip(inventory.devices, short, strict=True)}
     found: dict[str, list[str]] = {}
     for link in inventory.links:

@@ -10,6 +10,7 @@ from typing_extensions import override
 from gpupanel.domain.device_memory import DeviceMemory
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.device_labels import DeviceLabels
+from gpupanel.ui.widgets.layouts import MOST_ROWS
 from gpupanel.ui.widgets.painted_widget import PaintedWidget
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -33,13 +34,20 @@ class MemoryBars(PaintedWidget):
         super().__init__(parent)
         self._memories: tuple[DeviceMemory, ...] = ()
         self._labels = DeviceLabels()
+        self._left_out = 0
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Estimated memory per device")
 
     def setMemories(self, memories: Sequence[DeviceMemory], labels: DeviceLabels) -> None:
         """Shows other estimates."""
-        self._memories, self._labels = tuple(memories), labels
-        self.setAccessibleDescription("; ".join(map(self.words, self._memories)))
+        shown = memories
+        if len(memories) > MOST_ROWS:
+            # What does not fit is what a person has to know.
+            shown = sorted(memories, key=lambda memory: memory.fits)[:MOST_ROWS]
+        self._memories, self._labels = tuple(shown), labels
+        self._left_out = len(memories) - len(self._memories)
+        besides = [f"and {self._left_out:,} more"] if self._left_out else []
+        self.setAccessibleDescription("; ".join([*map(self.words, self._memories), *besides]))
         self.updateGeometry()
         self.update()
 
@@ -54,6 +62,7 @@ class MemoryBars(PaintedWidget):
     @override
     def sizeHint(self) -> QSize:
         rows = len(self._memories) * self._row_height()
+        rows += self._line_height() if self._left_out else 0.0
         lines = 1 + max(line for _, line, _, _ in self._legend())
         return QSize(320, int(rows + lines * self._line_height()) if self._memories else 0)
 
@@ -73,8 +82,14 @@ class MemoryBars(PaintedWidget):
         painter.setFont(theme.small_font(self.font()))
         for place, memory in enumerate(self._memories):
             self._paint_row(painter, place * self._row_height(), memory)
+        top = len(self._memories) * self._row_height()
+        if self._left_out:
+            line = QRectF(0.0, top, self.width(), self._line_height())
+            painter.setPen(theme.current().color("muted"))
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, f"and {self._left_out:,} more")
+            top += line.height()
         if self._memories:
-            self._paint_legend(painter, len(self._memories) * self._row_height())
+            self._paint_legend(painter, top)
 
     @override
     def tip_at(self, position: QPointF) -> str:

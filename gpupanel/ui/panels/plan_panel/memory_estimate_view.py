@@ -114,8 +114,10 @@ class MemoryEstimateView(QWidget):
         self._bars.setVisible(bool(memory))
         self._ask.setVisible(not memory and not (plan is not None and plan.places))
         self._ask.setEnabled(not self._is_busy)
-        self._find.setVisible(plan is not None and not plan.places)
-        self._compare.setVisible(plan is not None)
+        # Both are tried on this machine.
+        is_here = plan is not None and not plan.is_on_nodes
+        self._find.setVisible(plan is not None and is_here and not plan.places)
+        self._compare.setVisible(is_here)
         is_measured = bool(memory) and all(each.is_measured for each in memory if each.examples)
         self._bars.setToolTip(wrapped(_MEASURED if is_measured else _ROUGH))
         now = largest if plan is None else plan.global_batch_size

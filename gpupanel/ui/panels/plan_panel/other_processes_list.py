@@ -14,6 +14,7 @@ from gpupanel.ui.widgets.layouts import discard
 from gpupanel.ui.widgets.tips import wrapped
 
 _MOST_ROWS = 5
+_MOST_DEVICES = 12
 """Processes of one device; the device's own list has all of them."""
 _SHARED = (
     "Other processes use these devices. Their memory is not available to the run, and they "
@@ -61,11 +62,11 @@ class OtherProcessesList(QWidget):
     ) -> None:
         """Show the processes on the chosen devices; nothing at all where there is none."""
         self.setVisible(bool(others))
-        order = {held.device_key: self._ordered(held) for held in others}
+        order = {held.device_key: self._ordered(held) for held in others[:_MOST_DEVICES]}
         if order != self._order or device_labels != self._device_labels:
             self._order, self._device_labels = order, device_labels
             self._build(others)
-        for held in others:
+        for held in others[:_MOST_DEVICES]:
             self._numbers[held.device_key].setText(formatting.mib(held.memory_mib))
             for process in held.processes:
                 number = self._numbers.get(_identity(held, process))
@@ -81,7 +82,7 @@ class OtherProcessesList(QWidget):
     def _build(self, others: tuple[OtherProcesses, ...]) -> None:
         discard(self._grid, self._cells)
         self._cells, self._numbers, self._rows = [], {}, 0
-        for held in others:
+        for held in others[:_MOST_DEVICES]:
             label = self._device_labels.label(held.device_key, held.device_name)
             dot = ColorDot(self._device_labels.color_number(held.device_key))
             self._add_row(held.device_key, NameLabel(label), dot)
@@ -91,6 +92,9 @@ class OtherProcessesList(QWidget):
                 self._add_row(identity, _process_label(known[identity]))
             if len(order) > _MOST_ROWS:
                 self._add_row(None, _quiet(ElidedLabel(f"{len(order) - _MOST_ROWS} more")))
+        if len(others) > _MOST_DEVICES:
+            words = f"and {len(others) - _MOST_DEVICES:,} more GPUs that others use"
+            self._add_row(None, _quiet(ElidedLabel(words)))
 
     def _add_row(
         self, identity: _Identity | str | None, label: QLabel, dot: ColorDot | None = None

@@ -154,7 +154,12 @@ class PlanPanel(SettingsCard):
         self._task = task
         self._show_sentence()
         self.estimate.setVisible(task == "train")
-        self._test.setVisible(task == "train")
+        self._show_test()
+
+    def _show_test(self) -> None:
+        plan = self._preparation.plan
+        is_here = plan is None or not plan.is_on_nodes
+        self._test.setVisible(self._task == "train" and is_here)
 
     def setInventory(self, inventory: DeviceInventory) -> None:
         """The devices of this machine, for their colours, names and memory."""
@@ -176,6 +181,7 @@ class PlanPanel(SettingsCard):
         self._place_problems()
         self._others.setOtherProcesses(preparation.other_processes, self._device_labels)
         self.estimate.setPreparation(preparation, self._device_labels)
+        self._show_test()
         self._show_plan()
 
     def _place_problems(self) -> None:

@@ -13,6 +13,8 @@ from gpupanel.ui.widgets.labels import NameLabel, Note
 from gpupanel.ui.widgets.layouts import CellGrid, row_in
 from gpupanel.ui.widgets.tips import wrapped
 
+_LONGEST = 30
+"""Characters: the name of a node may be as long as that of a host, and is shortened."""
 _HEADINGS = (
     ("Replica", "One copy of the model; counted from 0, as TensorFlow counts."),
     ("Physical device", "One GPU as NVML lists it, or the host's CPU."),
@@ -49,16 +51,18 @@ class ReplicaTable(CellGrid):
         self._shown = (plan, device_labels)
         self._numbers.setText("Place" if plan.places else "Replica")
         self._shares.setVisible(not plan.places)
-        self.set_cells(
-            (
+
+        def cells(number: int, row: tuple[str, str, str]) -> tuple[QWidget, ...]:
+            key, logical, share = row
+            return (
                 ColorDot(device_labels.color_number(key)),
                 QLabel(str(number)),
                 NameLabel(device_labels.label(key)),
                 _copyable(logical),
                 _number(share),
             )
-            for number, (key, logical, share) in enumerate(_rows(plan))
-        )
+
+        self.set_rows(_rows(plan), cells, Note)
 
 
 def _rows(plan: LaunchPlan) -> list[tuple[str, str, str]]:
@@ -77,6 +81,8 @@ def _rows(plan: LaunchPlan) -> list[tuple[str, str, str]]:
 
 
 def _copyable(text: str) -> QLabel:
+    if len(text) > _LONGEST:
+        return NameLabel(text)
     label = QLabel(text)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
@@ -94,10 +100,7 @@ _DOES = {
     ProcessRole.COORDINATOR: "coordinator: hands out batches",
     ProcessRole.PARAMETER_SERVER: "stores weights",
 }
-_TIP = (
-    "A separate process on this machine. It sees only these devices, and TensorFlow numbers "
-    "them from 0."
-)
+_TIP = "A separate process. It sees only these devices, and TensorFlow numbers them from 0."
 
 
 class ProcessTable(CellGrid):
@@ -114,14 +117,18 @@ class ProcessTable(CellGrid):
         if self._shown == (plan.gang, device_labels):
             return
         self._shown = (plan.gang, device_labels)
-        self.set_cells(
-            (_name(process), _devices(process, device_labels), _role(process, is_first=not place))
-            for place, process in enumerate(plan.gang)
-        )
+
+        def cells(place: int, process: PlannedProcess) -> tuple[QWidget, ...]:
+            devices = _devices(process, device_labels)
+            return _name(process), devices, _role(process, is_first=not place)
+
+        self.set_rows(plan.gang, cells, Note)
 
 
 def _name(process: PlannedProcess) -> QLabel:
-    name = QLabel(process.name.removeprefix("the ").capitalize())
+    called = process.name.removeprefix("the ")
+    called = f"{called[:1].upper()}{called[1:]}"
+    name = NameLabel(called) if len(called) > _LONGEST else QLabel(called)
     name.setToolTip(wrapped(_TIP))
     return name
 
@@ -137,7 +144,9 @@ def _devices(process: PlannedProcess, device_labels: DeviceLabels) -> QWidget:
     layout = row_in(cell)
     for device in process.devices:
         layout.addWidget(ColorDot(device_labels.color_number(device.key)))
-        layout.addWidget(NameLabel(device_labels.label(device.key, device.name)))
+        label = device_labels.label(device.key, device.name)
+        # The node is the process's, whose name has it.
+        layout.addWidget(NameLabel(label.removesuffix(f" \N{MIDDLE DOT} {process.node}")))
     if not process.devices:
         none = QLabel("no device")
         none.setProperty("tone", "muted")
@@ -165,14 +174,15 @@ class MemoryList(CellGrid):
         if self._shown == (plan, device_labels):
             return
         self._shown = (plan, device_labels)
-        self.set_cells(
-            (
+
+        def cells(_place: int, device: PlannedDevice) -> tuple[QWidget, ...]:
+            return (
                 ColorDot(device_labels.color_number(device.key)),
                 NameLabel(device_labels.label(device.key, device.name)),
                 _memory(device, plan, device_labels),
             )
-            for device in plan.devices
-        )
+
+        self.set_rows(plan.devices, cells, Note)
 
 
 def _memory(device: PlannedDevice, plan: LaunchPlan, device_labels: DeviceLabels) -> Note:

@@ -10,7 +10,7 @@ from gpupanel.ui import measured_shares
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.widgets.labels import Caption, Note
 from gpupanel.ui.widgets.layouts import column_in
-from gpupanel.ui.widgets.share_bar import ShareBar
+from gpupanel.ui.widgets.share_bar import MOST_SEGMENTS, ShareBar
 from gpupanel.ui.widgets.tips import wrapped
 
 _DRAG = "Drag a border to give a device more or less of each batch."
@@ -19,6 +19,7 @@ _WHOLE_BATCHES = {
     StrategyKind.MODEL_PARALLEL: "Nothing is divided: each batch passes all devices.",
 }
 _KEEP_TIP = "Saves the measured shares in the profile: the next run uses them and measures nothing."
+_TOO_MANY = "With more than 32 replicas, shares by hand are set in the profile file."
 
 
 class SharePart(QWidget):
@@ -75,6 +76,8 @@ class SharePart(QWidget):
         if measured is not None:
             memory = measured_shares.memory_ends(plan, measured, device_labels)
             return f"{measured_shares.last_change(measured)} {memory}".strip()
+        if len(plan.replicas) > MOST_SEGMENTS:
+            return _TOO_MANY
         if plan.balanced:
             return f"{measured_shares.NOT_MEASURED_YET} Drag a border to set shares by hand."
         return _DRAG

@@ -1,6 +1,7 @@
 """What the table of runs shows of each run, a column for each thing."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
@@ -33,6 +34,10 @@ def _when(run: RunSummary) -> str:
     return moment.strftime("%Y-%m-%d %H:%M")
 
 
+_MOST_NAMED = 8
+"""Devices of a run; of more is said how many there are of each."""
+
+
 def _lasted(run: RunSummary) -> float | None:
     if run.is_running and run.started_s is not None:
         return max(0.0, time.time() - run.started_s)
@@ -40,7 +45,13 @@ def _lasted(run: RunSummary) -> float | None:
 
 
 def _devices(run: RunSummary) -> str:
-    return ", ".join(formatting.device_labels(run.devices)) or formatting.DASH
+    if len(run.devices) <= _MOST_NAMED:
+        return ", ".join(formatting.device_labels(run.devices)) or formatting.DASH
+    counts = Counter(map(formatting.short_device_name, run.devices))
+    return ", ".join(
+        f"{count} \N{MULTIPLICATION SIGN} {name}" if count > 1 else name
+        for name, count in counts.items()
+    )
 
 
 def _whole(number: float | None) -> str:

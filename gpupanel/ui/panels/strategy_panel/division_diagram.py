@@ -17,6 +17,8 @@ from gpupanel.ui.widgets.tips import wrapped
 _NO_PLAN = "No plan: see the problems under “What will happen”"
 _TITLE_GAP = 4.0
 _FADED = 0.35
+MOST_DRAWN = 32
+"""Replicas: the boxes of more are narrower than a letter."""
 
 
 class DivisionDiagram(QWidget):

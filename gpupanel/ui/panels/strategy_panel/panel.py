@@ -24,7 +24,7 @@ from gpupanel.ui.inputs.switch import CheckBox
 from gpupanel.ui.panels.strategy_panel import choices
 from gpupanel.ui.panels.strategy_panel.choices import AUTO, BY_HAND, KindKeys
 from gpupanel.ui.panels.strategy_panel.diagrams.diagram import Division
-from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
+from gpupanel.ui.panels.strategy_panel.division_diagram import MOST_DRAWN, DivisionDiagram
 from gpupanel.ui.panels.strategy_panel.placement_editor import PlacementEditor
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
 from gpupanel.ui.task_choices import Task
@@ -221,7 +221,8 @@ class StrategyPanel(SettingsCard):
         self._fields.setPlan(plan, self._device_labels)
         self._editor.setPlaces(plan.places if plan else (), self._device_labels)
         self._diagram.setDivision(None if plan is None else self._division(plan))
-        self._diagram.setVisible(self._diagram.has_plan())
+        is_drawable = plan is None or len(plan.replicas) <= MOST_DRAWN
+        self._diagram.setVisible(self._diagram.has_plan() and is_drawable)
 
     def _division(self, plan: LaunchPlan) -> Division:
         chosen = self._value.placement if isinstance(self._value.placement, dict) else {}

@@ -4,7 +4,7 @@ import pytest
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.cluster.listening import address_in
-from gpupanel.runs.cluster.node_names import names_of
+from gpupanel.runs.cluster.node_names import names_of, returned
 from gpupanel.runs.cluster.reserved_gpus import check_reserved, reserved_gpus
 from tests.fakes.devices import RTX_3060, RTX_4090, TWO_UNEQUAL
 
@@ -55,6 +55,21 @@ def test_that_a_gpu_that_is_not_reserved_for_the_run_is_not_used() -> None:
     with pytest.raises(ProblemError) as raised:
         check_reserved([RTX_3060.key], [RTX_4090.key], "a")
     assert raised.value.problems[0].code == "cluster_gives_other_gpus"
+
+
+def test_that_a_lost_node_that_is_there_again_is_not_lost() -> None:
+    alive = [("3", "beta", "10.0.0.2", "host-b"), ("4", "10.0.0.4", "10.0.0.4", "host-d")]
+    lost = [
+        ("1", "beta", "10.0.0.2", "host-b"),
+        ("2", "gamma", "10.0.0.3", "host-c"),
+        ("5", "10.0.0.9", "10.0.0.9", "host-d"),
+    ]
+    assert returned(lost, alive) == {"1", "5"}
+
+
+def test_that_of_a_node_that_was_lost_twice_only_the_last_is_listed() -> None:
+    lost = [("1", "beta", "10.0.0.2", "h"), ("2", "beta", "10.0.0.2", "h")]
+    assert returned(lost, []) == {"1"}
 
 
 def test_that_every_node_has_a_name_of_its_own() -> None:
