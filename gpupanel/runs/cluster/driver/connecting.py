@@ -53,8 +53,8 @@ def connect(address: str) -> str:
         raise ProblemError(ray_not_installed(str(error))) from error
     head = _head_of(address)
     if head:
-        _knock(address, head)
         _check_joined(address, head)
+        _knock(address, head)
     try:
         ray.init(
             address=head or address,
@@ -94,16 +94,17 @@ def _knock(address: str, head: str) -> None:
 def _check_joined(address: str, head: str) -> None:
     """See that this machine is a node of that cluster, as its own processes show.
 
-    Nothing was said to the head before. An address may stand in a stranger's profile, or in a file
-    of /tmp that Ray reads; and its library loads what a head sends by pickle, which can run
-    code.
+    Nothing was sent to the head before. An address may stand in a stranger's profile, which a
+    window asks as soon as it is opened, or in a file of /tmp that Ray reads; and its library loads
+    what a head sends by pickle, which can run code.
     """
     try:
         from ray._private.services import find_gcs_addresses
     except ImportError as error:
         raise ProblemError(cluster_refused(str(error))) from error
     joined = sorted(find_gcs_addresses())
-    if not any(_endpoints(head) & _endpoints(each) for each in joined):
+    # Of no cluster: then not even the head's name is looked up.
+    if not joined or not any(_endpoints(head) & _endpoints(each) for each in joined):
         listed = f"It belongs to {', '.join(joined)}." if joined else "It belongs to none."
         raise ProblemError(machine_not_in_cluster(address, listed))
 

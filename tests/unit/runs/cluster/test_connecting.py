@@ -1,11 +1,14 @@
 """Why a cluster cannot be joined, in words that a person can act on."""
 
+import socket
 import sys
+from types import ModuleType
 
 import pytest
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.cluster.cluster_problems import ray_not_installed
+from gpupanel.runs.cluster.driver import connecting
 from gpupanel.runs.cluster.driver.connecting import connect, refusal
 
 
@@ -22,6 +25,19 @@ def test_that_a_ray_that_is_not_installed_is_named_with_the_command(
     (problem,) = raised.value.problems
     assert problem.code == "ray_not_installed"
     assert problem.command == "pip install 'gpupanel[cluster]'"
+
+
+def test_that_a_head_that_does_not_answer_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", ModuleType("ray"))
+    monkeypatch.setattr("os.environ", {})
+    monkeypatch.setattr(connecting, "_check_joined", lambda address, head: None)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(ProblemError) as raised:
+        connect(f"127.0.0.1:{port}")
+    (problem,) = raised.value.problems
+    assert problem.code == "cluster_not_found"
+    assert "Connection refused" in problem.message
 
 
 @pytest.mark.parametrize(

@@ -155,25 +155,11 @@ def test_that_a_run_waits_for_its_place_and_hears_a_stop_meanwhile(
     cluster.until_no_trainer_is_left(10.0)
 
 
-def test_that_a_head_that_does_not_answer_is_a_problem_within_seconds() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    with pytest.raises(ProblemError) as raised:
-        read_cluster(f"127.0.0.1:{port}")
-    (problem,) = raised.value.problems
-    assert problem.code == "cluster_not_found"
-
-
 def test_that_nothing_is_said_to_a_head_whose_cluster_this_machine_is_not_in() -> None:
     # A stranger's profile can name it, and Ray would load by pickle what it answers.
     with socket.create_server(("", 0)) as server:
         with pytest.raises(ProblemError) as raised:
             read_cluster(f"127.0.0.1:{server.getsockname()[1]}")
-        server.settimeout(5.0)
-        knock, _ = server.accept()
-        with knock:
-            knock.settimeout(5.0)
-            assert knock.recv(100) == b""
         server.settimeout(0.5)
         with pytest.raises(TimeoutError):
             server.accept()
