@@ -47,12 +47,12 @@ CHAPTER: Final = ProblemChapter(
         "cluster_needs_workers": ProblemEntry(
             "The strategy is one process, which is on one machine.",
             "A cluster divides the work among processes on its nodes.",
-            "Use `multi_worker` or `parameter_server`.",
+            "Use `multi_worker`, or for a training `parameter_server`.",
         ),
-        "cluster_for_training_only": ProblemEntry(
-            "Only a training is divided among the nodes of a cluster.",
-            "Evaluating and predicting are one process on one machine.",
-            "Remove `[cluster]`.",
+        "nodes_have_other_files": ProblemEntry(
+            "A node has another model or other data under the same path.",
+            "Each node reads data and model by itself, and outputs of all are put together.",
+            "Keep both in a folder that every node has, or copy the same files to every node.",
         ),
         "worker_across_nodes": ProblemEntry(
             "A worker would have GPUs of several nodes.",
