@@ -40,8 +40,8 @@ CHAPTER: Final = ProblemChapter(
         ),
         "cluster_not_asked": ProblemEntry(
             "The profile trains on a cluster whose devices are not known here.",
-            "Only `check`, `run` and `resume` of the terminal and of `gpupanel.api` ask clusters "
-            "so far: not the window, nor the queue, nor sweeps.",
+            "What was asked knows this machine only; the terminal, `gpupanel.api`, the queue and "
+            "sweeps ask clusters.",
             "Use one of these, or remove `[cluster]`.",
         ),
         "cluster_needs_workers": ProblemEntry(
