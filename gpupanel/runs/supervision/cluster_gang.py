@@ -286,7 +286,7 @@ class ClusterGang:
             for seen in word.processes:
                 self.members[seen.place].take(seen)
                 self._events.take(seen.place, seen.lines, seen.read_bytes)
-            if word.inventory is not None and word.sample is not None:
+            if word.sample is not None:
                 self._samples.take(word.node, word.inventory, word.sample)
         elif isinstance(word, HeadSilent):
             self.notices.append(head_silent(word.address))
