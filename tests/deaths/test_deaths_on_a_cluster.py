@@ -3,6 +3,7 @@
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -192,6 +193,24 @@ def test_that_a_driver_that_ends_or_freezes_is_replaced(
     until(layout, lambda found: any(isinstance(each, TrainingResumed) for each in found))
     assert gpupanel("stop", layout.root).returncode == 0
     until(layout, has_ended)
+    lasting.until_no_trainer_is_left(10.0)
+
+
+def test_that_a_driver_that_ends_before_anything_was_started_is_replaced(
+    lasting: RealCluster, tmp_path: Path, runs_dir: Path
+) -> None:
+    layout = started(profile_on(tmp_path / "p.toml", lasting, epochs=2), runs_dir)
+    events = until(layout, lambda found: any(isinstance(each, RunStarted) for each in found))
+    end_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end_s:
+        with suppress(StopIteration, psutil.Error):
+            driver_of(events).kill()
+            break
+    events = until(layout, has_ended)
+    assert codes_of_restarts(events) == ["cluster_lost"]
+    assert isinstance(events[-1], RunEnded)
+    assert events[-1].outcome is Outcome.COMPLETED, events[-1].problem
+    assert len(pids_of(events)) == 2
     lasting.until_no_trainer_is_left(10.0)
 
 
