@@ -33,9 +33,10 @@ def straggler(context: FindingContext) -> Iterator[Finding]:
     # Each node calls its own processor "cpu".
     devices = {(context.node(each), each.device_key) for each in plan.replicas}
     least = _WORTH_BALANCING if len(devices) > 1 else _WORTH_ON_ONE_DEVICE
-    if gain is None or gain < least:
-        return
     computing = [each.computing_s for each in spent.replicas]
+    # Of the whole time: over a network, steps may spend little of it computing.
+    if gain is None or gain * max(computing) / trained_s(spent) < least:
+        return
     slowest = max(range(len(computing)), key=computing.__getitem__)
     fastest = min(range(len(computing)), key=computing.__getitem__)
     times = computing[slowest] / computing[fastest]

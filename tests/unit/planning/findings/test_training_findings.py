@@ -287,6 +287,11 @@ def test_that_processors_of_two_nodes_are_two_devices_and_the_slow_node_is_named
     assert "straggler" not in found_in(here)
 
 
+def test_that_a_step_that_hardly_computes_has_no_straggler() -> None:
+    # The times as of two nodes, of which the exchange takes most.
+    assert "straggler" not in found_in(two(both(0.1, 0.24, exchanging_s=0.7)))
+
+
 def test_that_replicas_that_are_nearly_alike_are_no_stragglers() -> None:
     assert found_in(two(both(0.85, 0.98))) == {}
 
