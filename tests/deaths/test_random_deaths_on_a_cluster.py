@@ -114,7 +114,7 @@ def is_over(layout: RunLayout) -> bool:
 def until_over_or(layout: RunLayout, seconds: float) -> None:
     until_s = time.monotonic() + seconds
     while time.monotonic() < until_s and not is_over(layout):
-        time.sleep(0.1)
+        time.sleep(0.3)
 
 
 def killed(layout: RunLayout, kind: str, dice: random.Random) -> bool:
@@ -168,7 +168,7 @@ def test_that_a_run_of_which_anything_is_killed_at_any_moment_ends_with_the_same
     cluster: RealCluster, tmp_path: Path, runs_dir: Path
 ) -> None:
     # As long as it takes to be killed so often: some seconds of training between two deaths.
-    epochs = 250 * DEATHS
+    epochs = 100 + 100 * DEATHS
     undisturbed = begun(cluster, tmp_path, runs_dir, epochs)
     until_over_or(undisturbed, 4 * PATIENCE_S)
     assert summarize_run(undisturbed).outcome is Outcome.COMPLETED
