@@ -125,6 +125,8 @@ class LaunchPlan(Value):
         processes: The gang, when there is more than one process. The first one writes events and
             saves.
         cluster: The cluster whose nodes the processes run on; ``None``: this machine.
+        communicates: Whether several processes reach each other through TensorFlow. Those of an
+            evaluation or a prediction do not: each hands its outputs to the first one.
     """
 
     environment: dict[str, str]
@@ -138,6 +140,7 @@ class LaunchPlan(Value):
     balanced: bool = False
     processes: tuple[PlannedProcess, ...] = ()
     cluster: ClusterSettings | None = None
+    communicates: bool = True
 
     @model_validator(mode="after")
     def _shares_sum_to_the_global_batch(self) -> Self:

@@ -95,6 +95,10 @@ class RunLayout:
         """
         return self.root / f"events-{place}.jsonl"
 
+    def process_outputs(self, place: int) -> Path:
+        """A model's outputs as a process on a node computed them, for the process that leads."""
+        return self.root / f"outputs-{place}.bin"
+
     @property
     def reserve(self) -> Path:
         """Space that is given up for the supervisor's last words when the disk is full."""

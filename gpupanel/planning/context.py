@@ -173,4 +173,5 @@ def _plan(
         balanced=trains and is_balanced(profile, len(shares)),
         processes=layout.processes,
         cluster=profile.cluster if layout.processes else None,
+        communicates=trains,
     )

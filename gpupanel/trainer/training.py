@@ -44,7 +44,7 @@ def prepare_devices(run: StartedRun, events: EventWriter) -> tf.distribute.Strat
     """
     events.phase(Phase.CONFIGURING_DEVICES)
     joined: list[tf.distribute.Strategy] = []
-    several = run.plan.strategy is StrategyKind.MULTI_WORKER
+    several = run.plan.strategy is StrategyKind.MULTI_WORKER and run.plan.communicates
     connect = (lambda: joined.append(join_workers(run))) if several else None
     log = DeviceLog(run.layout.process_log(run.place))
     report_devices(run, configure_devices(run.plan, run.place, connect, log), events)

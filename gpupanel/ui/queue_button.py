@@ -27,9 +27,6 @@ def queue_button(preparation: Preparation, edited: QueueEntry | None, waiting: i
     if not preparation.is_startable:
         tip = "Fix the problems first: see What will happen in Session"
         return QueueButton(text, tip, is_enabled=False)
-    if preparation.plan is not None and preparation.plan.cluster is not None:
-        tip = "The queue does not ask clusters: start this run with Start"
-        return QueueButton(text, tip, is_enabled=False)
     if edited is not None:
         tip = f"Updates the queue entry “{edited.name}” with this profile"
         return QueueButton(text, tip, is_enabled=True)

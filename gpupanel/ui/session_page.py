@@ -47,7 +47,7 @@ class SessionPage(QWidget):
         self._previewed: PreviewRequest | None = None
         self._preview_has_problems = False
         self._task_switch = TaskSwitch()
-        self._task = "train"
+        self._task, self._on_cluster = "train", False
         self._preview: DataPreview | None = None
         self.task = TaskPanel()
         self.strategy = StrategyPanel()
@@ -227,9 +227,10 @@ class SessionPage(QWidget):
         choices = TaskChoices(task=profile.task, inference=profile.inference)
         if self.task.value() != choices:
             self.task.setValue(choices)
-        if profile.task != self._task:
-            self._task = profile.task
-            self.strategy.setTask(profile.task)
+        on_cluster = profile.cluster is not None
+        if (profile.task, on_cluster) != (self._task, self._on_cluster):
+            self._task, self._on_cluster = profile.task, on_cluster
+            self.strategy.setTask(profile.task, on_cluster=on_cluster)
             self.plan.setTask(profile.task)
             self.model.setTrains(profile.task == "train")
             self.training.setVisible(profile.task == "train")

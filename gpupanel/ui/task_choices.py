@@ -10,10 +10,10 @@ from gpupanel.domain.kind import Kind
 from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings, saved_model
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.setting import settings_of
-from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import as_utf8
-from gpupanel.planning.rules.inference_rules import INFERENCE_KINDS
+from gpupanel.planning.rules.inference_rules import inference_kinds
 from gpupanel.ui.dropped_files import kind_of_files, kind_to_predict_on
 
 Task = Literal["train", "evaluate", "predict"]
@@ -55,7 +55,7 @@ class TaskSwitch:
         elif not trains and profile.task == "train":
             self._strategy = profile.strategy
             update["model"] = self._saved
-            update["strategy"] = _for_inference(profile.strategy)
+            update["strategy"] = _for_inference(profile)
         return profile.model_copy(update=update)
 
 
@@ -141,8 +141,9 @@ def _shared(data: DataSettings, kind: Kind) -> dict[str, object]:
 _OF_AN_EXAMPLE = ("image_size", "color")
 
 
-def _for_inference(strategy: StrategySettings) -> StrategySettings:
-    if strategy.kind not in INFERENCE_KINDS:
-        return StrategySettings(kind=StrategyKind.MIRRORED)
+def _for_inference(profile: Profile) -> StrategySettings:
+    strategy, kinds = profile.strategy, inference_kinds(profile)
+    if strategy.kind not in kinds:
+        return StrategySettings(kind=kinds[-1])
     # A batch of another size cannot be divided into the numbers that were given for training.
     return strategy.model_copy(update={"shares": "equal"})

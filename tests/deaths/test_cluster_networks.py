@@ -1,22 +1,30 @@
 """Nodes of a real Ray cluster in network namespaces: where they listen, a network that breaks."""
 
-import os
-import shutil
 import subprocess
 import sys
-import sysconfig
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from gpupanel.domain.events import ProblemReported, TrainerStarted
+from gpupanel.domain.events import EpochDone, ProblemReported, RunEnded, TrainerStarted
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.plan_file import read_plan
-from tests.clusters import RealCluster, cluster_environment
+from tests.cluster_networks import (
+    HEAD,
+    NAMESPACE,
+    NETWORK,
+    NODE,
+    DelayedLink,
+    NetworkedCluster,
+    can_make_networks,
+    delayed_link,
+    networked_cluster,
+)
+from tests.deaths.mortal_run import saved_weights
 from tests.deaths.test_deaths_on_a_cluster import (
     completed_after_a_restart,
     events_of,
@@ -28,81 +36,24 @@ from tests.deaths.test_deaths_on_a_cluster import (
 
 pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
 
-_BRIDGE, _NAMESPACE = "gptestbr", "gptestns"
-_HEAD, _NODE = "10.213.7.1", "10.213.7.2"
-_RAY = Path(sysconfig.get_path("scripts")) / "ray"
-
-
-def ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, timeout=20, capture_output=True)
-
-
-@dataclass
-class NetworkedCluster(RealCluster):
-    """The head on this machine's side of a bridge, a node in a namespace on its other side."""
-
-    @staticmethod
-    def cut() -> None:
-        ip("link", "set", "gptestv0", "down")
-
-
-@contextmanager
-def _network() -> Iterator[None]:
-    ip("link", "add", _BRIDGE, "type", "bridge")
-    try:
-        ip("addr", "add", f"{_HEAD}/24", "dev", _BRIDGE)
-        ip("link", "set", _BRIDGE, "up")
-        ip("netns", "add", _NAMESPACE)
-        ip("link", "add", "gptestv0", "type", "veth", "peer", "name", "gptestv1")
-        ip("link", "set", "gptestv0", "master", _BRIDGE, "up")
-        ip("link", "set", "gptestv1", "netns", _NAMESPACE)
-        ip("-n", _NAMESPACE, "addr", "add", f"{_NODE}/24", "dev", "gptestv1")
-        ip("-n", _NAMESPACE, "link", "set", "gptestv1", "up")
-        ip("-n", _NAMESPACE, "link", "set", "lo", "up")
-        yield
-    finally:
-        # The pair first: a namespace whose processes are just ending would keep it.
-        for words in (("link", "del", "gptestv0"), ("netns", "del", _NAMESPACE)):
-            subprocess.run(["ip", *words], check=False, timeout=20)
-        subprocess.run(["ip", "link", "del", _BRIDGE], check=False, timeout=20)
-
 
 @pytest.fixture
 def cluster() -> Iterator[NetworkedCluster]:
-    if os.geteuid() != 0 or shutil.which("ip") is None:
-        pytest.skip("making network namespaces needs root and iproute2")
-    folder = Path(tempfile.mkdtemp(prefix="ray-", dir="/tmp"))
-    environment = os.environ | cluster_environment(folder)
-    common = ["--num-cpus=4", "--num-gpus=0", f"--object-store-memory={80 * 2**20}"]
-
-    def start(*words: str) -> None:
-        # Its daemons are no children of the test: ray start ends and leaves them.
-        with (folder / "start.log").open("ab") as log:
-            subprocess.run(
-                [*words, *common],
-                check=True,
-                timeout=120,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
-
-    real = NetworkedCluster(folder, None, f"{_HEAD}:26379")
-    try:
-        with _network():
-            head = [f"--node-ip-address={_HEAD}", "--port=26379", "--node-name=alpha"]
-            options = ["--include-dashboard=false", f"--temp-dir={folder}"]
-            start(str(_RAY), "start", "--head", *head, *options)
-            inside = ["ip", "netns", "exec", _NAMESPACE, str(_RAY), "start"]
-            joins = [f"--address={real.address}", f"--node-ip-address={_NODE}"]
-            start(*inside, *joins, "--node-name=beta")
-            yield real
-    finally:
-        real.kill_all()
-        shutil.rmtree(folder, ignore_errors=True)
+    if not can_make_networks():
+        pytest.skip(_NEEDS)
+    with networked_cluster() as real:
+        yield real
 
 
+@pytest.fixture
+def slow_cluster() -> Iterator[NetworkedCluster]:
+    if not can_make_networks() or not Path("/dev/net/tun").exists():
+        pytest.skip(f"{_NEEDS}, and /dev/net/tun")
+    with networked_cluster(delayed_link) as real:
+        yield real
+
+
+_NEEDS = "making network namespaces needs root and iproute2"
 _LISTENING = """
 import sys, psutil
 for each in psutil.Process(int(sys.argv[1])).net_connections("tcp"):
@@ -123,21 +74,22 @@ def test_that_processes_listen_on_the_network_alone_and_that_its_break_is_surviv
 ) -> None:
     profile = profile_on(tmp_path / "p.toml", cluster, epochs=300)
     text = profile.read_text()
-    profile.write_text(f'{text}network = "10.213.7.0/24"\n')
+    profile.write_text(f'{text}network = "{NETWORK}"\n')
     layout = started(profile, runs_dir)
     events = until(layout, has_trained)
     first, second = (event.pid for event in events if isinstance(event, TrainerStarted))
-    assert listening(first) == {_HEAD}
-    assert listening(second, "ip", "netns", "exec", _NAMESPACE) == {_NODE}
+    assert listening(first) == {HEAD}
+    assert listening(second, "ip", "netns", "exec", NAMESPACE) == {NODE}
     ports = next(
         event.problem
         for event in events
         if isinstance(event, ProblemReported) and event.problem.code == "cluster_ports_open"
     )
-    assert _HEAD in ports.detail
-    assert _NODE in ports.detail
+    assert HEAD in ports.detail
+    assert NODE in ports.detail
 
-    cluster.cut()
+    assert cluster.link is not None
+    cluster.link.cut()
     cut_s = time.time()
     found = completed_after_a_restart(layout)
     lost = next(
@@ -151,3 +103,67 @@ def test_that_processes_listen_on_the_network_alone_and_that_its_break_is_surviv
     assert events_of(layout)
     # Nothing but the agent there could end those that were cut off.
     cluster.until_no_trainer_is_left(10.0)
+
+
+_STEPS = """
+schema_version = 1
+name = "slow link"
+[devices]
+visible = ["cpu"]
+[strategy]
+kind = "multi_worker"
+[data]
+source = "digits"
+validation_fraction = 0.0
+[model]
+source = "mlp"
+hidden = [256]
+[training]
+epochs = 2
+global_batch_size = 128
+optimizer = "sgd"
+learning_rate = 0.1
+[cluster]
+address = "{address}"
+network = "{network}"
+"""
+
+
+def trained(profile: Path, runs_dir: Path) -> tuple[RunLayout, float]:
+    """A run that came to its end, and the seconds from its first epoch's end to its last one's."""
+    layout = started(profile, runs_dir)
+    events = until(layout, lambda found: any(isinstance(each, RunEnded) for each in found))
+    ended = events[-1]
+    assert isinstance(ended, RunEnded)
+    assert ended.outcome is Outcome.COMPLETED, ended.problem
+    assert not ended.restarts
+    codes = [each.problem.code for each in events if isinstance(each, ProblemReported)]
+    assert "node_lost" not in codes
+    epochs = [event.time_s for event in events if isinstance(event, EpochDone)]
+    return layout, epochs[-1] - epochs[0]
+
+
+def test_that_a_slow_link_changes_the_time_and_not_a_bit_and_that_no_node_is_lost(
+    slow_cluster: NetworkedCluster, tmp_path: Path, runs_dir: Path
+) -> None:
+    link = slow_cluster.link
+    assert isinstance(link, DelayedLink)
+    profile = tmp_path / "p.toml"
+    profile.write_text(_STEPS.format(address=slow_cluster.address, network=NETWORK))
+    undisturbed, quick_s = trained(profile, runs_dir)
+    expected = saved_weights(undisturbed)
+    # A step exchanges 76 kB of gradients: 0.15 s at this rate.
+    link.limit("4mbit")
+    narrow, narrow_s = trained(profile, runs_dir)
+    link.lift_limit()
+    link.delay(0.1)
+    far, far_s = trained(profile, runs_dir)
+    link.delay(0.0)
+    print(f"epoch: {quick_s:.2f} s, with 4 Mbit/s {narrow_s:.2f} s, 100 ms away {far_s:.2f} s")
+    for layout in (narrow, far):
+        for name, weights in saved_weights(layout).items():
+            np.testing.assert_array_equal(weights, expected[name], err_msg=name)
+    # An epoch is 15 steps: of 0.15 s at least, and of 0.2 s there and back at least.
+    assert narrow_s > max(quick_s, 15 * 0.15)
+    assert far_s > max(quick_s, 15 * 0.2)
+    slow_cluster.until_no_trainer_is_left(15.0)

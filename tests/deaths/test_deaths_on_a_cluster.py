@@ -3,6 +3,7 @@
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from gpupanel.domain.events import (
     EpochDone,
     Event,
+    ModelReady,
     ProblemReported,
     RunEnded,
     RunRestarted,
@@ -194,6 +196,24 @@ def test_that_a_driver_that_ends_or_freezes_is_replaced(
     lasting.until_no_trainer_is_left(10.0)
 
 
+def test_that_a_driver_that_ends_before_anything_was_started_is_replaced(
+    lasting: RealCluster, tmp_path: Path, runs_dir: Path
+) -> None:
+    layout = started(profile_on(tmp_path / "p.toml", lasting, epochs=2), runs_dir)
+    events = until(layout, lambda found: any(isinstance(each, RunStarted) for each in found))
+    end_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end_s:
+        with suppress(StopIteration, psutil.Error):
+            driver_of(events).kill()
+            break
+    events = until(layout, has_ended)
+    assert codes_of_restarts(events) == ["cluster_lost"]
+    assert isinstance(events[-1], RunEnded)
+    assert events[-1].outcome is Outcome.COMPLETED, events[-1].problem
+    assert len(pids_of(events)) == 2
+    lasting.until_no_trainer_is_left(10.0)
+
+
 def test_that_nothing_is_left_of_a_run_whose_supervisor_is_killed_and_that_it_resumes(
     lasting: RealCluster, undisturbed: RunLayout, tmp_path: Path, runs_dir: Path
 ) -> None:
@@ -290,4 +310,70 @@ def test_that_parameter_servers_and_workers_of_several_nodes_train_together(
         *("the coordinator on alpha", "worker 0 on alpha", "worker 1 on beta"),
         "parameter server 0 on alpha",
     ]
+    lasting.until_no_trainer_is_left(10.0)
+
+
+_INFERENCE = """
+schema_version = 1
+name = "predicting"
+task = "predict"
+[devices]
+visible = ["cpu"]
+[strategy]
+kind = "{kind}"
+[model]
+source = "saved"
+path = "{model}"
+[training]
+max_restarts = 1
+{cluster}
+"""
+
+
+def test_that_a_prediction_whose_worker_is_killed_begins_again_and_is_complete(
+    lasting: RealCluster, undisturbed: RunLayout, tmp_path: Path, runs_dir: Path
+) -> None:
+    model, profile = undisturbed.model, tmp_path / "p.toml"
+    table = f'[cluster]\naddress = "{lasting.address}"'
+    profile.write_text(_INFERENCE.format(kind="multi_worker", model=model, cluster=table))
+    layout = started(profile, runs_dir)
+    # As of a start that ended before: what stands there is not taken for outputs of this one.
+    layout.process_outputs(1).write_bytes(b"old")
+    second = until(layout, lambda found: len(pids_of(found)) == 2)
+    kill(pids_of(second)[1])
+    events = until(layout, has_ended)
+    assert isinstance(events[-1], RunEnded)
+    assert events[-1].outcome is Outcome.COMPLETED, events[-1].problem
+    assert codes_of_restarts(events) == ["trainer_killed"]
+    profile.write_text(_INFERENCE.format(kind="one_device", model=model, cluster=""))
+    here = tmp_path / "here"
+    assert forked("run", profile, "--json", "--runs-dir", here).returncode == 0
+    (alone,) = here.iterdir()
+    with (
+        np.load(layout.predictions("npz")) as found,
+        np.load(RunLayout(alone).predictions("npz")) as expected,
+    ):
+        np.testing.assert_array_equal(found["predicted"], expected["predicted"])
+        np.testing.assert_allclose(found["probabilities"], expected["probabilities"], rtol=1e-4)
+    assert not list(layout.root.glob("outputs-*"))
+    lasting.until_no_trainer_is_left(10.0)
+
+
+def test_that_an_evaluation_whose_other_worker_stands_still_hears_a_stop(
+    lasting: RealCluster, undisturbed: RunLayout, tmp_path: Path, runs_dir: Path
+) -> None:
+    profile = tmp_path / "p.toml"
+    table = f'[cluster]\naddress = "{lasting.address}"'
+    text = _INFERENCE.format(kind="multi_worker", model=undisturbed.model, cluster=table)
+    profile.write_text(text.replace('"predict"', '"evaluate"'))
+    layout = started(profile, runs_dir)
+    events = until(layout, lambda found: len(pids_of(found)) == 2)
+    psutil.Process(pids_of(events)[1]).suspend()
+    until(layout, lambda found: any(isinstance(each, ModelReady) for each in found))
+    time.sleep(1.0)
+    assert not has_ended(events_of(layout))
+    assert gpupanel("stop", layout.root).returncode == 0
+    ended = until(layout, has_ended)[-1]
+    assert isinstance(ended, RunEnded)
+    assert ended.outcome is Outcome.STOPPED
     lasting.until_no_trainer_is_left(10.0)

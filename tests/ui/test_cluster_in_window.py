@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPushButton, QTableView
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QPushButton, QTableView
 
 from gpupanel.domain.cluster import ClusterSettings, NodeState
 from gpupanel.domain.outcome import Outcome
@@ -279,13 +279,28 @@ def test_that_an_answer_of_the_cluster_before_is_not_taken_for_this_machine(qtbo
     assert window.session.inventory == CPU_ONLY
 
 
-def test_that_the_queue_is_closed_to_a_run_on_a_cluster(qtbot, window, cluster):
+def test_that_a_run_on_a_cluster_can_be_queued(qtbot, window, cluster):
     _open(window)
     _listed(qtbot, window, cluster, cluster_of(cluster_node("alpha"), cluster_node("beta")))
     queue = window.findChild(QPushButton, "queue_button")
     assert window.session.buttons.start
-    assert not queue.isEnabled()
-    assert "cluster" in queue.toolTip()
+    assert queue.isEnabled()
+
+
+def test_that_evaluating_on_a_cluster_is_offered_with_workers_alone(qtbot, window, cluster):
+    _open(window)
+    _listed(qtbot, window, cluster, cluster_of(cluster_node("alpha"), cluster_node("beta")))
+    kinds = window.findChild(QComboBox, "strategy_chooser")
+    task = window.session_page.task
+    task.valueChanged.emit(task.value().model_copy(update={"task": "evaluate"}))
+    assert window.session.profile.strategy.kind is StrategyKind.MULTI_WORKER
+    assert [kinds.itemData(each) for each in range(kinds.count())] == ["multi_worker"]
+    # As a profile may say.
+    mirrored = StrategySettings(kind=StrategyKind.MIRRORED)
+    window.session.edit(window.session.profile.model_copy(update={"strategy": mirrored}))
+    assert kinds.currentText() == "Mirrored: all devices (one machine only)"
+    window.session.edit(window.session.profile.model_copy(update={"cluster": None}))
+    assert [kinds.itemData(each) for each in range(kinds.count())] == ["one_device", "mirrored"]
 
 
 def test_that_what_differs_between_nodes_is_said_and_a_process_there_is_not_ended_from_here(

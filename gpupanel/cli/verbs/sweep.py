@@ -26,7 +26,7 @@ from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.locations import default_runs_dir, queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.waking import ensure_scheduler
-from gpupanel.runs.readiness import read_machine
+from gpupanel.runs.readiness import read_machines_for
 from gpupanel.runs.sweeps.starting import (
     check_first_trial,
     check_sweep,
@@ -104,8 +104,8 @@ def sweep(
 
 
 def _start(profile: Profile, count: int, runs_dir: Path, *, json: bool) -> None:
-    machine = read_machine()
     try:
+        machine = read_machines_for(profile)
         print_problems(check_first_trial(machine, profile))
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_BAD_PROFILE)

@@ -40,21 +40,21 @@ CHAPTER: Final = ProblemChapter(
         ),
         "cluster_not_asked": ProblemEntry(
             "The profile trains on a cluster whose devices are not known here.",
-            "The window, `gpupanel.api`, and `check`, `run` and `resume` of the terminal ask "
-            "clusters; the queue and sweeps do not. In the window, the session may have the "
-            "devices of other machines than the run that was to continue.",
-            "Start it with Start or `gpupanel run`, choose the cluster of the run in the session, "
-            "or remove `[cluster]`.",
+            "What was asked knows this machine only; the window, the terminal, `gpupanel.api`, the "
+            "queue and sweeps ask clusters. In the window, the session may have the devices of "
+            "other machines than the run that was to continue.",
+            "Use one of these, choose the cluster of the run in the session, or remove "
+            "`[cluster]`.",
         ),
         "cluster_needs_workers": ProblemEntry(
             "The strategy is one process, which is on one machine.",
             "A cluster divides the work among processes on its nodes.",
-            "Use `multi_worker` or `parameter_server`.",
+            "Use `multi_worker`, or for a training `parameter_server`.",
         ),
-        "cluster_for_training_only": ProblemEntry(
-            "Only a training is divided among the nodes of a cluster.",
-            "Evaluating and predicting are one process on one machine.",
-            "Remove `[cluster]`.",
+        "nodes_have_other_files": ProblemEntry(
+            "A node has another model or other data under the same path.",
+            "Each node reads data and model by itself, and outputs of all are put together.",
+            "Keep both in a folder that every node has, or copy the same files to every node.",
         ),
         "worker_across_nodes": ProblemEntry(
             "A worker would have GPUs of several nodes.",

@@ -143,6 +143,12 @@ CHAPTER: Final = ProblemChapter(
             "It trains nothing.",
             "Name a profile whose task is train.",
         ),
+        "bench_on_cluster": ProblemEntry(
+            "The devices of one machine are compared, not those of a cluster.",
+            "The profile has `[cluster]`.",
+            "Set `strategy.shares` to `balanced`, which measures in training, or remove "
+            "`[cluster]`.",
+        ),
         "bench_without_device": ProblemEntry(
             "This machine has none of the devices that the profile names.",
             "It was made on another machine.",

@@ -92,7 +92,8 @@ CHAPTER: Final = ProblemChapter(
         "strategy_not_for_inference": ProblemEntry(
             "Only training can use this strategy.",
             "Evaluating and predicting put the whole model on each device, in one process.",
-            "Use `mirrored` for several devices, `one_device` for one.",
+            "Use `mirrored` for several devices, `one_device` for one, or `multi_worker` on the "
+            "nodes of a cluster.",
         ),
         "more_workers_than_gpus": ProblemEntry(
             "There are more workers than chosen GPUs.",

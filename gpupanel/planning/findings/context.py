@@ -9,7 +9,7 @@ from gpupanel.domain.bench import Bench
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.event_details import AllocatedMemory
 from gpupanel.domain.events import DataReady
-from gpupanel.domain.plan import LaunchPlan, PlannedDevice
+from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
@@ -167,6 +167,10 @@ class FindingContext:
         name = next((each.name for each in self.plan.devices if each.key == key), key)
         same = [each.key for each in self.plan.devices if each.name == name]
         return f"{name} (GPU {same.index(key)})" if len(same) > 1 and key in same else name
+
+    def node(self, replica: PlannedReplica) -> str | None:
+        """The node that a replica is on; ``None``: this machine."""
+        return self.plan.gang[replica.process].node
 
     def readings(self, key: str) -> tuple[tuple[float, DeviceReading], ...]:
         """What a device reported, each with its time; not what is old or of one that is lost."""

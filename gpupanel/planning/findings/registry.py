@@ -36,3 +36,11 @@ FINDING_RULES: Final[tuple[FindingRule, ...]] = (
     precision_findings.mixed_precision_helps,
     measured_findings.xla_helps,
 )
+
+CLUSTER_FINDING_RULES: Final[tuple[FindingRule, ...]] = (
+    data_findings.training_waits_for_data,
+    replica_findings.straggler,
+    replica_findings.exchange_bound,
+)
+"""Those that need nothing but what the training itself reports, whichever nodes it is on. The
+others ask about the machine that they are asked on."""

@@ -30,11 +30,13 @@ def straggler(context: FindingContext) -> Iterator[Finding]:
     if not context.has_settled or plan.strategy not in SHARING_KINDS or plan.balanced:
         return
     gain = _gain(context, spent)
-    devices = {replica.device_key for replica in plan.replicas}
+    # Each node calls its own processor "cpu".
+    devices = {(context.node(each), each.device_key) for each in plan.replicas}
     least = _WORTH_BALANCING if len(devices) > 1 else _WORTH_ON_ONE_DEVICE
-    if gain is None or gain < least:
-        return
     computing = [each.computing_s for each in spent.replicas]
+    # Of the whole time: over a network, steps may spend little of it computing.
+    if gain is None or gain * max(computing) / trained_s(spent) < least:
+        return
     slowest = max(range(len(computing)), key=computing.__getitem__)
     fastest = min(range(len(computing)), key=computing.__getitem__)
     times = computing[slowest] / computing[fastest]
@@ -61,7 +63,9 @@ def straggler(context: FindingContext) -> Iterator[Finding]:
 
 
 def _name(context: FindingContext, replica: int) -> str:
-    return replica_name(replica, context.name(context.plan.replicas[replica].device_key))
+    planned = context.plan.replicas[replica]
+    name, node = context.name(planned.device_key), context.node(planned)
+    return replica_name(replica, f"{name} of {node}" if node else name)
 
 
 def _gain(context: FindingContext, spent: TimeSpent) -> float | None:

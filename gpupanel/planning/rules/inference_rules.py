@@ -3,11 +3,20 @@
 from collections.abc import Iterator
 
 from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
 
 INFERENCE_KINDS = (StrategyKind.ONE_DEVICE, StrategyKind.MIRRORED)
 """The strategies that hold a whole model on each device of one process."""
+NODE_INFERENCE_KINDS = (StrategyKind.MULTI_WORKER,)
+"""On the nodes of a cluster, each with a process of its own."""
+
+
+def inference_kinds(profile: Profile) -> tuple[StrategyKind, ...]:
+    """The strategies by which a profile can evaluate or predict where it is to."""
+    return INFERENCE_KINDS if profile.cluster is None else NODE_INFERENCE_KINDS
+
 
 _GERUNDS = {"evaluate": "Evaluating", "predict": "Predicting"}
 
@@ -27,8 +36,10 @@ def no_saved_model(context: PlanningContext) -> Iterator[Problem]:
 
 def strategy_for_training_only(context: PlanningContext) -> Iterator[Problem]:
     """A strategy that does not put the whole model on each device."""
-    kind = context.profile.strategy.kind
-    if not context.trains and kind not in INFERENCE_KINDS:
+    profile = context.profile
+    kind = profile.strategy.kind
+    # Of a cluster cluster_needs_workers says it.
+    if not context.trains and profile.cluster is None and kind not in INFERENCE_KINDS:
         yield Problem(
             code="strategy_not_for_inference",
             field="strategy.kind",
@@ -42,7 +53,9 @@ def strategy_for_training_only(context: PlanningContext) -> Iterator[Problem]:
 def balanced_for_training_only(context: PlanningContext) -> Iterator[Problem]:
     """Measured shares, where nothing is trained that they could be measured by."""
     strategy = context.profile.strategy
-    if context.trains or strategy.kind not in INFERENCE_KINDS or strategy.shares != "balanced":
+    if context.trains or strategy.shares != "balanced":
+        return
+    if strategy.kind not in inference_kinds(context.profile):
         return
     yield Problem(
         code="balanced_is_for_training",

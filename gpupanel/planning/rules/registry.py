@@ -96,7 +96,6 @@ RULES: Final[tuple[Rule, ...]] = (
     share_rules.replica_without_share,
     strategy_rules.keys_unused,
     strategy_rules.devices_unused,
-    cluster_rules.cluster_for_training_only,
     cluster_rules.cluster_needs_workers,
     cluster_rules.worker_across_nodes,
     worker_rules.more_workers_than_gpus,

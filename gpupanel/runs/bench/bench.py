@@ -17,7 +17,7 @@ from gpupanel.domain.bench import (
     fastest_of,
     with_efficiency,
 )
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Change, Fix, Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.bench.candidates import Candidates, PlannedCandidate, divisions, variants
 from gpupanel.planning.chosen_devices import chosen_devices
@@ -42,6 +42,15 @@ _NOT_TRAINED: Final = Problem(
     field="task",
     message="The profile trains nothing: devices are compared by training steps.",
     hint="Choose a profile whose task is train.",
+)
+_ON_CLUSTER: Final = Problem(
+    code="bench_on_cluster",
+    field="cluster",
+    message="The devices of one machine are compared, and the profile trains on the nodes of a "
+    "cluster.",
+    hint='Set strategy.shares to "balanced", which measures the devices of all nodes in training; '
+    "or remove [cluster] to compare those of this machine.",
+    fix=Fix(label="Use this machine", changes=(Change(path=("cluster",)),)),
 )
 
 
@@ -76,11 +85,13 @@ def compare(
 
     Raises:
         CodeNotTrustedError: The profile names Python code that nobody trusted yet.
-        ProblemError: Nothing can be compared: another comparison goes on, a run or the queue uses
-            the devices, or nothing can be written.
+        ProblemError: Nothing can be compared: the profile is for a cluster, another comparison goes
+            on, a run or the queue uses the devices, or nothing can be written.
     """
     if profile.task != "train":
         raise ProblemError(_NOT_TRAINED)
+    if profile.cluster is not None:
+        raise ProblemError(_ON_CLUSTER)
     profile = anchored(profile, Path.cwd())
     check_trusted(code_of_profile(profile))
     devices = chosen_devices(profile, machine.inventory, machine.sample)

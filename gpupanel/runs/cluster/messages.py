@@ -182,6 +182,7 @@ class NodeSeen(Value):
 
     Attributes:
         is_alone: The raylet that started the agent has ended: the node is none any more.
+        inventory: ``None`` beside a sample: the devices that were said before.
     """
 
     kind: Literal["seen"] = "seen"

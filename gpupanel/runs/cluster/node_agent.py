@@ -41,6 +41,8 @@ from gpupanel.runs.supervision.trainer_process import signal_group, start_traine
 if TYPE_CHECKING:
     import subprocess
 
+    from gpupanel.domain.device import DeviceInventory
+
 _BUSY_S: Final = 0.2
 """How long to observe the processor to say how busy it is: the kernel counts in ticks of 10 ms."""
 _SAMPLE_INTERVAL_S: Final = 0.5
@@ -63,6 +65,7 @@ class NodeAgent:
         self._layout: RunLayout | None = None
         self._sampler: DeviceSampler | None = None
         self._sampled_s = 0.0
+        self._inventory: DeviceInventory | None = None
         self._raylet = os.getppid()
         self._called_s = time.monotonic()
 
@@ -148,6 +151,11 @@ class NodeAgent:
         if self._sampler is not None and now_s - self._sampled_s >= _SAMPLE_INTERVAL_S:
             self._sampled_s = now_s
             inventory, sample = self._sampler.inventory(), self._sampler.sample()
+            # It is larger than a sample, and as good as always the same.
+            if inventory == self._inventory:
+                inventory = None
+            else:
+                self._inventory = inventory
         return NodeSeen(
             is_alone=os.getppid() != self._raylet,
             processes=processes,

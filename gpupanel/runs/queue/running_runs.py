@@ -4,7 +4,9 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.value import Value
@@ -75,7 +77,21 @@ def goes_on(layout: RunLayout) -> bool:
 def device_keys(layout: RunLayout) -> tuple[str, ...]:
     """The devices that a run holds while it goes on, by its plan; none where it has none."""
     plan = plan_if_readable(layout)
-    return () if plan is None else tuple(device.key for device in plan.devices)
+    return () if plan is None else tuple(held_devices(plan))
+
+
+def held_devices(plan: LaunchPlan) -> dict[str, str]:
+    """The names of the devices that a run of a plan holds, by keys that no two devices share."""
+    if plan.cluster is None:
+        return {device.key: device.name for device in plan.devices}
+    # Each node calls its own processor "cpu".
+    return {
+        device.key if device.kind is DeviceKind.GPU else f"{device.key}@{process.node}": (
+            f"{device.name} of {process.node}"
+        )
+        for process in plan.gang
+        for device in process.devices
+    }
 
 
 def ended_entry(entry: QueueEntry) -> QueueEntry | None:

@@ -22,6 +22,7 @@ from gpupanel.runs.bench.claim import HOLDER, benched_devices
 from gpupanel.runs.directory.run_lock import STARTING_S
 from gpupanel.runs.launcher import start_supervisor
 from gpupanel.runs.locations import default_runs_dir
+from gpupanel.runs.queue.cluster_readings import ClusterReadings
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
 from gpupanel.runs.queue.running_runs import RunningRuns, device_keys, ended_entry
@@ -59,6 +60,7 @@ class Scheduler:
         prepare: Says what would happen with a profile on them.
         start: Starts the supervisor of a run that was made.
         poll_s: How often to see what is to be done.
+        clusters: What is known of clusters that entries are for.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Scheduler:
         prepare: Prepare = prepared_on,
         start: StartSupervisor = start_supervisor,
         poll_s: float = POLL_S,
+        clusters: ClusterReadings | None = None,
     ) -> None:
         self._files = files
         self._read_machine = read_machine
@@ -76,6 +79,7 @@ class Scheduler:
         self._poll_s = poll_s
         self._lock = scheduler_lock(files.folder)
         self._runs = RunningRuns()
+        self._clusters = clusters or ClusterReadings()
         self._sweeps = SweepFeeder(files)
         self._begun_s: dict[str, float] = {}
         self._troubles: dict[str, int | None] = {}
@@ -93,6 +97,7 @@ class Scheduler:
             while not self.step():
                 time.sleep(self._poll_s)
         finally:
+            self._clusters.close()
             self._lock.release()
         return True
 
@@ -175,7 +180,8 @@ class Scheduler:
         self._selected_s = time.monotonic()
         machine = self._read_machine()
         candidates = [
-            candidate_of(entry, self._files, machine, self._prepare) for entry in line.waiting
+            candidate_of(entry, self._files, machine, self._prepare, self._clusters)
+            for entry in line.waiting
         ]
         for candidate in candidates:
             if candidate.error is not None:
@@ -185,6 +191,8 @@ class Scheduler:
         note_selection(self._files, possible, reasons)
         self._seen = self._files.fingerprint()
         for candidate in possible:
+            if candidate.asks and reasons[candidate.entry.id] == candidate.obstacle:
+                self._clusters.ask(candidate.asks)
             if reasons[candidate.entry.id]:
                 continue
             if reserve(self._files, candidate.entry, line):

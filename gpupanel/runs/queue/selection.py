@@ -1,14 +1,17 @@
 """Which waiting entries start now, and what the others wait for."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.prepare import Preparation
+from gpupanel.runs.queue.cluster_readings import ClusterReadings
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.queue.running_runs import held_devices
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.readiness import Machine
 
@@ -25,6 +28,7 @@ class Candidate:
         error: Why it cannot start, now or later.
         obstacle: Why it cannot start for a while, even if its devices were free; empty when
             nothing of its own keeps it.
+        asks: The address of the cluster that has to be asked before it can start; empty: none.
     """
 
     entry: QueueEntry
@@ -33,6 +37,7 @@ class Candidate:
     plan: LaunchPlan | None = None
     error: ProblemError | None = None
     obstacle: str = ""
+    asks: str = ""
 
     def startable(self) -> tuple[Profile, LaunchPlan]:
         """What to start.
@@ -48,16 +53,49 @@ class Candidate:
 
 
 def candidate_of(
-    entry: QueueEntry, files: QueueFiles, machine: Machine, prepare: Prepare
+    entry: QueueEntry,
+    files: QueueFiles,
+    machine: Machine,
+    prepare: Prepare,
+    clusters: ClusterReadings,
 ) -> Candidate:
-    """What would happen with an entry on that machine."""
+    """What would happen with an entry on that machine, or on the nodes of its cluster."""
     try:
         profile = files.profile(entry.id)
     except ProblemError as error:
         return Candidate(entry, error=error)
+    if profile.cluster is None:
+        return _on_machine(entry, profile, machine, prepare)
+    address = profile.cluster.address
+    asked = clusters.known(address)
+    asks = "" if asked.is_fresh else address
+    if asked.error is not None:
+        if {problem.code for problem in asked.error.problems} & _NEVER_PASS:
+            return Candidate(entry, profile=profile, error=asked.error)
+        obstacle = f"Waits: {asked.error.problems[0].message}"
+        return Candidate(entry, profile=profile, obstacle=obstacle, asks=asks)
+    if asked.machine is None:
+        return Candidate(entry, profile=profile, obstacle=_ASKING, asks=asks)
+    candidate = _on_machine(entry, profile, asked.machine, prepare)
+    if asked.is_fresh:
+        return candidate
+    # What nodes were like a while ago is no reason to refuse it, either.
+    return replace(candidate, error=None, obstacle=_ASKING, asks=asks)
+
+
+_ASKING: Final = "Waits for an answer of its cluster."
+_NEVER_PASS: Final = frozenset(
+    {"ray_not_installed", "cluster_address_wrong", "cluster_versions_differ"}
+)
+"""Problems with a cluster that somebody has to do something about."""
+
+
+def _on_machine(
+    entry: QueueEntry, profile: Profile, machine: Machine, prepare: Prepare
+) -> Candidate:
     preparation = prepare(machine, profile)
     plan, problems = preparation.plan, preparation.problems
-    devices = {} if plan is None else {device.key: device.name for device in plan.devices}
+    devices = {} if plan is None else held_devices(plan)
     if preparation.is_startable:
         return Candidate(entry, devices, profile, plan)
     obstacle = _passing_obstacle(problems, machine)

@@ -3,7 +3,7 @@
 import signal
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import Final
 
 from gpupanel.devices.network_access import network_access
 from gpupanel.domain.events import (
@@ -17,6 +17,7 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
@@ -41,12 +42,12 @@ from gpupanel.runs.supervision.shortage_watch import ShortageWatch
 from gpupanel.runs.supervision.stop_requests import StopRequests
 from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
 
-if TYPE_CHECKING:
-    from gpupanel.domain.problem import Problem
-
 _TICK_S = 0.1
 _LAST_READ_S = 10.0
 """How long the last words of a run are tried, on a disk that does not answer."""
+
+_LOST_AT_START: Final = frozenset({"cluster_lost", "node_not_in_cluster", "node_not_ready"})
+"""Something of a cluster went away while the gang was started: as when it goes away later."""
 
 Report = Callable[[Event], None]
 
@@ -139,6 +140,10 @@ class Attempt:
             failure = self._watch()
         except NotWantedError:
             return Ending(outcome=Outcome.STOPPED)
+        except ProblemError as error:
+            if error.problems[0].code not in _LOST_AT_START:
+                raise
+            return Ending(outcome=Outcome.FAILED, problem=error.problems[0], can_restart=True)
         finally:
             self._gang.end()
         self._take_news()
@@ -182,7 +187,7 @@ class Attempt:
             time.sleep(_TICK_S)
         return None
 
-    def _is_wanted(self, waiting: "Problem | None") -> bool:
+    def _is_wanted(self, waiting: Problem | None) -> bool:
         """Whether the run is still to start, while it waits for what it needs."""
         self._last_sign_s = time.monotonic()
         if waiting is not None:

@@ -97,7 +97,11 @@ def environments_on_nodes(
             **allowed(plan.environment),
             **allowed(process.environment),
             # TensorFlow takes one worker alone for no cluster.
-            **({"TF_CONFIG": _tf_config(gang, endpoints, process)} if len(gang) > 1 else {}),
+            **(
+                {"TF_CONFIG": _tf_config(gang, endpoints, process)}
+                if plan.communicates and len(gang) > 1
+                else {}
+            ),
         }
         for number, (process, place) in enumerate(zip(gang, places, strict=True))
     )

@@ -4,6 +4,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, TypeVar
 
 from gpupanel.domain.device import DeviceKind
@@ -11,7 +12,7 @@ from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.guarded_files import make_folder, status
+from gpupanel.files.guarded_files import make_folder, remove, status
 from gpupanel.planning.cluster_check import is_public
 from gpupanel.runs.cluster.driver_process import DriverProcess
 from gpupanel.runs.cluster.messages import (
@@ -161,6 +162,7 @@ class ClusterGang:
             OSError: The driver cannot be started.
             ProblemError: The cluster refuses, or a node cannot start its part.
         """
+        self._remove_outputs()
         shutil.rmtree(self._layout.heartbeats, ignore_errors=True)
         make_folder(self._layout.heartbeats)
         driver = self._driver = DriverProcess(self._layout.cluster_log)
@@ -168,7 +170,8 @@ class ClusterGang:
         ready = self._await(Ready, driver, meanwhile)
         # By now none of a former start writes any more: its nodes have waited for that.
         self._skip(self._events.begin)
-        self.notices.append(_ports_open(ready.places))
+        if self._plan.communicates:
+            self.notices.append(_ports_open(ready.places))
         environments = environments_on_nodes(self._plan, ready.places)
         driver.order(StartWanted(environments=environments))
         started = self._await(Started, driver, meanwhile)
@@ -219,6 +222,13 @@ class ClusterGang:
         if any(member.lost is not None for member in self.members):
             self._await_silence()
         self._events.finish()
+        self._remove_outputs()
+
+    def _remove_outputs(self) -> None:
+        """Remove what processes handed to the one that leads: each start computes all of it."""
+        for file in self._layout.root.glob("outputs-*.bin"):
+            with suppress(OSError):
+                remove(file, self._layout.root)
 
     def _await_silence(self) -> None:
         """Wait for the hearts of processes on lost nodes to cease.
@@ -276,7 +286,7 @@ class ClusterGang:
             for seen in word.processes:
                 self.members[seen.place].take(seen)
                 self._events.take(seen.place, seen.lines, seen.read_bytes)
-            if word.inventory is not None and word.sample is not None:
+            if word.sample is not None:
                 self._samples.take(word.node, word.inventory, word.sample)
         elif isinstance(word, HeadSilent):
             self.notices.append(head_silent(word.address))

@@ -33,7 +33,11 @@ from gpupanel.planning.findings.context import (
     HostObservation,
     TimedReport,
 )
-from gpupanel.planning.findings.registry import FINDING_RULES, FindingRule
+from gpupanel.planning.findings.registry import (
+    CLUSTER_FINDING_RULES,
+    FINDING_RULES,
+    FindingRule,
+)
 from gpupanel.runs.bench.remembered import remembered
 from gpupanel.runs.supervision.host_load import HostLoad
 
@@ -61,9 +65,10 @@ class FindingWatch:
         profile: What is trained.
         plan: What was launched.
         is_own: Whether a process on a GPU is one of the run's.
-        rules: What is asked.
+        rules: What is asked; ``None``: all, of a run on a cluster those that ask nothing about
+            this machine.
         clock: Seconds that only grow.
-        load: Observes the host.
+        load: Observes the host; not of a run on a cluster, whose processes are elsewhere.
         recall: What comparing devices has shown of a training on a machine; asked once.
 
     Attributes:
@@ -76,7 +81,7 @@ class FindingWatch:
         plan: LaunchPlan,
         is_own: Callable[[DeviceProcess], bool],
         *,
-        rules: tuple[FindingRule, ...] = FINDING_RULES,
+        rules: tuple[FindingRule, ...] | None = None,
         clock: Callable[[], float] = time.monotonic,
         load: HostLoad | None = None,
         recall: Callable[[Profile, DeviceInventory], Bench | None] = remembered,
@@ -85,12 +90,15 @@ class FindingWatch:
         self._profile = profile
         self._plan = plan.without_idle_replicas()
         self._is_own = is_own
+        on_cluster = plan.cluster is not None
+        if rules is None:
+            rules = CLUSTER_FINDING_RULES if on_cluster else FINDING_RULES
         self._rules = rules
         self._clock = clock
-        self._load = load or HostLoad()
+        self._load = None if on_cluster else load or HostLoad()
         self._recall = recall
         self._bench: Bench | None = None
-        self._has_recalled = False
+        self._has_recalled = on_cluster  # what was compared were devices of this machine
         self._samples: deque[TelemetrySample] = deque(maxlen=_SAMPLES)
         self._inventory: DeviceInventory | None = None
         self._samples_lock = threading.Lock()
@@ -158,7 +166,8 @@ class FindingWatch:
             return  # it has not begun to train, or stands still: watchdogs say so
         self._is_news = False
         try:
-            self._hosts.append(self._load.observe(self._pids.values()))
+            if self._load is not None:
+                self._hosts.append(self._load.observe(self._pids.values()))
             context = self._context()
         except Exception as error:  # noqa: BLE001 - whatever it is, the run is looked after
             self._note_failure("what the rules ask", error)

@@ -41,9 +41,20 @@ class NodeSamples:
     ) -> None:
         """Nothing is open."""
 
-    def take(self, node: str, inventory: DeviceInventory, sample: TelemetrySample) -> None:
-        """Take in what the devices of a node have reported."""
+    def take(self, node: str, inventory: DeviceInventory | None, sample: TelemetrySample) -> None:
+        """Take in what the devices of a node have reported.
+
+        Args:
+            node: Its name.
+            inventory: Its devices; ``None``: those that it has had before.
+            sample: What they report.
+        """
         with self._lock:
+            if inventory is None:
+                before = self._nodes.get(node)
+                if before is None:
+                    return  # nothing is known of what it reports
+                inventory = before.inventory
             self._nodes[node] = _Node(inventory, sample, time.monotonic())
 
     def lose(self, node: str) -> None:

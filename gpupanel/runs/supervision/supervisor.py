@@ -195,8 +195,8 @@ class Supervisor:
             profile = read_run_profile(self._layout)
         except ProblemError:
             return None
-        if profile.task != "train" or plan.cluster is not None:
-            return None  # what slows one machine down is not what slows several down
+        if profile.task != "train":
+            return None
         return FindingWatch(profile, plan, memory.is_of_the_run)
 
     def _watch_memory(self, memory: MemoryWatch, telemetry: TelemetryRecorder) -> None:

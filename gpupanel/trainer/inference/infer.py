@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from contextlib import closing
 from typing import TypeVar
 
 import numpy as np
@@ -24,6 +23,7 @@ from gpupanel.files.worst_file import write_worst
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.examples import InferenceExamples
+from gpupanel.trainer.inference.inference_work import InferenceWork
 from gpupanel.trainer.inference.meaning import (
     Floats,
     Meaning,
@@ -34,11 +34,11 @@ from gpupanel.trainer.inference.meaning import (
 )
 from gpupanel.trainer.inference.predictions import Predictions, write_predictions
 from gpupanel.trainer.inference.replicas import Replica, load_replicas, reshaped_hint
-from gpupanel.trainer.inference.spread import Digest, Spread
+from gpupanel.trainer.inference.spread import Digest
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.models.model_file import saved_model_path
-from gpupanel.trainer.progress import ExampleReports, TrainingRecord
+from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.saving.saving_problems import confusion_not_saved
 from gpupanel.trainer.started_run import StartedRun
 
@@ -70,6 +70,7 @@ class Inference:
         self._events = events
         self._interruptions = interruptions
         self._record = record
+        self._work = InferenceWork(run, examples, events, interruptions, record)
 
     def infer(self) -> Interruption | None:
         """Do the task.
@@ -85,6 +86,8 @@ class Inference:
             replicas = self._load()
             reading = self._read_outputs(replicas)
             self._interruptions.listen_to_sigterm()
+            if reading is None:
+                return self._work.hand_over(replicas)
             if self._run.profile.task == "evaluate":
                 return self._evaluate(replicas, reading)
             return self._predict(replicas, reading)
@@ -96,7 +99,7 @@ class Inference:
     def _load(self) -> list[Replica]:
         self._events.phase(Phase.BUILDING_MODEL)
         path = saved_model_path(self._run.profile.model)
-        replicas = load_replicas(path, self._run.plan, self._examples)
+        replicas = load_replicas(path, self._run.plan, self._examples, self._run.place)
         first = replicas[0]
         self._events.write(
             ModelReady(
@@ -108,14 +111,18 @@ class Inference:
         self._report(reshaped_hint(first.shape, self._examples.feature_shape))
         return replicas
 
-    def _read_outputs(self, replicas: list[Replica]) -> OutputMeaning:
+    def _read_outputs(self, replicas: list[Replica]) -> OutputMeaning | None:
+        """What outputs mean; ``None`` where another process of the run asks that."""
         self._events.phase(Phase.TRACING)
         examples, ending = self._examples, replicas[0].ending
         features = examples.read(0, min(_FIRST_EXAMPLES, len(examples)))
         # Never more at once than what each is to take: it may have no room for that.
-        shares = self._run.plan.shares
+        shares = [max(1, self._run.plan.shares[index]) for index in self._work.own_replicas]
         for replica, share in zip(replicas[1:], shares[1:], strict=True):
             replica(features[:share])
+        if not self._run.leads:
+            replicas[0](features[: shares[0]])
+            return None
         parts = np.split(features, range(shares[0], len(features), shares[0]))
         first = np.concatenate([replicas[0](part) for part in parts])
         self._check_finite(first, 0)
@@ -219,23 +226,12 @@ class Inference:
         take: Callable[[int, list[Result]], None],
     ) -> Interruption | None:
         """Let every replica work on its part of the examples; results are taken in input order."""
-        examples = self._examples
 
         def checked(outputs: Floats, first: int) -> Result:
             self._check_finite(outputs, first)
             return digest(outputs, first)
 
-        spread = Spread(replicas, self._run.plan.shares, examples.read, checked)
-        progress = ExampleReports(self._events, len(examples))
-        with closing(spread.batches(len(examples))) as batches:
-            for count, parts in batches:
-                take(count, parts)
-                progress.add(count)
-                ending = self._interruptions.ending()
-                if ending is not None and progress.examples < len(examples):
-                    return ending
-        self._record.examples, self._record.training_s = progress.examples, progress.seconds
-        return None
+        return self._work.spread(replicas, checked, take)
 
     def _check_finite(self, outputs: Floats, first: int) -> None:
         finite = np.isfinite(outputs).all(axis=1)
@@ -261,7 +257,7 @@ class Inference:
         )
 
     def _report(self, problem: Problem | None) -> None:
-        if problem is not None:
+        if problem is not None and self._run.leads:
             self._events.write(ProblemReported(time_s=time.time(), problem=problem))
 
 
@@ -290,5 +286,5 @@ def report_data(run: StartedRun, examples: InferenceExamples, events: EventWrite
             steps_per_epoch=0,
         )
     )
-    for note in examples.notes:
+    for note in examples.notes if run.leads else ():
         events.write(ProblemReported(time_s=time.time(), problem=note))

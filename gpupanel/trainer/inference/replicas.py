@@ -68,13 +68,16 @@ class Replica:
             return tf.reshape(tf.cast(outputs, tf.float32), [-1, self.ending.outputs])
 
 
-def load_replicas(path: str, plan: LaunchPlan, examples: InferenceExamples) -> list[Replica]:
-    """Load the model onto each device; no step is traced or run yet.
+def load_replicas(
+    path: str, plan: LaunchPlan, examples: InferenceExamples, place: int = 0
+) -> list[Replica]:
+    """Load the model onto each device of this process; no step is traced or run yet.
 
     Args:
         path: A file that :func:`~gpupanel.trainer.models.model_file.check_model_file` accepts.
         plan: Has the devices.
         examples: What it is given.
+        place: Of this process in the plan's gang.
 
     Raises:
         ProblemError: Keras cannot load it, or it does not fit the data.
@@ -83,6 +86,8 @@ def load_replicas(path: str, plan: LaunchPlan, examples: InferenceExamples) -> l
     keras.config.set_dtype_policy("float32")
     replicas = []
     for planned in plan.replicas:
+        if planned.process != place:
+            continue
         with tf.device(planned.logical_device):
             model = load_saved(path)
         check_single(model)

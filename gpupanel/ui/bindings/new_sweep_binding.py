@@ -10,7 +10,6 @@ from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.sweep import SweepSettings
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.planning.rules.cluster_rules import not_asked
 from gpupanel.runs.history.past_speed import PastSpeed
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.sweeps.proposing import SweepProposal
@@ -145,14 +144,12 @@ class NewSweepBinding(QObject):
         self._dialog.setProposal(proposal, words, self._problems_of(proposal))
 
     def _problems_of(self, proposal: SweepProposal) -> tuple[Problem, ...]:
-        """What keeps the first trial from starting on this machine."""
+        """What keeps the first trial from starting."""
         if not proposal.count:
             return ()
         typed = [
             each for each in self._session.prepare_now().problems if each.code == "input_invalid"
         ]
-        if proposal.profile.cluster is not None:
-            return (*typed, not_asked())
         preparation = self._session.prepare_other(first_trial(proposal.profile))
         if self._session.inventory is None or preparation.is_startable:
             return tuple(typed)

@@ -7,6 +7,7 @@ import pytest
 from gpupanel.domain.cluster import ClusterSettings
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.memory import LimitedMemory
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
@@ -105,11 +106,43 @@ def test_that_a_strategy_of_one_process_is_offered_workers_instead(kind: Strateg
     assert prepare(apply_fix(profile, problem.fix), CPUS).is_startable
 
 
-def test_that_only_a_training_is_for_a_cluster() -> None:
-    profile = on_cluster().model_copy(update={"task": "evaluate"})
-    problem = problem_of(profile, CPUS, "cluster_for_training_only")
+@pytest.mark.parametrize("task", ["evaluate", "predict"])
+def test_that_workers_of_nodes_evaluate_and_predict_without_a_word_to_each_other(task: str) -> None:
+    profile = saved_on_cluster(StrategyKind.MULTI_WORKER, task)
+    assert nodes_of(profile, CPUS) == ["worker 0 on a", "worker 1 on b"]
+    plan = prepare(profile, CPUS).plan
+    assert plan is not None
+    assert not plan.communicates
+    assert sum(plan.shares) == profile.inference.batch_size
+    trained = prepare(on_cluster(), CPUS).plan
+    assert trained is not None
+    assert trained.communicates
+
+
+@pytest.mark.parametrize(
+    "kind", [StrategyKind.PARAMETER_SERVER, StrategyKind.MIRRORED, StrategyKind.ONE_DEVICE]
+)
+def test_that_a_task_that_does_not_train_is_offered_workers_on_a_cluster(
+    kind: StrategyKind,
+) -> None:
+    profile = saved_on_cluster(kind, "evaluate")
+    problem = problem_of(profile, CPUS, "cluster_needs_workers")
+    assert "parameter_server or" not in problem.hint
     assert problem.fix is not None
-    assert apply_fix(profile, problem.fix).cluster is None
+    assert prepare(apply_fix(profile, problem.fix), CPUS).is_startable
+    codes = [each.code for each in prepare(profile, CPUS).problems]
+    assert "strategy_not_for_inference" not in codes
+
+
+def test_that_balanced_shares_are_equal_where_nothing_trains() -> None:
+    profile = saved_on_cluster(StrategyKind.MULTI_WORKER, "predict", shares="balanced")
+    problem = problem_of(profile, CPUS, "balanced_is_for_training")
+    assert not problem.is_error
+
+
+def saved_on_cluster(kind: StrategyKind, task: str, **strategy: Any) -> Profile:
+    model = SavedModel(path="/shared/model.keras")
+    return on_cluster(kind, **strategy).model_copy(update={"task": task, "model": model})
 
 
 def test_that_no_worker_has_gpus_of_two_nodes() -> None:

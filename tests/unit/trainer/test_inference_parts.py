@@ -291,6 +291,35 @@ def test_that_all_devices_and_two_parts_of_each_are_at_work_at_once() -> None:
     assert len(list(spread_over(devices, [1, 1]).batches(4))) == 2
 
 
+@pytest.mark.parametrize("examples", [1, 2, 7, 8, 9, 100])
+def test_that_processes_that_each_do_their_part_come_to_all_of_it(examples: int) -> None:
+    shares, process = [3, 2, 1, 2], [0, 0, 1, 2]
+    streams: dict[int, list[float]] = {0: [], 1: [], 2: []}
+    for place in (1, 2):
+        own = [Device() if each == place else None for each in process]
+        spread = Spread(own, shares, rows, lambda outputs, _first: outputs[:, 0].tolist())
+        for _, parts in spread.batches(examples):
+            streams[place] += [number for part in parts for number in part]
+
+    def others(replica: int, count: int) -> np.ndarray:
+        stream = streams[process[replica]]
+        taken = [stream.pop(0) for _ in range(count)]
+        return np.array(taken, np.float32)[:, np.newaxis]
+
+    own = [Device() if each == 0 else None for each in process]
+    leader = Spread(
+        own, shares, rows, lambda outputs, first: (first, outputs[:, 0].tolist()), others
+    )
+    found: list[float] = []
+    for count, parts in leader.batches(examples):
+        assert sum(len(part) for _, part in parts) == count
+        for first, part in parts:
+            assert first == len(found)
+            found += part
+    assert found == [2.0 * number for number in range(examples)]
+    assert not any(streams.values())
+
+
 def test_that_a_device_that_fails_ends_it_with_its_error() -> None:
     def failing(features: np.ndarray) -> np.ndarray:
         raise RuntimeError("this device is gone")

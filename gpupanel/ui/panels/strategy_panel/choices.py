@@ -3,7 +3,7 @@
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.setting import settings_of
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
-from gpupanel.planning.rules import inference_rules
+from gpupanel.planning.rules.inference_rules import INFERENCE_KINDS, NODE_INFERENCE_KINDS
 
 BY_HAND = "by_hand"
 """Shares or a placement that a person gives."""
@@ -11,11 +11,6 @@ AUTO = "auto"
 """A placement that the trainer makes."""
 
 KINDS = tuple(kind.choice for kind in StrategyKind)
-LABELS = {kind: f"{kind.label} (training only)" for kind in StrategyKind}
-"""How a kind is called where it is not offered."""
-INFERENCE_KINDS = tuple(kind.choice for kind in inference_rules.INFERENCE_KINDS)
-"""The kinds that put a whole model on each device."""
-
 SHARES = (
     Choice("equal", "Equal", "Every replica takes the same number of examples."),
     Choice(
@@ -72,3 +67,15 @@ class KindKeys:
         if kind is StrategyKind.MULTI_WORKER and known.get("all_reduce") is not AllReduce.NCCL:
             known.pop("all_reduce", None)
         return StrategySettings.model_validate({"kind": kind, **known})
+
+
+def kinds_of_inference(*, on_cluster: bool) -> tuple[Choice, ...]:
+    """The kinds that put a whole model on each device, of this machine or of a cluster."""
+    kinds = NODE_INFERENCE_KINDS if on_cluster else INFERENCE_KINDS
+    return tuple(kind.choice for kind in kinds)
+
+
+def unoffered_label(kind: StrategyKind, *, on_cluster: bool) -> str:
+    """How a kind is called that evaluating and predicting do not offer."""
+    only = "one machine only" if on_cluster and kind in INFERENCE_KINDS else "training only"
+    return f"{kind.label} ({only})"

@@ -52,6 +52,7 @@ class StrategyPanel(SettingsCard):
         self._plan: LaunchPlan | None = None
         self._device_labels = DeviceLabels()
         self._task: Task = "train"
+        self._on_cluster = False
         self._layers: tuple[ModelLayer, ...] = ()
         self._waits_for_layers = False
         self._has_gpu_pairs = False
@@ -87,7 +88,9 @@ class StrategyPanel(SettingsCard):
         """Shows other settings silently."""
         before, self._value = self._value, value
         self._keys.remember(value)
-        self._kind.setValue(value.kind, unoffered=choices.LABELS[value.kind])
+        self._kind.setValue(
+            value.kind, unoffered=choices.unoffered_label(value.kind, on_cluster=self._on_cluster)
+        )
         self._sentence.setText(value.kind.description)
         self.set_summary(value.kind.label)
         shares = value.shares if isinstance(value.shares, tuple) else None
@@ -134,11 +137,12 @@ class StrategyPanel(SettingsCard):
         self._show_plan()
         self._show_note("")
 
-    def setTask(self, task: Task) -> None:
+    def setTask(self, task: Task, *, on_cluster: bool = False) -> None:
         """What the devices are to do: it decides what is offered, and the drawing shows it."""
-        self._task = task
+        self._task, self._on_cluster = task, on_cluster
         trains = task == "train"
-        self._kind.setOffered(choices.KINDS if trains else choices.INFERENCE_KINDS)
+        kinds = choices.KINDS if trains else choices.kinds_of_inference(on_cluster=on_cluster)
+        self._kind.setOffered(kinds)
         self._shares.setOffered(choices.SHARES if trains else choices.INFERENCE_SHARES)
         self.setValue(self._value)
 

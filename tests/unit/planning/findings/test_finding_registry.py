@@ -8,7 +8,11 @@ import pytest
 
 from gpupanel.planning import findings
 from gpupanel.planning.findings.context import FindingContext
-from gpupanel.planning.findings.registry import FINDING_RULES, FindingRule
+from gpupanel.planning.findings.registry import (
+    CLUSTER_FINDING_RULES,
+    FINDING_RULES,
+    FindingRule,
+)
 
 MODULES = [
     import_module(f"{findings.__name__}.{found.name}")
@@ -34,3 +38,9 @@ def test_that_every_rule_of_every_module_is_in_the_registry_once() -> None:
 def test_that_a_rule_asks_for_the_context_alone(rule: FindingRule) -> None:
     (parameter,) = signature(rule).parameters.values()
     assert parameter.annotation is FindingContext
+
+
+def test_that_rules_about_clusters_are_some_of_all_in_their_order() -> None:
+    chosen = [rule for rule in FINDING_RULES if rule in CLUSTER_FINDING_RULES]
+    assert chosen == list(CLUSTER_FINDING_RULES)
+    assert len(chosen) < len(FINDING_RULES)

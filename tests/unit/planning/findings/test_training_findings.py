@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from gpupanel.domain.cluster import ClusterSettings
 from gpupanel.domain.data import DataCache, DataSettings, ImagesData, NpzData, PythonData
-from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.problem import Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
@@ -13,7 +14,7 @@ from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.domain.time_spent import ReplicaTime, TimeSpent
 from gpupanel.planning.findings.context import FindingContext
 from gpupanel.planning.fixes import apply_fix
-from tests.fakes.devices import CPU_ONLY, RTX_4090, TWO_UNEQUAL
+from tests.fakes.devices import CPU, CPU_ONLY, RTX_4090, TWO_UNEQUAL
 from tests.unit.planning.findings.recorded import (
     START_S,
     context_of,
@@ -266,6 +267,29 @@ def test_that_a_slower_gpu_is_named_with_what_the_other_waits() -> None:
     # 256 examples at 320 and 133.3 a second take 0.565 s, not 0.96.
     assert finding.cost_fraction == pytest.approx(1.0 - 0.565 / 0.96, abs=0.01)
     assert finding.device_key == "GPU-3060"
+
+
+def test_that_processors_of_two_nodes_are_two_devices_and_the_slow_node_is_named() -> None:
+    nodes = DeviceInventory(
+        devices=tuple(
+            CPU.model_copy(update={"key": f"cpu@{name}", "node": name}) for name in ("a", "b")
+        )
+    )
+    profile = profile_of(StrategyKind.MULTI_WORKER).model_copy(
+        update={"cluster": ClusterSettings()}
+    )
+    reports = reports_of(lambda _: both(0.6, 0.96))
+    finding = found_in(context_of(profile, nodes, reports=reports))["straggler"]
+    assert f"Replica 1 \N{MIDDLE DOT} {CPU.name} of b takes 1.6 times" in finding.problem.message
+    assert finding.problem.fix is not None
+    # On one machine the same is two that take turns.
+    here = context_of(profile_of(StrategyKind.MULTI_WORKER), CPU_ONLY, reports=reports)
+    assert "straggler" not in found_in(here)
+
+
+def test_that_a_step_that_hardly_computes_has_no_straggler() -> None:
+    # The times as of two nodes, of which the exchange takes most.
+    assert "straggler" not in found_in(two(both(0.1, 0.24, exchanging_s=0.7)))
 
 
 def test_that_replicas_that_are_nearly_alike_are_no_stragglers() -> None:

@@ -103,6 +103,11 @@ def test_that_shares_are_not_measured() -> None:
     assert (problem.code, problem.severity) == ("balanced_is_for_training", Severity.HINT)
 
 
+def test_that_shares_of_a_strategy_for_training_are_no_second_problem() -> None:
+    strategy = StrategySettings(kind=StrategyKind.CENTRAL_STORAGE, shares="balanced")
+    assert the_problem(inferring(strategy=strategy)).code == "strategy_not_for_inference"
+
+
 def test_that_shares_sum_to_the_batch_of_a_call() -> None:
     strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares=(3, 1))
     few = inferring(strategy=strategy, inference=InferenceSettings(batch_size=4))

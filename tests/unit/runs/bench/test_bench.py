@@ -246,6 +246,10 @@ def test_that_only_training_is_compared() -> None:
     )
 
 
+def test_that_a_cluster_is_not_compared_as_if_it_were_this_machine() -> None:
+    assert refused(Profile.model_validate({"cluster": {}})) == "bench_on_cluster"
+
+
 def _saved() -> dict[str, str]:
     return {"source": "saved", "path": "m.keras"}
 

@@ -4,6 +4,7 @@ import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,24 +103,32 @@ learning_rate = 0.1
 """
 
 
-def test_that_a_run_on_two_nodes_has_the_weights_of_one_device(
-    cluster: RealCluster, tmp_path: Path, runs_dir: Path
-) -> None:
-    one, two = tmp_path / "one.toml", tmp_path / "two.toml"
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> RunLayout:
+    """The training on one device."""
+    folder = tmp_path_factory.mktemp("alone")
+    one = folder / "one.toml"
     one.write_text(PROFILE.format(strategy="", cluster=""))
+    assert forked("run", one, "--json", "--runs-dir", folder / "runs").returncode == 0
+    (root,) = (folder / "runs").iterdir()
+    return RunLayout(root)
+
+
+def test_that_a_run_on_two_nodes_has_the_weights_of_one_device(
+    cluster: RealCluster, alone: RunLayout, tmp_path: Path, runs_dir: Path
+) -> None:
+    two = tmp_path / "two.toml"
     table = f'[cluster]\naddress = "{cluster.address}"'
     strategy = 'kind = "multi_worker"\nshares = [50, 14]'
     two.write_text(PROFILE.format(strategy=strategy, cluster=table))
-    assert forked("run", one, "--json").returncode == 0
-    (alone,) = runs_dir.iterdir()
-
     answer = gpupanel("run", two, "--json")
     assert answer.returncode == 0, answer.stderr
-    layout = RunLayout(next(each for each in runs_dir.iterdir() if each != alone))
+    (root,) = runs_dir.iterdir()
+    layout = RunLayout(root)
     events = list(RunFollower(layout).poll().events)
     started = [event.name for event in events if isinstance(event, TrainerStarted)]
     assert started == ["worker 0 on alpha", "worker 1 on beta"]
-    expected, found = saved_weights(RunLayout(alone)), saved_weights(layout)
+    expected, found = saved_weights(alone), saved_weights(layout)
     assert expected.keys() == found.keys()
     for name, weights in expected.items():
         np.testing.assert_allclose(found[name], weights, rtol=1e-5, atol=1e-6, err_msg=name)
@@ -128,6 +137,83 @@ def test_that_a_run_on_two_nodes_has_the_weights_of_one_device(
     assert keys == {"cpu@alpha", "cpu@beta", RTX_4090.uuid, RTX_3060.uuid}
     assert layout.process_log(1).exists()
     # The agents are there no longer, either.
+    cluster.until_no_trainer_is_left(10.0)
+
+
+INFERENCE = """
+schema_version = 1
+name = "{task} on nodes"
+task = "{task}"
+[devices]
+visible = ["cpu"]
+[strategy]
+{strategy}
+[model]
+source = "saved"
+path = "{model}"
+[inference]
+batch_size = 64
+{table}
+"""
+
+
+def inferred(
+    task: str, model: Path, folder: Path, cluster: RealCluster | None, strategy: str = ""
+) -> tuple[RunLayout, dict[str, Any]]:
+    """A run of that task, on nodes or on one device, and what the terminal says of it."""
+    folder.mkdir()
+    path = folder / "profile.toml"
+    table = "" if cluster is None else f'[cluster]\naddress = "{cluster.address}"'
+    path.write_text(INFERENCE.format(task=task, strategy=strategy, model=model, table=table))
+    run = gpupanel if cluster is not None else forked
+    answer = run("run", path, "--json", "--runs-dir", folder / "runs")
+    assert answer.returncode == 0, answer.stderr + answer.stdout
+    (root,) = (folder / "runs").iterdir()
+    return RunLayout(root), json.loads(answer.stdout)
+
+
+def assert_same_arrays(found: Path, expected: Path) -> None:
+    with np.load(found) as got, np.load(expected) as wanted:
+        assert sorted(got.files) == sorted(wanted.files)
+        for name in wanted.files:
+            assert got[name].dtype == wanted[name].dtype, name
+            if wanted[name].dtype.kind == "f":
+                np.testing.assert_allclose(got[name], wanted[name], rtol=1e-5, err_msg=name)
+            else:
+                np.testing.assert_array_equal(got[name], wanted[name], err_msg=name)
+
+
+def test_that_nodes_evaluate_together_what_one_device_evaluates(
+    cluster: RealCluster, alone: RunLayout, tmp_path: Path
+) -> None:
+    workers = 'kind = "multi_worker"\nshares = [50, 14]'
+    layout, said = inferred("evaluate", alone.model, tmp_path / "two", cluster, workers)
+    one, expected = inferred("evaluate", alone.model, tmp_path / "one", None)
+    assert said["metrics"].keys() == expected["metrics"].keys()
+    figures = {name: each for name, each in expected["metrics"].items() if each is not None}
+    assert {"loss", "accuracy"} <= figures.keys()
+    for name, figure in figures.items():
+        assert said["metrics"][name] == pytest.approx(figure, rel=1e-6), name
+    assert_same_arrays(layout.confusion, one.confusion)
+    events = list(RunFollower(layout).poll().events)
+    started = [event.name for event in events if isinstance(event, TrainerStarted)]
+    assert started == ["worker 0 on alpha", "worker 1 on beta"]
+    # No port is open, and nothing is left of what one handed to the other.
+    problems = [each.problem.code for each in events if isinstance(each, ProblemReported)]
+    assert problems == []
+    assert not list(layout.root.glob("outputs-*"))
+    cluster.until_no_trainer_is_left(10.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [2, 3])
+def test_that_nodes_predict_together_what_one_device_predicts(
+    cluster: RealCluster, alone: RunLayout, tmp_path: Path, workers: int
+) -> None:
+    strategy = f'kind = "multi_worker"\nworkers = {workers}'
+    layout, _ = inferred("predict", alone.model, tmp_path / "two", cluster, strategy)
+    one, _ = inferred("predict", alone.model, tmp_path / "one", None)
+    assert_same_arrays(layout.predictions("npz"), one.predictions("npz"))
     cluster.until_no_trainer_is_left(10.0)
 
 

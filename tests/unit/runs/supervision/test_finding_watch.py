@@ -8,7 +8,8 @@ import pytest
 
 from gpupanel.devices.sampler import DeviceSampler
 from gpupanel.domain.bench import Bench
-from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.cluster import ClusterSettings
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.event_details import AllocatedMemory
 from gpupanel.domain.events import (
     DataReady,
@@ -24,12 +25,14 @@ from gpupanel.domain.events import (
 from gpupanel.domain.finding import Finding
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
 from gpupanel.domain.time_spent import ReplicaTime, TimeSpent
 from gpupanel.planning.findings.context import FindingContext
 from gpupanel.planning.findings.registry import FINDING_RULES, FindingRule
 from gpupanel.runs.supervision.finding_watch import FindingWatch
-from tests.fakes.devices import CPU_ONLY
+from gpupanel.runs.supervision.host_load import HostLoad
+from tests.fakes.devices import CPU, CPU_ONLY
 from tests.nvml.standin import Standin
 from tests.unit.planning.findings.recorded import WINDOWS, plan_of, profile_of
 
@@ -42,16 +45,17 @@ class Course:
     def __init__(
         self,
         profile: Profile,
-        rules: tuple[FindingRule, ...],
+        rules: tuple[FindingRule, ...] | None,
         is_own=lambda _: True,
         recall=lambda *_: None,
+        machine: DeviceInventory = CPU_ONLY,
     ) -> None:
         self.profile = profile
         self.now_s = 0.0
         self.reported: list[FindingReported] = []
         self.watch = FindingWatch(
             profile,
-            plan_of(profile, CPU_ONLY),
+            plan_of(profile, machine),
             is_own,
             rules=rules,
             clock=lambda: self.now_s,
@@ -100,6 +104,25 @@ def test_that_a_finding_is_reported_once_for_each_code_and_device() -> None:
     assert [each.identity for each in course.watch.found] == found
     assert course.reported[0].since_s == START_S
     assert time.time() - course.reported[0].time_s < 60.0
+
+
+def test_that_of_a_cluster_only_what_the_training_reports_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("what this machine does says nothing about other nodes")
+
+    monkeypatch.setattr(HostLoad, "observe", fail)
+    nodes = tuple(
+        CPU.model_copy(update={"key": f"cpu@{name}", "node": name}) for name in ("a", "b")
+    )
+    profile = profile_of(StrategyKind.MULTI_WORKER)
+    profile = profile.model_copy(update={"cluster": ClusterSettings()})
+    course = Course(profile, None, recall=fail, machine=DeviceInventory(devices=nodes))
+    sample = TelemetrySample(time_s=START_S, readings=())
+    course.watch.take_sample(sample, DeviceInventory(devices=nodes))
+    course.train(60, waiting=0.5)
+    assert course.codes == ["training_waits_for_data"]
 
 
 def test_that_a_finding_that_was_gone_for_a_minute_is_reported_again() -> None:
