@@ -137,7 +137,7 @@ def test_that_a_gpu_that_goes_at_the_moment_of_start_is_reported_and_nothing_is_
     session.open_profile(Profile(devices=DeviceSettings(visible=(RTX_4090.uuid,))), None)
     assert session.prepare_now().is_startable
     # Whatever the next reading says comes too late.
-    window._device_watch.sampled.disconnect(session.set_sample)
+    monkeypatch.setattr(session, "set_sample", lambda sample: None)
 
     nvml_in_process.tell(nvml_in_process.state.with_gpu(0, lost=True))
     with qtbot.waitSignal(window.control.refused, timeout=30_000) as refused:

@@ -27,7 +27,9 @@ class SleepingOnSecond(keras.layers.Layer):
         context = tf.distribute.get_replica_context()
         if context is None or tf.get_static_value(context.replica_id_in_sync_group) != 1:
             return inputs
-        slept = tf.py_function(lambda: time.sleep(SLEEP_S), [], [])
+        # When its part is there, as a computation begins: not at the beginning of the step.
+        with tf.control_dependencies([inputs]):
+            slept = tf.py_function(lambda: time.sleep(SLEEP_S), [], [])
         with tf.control_dependencies([slept]):
             return tf.identity(inputs)
 
