@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from gpupanel.files.evaluation_archive import opened_archive, read_names, written_names
 from gpupanel.files.npy_members import read_npy
+from gpupanel.files.npz_archive import write_npz
 from gpupanel.files.whole_files import whole_file
 
 MOST_EXAMPLES = 20_000_000
@@ -107,20 +108,16 @@ def write_confusion(
     Raises:
         OSError: It cannot be written.
     """
-    names = written_names(cells.class_names)
-    arrays: dict[str, npt.NDArray[np.generic]] = {}
+    arrays: dict[str, npt.NDArray[np.generic]] = {
+        "row": cells.rows,
+        "column": cells.columns,
+        "count": cells.counts,
+        "class_names": written_names(cells.class_names),
+    }
     if examples is not None and len(examples.index) <= MOST_EXAMPLES:
-        arrays = {each.name: getattr(examples, each.name) for each in fields(examples)}
+        arrays |= {each.name: getattr(examples, each.name) for each in fields(examples)}
     with whole_file(path, private=True) as file:
-        np.savez_compressed(
-            file,
-            allow_pickle=False,
-            row=cells.rows,
-            column=cells.columns,
-            count=cells.counts,
-            class_names=names,
-            **arrays,
-        )
+        write_npz(file, arrays, compressed=True)
 
 
 def read_confusion(path: Path) -> ConfusionCells:

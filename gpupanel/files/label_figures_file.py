@@ -14,6 +14,7 @@ from gpupanel.domain.confusion import ClassFigures, LabelFigures
 from gpupanel.files.confusion_file import Counts
 from gpupanel.files.evaluation_archive import opened_archive, read_names, written_names
 from gpupanel.files.npy_members import read_npy
+from gpupanel.files.npz_archive import write_npz
 from gpupanel.files.whole_files import whole_file
 from gpupanel.files.worst_file import WorstExamples
 
@@ -36,7 +37,7 @@ def write_label_figures(
     """
     arrays = {**dict(zip(_NUMBERS, counts, strict=True)), **(worst.arrays() if worst else {})}
     with whole_file(path, private=True) as file:
-        np.savez_compressed(file, allow_pickle=False, label_names=written_names(names), **arrays)
+        write_npz(file, {"label_names": written_names(names), **arrays}, compressed=True)
 
 
 def read_label_figures(path: Path) -> LabelFigures:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from gpupanel.files.evaluation_archive import opened_archive, read_names
 from gpupanel.files.npy_members import read_npy
+from gpupanel.files.npz_archive import write_npz
 from gpupanel.files.whole_files import whole_file
 
 MOST_WORST = 1_000
@@ -81,7 +82,7 @@ def write_worst(path: Path, worst: WorstExamples) -> None:
         OSError: It cannot be written.
     """
     with whole_file(path, private=True) as file:
-        np.savez_compressed(file, allow_pickle=False, **worst.arrays())
+        write_npz(file, worst.arrays(), compressed=True)
 
 
 def read_worst(path: Path) -> WorstExamples | None:

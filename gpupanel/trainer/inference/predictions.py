@@ -9,6 +9,7 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from gpupanel.files.npz_archive import write_npz
 from gpupanel.files.whole_files import whole_file
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.inference.meaning import Floats
@@ -65,7 +66,7 @@ def _write_npz(predictions: Predictions, file: BinaryIO) -> None:
         arrays["values"] = predictions.numbers if several else predictions.numbers[:, 0]
     if predictions.labels is not None:
         arrays["label"] = predictions.labels
-    np.savez(file, allow_pickle=False, **arrays)
+    write_npz(file, arrays)
 
 
 def _write_csv(predictions: Predictions, file: BinaryIO) -> None:

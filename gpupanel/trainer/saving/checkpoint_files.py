@@ -17,6 +17,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from gpupanel.files.guarded_files import open_to_read, open_to_write, read_file, status
+from gpupanel.files.npz_archive import write_npz
 from gpupanel.files.patient_log import MAY_PASS
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.saving.position import Position
@@ -57,7 +58,7 @@ def write_checkpoint(folder: Path, state: Mapping[str, Array], position: Positio
     """
     folder.mkdir()
     with open_to_write(folder / STATE_FILE, folder.parent) as file:
-        np.savez(file, allow_pickle=False, **state)
+        write_npz(file, state)
         checksums = {STATE_FILE: _forced_to_disk(file)}
     with open_to_write(folder / POSITION_FILE, folder.parent) as file:
         file.write(f"{position.model_dump_json(indent=1)}\n".encode())
