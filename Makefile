@@ -11,10 +11,10 @@ space := $(empty) $(empty)
 extras = $(if $(strip $(1)),[$(subst $(space),$(comma),$(strip $(1)))])
 
 # A file of tests stays with one process, so that what it prepares once is prepared once; files are
-# begun in their order, the longest first. One process more than there are cores,
-# as a third of the time tests wait: for a process to start, to write, to end.
+# begun in their order, the longest first. Two processes a core, as tests also wait: for a process to
+# start, to write, to end.
 # One that crashes ends the run: with another one in its place pytest-xdist can wait for ever.
-PROCESSES = $(shell $(PYTHON) -c "import os; print(min(len(os.sched_getaffinity(0)) + 1, 4))")
+PROCESSES = $(shell $(PYTHON) -c "import os; print(min(2 * len(os.sched_getaffinity(0)), 4))")
 PARALLEL = -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --max-worker-restart=0
 
 # Only these files are looked into for tests that nothing else may run beside.

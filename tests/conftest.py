@@ -27,14 +27,15 @@ _FIRST = (
     "tests/unit/trainer/test_parameter_server.py",
     "tests/deaths",
     "tests/e2e",
-    "tests/slurm",
     "tests/sessions",
     "tests/unit/trainer",
-    "tests/unit/runs",
     "tests/ui",
     "tests/fuzz",
 )
 """The longest begin first: what is left over at the end is waited for by itself."""
+
+_WAITING = ("tests/unit/runs", "tests/slurm")
+"""They start processes and mostly wait for them: beside each other they leave cores idle."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -53,8 +54,17 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long tests first; the order is otherwise that of the files."""
+    """Long tests first, those that wait spread among them; otherwise in the order of the files."""
     items.sort(key=_rank)
+    waiting = {item.path: 0 for item in items if item.nodeid.startswith(_WAITING)}
+    computing = {item.path: 0 for item in items if item.path not in waiting}
+    # A file stays together: each has one place between 0, the first, and 1.
+    places = {
+        path: (place + 0.5) / len(files)
+        for files in (waiting, computing)
+        for place, path in enumerate(files)
+    }
+    items.sort(key=lambda item: places[item.path])
 
 
 def _rank(item: pytest.Item) -> int:

@@ -117,10 +117,9 @@ def test_that_steps_of_a_running_training_are_traced_and_it_continues(tmp_path: 
     assert [each["code"] for each in answered(ended)["problems"]] == ["trace_of_ended_run"]
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
-@pytest.mark.parametrize(
-    "kind", ["multi_worker", pytest.param("parameter_server", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("kind", ["multi_worker", "parameter_server"])
 def test_that_a_worker_is_traced_by_itself(tmp_path: Path, kind: str) -> None:
     with training(tmp_path, kind) as layout:
         until(lambda: step_of(layout) > 0)
@@ -128,7 +127,6 @@ def test_that_a_worker_is_traced_by_itself(tmp_path: Path, kind: str) -> None:
         assert found["trace"]["problem"] is None
         (device,) = found["devices"]
         assert any("Conv2D" in each["kind"] for each in device["operations"])
-        assert "worker 1" in verb("trace", layout.root, "--worker", "1").stdout
         if kind == "multi_worker":
             assert found["trace"]["steps"] >= 10
 

@@ -73,6 +73,8 @@ def images_in_sets(material: Material, **changes: object) -> ImagesData:
 
 
 TABLE_SESSION = "a table with empty cells, categories and dates"
+LABELS_SESSION = "several labels, validated on the test set, micro-batches"
+VALUES_SESSION = "several values, in files that stay on disk"
 
 
 def chosen_sessions(material: Material) -> dict[str, Profile]:
@@ -105,33 +107,6 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
                 schedule=ScheduleSettings(
                     kind="reduce_on_plateau", factor=0.5, least=0.2, patience_epochs=1
                 ),
-            ),
-        ),
-        "several labels, validated on the test set, micro-batches": session(
-            mirrored,
-            2,
-            (40, 24),
-            data=NpzData(path=str(material.tags), augmentation=BLENDED),
-            model=MlpModel(hidden=(8,)),
-            training=changed(accumulation_steps=2, loss=Loss.FOCAL, label_smoothing=0.1),
-        ),
-        "several values, in files that stay on disk": session(
-            mirrored,
-            2,
-            (40, 24),
-            data=NpzData(
-                path=str(material.several),
-                validation_fraction=0.2,
-                cache="none",
-                augmentation=BLENDED,
-            ),
-            model=MlpModel(hidden=(8,)),
-            training=changed(
-                learning_rate=0.01,
-                schedule=ScheduleSettings(kind="cosine", warmup_epochs=0.5, least=0.1),
-                nesterov=True,
-                weight_decay=0.1,
-                ema=0.75,
             ),
         ),
         TABLE_SESSION: session(
@@ -187,6 +162,33 @@ def further_sessions(material: Material) -> dict[str, Profile]:
     """What those do not have, or have beside much else."""
     mirrored, ones = StrategyKind.MIRRORED, StrategyKind.ONE_DEVICE
     return {
+        LABELS_SESSION: session(
+            mirrored,
+            2,
+            (40, 24),
+            data=NpzData(path=str(material.tags), augmentation=BLENDED),
+            model=MlpModel(hidden=(8,)),
+            training=changed(accumulation_steps=2, loss=Loss.FOCAL, label_smoothing=0.1),
+        ),
+        VALUES_SESSION: session(
+            mirrored,
+            2,
+            (40, 24),
+            data=NpzData(
+                path=str(material.several),
+                validation_fraction=0.2,
+                cache="none",
+                augmentation=BLENDED,
+            ),
+            model=MlpModel(hidden=(8,)),
+            training=changed(
+                learning_rate=0.01,
+                schedule=ScheduleSettings(kind="cosine", warmup_epochs=0.5, least=0.1),
+                nesterov=True,
+                weight_decay=0.1,
+                ema=0.75,
+            ),
+        ),
         # The third batch is a remainder of five: 3 and 2, in two micro-batches.
         "remainder of five of uneven shares, micro-batches, statistics over replicas": session(
             mirrored,
@@ -278,8 +280,6 @@ def further_sessions(material: Material) -> dict[str, Profile]:
     }
 
 
-LABELS_SESSION = "several labels, validated on the test set, micro-batches"
-VALUES_SESSION = "several values, in files that stay on disk"
 _NOWHERE = Material(*[Path("/")] * 11)
 TRAININGS = list(chosen_sessions(_NOWHERE))
 FURTHER = list(further_sessions(_NOWHERE))
@@ -331,20 +331,6 @@ def sessions(
         model=SavedModel(path=str(root / f"{place:03}" / "model.keras")),
         inference=InferenceSettings(batch_size=64, examples="all", output="csv"),
     )
-    for name, data in (
-        (LABELS_SESSION, NpzData(path=str(material.tags))),
-        (VALUES_SESSION, NpzData(path=str(material.several), cache="none")),
-    ):
-        trained = root / f"{TRAININGS.index(name):03}" / "model.keras"
-        task = {"data": data, "model": SavedModel(path=str(trained))}
-        devices = (StrategyKind.MIRRORED, 2, (50, 14))
-        everything = {"inference": InferenceSettings(batch_size=64, examples="all")}
-        chosen[f"evaluation of {name}"] = session(*devices, task="evaluate", **task, **everything)
-        for output in ("csv", "npz"):
-            settings = InferenceSettings(batch_size=64, examples="all", output=output)
-            chosen[f"prediction of {name}, {output}"] = session(
-                *devices, task="predict", **task, inference=settings
-            )
     trained = root / f"{TRAININGS.index(TABLE_SESSION):03}" / "model.keras"
     evaluated = {"model": SavedModel(path=str(trained))}
     for task, path in (("evaluate", material.table), ("predict", material.rows)):
@@ -382,7 +368,23 @@ def test_that_a_script_ends_with_the_weights_and_measures_of_the_run(
 def further(
     material: Material, trust_in_code: None, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Both]:
-    return carry_out_both(tmp_path_factory.mktemp("further"), further_sessions(material))
+    root = tmp_path_factory.mktemp("further")
+    chosen = further_sessions(material)
+    for name, data in (
+        (LABELS_SESSION, NpzData(path=str(material.tags))),
+        (VALUES_SESSION, NpzData(path=str(material.several), cache="none")),
+    ):
+        trained = root / f"{FURTHER.index(name):03}" / "model.keras"
+        task = {"data": data, "model": SavedModel(path=str(trained))}
+        devices = (StrategyKind.MIRRORED, 2, (50, 14))
+        everything = {"inference": InferenceSettings(batch_size=64, examples="all")}
+        chosen[f"evaluation of {name}"] = session(*devices, task="evaluate", **task, **everything)
+        for output in ("csv", "npz"):
+            settings = InferenceSettings(batch_size=64, examples="all", output=output)
+            chosen[f"prediction of {name}, {output}"] = session(
+                *devices, task="predict", **task, inference=settings
+            )
+    return carry_out_both(root, chosen)
 
 
 @pytest.mark.slow
@@ -391,6 +393,20 @@ def test_that_a_script_ends_with_what_further_runs_end_with(
     further: dict[str, Both], name: str
 ) -> None:
     assert_trained_alike(further[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [LABELS_SESSION, VALUES_SESSION])
+def test_that_a_script_evaluates_and_predicts_several_at_once_as_the_run_does(
+    further: dict[str, Both], name: str
+) -> None:
+    evaluated = further[f"evaluation of {name}"]
+    assert (evaluated.error("run"), evaluated.error("script")) == (None, None)
+    evaluated.assert_same_evaluation()
+    for output in ("csv", "npz"):
+        both = further[f"prediction of {name}, {output}"]
+        assert (both.error("run"), both.error("script")) == (None, None)
+        both.assert_same_predictions()
 
 
 def test_that_early_stopping_ends_both_after_the_same_epoch(sessions: dict[str, Both]) -> None:
@@ -411,19 +427,6 @@ def test_that_a_script_predicts_as_the_run_does(sessions: dict[str, Both], name:
     both = sessions[name]
     assert (both.error("run"), both.error("script")) == (None, None)
     both.assert_same_predictions()
-
-
-@pytest.mark.parametrize("name", [LABELS_SESSION, VALUES_SESSION])
-def test_that_a_script_evaluates_and_predicts_several_at_once_as_the_run_does(
-    sessions: dict[str, Both], name: str
-) -> None:
-    evaluated = sessions[f"evaluation of {name}"]
-    assert (evaluated.error("run"), evaluated.error("script")) == (None, None)
-    evaluated.assert_same_evaluation()
-    for output in ("csv", "npz"):
-        both = sessions[f"prediction of {name}, {output}"]
-        assert (both.error("run"), both.error("script")) == (None, None)
-        both.assert_same_predictions()
 
 
 def test_that_a_table_without_the_target_is_predicted_with_what_training_found(

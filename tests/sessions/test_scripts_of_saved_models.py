@@ -32,59 +32,67 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_saved_models(tmp_path_factory.mktemp("saved"))
 
 
+SGD = trained_with(1e-2)
+ADAM = trained_with(3e-3, optimizer=Optimizer.ADAM)
+DIGITS = DigitsData(validation_fraction=0.9)
+EVERYTHING = InferenceSettings(batch_size=64, examples="all")
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> NpzData:
+    """Other classes than the saved models know."""
+    path = tmp_path_factory.mktemp("three") / "three.npz"
+    x = pixels()
+    np.savez(path, x=x, y=(x[:, 0, 0] // 6).astype(np.int64))
+    return NpzData(path=str(path), validation_fraction=0.2)
+
+
+def pixels() -> np.ndarray:
+    return np.random.default_rng(5).integers(0, 17, (120, 8, 8)).astype(np.float32)
+
+
 def test_that_run_and_script_give_the_same_weights_and_evaluations(
-    made: Path, tmp_path: Path
+    made: Path, three: NpzData, tmp_path: Path
 ) -> None:
-    random = np.random.default_rng(5)
-    x = random.integers(0, 17, (120, 8, 8)).astype(np.float32)
-    np.savez(tmp_path / "three.npz", x=x, y=(x[:, 0, 0] // 6).astype(np.int64))
+    classifier = str(made / "classifier.keras")
+    backbone = SavedModel(path=str(made / "backbone.keras"), head=Head.NEW, frozen_layers=2)
+    later = {"frozen_layers": 1, "fine_tune_from_epoch": 2, "fine_tune_learning_rate": 1e-3}
+    frozen = SavedModel(path=classifier, head=Head.NEW, frozen_layers="base")
+    trained = {
+        "new, frozen": session(data=three, model=frozen, training=ADAM, **ALONE),
+        "new on a backbone": session(data=three, model=backbone, training=SGD),
+        "kept, later": session(
+            data=DIGITS, model=SavedModel(path=classifier, **later), training=ADAM
+        ),
+    }
+    inferred = (("new on a backbone", "evaluate", three, EVERYTHING),)
+    assert_same_sessions(tmp_path, trained, inferred)
+
+
+@pytest.mark.slow
+def test_that_run_and_script_agree_about_further_models(
+    made: Path, three: NpzData, tmp_path: Path
+) -> None:
+    x = pixels()
     np.savez(tmp_path / "values.npz", x=x, y=(1000 + 3 * x[:, 0, 0]).astype(np.float32))
-    three = NpzData(path=str(tmp_path / "three.npz"), validation_fraction=0.2)
     values = NpzData(
         path=str(tmp_path / "values.npz"), predicts=Target.VALUES, validation_fraction=0.2
     )
-    digits = DigitsData(validation_fraction=0.9)
-    adam = trained_with(3e-3, optimizer=Optimizer.ADAM)
-    sgd = trained_with(1e-2)
 
     def saved(name: str, **settings: object) -> SavedModel:
         return SavedModel(path=str(made / f"{name}.keras"), **settings)
 
+    later = saved("backbone", head=Head.NEW, fine_tune_from_epoch=2)
     trained = {
-        "kept": session(data=digits, model=saved("classifier"), training=adam),
-        "new, frozen": session(
-            data=three,
-            model=saved("classifier", head=Head.NEW, frozen_layers="base"),
-            training=adam,
-            **ALONE,
-        ),
-        "new on a backbone": session(
-            data=three, model=saved("backbone", head=Head.NEW, frozen_layers=2), training=sgd
-        ),
-        "new, later": session(
-            data=three,
-            model=saved("backbone", head=Head.NEW, fine_tune_from_epoch=2),
-            training=sgd,
-        ),
-        "kept, later": session(
-            data=digits,
-            model=saved(
-                "classifier",
-                frozen_layers=1,
-                fine_tune_from_epoch=2,
-                fine_tune_learning_rate=1e-3,
-            ),
-            training=adam,
-        ),
-        "values": session(data=values, model=saved("values"), training=sgd, **ALONE),
-        "mixed": session(data=digits, model=saved("mixed"), training=adam, **ALONE),
-        "whole numbers": session(data=digits, model=saved("counting"), training=adam, **ALONE),
+        "kept": session(data=DIGITS, model=saved("classifier"), training=ADAM),
+        "new, later": session(data=three, model=later, training=SGD),
+        "values": session(data=values, model=saved("values"), training=SGD, **ALONE),
+        "mixed": session(data=DIGITS, model=saved("mixed"), training=ADAM, **ALONE),
+        "whole numbers": session(data=DIGITS, model=saved("counting"), training=ADAM, **ALONE),
     }
-    everything = InferenceSettings(batch_size=64, examples="all")
     inferred = (
-        ("kept", "evaluate", digits, everything),
-        ("new on a backbone", "evaluate", three, everything),
-        ("values", "evaluate", values, everything),
+        ("kept", "evaluate", DIGITS, EVERYTHING),
+        ("values", "evaluate", values, EVERYTHING),
     )
     assert_same_sessions(tmp_path, trained, inferred)
 
@@ -118,23 +126,22 @@ def test_that_a_script_makes_features_of_texts_and_tables_as_the_saved_model_kno
     for name, lines in tables.items():
         (tmp_path / f"{name}.csv").write_text("\n".join(lines))
     new = {"head": Head.NEW, "frozen_layers": "base"}
-    sgd = trained_with(1e-2)
     trained = {
         "texts": session(
             data=TextData(path=f"{tmp_path}/moods.csv", length=4, validation_fraction=0.2),
             model=SavedModel(path=words),
-            training=trained_with(3e-3, optimizer=Optimizer.ADAM),
+            training=ADAM,
         ),
         "other texts": session(
             data=TextData(path=f"{tmp_path}/train", test_path=f"{tmp_path}/test"),
             model=SavedModel(path=words, **new),
-            training=sgd,
+            training=SGD,
             **ALONE,
         ),
         "rows": session(
             data=TableData(path=f"{tmp_path}/prices.csv", validation_fraction=0.2),
             model=SavedModel(path=columns, frozen_layers=1),
-            training=sgd,
+            training=SGD,
         ),
         "other rows": session(
             data=TableData(
@@ -143,7 +150,7 @@ def test_that_a_script_makes_features_of_texts_and_tables_as_the_saved_model_kno
                 missing="drop",
             ),
             model=SavedModel(path=columns, head=Head.NEW, fine_tune_from_epoch=2),
-            training=sgd,
+            training=SGD,
             **ALONE,
         ),
     }

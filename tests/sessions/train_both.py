@@ -34,6 +34,10 @@ from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.start_up import read_split, reading_for
 from gpupanel.trainer.started_run import read_started_run
 
+AS_WRITTEN = {"disable_meta_optimizer": True}
+"""Graphs are not rewritten before they are first run, which takes a sixth of the time of so short a
+training; ``tests/e2e/test_terminal.py`` has a run and a script whose graphs are."""
+
 
 def carry_out(layout: RunLayout) -> None:
     """What the training process does once its devices are configured."""
@@ -64,7 +68,7 @@ def carry_out_script(script: Path) -> None:
 def ended(work: Callable[[], None]) -> dict[str, object]:
     printed, error = io.StringIO(), None
     # A script begins as a process of its own would.
-    tf.config.optimizer.set_experimental_options({"arithmetic_optimization": True})
+    tf.config.optimizer.set_experimental_options({"arithmetic_optimization": True, **AS_WRITTEN})
     try:
         with contextlib.redirect_stdout(printed):
             work()
@@ -72,7 +76,7 @@ def ended(work: Callable[[], None]) -> dict[str, object]:
         error = f"{raised.problems[0].code}: {raised.problems[0].message}"
     except BaseException:  # noqa: BLE001 - a script may also leave by SystemExit
         error = traceback.format_exc()
-    keras.backend.clear_session()
+    keras.backend.clear_session(free_memory=False)  # searching for cycles takes a tenth of all
     return {"error": error, "printed": printed.getvalue()}
 
 

@@ -100,6 +100,7 @@ def test_that_the_time_limits_signal_suspends_the_run_and_that_the_job_continues
         assert np.array_equal(values, expected[name]), name
 
 
+@pytest.mark.slow
 def test_that_scancel_stops_the_run_which_saves(cluster: SlurmCluster, tmp_path: Path) -> None:
     job = Job(cluster, parse_profile(ENDLESS), tmp_path)
     job.until_it_steps()

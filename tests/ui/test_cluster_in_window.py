@@ -368,6 +368,7 @@ def real(tmp_path: Path) -> Iterator[RealCluster]:
         yield raylets
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_that_a_run_on_two_raylets_is_started_shown_and_ends_in_the_window(
     qtbot, tmp_path, runs_dir, real

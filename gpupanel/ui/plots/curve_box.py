@@ -22,7 +22,7 @@ class CurveBox(pg.ViewBox):  # type: ignore[misc]  # pyqtgraph has no types
     """The chosen part of the axis at the bottom, and of the values or ``None``: pairs of float."""
 
     def __init__(self, *, has_free_values: bool) -> None:
-        super().__init__()
+        super().__init__(enableMenu=False)
         self._has_free_values = has_free_values
         self.setMouseEnabled(x=True, y=False)
 

@@ -57,7 +57,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     ) -> None:
         axes = {"bottom": bottom_axis(AxisKind.TIME), "left": ValueAxis("left")}
         box = CurveBox(has_free_values=value_range is None)
-        super().__init__(parent, viewBox=box, axisItems=axes)
+        super().__init__(parent, viewBox=box, axisItems=axes, enableMenu=False)
         self._has_bottom_labels = has_bottom_labels
         self._fixed, self._bounds = value_range, bounds
         self._shown: tuple[float, float] | None = None
@@ -283,7 +283,6 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     def _dress(self) -> None:
         item = self.getPlotItem()
         item.hideButtons()
-        item.setMenuEnabled(False)
         item.setContentsMargins(0, 8, 12, 0)
         self._box.disableAutoRange()
         self._box.setDefaultPadding(0.0)

@@ -142,6 +142,7 @@ def test_that_a_network_that_cannot_be_entered_is_reported(runs_dir: Path) -> No
     assert "(Invalid argument)" in last.problem.message
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_that_workers_download_once_and_train_in_a_network_of_their_own(
     runs_dir: Path, keras_home: Path, server: _Server

@@ -58,7 +58,6 @@ ALIKE: dict[str, Profile] = {
 TWO: dict[str, tuple[str, Sequence[int]]] = {
     "sgd, 48 + 16": ("sgd", [48, 16]),
     "sgd, 64 + 0": ("sgd", [64, 0]),
-    "accumulated, 60 + 4": ("accumulated", [60, 4]),
     "compiled, 48 + 16": ("compiled", [48, 16]),
     "normed, 48 + 16": ("normed", [48, 16]),
 }
@@ -68,6 +67,7 @@ THREE: dict[str, tuple[str, Sequence[int]]] = {
 OTHER_TWO: dict[str, tuple[str, Sequence[int]]] = {
     "sgd, 32 + 32": ("sgd", [32, 32]),
     "adam, 48 + 16": ("adam", [48, 16]),
+    "accumulated, 60 + 4": ("accumulated", [60, 4]),
 }
 OTHER_THREE: dict[str, tuple[str, Sequence[int]]] = {
     "sgd, 22 + 21 + 21": ("sgd", [22, 21, 21]),

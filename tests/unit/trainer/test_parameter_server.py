@@ -117,6 +117,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RunLayo
         sys.executable,
         str(Path(__file__).with_name("train_several.py")),
         *(str(layout.root) for layout in layouts.values()),
+        "--as-written",
         f"--evaluated={layouts['frozen'].root}",
         f"--evaluated={layouts['tested'].root}",
     ]

@@ -90,7 +90,10 @@ def kill_within_an_epoch(trainer: Trainer) -> None:
     trainer.process.wait()
 
 
-@pytest.mark.parametrize("name", SHARES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name == "mirrored" else pytest.mark.slow) for name in SHARES],
+)
 def test_that_a_run_killed_within_an_epoch_reaches_the_same_bits(
     undisturbed: dict[str, RunLayout],
     tmp_path: Path,

@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from gpupanel.domain.data import DataSettings, DigitsData, NpzData, TableData, Target, TextData
 from gpupanel.domain.model import Head, MlpModel, SavedModel, TabularModel, TransformerModel
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from tests.unit.trainer.conftest import MakeRun, StartTrainer
@@ -40,6 +42,13 @@ SPLITS = {
     "mirrored, 40 + 20 + 4": (TO_ONE_DEVICE, [40, 20, 4]),
     "central storage, 60 + 4": (CENTRAL, [60, 4]),
 }
+FEW = [("kept", "mirrored, 48 + 16"), ("new", "central storage, 60 + 4")]
+FURTHER = [
+    (head, split)
+    for head in ("kept", "new")
+    for split in SPLITS
+    if split != "one device" and (head, split) not in FEW
+]
 
 
 def config(path: Path) -> dict[str, Any]:
@@ -144,11 +153,8 @@ def runs(
     of_values = NpzData(path=str(values), predicts=Target.VALUES, validation_fraction=0.2)
     kept = SavedModel(path=str(first["digits"].model))
     new = kept.model_copy(update={"head": Head.NEW})
-    plans = {
-        f"{name}, {split}": (profile(SGD, strategy, model=model, data=data), shares)
-        for name, model, data in (("kept", kept, DIGITS), ("new", new, three))
-        for split, (strategy, shares) in SPLITS.items()
-    }
+    models = {"kept": (kept, DIGITS), "new": (new, three)}
+    plans = divided(models, [*((head, "one device") for head in models), *FEW])
     frozen = new.model_copy(update={"frozen_layers": "base"})
     last_two = kept.model_copy(update={"frozen_layers": 2})
     plans["frozen"] = profile(SGD, model=frozen, data=three), [64]
@@ -170,12 +176,41 @@ def runs(
     )
 
 
-@pytest.mark.parametrize("head", ["kept", "new"])
-@pytest.mark.parametrize("split", [split for split in SPLITS if split != "one device"])
+def divided(
+    models: Mapping[str, tuple[SavedModel, DataSettings]], asked: Sequence[tuple[str, str]]
+) -> dict[str, tuple[Profile, Sequence[int]]]:
+    """A training of each of these models, divided so."""
+    found: dict[str, tuple[Profile, Sequence[int]]] = {}
+    for head, split in asked:
+        (model, data), (strategy, shares) = models[head], SPLITS[split]
+        found[f"{head}, {split}"] = profile(SGD, strategy, model=model, data=data), shares
+    return found
+
+
+@pytest.mark.parametrize(("head", "split"), FEW)
 def test_that_any_split_gives_the_weights_and_metrics_of_one_device(
     runs: dict[str, RunLayout], head: str, split: str
 ) -> None:
-    one_device, other = runs[f"{head}, one device"], runs[f"{head}, {split}"]
+    assert_alike(runs[f"{head}, one device"], runs[f"{head}, {split}"])
+
+
+@pytest.mark.slow
+def test_that_further_splits_give_the_weights_and_metrics_of_one_device(
+    runs: dict[str, RunLayout],
+    first: dict[str, RunLayout],
+    digits_of_three: Path,
+    make_run: MakeRun,
+    tmp_path: Path,
+) -> None:
+    kept = SavedModel(path=str(first["digits"].model))
+    three = NpzData(path=str(digits_of_three), validation_fraction=0.2)
+    models = {"kept": (kept, DIGITS), "new": (kept.model_copy(update={"head": Head.NEW}), three)}
+    further = train_all(tmp_path, make_run, divided(models, FURTHER))
+    for head, split in FURTHER:
+        assert_alike(runs[f"{head}, one device"], further[f"{head}, {split}"])
+
+
+def assert_alike(one_device: RunLayout, other: RunLayout) -> None:
     assert furthest(one_device, other, "model/") < 1e-5
     expected = last_metrics(one_device).model_dump(exclude_none=True)
     assert last_metrics(other).model_dump(exclude_none=True) == pytest.approx(expected, rel=1e-5)

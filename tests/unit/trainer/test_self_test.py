@@ -124,6 +124,7 @@ def test_that_a_sum_that_is_no_number_is_caught() -> None:
     assert first.fix.changes[0].value == AllReduce.HIERARCHICAL_COPY
 
 
+@pytest.mark.slow
 def test_that_a_sum_that_never_answers_is_ended_and_the_others_are_tested(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -141,7 +142,7 @@ def test_that_a_sum_that_never_answers_is_ended_and_the_others_are_tested(
 
 
 def test_that_a_sum_that_kills_its_process_is_named_and_the_others_are_tested() -> None:
-    found = examined("die", "HierarchicalCopyAllReduce")
+    found = examined_forked("die", "HierarchicalCopyAllReduce")
     dead = of_sums(found, AllReduce.HIERARCHICAL_COPY)
     assert dead.result is CaseResult.DIED
     assert "signal 11" in dead.detail

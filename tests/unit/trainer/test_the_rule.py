@@ -95,29 +95,22 @@ COMPARED_WITH = (
     "not clipped",
 )
 CHOSEN = (
-    "sgd, mirrored",
     "sgd, mirrored, 60 + 4",
-    "sgd, mirrored, 64 + 0",
     "sgd, mirrored, 40 + 20 + 4",
-    "sgd, central storage, 60 + 4",
     "adam, mirrored, 60 + 4",
-    "adam, central storage",
-    "sgd, one device, accumulated",
-    "sgd, mirrored, 60 + 4, accumulated",
     "sgd, mirrored, 64 + 0, accumulated",
     "sgd, central storage, 60 + 4, accumulated",
     "adam, mirrored, 30 + 20 + 10 + 4, accumulated",
     "adam, central storage, 40 + 20 + 4, accumulated",
-    "averaged, mirrored, 60 + 4",
     "averaged, central storage, 40 + 20 + 4, accumulated",
     "lion, mirrored, 60 + 4",
     "softened, mirrored, 60 + 4, accumulated",
-    "cosine, mirrored, 60 + 4",
     "cosine, central storage, 60 + 4",
     "plateau, mirrored, 30 + 20 + 10 + 4",
-    *(f"sgd, {split}, compiled" for split in COMPILED),
+    "sgd, mirrored, 60 + 4, compiled",
 )
 OTHERS = tuple(name for name in plans() if name not in COMPARED_WITH + CHOSEN)
+"""For ``make test-slow``."""
 
 
 @pytest.fixture(scope="module")

@@ -42,10 +42,10 @@ SGD = changed(learning_rate=0.02, clip_norm=0.5, epochs=1)
 ACCUMULATED = "accumulated, mirrored, 60 + 4"
 ALONE = [(model, "one device") for model in MODELS]
 FEW = [
-    *((model, "mirrored, 60 + 4") for model in MODELS),
-    ("table", "mirrored, 40 + 20 + 4"),
-    ("table", "central storage, 60 + 4"),
+    ("resnet", "mirrored, 60 + 4"),
     ("transformer", ACCUMULATED),
+    ("table", "central storage, 60 + 4"),
+    ("normalised table", "mirrored, 60 + 4"),
 ]
 FURTHER = [
     (model, split)

@@ -44,9 +44,7 @@ SPLITS = {
 }
 ALONE = [f"{optimizer}, one device" for optimizer in ("sgd", "adam")]
 CHOSEN = (
-    "sgd, mirrored, 60 + 4",
     "sgd, mirrored, 64 + 0, accumulated",
-    "sgd, mirrored, 40 + 20 + 4, accumulated",
     "sgd, central storage, 60 + 4",
     "adam, mirrored, 60 + 4",
 )

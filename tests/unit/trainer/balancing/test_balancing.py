@@ -39,7 +39,7 @@ def profile(model: MlpModel, *, balanced: bool, accumulation_steps: int = 1) -> 
     )
 
 
-def run_child(script: Path, *arguments: Path) -> str:
+def run_child(script: Path, *arguments: Path | str) -> str:
     done = run_forked(
         [sys.executable, str(script), *map(str, arguments)],
         env={
@@ -116,7 +116,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict
     }
     layouts = {name: make_run(root / name, *plan) for name, plan in plans.items()}
     script = Path(__file__).parents[1] / "train_several.py"
-    run_child(script, *(layout.root for layout in layouts.values()))
+    run_child(script, *(layout.root for layout in layouts.values()), "--as-written")
     return layouts
 
 

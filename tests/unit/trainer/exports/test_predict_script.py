@@ -18,6 +18,13 @@ MOST = 2e-6
 FORMATS = ("keras", "savedmodel", "tflite")
 
 
+def formats(chosen: str) -> list[Any]:
+    """The chosen one, and the others for ``make test-slow``."""
+    return [
+        pytest.param(form, marks=() if form == chosen else pytest.mark.slow) for form in FORMATS
+    ]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("exports")
@@ -77,7 +84,7 @@ def test_that_images_get_the_classes_that_the_model_gives_them(
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", formats("savedmodel"))
 def test_that_rows_of_a_table_get_the_classes_that_the_model_gives_them(
     folder: Path, expected: dict[str, Any], form: str
 ) -> None:
@@ -88,7 +95,7 @@ def test_that_rows_of_a_table_get_the_classes_that_the_model_gives_them(
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", formats("keras"))
 def test_that_rows_with_commas_and_days_as_germans_write_them_get_their_values(
     folder: Path, expected: dict[str, Any], form: str
 ) -> None:
@@ -98,7 +105,7 @@ def test_that_rows_with_commas_and_days_as_germans_write_them_get_their_values(
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", formats("tflite"))
 def test_that_texts_get_the_classes_that_the_model_gives_them(
     folder: Path, expected: dict[str, Any], form: str
 ) -> None:
