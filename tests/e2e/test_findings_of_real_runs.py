@@ -1,7 +1,7 @@
 """Why a real training is slow: each reason is provoked here, and found by its supervisor.
 
-Once each in ``make test``, with shorter windows; twenty times each, and twenty runs that nothing
-holds up, as slow ones with those of the product.
+Four of them once each in ``make test``, with shorter windows; twenty times each, and twenty runs
+that nothing holds up, as slow ones with those of the product.
 """
 
 import os
@@ -168,6 +168,9 @@ REASONS = {
 }
 
 
+WHOLE_MACHINE = ("gradient exchange", "busy neighbour")
+
+
 def launch(reason: Reason, folder: Path) -> RunLayout:
     folder.mkdir(exist_ok=True)
     (folder / "data.py").write_text(reason.data)
@@ -240,7 +243,14 @@ def short_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finding_context, "SETTLED_S", 2.0)
 
 
-@pytest.mark.parametrize("name", REASONS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        # Others keep both cores busy, also those of the tests beside.
+        pytest.param(name, marks=pytest.mark.slow if name in WHOLE_MACHINE else ())
+        for name in REASONS
+    ],
+)
 @pytest.mark.usefixtures("short_windows")
 def test_that_a_reason_that_is_provoked_is_found(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

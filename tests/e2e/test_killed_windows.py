@@ -323,6 +323,7 @@ def go_through_deaths(
     see_it_end(run, seen)
 
 
+@pytest.mark.slow
 def test_that_a_run_goes_on_whenever_its_windows_are_killed_and_the_next_one_shows_all_of_it(
     windows: Windows, open_seen: Callable[[], SeenWindow], tmp_path: Path
 ) -> None:
