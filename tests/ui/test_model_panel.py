@@ -39,9 +39,8 @@ def _list(panel: ModelPanel, name: str) -> NumberListEdit:
 
 
 def _retype(qtbot: QtBot, edit: NumberListEdit, text: str) -> None:
-    field = edit.findChild(QLineEdit)
-    field.selectAll()
-    qtbot.keyClicks(field, text)
+    edit.selectAll()
+    qtbot.keyClicks(edit, text)
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
