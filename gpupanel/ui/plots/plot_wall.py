@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.ui import device_colors, formatting, theme
+from gpupanel.ui.plots import run_plots
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale, StepScale
 from gpupanel.ui.plots.curve import Best, Curve, Marks
@@ -31,7 +32,6 @@ _WIDEST_RATE = "9,999,999 ex/s"
 _WIDEST_MEMORY = "1,023.9 GiB"
 _METRIC_TITLES = {"accuracy": "Accuracy, %", "mean_absolute_error": "Mean absolute error"}
 
-_NO_STEP = "No steps recorded"
 _FEET = {
     AxisKind.STEP: "Over steps.",
     AxisKind.EPOCH: "Over epochs.",
@@ -76,76 +76,14 @@ class PlotWall(QWidget):
         self._chosen_range = (0.0, 10.0)
         self._pointer_s: float | None = None
         self._metric_name: str | None = None
-        nothing_below = (0.0, float("inf"))
-        self.loss_plot = TimePlot(
-            "loss_plot",
-            "Loss",
-            "Mean loss over the examples of each step; a dot for each validation, a ring around "
-            "the best one. Triangles at the bottom are checkpoints, a dashed line is where the run "
-            "was resumed: the time between is left out. Triangles at the top are where something "
-            "began to hold the training up.",
-            bounds=nothing_below,
-            empty_note=_NO_STEP,
-            can_be_log=True,
-            has_readout=True,
-        )
-        self.metric_plot = TimePlot(
-            "metric_plot",
-            "Accuracy, %",
-            "Fraction of examples classified correctly; a dot for each validation, a ring around "
-            "the best one.",
-            empty_note=_NO_STEP,
-            has_readout=True,
-        )
-        self.utilization_plot = TimePlot(
-            "utilization_plot",
-            "Utilization, %",
-            "Percent of the last moment in which some kernel ran: not how full a GPU is.",
-            value_range=(0.0, 100.0),
-            has_readout=True,
-        )
-        self.memory_plot = TimePlot(
-            "memory_plot",
-            "Memory, %",
-            "Percent of each device's memory in use by all processes.",
-            value_range=(0.0, 100.0),
-            has_readout=True,
-        )
-        self.rate_plot = TimePlot(
-            "rate_plot",
-            "Examples/s",
-            "Examples per second. Training only: validation and start-up are not counted.",
-            bounds=nothing_below,
-            empty_note=_NO_STEP,
-            has_readout=True,
-        )
-        self.learning_rate_plot = TimePlot(
-            "learning_rate_plot",
-            "Learning rate",
-            "Of the last update of each report, as the schedule has it.",
-            bounds=nothing_below,
-            empty_note=_NO_STEP,
-            can_be_log=True,
-            has_readout=True,
-        )
-        self.gradient_plot = TimePlot(
-            "gradient_norm_plot",
-            "Gradient norm",
-            "Global norm of the gradient of the whole batch before it is clipped: mean over the "
-            "steps of each report.",
-            bounds=nothing_below,
-            empty_note="No gradient norms recorded",
-            can_be_log=True,
-            has_readout=True,
-        )
-        self.waiting_plot = TimePlot(
-            "waiting_plot",
-            "Waiting for data, %",
-            "Percent of the last ten seconds of training in which steps waited for examples.",
-            bounds=(0.0, 100.0),
-            empty_note=_NO_STEP,
-            has_readout=True,
-        )
+        self.loss_plot = run_plots.loss_plot()
+        self.metric_plot = run_plots.metric_plot()
+        self.utilization_plot = run_plots.utilization_plot()
+        self.memory_plot = run_plots.memory_plot()
+        self.rate_plot = run_plots.rate_plot()
+        self.learning_rate_plot = run_plots.learning_rate_plot()
+        self.gradient_plot = run_plots.gradient_plot()
+        self.waiting_plot = run_plots.waiting_plot()
         self.time_plot = TimeBand()
         self.time_plot.deviceChosen.connect(self.redraw)
         self._further: tuple[TimePlot, ...] = ()

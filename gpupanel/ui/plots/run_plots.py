@@ -1,0 +1,113 @@
+"""Each plot of a run: its title, what it says of itself, its bounds, and its words while empty."""
+
+from typing import Final
+
+from gpupanel.ui.plots.time_plot import TimePlot
+
+_NOTHING_BELOW: Final = (0.0, float("inf"))
+_PERCENT: Final = (0.0, 100.0)
+_NO_STEP: Final = "No steps recorded"
+_NO_READING: Final = "No readings recorded"
+
+
+def loss_plot() -> TimePlot:
+    """Losses of steps and validations, with checkpoints, resumptions and findings."""
+    return TimePlot(
+        "loss_plot",
+        "Loss",
+        "Mean loss over the examples of each step; a dot for each validation, a ring around "
+        "the best one. Triangles at the bottom are checkpoints, a dashed line is where the run "
+        "was resumed: the time between is left out. Triangles at the top are where something "
+        "began to hold the training up.",
+        bounds=_NOTHING_BELOW,
+        empty_note=_NO_STEP,
+        can_be_log=True,
+        has_readout=True,
+    )
+
+
+def metric_plot() -> TimePlot:
+    """The measure beside the loss; who shows it gives its title."""
+    return TimePlot(
+        "metric_plot",
+        "Accuracy, %",
+        "Fraction of examples classified correctly; a dot for each validation, a ring around "
+        "the best one.",
+        empty_note=_NO_STEP,
+        has_readout=True,
+    )
+
+
+def utilization_plot() -> TimePlot:
+    """How busy each device was."""
+    return TimePlot(
+        "utilization_plot",
+        "Utilization, %",
+        "Percent of the last moment in which some kernel ran: not how full a GPU is.",
+        value_range=_PERCENT,
+        empty_note=_NO_READING,
+        has_readout=True,
+    )
+
+
+def memory_plot() -> TimePlot:
+    """How full each device's memory was."""
+    return TimePlot(
+        "memory_plot",
+        "Memory, %",
+        "Percent of each device's memory in use by all processes.",
+        value_range=_PERCENT,
+        empty_note=_NO_READING,
+        has_readout=True,
+    )
+
+
+def rate_plot() -> TimePlot:
+    """Examples a second."""
+    return TimePlot(
+        "rate_plot",
+        "Examples/s",
+        "Examples per second. Training only: validation and start-up are not counted.",
+        bounds=_NOTHING_BELOW,
+        empty_note=_NO_STEP,
+        has_readout=True,
+    )
+
+
+def learning_rate_plot() -> TimePlot:
+    """The learning rate of each step."""
+    return TimePlot(
+        "learning_rate_plot",
+        "Learning rate",
+        "Of the last update of each report, as the schedule has it.",
+        bounds=_NOTHING_BELOW,
+        empty_note=_NO_STEP,
+        can_be_log=True,
+        has_readout=True,
+    )
+
+
+def gradient_plot() -> TimePlot:
+    """The norm of each gradient."""
+    return TimePlot(
+        "gradient_norm_plot",
+        "Gradient norm",
+        "Global norm of the gradient of the whole batch before it is clipped: mean over the "
+        "steps of each report.",
+        bounds=_NOTHING_BELOW,
+        empty_note="No gradient norms recorded",
+        can_be_log=True,
+        has_readout=True,
+    )
+
+
+def waiting_plot() -> TimePlot:
+    """How long steps waited for examples."""
+    return TimePlot(
+        "waiting_plot",
+        "Waiting for data, %",
+        "Percent of the last ten seconds of training in which steps waited for examples.",
+        bounds=_PERCENT,
+        empty_note=_NO_STEP,
+        has_readout=True,
+    )
