@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pydantic import ValidationError
 from PySide6.QtCore import QSettings
 
-from gpupanel.ui.panels.runs_panel.table import ColumnChoices
+from gpupanel.ui.panels.runs_panel.column_choices import ColumnChoices
 from gpupanel.ui.window_settings import WindowSettings
 
 _FOLDS = "devices/open"

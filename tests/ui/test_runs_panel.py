@@ -13,8 +13,8 @@ from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunProgress, RunSummary
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.runs_panel import RunsPanel
+from gpupanel.ui.panels.runs_panel.column_choices import ColumnChoices
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS, run_tip
-from gpupanel.ui.panels.runs_panel.table import ColumnChoices
 from gpupanel.ui.remembered import remember_columns, remembered_columns
 from gpupanel.ui.widgets.labels import EmptyState
 

@@ -28,9 +28,10 @@ from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.inputs.input import quoted
 from gpupanel.ui.panels.runs_panel.actions import RunListActions, action, with_baseline
+from gpupanel.ui.panels.runs_panel.column_choices import ColumnChoices
 from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
 from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
-from gpupanel.ui.panels.runs_panel.table import ColumnChoices, RunsTable
+from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
 from gpupanel.ui.widgets.flow_layout import FlowLayout

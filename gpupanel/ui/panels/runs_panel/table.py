@@ -1,16 +1,17 @@
 """The table of runs: its columns, what is chosen in it, and that nothing in it jumps."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
+from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QWidget
 from typing_extensions import override
 
-from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.ui.panels.runs_panel.column_choices import ColumnChoices
+from gpupanel.ui.panels.runs_panel.column_widths import ColumnWidths
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS, SHOWN_WHERE_ANY, STARTED
 from gpupanel.ui.panels.runs_panel.run_rows import (
     Arrangement,
@@ -32,18 +33,13 @@ from gpupanel.ui.panels.runs_panel.setting_columns import (
     is_setting,
     is_single,
 )
+from gpupanel.ui.panels.runs_panel.table_menus import ColumnMenu, GroupMenu
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.table_model import Column
 from gpupanel.ui.widgets.table_view import TableView
-from gpupanel.ui.widgets.tips import wrapped
 
 _ROW_HEIGHT = 4 * GRID
-_WIDEST = 34 * GRID
-"""Of a column that fits its texts; a person may draw it wider."""
-_CELL_MARGINS = 3 * GRID
 _NAME = 0
-_MOST_OFFERED = 12
-"""Settings that a menu lists; all others are grouped by the menu of their column's title."""
 _AXES_OF_WORDS = ("strategy", "devices", "outcome", "tags")
 """Columns of words that a few values are enough for."""
 _FOLDING: dict[int, bool | None] = {
@@ -54,30 +50,6 @@ _FOLDING: dict[int, bool | None] = {
     Qt.Key.Key_Space: None,
 }
 """What keys make of the title of a group: folded, unfolded, or what it is not."""
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnChoices:
-    """How a person wants the table.
-
-    Attributes:
-        shown: Which are shown against what is usual, or hidden, by their keys.
-        widths: In pixels, of those that were drawn wider or narrower by hand.
-        sorted_by: The key of the column that the rows are sorted by.
-        order: The keys of the columns from left to right, hidden ones too; empty: as usual.
-        grouped_by: The key of the column that the runs are grouped by; empty: none.
-        figure: What the titles of groups show of numbers: a :class:`Figure`.
-        baseline: The name of the run that stands first; empty: none.
-    """
-
-    shown: dict[str, bool]
-    widths: dict[str, int]
-    sorted_by: str = "started"
-    descending: bool = True
-    order: tuple[str, ...] = ()
-    grouped_by: str = ""
-    figure: str = Figure.MEAN.value
-    baseline: str = ""
 
 
 class RunsTable(TableView[RunRow]):
@@ -104,12 +76,9 @@ class RunsTable(TableView[RunRow]):
         self._arrangement = Arrangement()
         super().__init__(content, "runs_table", "Runs", _ROW_HEIGHT, parent)
         self._single = SettingColumns()
-        self._drawn: dict[str, int] = {}
+        self._widths = ColumnWidths()
         self._shown: dict[str, bool] = {}
         self._order: tuple[str, ...] = ()
-        self._fitting: dict[str, int] = {}
-        self._measured: dict[str, RunSummary] = {}
-        self._fitted: set[str] = set()
         self._is_fitting = False
         self._dress()
         self._prepare_header()
@@ -132,7 +101,7 @@ class RunsTable(TableView[RunRow]):
     def set_settings(self, settings: Mapping[str, RunSettings]) -> None:
         """What the runs were started with, by the names of their directories."""
         self._single.set_settings(settings)
-        self._fitted.clear()
+        self._widths.forget()
         self._rebuild()
 
     @property
@@ -164,7 +133,7 @@ class RunsTable(TableView[RunRow]):
         """Pin the run of that name above all others; empty: none any more."""
         self._arrangement = replace(self._arrangement, baseline=name)
         self._find_baseline()
-        self._fitted.discard(COLUMNS[_NAME].key)
+        self._widths.forget(COLUMNS[_NAME].key)
         self._arrange()
         self.columnsChanged.emit()
 
@@ -187,27 +156,12 @@ class RunsTable(TableView[RunRow]):
         self._arrange()
         self.columnsChanged.emit()
 
-    def group_menu(self, parent: QWidget) -> QMenu:
+    def group_menu(self, parent: QWidget) -> GroupMenu:
         """What runs can be grouped by, and what titles of groups show."""
-        menu = QMenu(parent)
-        menu.setObjectName("group_menu")
-        by, figures = QActionGroup(menu), QActionGroup(menu)
         shown, hidden = self.offers()
-        differing = [offer for offer in hidden if offer.what == DIFFERS][:_MOST_OFFERED]
-        for key, title in (("", "No groups"), *((each.key, each.title) for each in shown[1:])):
-            self._add_choice(menu, by, key, title, is_chosen=key == self._grouped_by)
-        if differing:
-            menu.addSection("Settings that differ")
-        for offer in differing:
-            is_chosen = offer.key == self._grouped_by
-            self._add_choice(menu, by, offer.key, offer.title, is_chosen=is_chosen)
-        menu.addSection("Groups show")
-        for figure in Figure:
-            is_chosen = figure is self._arrangement.figure
-            title = f"The {figure.value} of each column"
-            self._add_choice(menu, figures, figure.value, title, is_chosen=is_chosen)
-        by.triggered.connect(self._on_group_chosen)
-        figures.triggered.connect(self._on_figure_chosen)
+        menu = GroupMenu(shown, hidden, self._grouped_by, self._arrangement.figure, parent)
+        menu.groupChosen.connect(self.group_by)
+        menu.figureChosen.connect(self.show_figure)
         return menu
 
     @override
@@ -220,23 +174,6 @@ class RunsTable(TableView[RunRow]):
                 self._toggle_group(index)
             return
         super().keyPressEvent(event)
-
-    def _add_choice(
-        self, menu: QMenu, group: QActionGroup, data: str, title: str, *, is_chosen: bool
-    ) -> None:
-        action = menu.addAction(visible_line(title))
-        action.setActionGroup(group)
-        action.setCheckable(True)
-        action.setChecked(is_chosen)
-        action.setData(data)
-
-    @Slot(QAction)
-    def _on_group_chosen(self, action: QAction) -> None:
-        self.group_by(str(action.data()))
-
-    @Slot(QAction)
-    def _on_figure_chosen(self, action: QAction) -> None:
-        self.show_figure(Figure(action.data()))
 
     @Slot(QModelIndex)
     def _toggle_group(self, index: QModelIndex) -> None:
@@ -259,7 +196,7 @@ class RunsTable(TableView[RunRow]):
         header = self.horizontalHeader()
         return ColumnChoices(
             dict(self._shown),
-            dict(self._drawn),
+            dict(self._widths.drawn),
             self.content.columns[header.sortIndicatorSection()].key,
             header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder,
             self._order,
@@ -276,7 +213,7 @@ class RunsTable(TableView[RunRow]):
             return key in keys or self._single.column(key) is not None
 
         self._shown = {key: shown for key, shown in choices.shown.items() if is_known(key)}
-        self._drawn = {key: width for key, width in choices.widths.items() if is_known(key)}
+        self._widths.drawn = {key: width for key, width in choices.widths.items() if is_known(key)}
         self._order = tuple(dict.fromkeys(key for key in choices.order if is_known(key)))
         self._grouped_by = choices.grouped_by if is_known(choices.grouped_by) else ""
         figures = {figure.value: figure for figure in Figure}
@@ -323,36 +260,19 @@ class RunsTable(TableView[RunRow]):
         self._rebuild()
         self.columnsChanged.emit()
 
-    def column_menu(self, parent: QWidget, at: int | None = None) -> QMenu:
+    def column_menu(self, parent: QWidget, at: int | None = None) -> ColumnMenu:
         """A menu in which columns are shown and hidden; the name is always shown.
 
         Args:
             parent: Owns it.
             at: The place of the column that it was opened on.
         """
-        menu = QMenu(parent)
-        menu.setObjectName("column_menu")
-        if at is not None and at != _NAME:
-            column = self.content.columns[at]
-            hide = menu.addAction(f"&Hide {visible_line(column.title)}")
-            hide.setObjectName("column_hide")
-            hide.setData(column.key)
-            group = menu.addAction(f"&Group by {visible_line(column.title)}")
-            group.setObjectName("column_group")
-            group.triggered.connect(lambda: self.group_by(column.key))
-        more = menu.addAction("&All settings and metrics…")
-        more.setObjectName("column_more")
-        more.triggered.connect(self.chooserRequested)
-        menu.addSeparator()
-        for place, column in enumerate(self.content.columns):
-            action = menu.addAction(visible_line(column.title))
-            action.setCheckable(True)
-            action.setChecked(not self.isColumnHidden(place))
-            action.setEnabled(place != _NAME)
-            action.setToolTip(wrapped(column.tip))
-            action.setData(column.key)
-        menu.setToolTipsVisible(True)
-        menu.triggered.connect(self._on_column_toggled)
+        columns = self.content.columns
+        shown = [(each, not self.isColumnHidden(place)) for place, each in enumerate(columns)]
+        menu = ColumnMenu(shown, columns[at] if at else None, parent)
+        menu.columnToggled.connect(self._on_column_toggled)
+        menu.groupChosen.connect(self.group_by)
+        menu.chooserRequested.connect(self.chooserRequested)
         return menu
 
     def _dress(self) -> None:
@@ -458,32 +378,23 @@ class RunsTable(TableView[RunRow]):
             self._show_columns()
 
     def _fit_columns(self) -> None:
-        """Each column as wide as its widest text ever was, unless it was drawn by hand."""
-        runs = self._runs
-        titles = [row.title for row in self.content.rows if isinstance(row, RunGroup)]
-        new = [run for run in runs if self._measured.get(run.name) is not run]
-        self._measured = {run.name: run for run in runs}
-        header = self.horizontalHeader()
+        header, columns = self.horizontalHeader(), self.content.columns
+        shown = [place for place in range(len(columns)) if not self.isColumnHidden(place)]
+        bold = QFontMetrics(title_font())
+        groups = [row.title for row in self.content.rows if isinstance(row, RunGroup)]
+        least = {columns[_NAME].key: max(map(bold.horizontalAdvance, groups), default=0)}
+        widths = self._widths.fit(
+            self._runs,
+            [columns[place] for place in shown],
+            self.fontMetrics(),
+            header.fontMetrics(),
+            least,
+        )
         last = self._last_shown()
         self._is_fitting = True
-        for place, column in enumerate(self.content.columns):
-            if self.isColumnHidden(place):
-                self._fitted.discard(column.key)
-                continue
-            unseen = new if column.key in self._fitted else runs
-            self._fitted.add(column.key)
-            # Of letters of several widths the longest text is hardly ever narrower than another.
-            longest = sorted({column.text(run) for run in unseen}, key=len, reverse=True)[:3]
-            width = max((self.fontMetrics().horizontalAdvance(text) for text in longest), default=0)
-            if place == _NAME and titles:
-                bold = QFontMetrics(title_font())
-                width = max(width, *(bold.horizontalAdvance(title) for title in titles))
-            title = header.fontMetrics().horizontalAdvance(column.title) + 2 * GRID
-            fitting = max(min(width, _WIDEST), title, self._fitting.get(column.key, 0))
-            self._fitting[column.key] = fitting
+        for place in shown:
             if place != last:
-                width = self._drawn.get(column.key, fitting + _CELL_MARGINS)
-                header.resizeSection(place, width)
+                header.resizeSection(place, widths[columns[place].key])
         self._is_fitting = False
 
     def _last_shown(self) -> int:
@@ -501,11 +412,8 @@ class RunsTable(TableView[RunRow]):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(self.horizontalHeader().mapToGlobal(place))
 
-    @Slot(QAction)
-    def _on_column_toggled(self, action: QAction) -> None:
-        if action.data() is None:
-            return
-        key, is_shown = str(action.data()), action.isChecked()
+    @Slot(str, bool)
+    def _on_column_toggled(self, key: str, is_shown: bool) -> None:
         if is_single(key) and not is_shown:
             self._shown.pop(key, None)
         else:
@@ -518,7 +426,7 @@ class RunsTable(TableView[RunRow]):
         # The last one takes what is left, however wide the window is.
         if self._is_fitting or place == self._last_shown():
             return
-        self._drawn[self.content.columns[place].key] = width
+        self._widths.drawn[self.content.columns[place].key] = width
         self.columnsChanged.emit()
 
     @Slot(int, int, int)

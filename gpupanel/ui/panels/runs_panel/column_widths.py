@@ -1,0 +1,70 @@
+"""How wide the columns of the table of runs are."""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtGui import QFontMetrics
+
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.ui.panels.runs_panel.run_rows import RunRow
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.table_model import Column
+
+_WIDEST = 34 * GRID
+"""Of a column that fits its texts; a person may draw it wider."""
+_CELL_MARGINS = 3 * GRID
+_MEASURED = 3
+"""Texts of a column: the one with most letters is hardly ever narrower than all of these."""
+
+
+class ColumnWidths:
+    """Each column is as wide as its widest text ever was, unless it was drawn by hand.
+
+    Attributes:
+        drawn: In pixels, by key, of those that were drawn.
+    """
+
+    def __init__(self) -> None:
+        self.drawn: dict[str, int] = {}
+        self._fitting: dict[str, int] = {}
+        self._measured: dict[str, RunSummary] = {}
+        self._fitted: set[str] = set()
+
+    def forget(self, key: str | None = None) -> None:
+        """Measure all texts of that column the next time; ``None``: of every column."""
+        if key is None:
+            self._fitted.clear()
+        else:
+            self._fitted.discard(key)
+
+    def fit(
+        self,
+        runs: Sequence[RunSummary],
+        shown: Sequence[Column[RunRow]],
+        texts: QFontMetrics,
+        titles: QFontMetrics,
+        least: Mapping[str, int],
+    ) -> dict[str, int]:
+        """The width of each column that is shown, in pixels, by its key.
+
+        Args:
+            runs: All of them; those that were measured before are not measured again.
+            shown: The columns.
+            texts: Measures texts of cells.
+            titles: Measures titles of columns.
+            least: Of some columns, what else has to fit, in pixels.
+        """
+        new = [run for run in runs if self._measured.get(run.name) is not run]
+        self._measured = {run.name: run for run in runs}
+        self._fitted &= {column.key for column in shown}
+        widths = {}
+        for column in shown:
+            unseen = new if column.key in self._fitted else runs
+            self._fitted.add(column.key)
+            longest = sorted({column.text(run) for run in unseen}, key=len, reverse=True)
+            width = max(map(texts.horizontalAdvance, longest[:_MEASURED]), default=0)
+            width = max(width, least.get(column.key, 0))
+            title = titles.horizontalAdvance(column.title) + 2 * GRID
+            fitting = max(min(width, _WIDEST), title, self._fitting.get(column.key, 0))
+            self._fitting[column.key] = fitting
+            widths[column.key] = self.drawn.get(column.key, fitting + _CELL_MARGINS)
+        return widths
