@@ -7,7 +7,6 @@ from gpupanel.ui.plots.time_plot import TimePlot
 _NOTHING_BELOW: Final = (0.0, float("inf"))
 _PERCENT: Final = (0.0, 100.0)
 _NO_STEP: Final = "No steps recorded"
-_NO_READING: Final = "No readings recorded"
 
 
 def loss_plot() -> TimePlot:
@@ -45,7 +44,6 @@ def utilization_plot() -> TimePlot:
         "Utilization, %",
         "Percent of the last moment in which some kernel ran: not how full a GPU is.",
         value_range=_PERCENT,
-        empty_note=_NO_READING,
         has_readout=True,
     )
 
@@ -57,7 +55,6 @@ def memory_plot() -> TimePlot:
         "Memory, %",
         "Percent of each device's memory in use by all processes.",
         value_range=_PERCENT,
-        empty_note=_NO_READING,
         has_readout=True,
     )
 
