@@ -2,6 +2,7 @@
 
 import json
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,11 @@ from gpupanel.runs.following.follower import RunFollower
 from tests.clusters import RealCluster, real_cluster
 from tests.deaths.mortal_run import saved_weights
 from tests.e2e.test_terminal import gpupanel, wait_for_event
+from tests.forked.processes import run_forked
+from tests.forked.terminal import answered, verb
 from tests.forked.terminal import gpupanel as forked
 from tests.nvml.standin import RTX_3060, RTX_4090, Standin, StandinState
+from tests.sessions.both import furthest, weights
 
 pytestmark = pytest.mark.tensorflow
 
@@ -114,30 +118,58 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> RunLayout:
     return RunLayout(root)
 
 
-def test_that_a_run_on_two_nodes_has_the_weights_of_one_device(
-    cluster: RealCluster, alone: RunLayout, tmp_path: Path, runs_dir: Path
-) -> None:
-    two = tmp_path / "two.toml"
+def trained_on_both(cluster: RealCluster, folder: Path) -> RunLayout:
+    two = folder / "two.toml"
     table = f'[cluster]\naddress = "{cluster.address}"'
     strategy = 'kind = "multi_worker"\nshares = [50, 14]'
     two.write_text(PROFILE.format(strategy=strategy, cluster=table))
     answer = gpupanel("run", two, "--json")
     assert answer.returncode == 0, answer.stderr
-    (root,) = runs_dir.iterdir()
-    layout = RunLayout(root)
+    return RunLayout(Path(json.loads(answer.stdout)["run"]))
+
+
+def test_that_a_run_on_two_nodes_has_the_weights_of_one_device(
+    cluster: RealCluster, alone: RunLayout, tmp_path: Path
+) -> None:
+    layout = trained_on_both(cluster, tmp_path)
     events = list(RunFollower(layout).poll().events)
     started = [event.name for event in events if isinstance(event, TrainerStarted)]
     assert started == ["worker 0 on alpha", "worker 1 on beta"]
     expected, found = saved_weights(alone), saved_weights(layout)
     assert expected.keys() == found.keys()
-    for name, weights in expected.items():
-        np.testing.assert_allclose(found[name], weights, rtol=1e-5, atol=1e-6, err_msg=name)
+    for name, wanted in expected.items():
+        np.testing.assert_allclose(found[name], wanted, rtol=1e-5, atol=1e-6, err_msg=name)
     lines = layout.telemetry.read_bytes().splitlines()
     keys = {each.key for each in TelemetrySample.model_validate_json(lines[-1]).readings}
     assert keys == {"cpu@alpha", "cpu@beta", RTX_4090.uuid, RTX_3060.uuid}
     assert layout.process_log(1).exists()
     # The agents are there no longer, either.
     cluster.until_no_trainer_is_left(10.0)
+
+
+@pytest.mark.slow
+def test_that_a_run_on_two_nodes_is_listed_reported_and_exported_as_any_other(
+    cluster: RealCluster, alone: RunLayout, tmp_path: Path
+) -> None:
+    layout = trained_on_both(cluster, tmp_path)
+    (listed,) = answered(verb("runs", "--json"))["runs"]
+    assert (listed["name"], listed["outcome"]) == (layout.name, "completed")
+    report = tmp_path / "report.html"
+    assert verb("export", layout.root, "-o", report).returncode == 0
+    written = report.read_text()
+    assert "alpha" in written
+    assert "beta" in written
+    # A script has one process, and the same mathematics.
+    script = tmp_path / "script" / "train.py"
+    script.parent.mkdir()
+    assert verb("export", layout.root, "-o", script).returncode == 0
+    done = run_forked(
+        [sys.executable, str(script)], cwd=script.parent, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    model = script.parent / "model.keras"
+    assert furthest(weights(layout.model), weights(model)) < 1e-5
+    assert furthest(weights(alone.model), weights(model)) < 1e-5
 
 
 INFERENCE = """
