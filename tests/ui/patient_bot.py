@@ -18,7 +18,22 @@ def patient(limit_ms: int) -> int:
 
 
 class PatientBot(QtBot):
-    """Waits as long as a busy machine takes."""
+    """Waits as long as a busy machine takes, and holds what it closes after the test.
+
+    pytest-qt knows widgets by weak references. One that a test lets go of before could be
+    collected as it is: its Python half first, and what its signals reach then finds nothing.
+    """
+
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self._held: dict[int, QWidget] = {}
+
+    def addWidget(self, widget: QWidget, **named: Any) -> None:
+        held, place = self._held, id(widget)
+        held[place] = widget
+        # One that Qt has deleted cannot be closed.
+        widget.destroyed.connect(lambda: held.pop(place, None))
+        super().addWidget(widget, **named)
 
     def waitUntil(self, callback: Callable[[], Any], *, timeout: int = _USUAL_MS) -> None:
         super().waitUntil(callback, timeout=patient(timeout))
