@@ -140,7 +140,11 @@ class DeviceSampler:
             is_done = partial(self._are_done, [call.key for call in calls])
             self._wait_until(is_done, self._wait_s)
         self._take_failures()
-        gpus = tuple(self._reading(gpu, since_s) for gpu in self._registry.gpus)
+        # Asked before the list is taken: when it ends in between, the list has all of them.
+        is_reopening = self._threads.is_busy(_REFRESH) or self._registry.is_introducing
+        gpus = tuple(
+            self._reading(gpu, since_s, is_reopening=is_reopening) for gpu in self._registry.gpus
+        )
         self._lost = frozenset(gpu.key for gpu in gpus if gpu.state is DeviceState.LOST)
         self._names.forget_all_but(process.pid for gpu in gpus for process in gpu.processes)
         return TelemetrySample(
@@ -222,9 +226,9 @@ class DeviceSampler:
                 gone = partial(self._registry.driver_gone, reader.failure, gpu)
                 self._threads.make_calls([SlowCall(_REFRESH, gone)])
 
-    def _reading(self, gpu: KnownGpu, since_s: float) -> DeviceReading:
+    def _reading(self, gpu: KnownGpu, since_s: float, *, is_reopening: bool) -> DeviceReading:
         device, reader = gpu.device, self._readers.get(gpu.device.key)
-        if gpu.nvml is None and not self._is_awaited(device.key):
+        if gpu.nvml is None and not (is_reopening and self._is_awaited(device.key)):
             return DeviceReading(
                 key=device.key, state=DeviceState.LOST, memory_total_mib=device.memory_total_mib
             )
@@ -234,9 +238,8 @@ class DeviceSampler:
         return reader.reading(since_s)
 
     def _is_awaited(self, key: str) -> bool:
-        """Whether a GPU is out of the list only because the driver is opened anew."""
+        """Whether a GPU that is out of the list while the driver is opened anew comes back."""
         reader = self._readers.get(key)
         if reader is None or reader.is_lost or key in self._lost:
             return False
-        is_reopening = self._threads.is_busy(_REFRESH) or self._registry.is_introducing
-        return is_reopening and time.monotonic() - self._listed_s[key] < _REOPENING_S
+        return time.monotonic() - self._listed_s[key] < _REOPENING_S

@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gpupanel.devices.gpus.facts import KnownGpu
 from gpupanel.devices.gpus.registry import GpuRegistry
 from gpupanel.devices.nvml import library as library_module
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
@@ -154,6 +156,32 @@ def test_that_a_slow_gpu_that_is_lost_is_shown_lost_when_its_call_comes_back(
     _until(sampler, lambda found: found[RTX_4090.uuid].state is DeviceState.LOST)
 
     assert time.monotonic() - began < 1.0
+
+
+def test_that_no_gpu_is_lost_for_a_reading_in_which_the_driver_was_opened_anew(
+    sampler: DeviceSampler, nvml_in_process: Standin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, waited = sampler._reading, []
+
+    def late(gpu: KnownGpu, *arguments: Any, **named: Any) -> DeviceReading:
+        """As on a busy machine: what was taken from the list is looked at after its end."""
+        if gpu.nvml is None:
+            waited.append(gpu.device.key)
+            assert sampler._threads.wait_until(sampler._has_refreshed, WAIT_S)
+        return reading(gpu, *arguments, **named)
+
+    nvml_in_process.tell(replace(SLOW_FIRST, gpus=SLOW_FIRST.gpus[:1]))
+    _until(sampler, lambda found: found[RTX_4090.uuid].age_s > 0.0)
+    monkeypatch.setattr(sampler, "_reading", late)
+    nvml_in_process.tell(SLOW_FIRST)
+    states = set()
+
+    def has_appeared(found: dict[str, DeviceReading]) -> bool:
+        states.add(found[RTX_4090.uuid].state)
+        return RTX_3060.uuid in found and bool(waited)
+
+    _until(sampler, has_appeared)
+    assert states == {DeviceState.OK}
 
 
 def test_that_a_gpu_appears_while_another_is_slow_and_none_is_lost_for_it(
