@@ -155,6 +155,7 @@ def test_that_any_division_gives_what_one_device_learns(
 def test_that_further_divisions_give_what_one_device_learns(
     runs: dict[str, RunLayout], data: NpzData, make_run: MakeRun, tmp_path: Path
 ) -> None:
+    (tmp_path / "saved").mkdir()
     saved = make_saved_models(tmp_path / "saved") / "backbone.keras"
     plans: dict[str, tuple[Profile, list[int]]] = {
         "central storage": (session(data, strategy=CENTRAL), [10, 6]),
