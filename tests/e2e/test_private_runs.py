@@ -119,7 +119,7 @@ def watched_to_its_end(layout: RunLayout) -> tuple[RunEnded, Heard]:
         assert time.monotonic() < end_s, layout.trainer_log.read_text()[-4000:]
         heard.listen(descendants(os.getpid()))
         events += follower.poll().events
-        time.sleep(0.25)
+        time.sleep(0.1)
     (ended,) = (event for event in events if isinstance(event, RunEnded))
     return ended, heard
 

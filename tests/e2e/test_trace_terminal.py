@@ -127,6 +127,7 @@ def test_that_a_worker_is_traced_by_itself(tmp_path: Path, kind: str) -> None:
         assert found["trace"]["problem"] is None
         (device,) = found["devices"]
         assert any("Conv2D" in each["kind"] for each in device["operations"])
+        assert "worker 1" in verb("trace", layout.root, "--worker", "1").stdout
         if kind == "multi_worker":
             assert found["trace"]["steps"] >= 10
 

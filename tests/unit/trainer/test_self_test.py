@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 
@@ -141,8 +142,13 @@ def test_that_a_sum_that_never_answers_is_ended_and_the_others_are_tested(
     )
 
 
-def test_that_a_sum_that_kills_its_process_is_named_and_the_others_are_tested() -> None:
-    found = examined_forked("die", "HierarchicalCopyAllReduce")
+@pytest.mark.parametrize(
+    "examine", [examined_forked, pytest.param(examined, marks=pytest.mark.slow)]
+)
+def test_that_a_sum_that_kills_its_process_is_named_and_the_others_are_tested(
+    examine: Callable[..., SelfTest],
+) -> None:
+    found = examine("die", "HierarchicalCopyAllReduce")
     dead = of_sums(found, AllReduce.HIERARCHICAL_COPY)
     assert dead.result is CaseResult.DIED
     assert "signal 11" in dead.detail
