@@ -56,8 +56,8 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long tests first, those that wait spread among them; otherwise in the order of the files."""
     items.sort(key=_rank)
-    waiting = {item.path: 0 for item in items if item.nodeid.startswith(_WAITING)}
-    computing = {item.path: 0 for item in items if item.path not in waiting}
+    waiting = dict.fromkeys(item.path for item in items if item.nodeid.startswith(_WAITING))
+    computing = dict.fromkeys(item.path for item in items if item.path not in waiting)
     # A file stays together: each has one place between 0, the first, and 1.
     places = {
         path: (place + 0.5) / len(files)

@@ -38,11 +38,11 @@ class CheckedLine(QLineEdit):
         """
 
     @abstractmethod
-    def _written(self, value: Any) -> str:  # noqa: ANN401 - what _read gives
+    def _text_of(self, value: Any) -> str:  # noqa: ANN401 - what _read gives
         """A value as a person would type it."""
 
     def value(self) -> Any:  # noqa: ANN401 - what _read gives
-        """The last text's that was a value."""
+        """That of the last text that had one."""
         return self._value
 
     def setValue(self, value: Any) -> None:  # noqa: ANN401 - what _read gives
@@ -87,9 +87,9 @@ class CheckedLine(QLineEdit):
             self._show()
 
     def _show(self) -> None:
-        written = self._written(self._value)
-        if written != self.text():
-            self.setText(written)
+        text = self._text_of(self._value)
+        if text != self.text():
+            self.setText(text)
             self.setCursorPosition(0)
         self._set_error("")
 

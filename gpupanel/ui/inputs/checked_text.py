@@ -40,5 +40,5 @@ class CheckedText(CheckedLine):
         return typed
 
     @override
-    def _written(self, value: str) -> str:
+    def _text_of(self, value: str) -> str:
         return "" if value == self._first else value

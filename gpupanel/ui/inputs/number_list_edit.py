@@ -59,5 +59,5 @@ class NumberListEdit(CheckedLine):
         return numbers
 
     @override
-    def _written(self, value: Sequence[int]) -> str:
+    def _text_of(self, value: Sequence[int]) -> str:
         return ", ".join(str(number) for number in value)

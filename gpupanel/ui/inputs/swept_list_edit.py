@@ -38,5 +38,5 @@ class SweptListEdit(CheckedLine):
         return swept_values(self._setting, text)
 
     @override
-    def _written(self, value: Sequence[SweptValue]) -> str:
+    def _text_of(self, value: Sequence[SweptValue]) -> str:
         return swept_text(self._setting, tuple(value))
