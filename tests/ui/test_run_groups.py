@@ -72,6 +72,17 @@ def _group_by(qtbot, panel, title):
     menu.close()
 
 
+def test_that_the_menu_says_what_its_choices_are_of(qtbot, panel):
+    menu = panel.findChild(QTableView, "runs_table").group_menu(panel)
+    texts = [action.text() for action in menu.actions() if not action.isSeparator()]
+    heading = next(action for action in menu.actions() if action.text() == "Groups show")
+    # Qt draws no text of a separator that has a style.
+    assert not heading.isSeparator()
+    assert not heading.isEnabled()
+    assert texts[texts.index("Groups show") + 1] == "The mean of each column"
+    menu.deleteLater()
+
+
 def _pin(panel, table, row):
     table.selectRow(row)
     table.customContextMenuRequested.emit(QPoint(5, 5))

@@ -47,15 +47,20 @@ class GroupMenu(QMenu):
         for key, title in (("", "No groups"), *((each.key, each.title) for each in shown[1:])):
             self._add_choice(by, key, title, is_chosen=key == grouped_by)
         if differing:
-            self.addSection("Settings that differ")
+            self._add_heading("Settings that differ")
         for offer in differing:
             self._add_choice(by, offer.key, offer.title, is_chosen=offer.key == grouped_by)
-        self.addSection("Groups show")
+        self._add_heading("Groups show")
         for each in Figure:
             title = f"The {each.value} of each column"
             self._add_choice(figures, each.value, title, is_chosen=each is figure)
         by.triggered.connect(self._on_group_chosen)
         figures.triggered.connect(self._on_figure_chosen)
+
+    def _add_heading(self, title: str) -> None:
+        """With a style sheet Qt draws the line of a section, and not its title."""
+        self.addSeparator()
+        self.addAction(title).setEnabled(False)
 
     def _add_choice(self, group: QActionGroup, data: str, title: str, *, is_chosen: bool) -> None:
         action = self.addAction(visible_line(title))
