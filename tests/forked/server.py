@@ -9,6 +9,7 @@ its exit status.
 The server itself uses nothing of what it imports: it makes no device and has no thread of Python's.
 """
 
+import atexit
 import fcntl
 import gc
 import importlib
@@ -21,6 +22,7 @@ import signal
 import socket
 import struct
 import sys
+import threading
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
@@ -181,6 +183,35 @@ def run(command: list[str]) -> None:
         execute(Path(file).read_bytes(), file, {"__file__": file})
 
 
+def status_of(command: list[str]) -> int:
+    """Run a command to its end; whatever else ends a program is left to Python."""
+    try:
+        run(command)
+    except SystemExit as ending:
+        if not isinstance(ending.code, int | None):
+            raise
+        return ending.code or 0
+    return 0
+
+
+def end(status: int) -> None:
+    """End as Python does, without clearing away what was imported.
+
+    That takes 0.2 s, most of it for copying the pages that hold it, which this process shares with
+    the server until it writes to them.
+    """
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            if not stream.closed:
+                stream.flush()
+        except OSError:
+            status = 120
+            sys.excepthook(*sys.exc_info())
+    os._exit(status)
+
+
 def execute(code: str | bytes, place: str, names: dict[str, str]) -> None:
     """Carry out code in a ``__main__`` of its own."""
     main = sys.modules["__main__"] = ModuleType("__main__")
@@ -201,7 +232,8 @@ def main() -> None:
     if request is None:
         os._exit(0)
     become(request, on_interrupt)
-    run(request.command)
+    status = status_of(request.command)
+    end(status)
 
 
 main()

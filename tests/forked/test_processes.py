@@ -41,6 +41,8 @@ _ENDINGS = {
     "a status": ("import sys; sys.exit(3)", 3),
     "at once": ("import os; os._exit(4)", 4),
     "a sentence": ("raise SystemExit('no')", 1),
+    "a large status": ("raise SystemExit(2**9 + 5)", 5),
+    "none": ("raise SystemExit(None)", 0),
     "an error": ("1 / 0", 1),
     "a signal": ("import os, signal; os.kill(os.getpid(), signal.SIGABRT)", -signal.SIGABRT),
     # A shell's background job ignores it, and so would this one.
@@ -52,6 +54,16 @@ _ENDINGS = {
         -signal.SIGINT,
     ),
 }
+_WAITED_FOR = """
+import atexit, sys, threading, time
+def late():
+    time.sleep(0.2)
+    print("thread")
+atexit.register(print, "at exit")
+threading.Thread(target=late).start()
+threading.Thread(target=time.sleep, args=(600.0,), daemon=True).start()
+print("main")
+"""
 _FOREVER = "import time; print('begun', flush=True); time.sleep(600)"
 
 
@@ -129,6 +141,27 @@ def test_that_every_ending_is_reported_as_of_a_new_process(name: str) -> None:
     if done[0].stderr:
         last = [one.stderr.splitlines()[-1] for one in done]
         assert last[0] == last[1]
+
+
+def test_that_threads_exit_handlers_and_output_are_waited_for() -> None:
+    for code, expected in (
+        (_WAITED_FOR, b"main\nthread\nat exit\n"),
+        (f"{_WAITED_FOR}\nsys.stdout.close()\nprint = lambda *_: None", b"main\n"),
+    ):
+        for start in (subprocess.run, run_forked):
+            command = [sys.executable, "-c", code]
+            assert start(command, capture_output=True, check=False).stdout == expected, start
+
+
+def test_that_output_that_nobody_takes_is_reported() -> None:
+    command = [sys.executable, "-c", "import sys; print(1); sys.exit(3)"]
+    # It is written when the program ends, unless each line is at once.
+    environment = {name: os.environ[name] for name in os.environ if name != "PYTHONUNBUFFERED"}
+    for start in (subprocess.run, run_forked):
+        with Path("/dev/full").open("wb") as full:
+            done = start(command, stdout=full, stderr=subprocess.PIPE, env=environment, check=False)
+        assert done.returncode == 120
+        assert b"No space left on device" in done.stderr
 
 
 def test_that_a_status_that_is_no_success_is_raised_where_that_is_asked() -> None:
