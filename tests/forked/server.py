@@ -224,8 +224,10 @@ def main() -> None:
     on_interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests = socket.socket(fileno=int(sys.argv[1]))
     requests.set_inheritable(False)
+    gc.disable()  # or what an import leaves is searched again and again while it goes on
     for name in sys.argv[2:]:
         importlib.import_module(name)
+    gc.enable()
     gc.collect()
     gc.freeze()  # or each forked process copies all of it when it collects
     request = Server(requests).serve()
