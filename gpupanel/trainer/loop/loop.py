@@ -254,15 +254,16 @@ class TrainingLoop:
         full = len(order) // size
         rows, last = order[: full * size].reshape(full, size), order[np.newaxis, full * size :]
         step, shares = first_step, calls.shares
+        most = calls.most_steps(size) or full
         calls.expect(order[step * size :], size, then)
-        batches = rows[step : step + pace.steps]
+        batches = rows[step : step + min(pace.steps, most)]
         while step < full:
             if calls.shares != shares:
                 # Of each batch, this process may take another part now.
-                shares = calls.shares
+                shares, most = calls.shares, calls.most_steps(size) or full
                 calls.expect(order[step * size :], size, then)
             place, step = step * size, step + len(batches)
-            coming = rows[step : step + pace.steps] if step < full else last
+            coming = rows[step : step + min(pace.steps, most)] if step < full else last
             yield place, batches, coming if coming.size else None
             batches = coming
         if step == full and last.size:

@@ -68,6 +68,10 @@ class AsynchronousCalls:
         del batch_size  # a worker takes a batch as it is
         self._feed.expect(order if then is None else np.concatenate([order, then]))
 
+    def most_steps(self, batch_size: int) -> int | None:
+        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.most_steps`."""
+        return self._feed.most_steps(batch_size)
+
     def close(self) -> None:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.close`."""
         self._feed.close()

@@ -37,6 +37,10 @@ class AugmentedFeed:
         """See :meth:`~gpupanel.trainer.steps.feeds.Feed.expect`."""
         self._feed.expect(coming)
 
+    def most_steps(self, bounds: Indices) -> int | None:
+        """See :meth:`~gpupanel.trainer.steps.feeds.Feed.most_steps`."""
+        return self._feed.most_steps(bounds)
+
     def place_ahead(self, batches: Indices, bounds: Indices) -> None:
         """See :meth:`~gpupanel.trainer.steps.feeds.Feed.place_ahead`."""
         self._feed.place_ahead(batches, bounds)
@@ -96,6 +100,10 @@ class AugmentedWorkerFeed:
     def expect(self, coming: Indices) -> None:
         """See :meth:`~gpupanel.trainer.steps.worker_feeds.WorkerFeed.expect`."""
         self._feed.expect(coming)
+
+    def most_steps(self, batch_size: int) -> int | None:
+        """See :meth:`~gpupanel.trainer.steps.worker_feeds.WorkerFeed.most_steps`."""
+        return self._feed.most_steps(batch_size)
 
     def close(self) -> None:
         """See :meth:`~gpupanel.trainer.steps.worker_feeds.WorkerFeed.close`."""

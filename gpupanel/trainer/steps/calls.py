@@ -126,6 +126,10 @@ class Calls:
             [(each, self.divide(each.shape[1]).bounds) for each in coming if each.size]
         )
 
+    def most_steps(self, batch_size: int) -> int | None:
+        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.most_steps`."""
+        return self._feed.most_steps(self.divide(batch_size).bounds)
+
     def close(self) -> None:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.close`."""
         self._feed.close()

@@ -20,8 +20,9 @@ from gpupanel.trainer.steps.placing import PlacedAhead
 _DEVICE_COPY_BYTES = 256 * 2**20
 """Sets up to this size are copied to each device; greater ones stay in host memory."""
 
-_PLACED_AHEAD_BYTES = 128 * 2**20
-"""Of one call on all devices of a process: as much they hold beside what they compute with."""
+MOST_CALL_BYTES = 128 * 2**20
+"""Of the features that one call carries to the devices of a process. They hold these, and those of
+the next call, beside what they compute with: short steps of 50 ms could carry far more."""
 
 _HOST = "/device:CPU:0"
 
@@ -47,6 +48,15 @@ class Feed(Protocol):
         Args:
             coming: Batches and bounds, as :meth:`tensors` takes them, in the order in which their
                 steps will be asked for; how many of them a call takes does not matter.
+        """
+
+    def most_steps(self, bounds: Indices) -> int | None:
+        """How many steps one call may take, by what it carries; ``None``: any number.
+
+        The same in every process of the run.
+
+        Args:
+            bounds: As :meth:`tensors` takes them.
         """
 
     def place_ahead(self, batches: Indices, bounds: Indices) -> None:
@@ -116,6 +126,9 @@ class ResidentFeed:
     def expect(self, coming: Sequence[tuple[Indices, Indices]]) -> None:
         """Nothing: everything is there."""
 
+    def most_steps(self, bounds: Indices) -> int | None:
+        """Any number: a call carries indices."""
+
     def place_ahead(self, batches: Indices, bounds: Indices) -> None:
         """Nothing: everything is there."""
 
@@ -152,7 +165,12 @@ class StreamedFeed:
     """
 
     def __init__(
-        self, examples: Examples, devices: Mapping[int, str], *, with_neighbour: bool = False
+        self,
+        examples: Examples,
+        devices: Mapping[int, str],
+        *,
+        with_neighbour: bool = False,
+        processes: Sequence[int] = (),
     ) -> None:
         """Nothing is read yet.
 
@@ -162,12 +180,14 @@ class StreamedFeed:
                 neighbours.
             with_neighbour: Read the example before the first of each part that is theirs, too;
                 before the first of the batch comes its last.
+            processes: That of each replica of the run; without them all are of this process.
         """
         self.examples = len(examples)
         self._examples = examples
         self._devices = devices
         self._replicas = list(devices)
         self._with_neighbour = with_neighbour
+        self._processes = processes
         self._row_bytes = math.prod(examples.feature_shape) * examples.features.dtype.itemsize
         self._look_ahead = LookAhead(examples)
         self._ahead = PlacedAhead(self._placed)
@@ -193,10 +213,16 @@ class StreamedFeed:
         ]
         self._look_ahead.expect(np.concatenate(own))
 
+    def most_steps(self, bounds: Indices) -> int | None:
+        """See :meth:`Feed.most_steps`: up to 128 MiB for the process that gets most of a batch."""
+        rows = np.diff(bounds)[:, 0] + self._with_neighbour
+        most_rows = np.bincount(self._processes or [0] * len(rows), rows).max()
+        return steps_within(MOST_CALL_BYTES, int(most_rows) * self._row_bytes)
+
     def place_ahead(self, batches: Indices, bounds: Indices) -> None:
         """See :meth:`Feed.place_ahead`; more than 128 MiB are placed when they are asked for."""
         places = sum(len(self._part(bounds, batches.shape[1], each)) for each in self._replicas)
-        if len(batches) * places * self._row_bytes <= _PLACED_AHEAD_BYTES:
+        if len(batches) * places * self._row_bytes <= MOST_CALL_BYTES:
             self._ahead.begin(batches, bounds)
 
     def close(self) -> None:
@@ -266,11 +292,21 @@ class StreamedFeed:
         return np.unique(np.concatenate(parts))
 
 
+def steps_within(most_bytes: int, step_bytes: int) -> int:
+    """How many steps of that size stay within so many bytes; one does whatever its size."""
+    return max(1, most_bytes // max(1, step_bytes))
+
+
 def make_feed(examples: Examples, plan: LaunchPlan, *, with_neighbour: bool = False) -> Feed:
     """The fastest feed that these examples allow; see :class:`StreamedFeed`."""
     features = examples.in_memory
     if features is None:
-        return StreamedFeed(examples, _own_devices(plan), with_neighbour=with_neighbour)
+        return StreamedFeed(
+            examples,
+            _own_devices(plan),
+            with_neighbour=with_neighbour,
+            processes=[replica.process for replica in plan.replicas],
+        )
     return ResidentFeed(features, examples.labels, plan)
 
 

@@ -43,6 +43,15 @@ class StepCalls(Protocol):
             then: Those of the first steps of the epoch after this; ``None``: nobody knows.
         """
 
+    def most_steps(self, batch_size: int) -> int | None:
+        """How many steps one call may take, by what it carries; ``None``: any number.
+
+        The same in every process of the run.
+
+        Args:
+            batch_size: Examples of a step, of all replicas together.
+        """
+
     def close(self) -> None:
         """Make nothing ready any more."""
 
@@ -122,6 +131,10 @@ class TrainingCalls:
     def expect(self, order: Indices, batch_size: int, then: Indices | None = None) -> None:
         """See :meth:`StepCalls.expect`."""
         self._full.expect(order, batch_size, then)
+
+    def most_steps(self, batch_size: int) -> int | None:
+        """See :meth:`StepCalls.most_steps`."""
+        return self._full.most_steps(batch_size)
 
     def close(self) -> None:
         """See :meth:`StepCalls.close`."""

@@ -5,12 +5,14 @@ Where the examples are few, each worker gets a copy once, and a step is a list o
 else the coordinator reads them and hands them over with the step.
 """
 
+import math
 from collections.abc import Callable
 from typing import Protocol
 
 import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
+from gpupanel.trainer.steps.feeds import MOST_CALL_BYTES, steps_within
 from gpupanel.trainer.steps.look_ahead import LookAhead
 
 _COPY_BYTES = 64 * 2**20
@@ -36,6 +38,9 @@ class WorkerFeed(Protocol):
         Args:
             coming: Examples, in the order in which they will be asked for.
         """
+
+    def most_steps(self, batch_size: int) -> int | None:
+        """How many steps one call may take, by what it carries; ``None``: any number."""
 
     def close(self) -> None:
         """Make nothing ready any more."""
@@ -83,6 +88,9 @@ class CopiedFeed:
     def expect(self, coming: Indices) -> None:
         """Nothing: everything is there."""
 
+    def most_steps(self, batch_size: int) -> int | None:
+        """Any number: a call carries indices."""
+
     def close(self) -> None:
         """Nothing is under way."""
 
@@ -108,6 +116,7 @@ class ShippedFeed:
 
     def __init__(self, examples: Examples) -> None:
         self._examples = examples
+        self._row_bytes = math.prod(examples.feature_shape) * examples.features.dtype.itemsize
         self._look_ahead = LookAhead(examples)
 
     @property
@@ -124,6 +133,10 @@ class ShippedFeed:
     def expect(self, coming: Indices) -> None:
         """See :meth:`WorkerFeed.expect`."""
         self._look_ahead.expect(coming)
+
+    def most_steps(self, batch_size: int) -> int | None:
+        """See :meth:`WorkerFeed.most_steps`: a worker's call carries up to 128 MiB."""
+        return steps_within(MOST_CALL_BYTES, batch_size * self._row_bytes)
 
     def close(self) -> None:
         """See :meth:`WorkerFeed.close`."""

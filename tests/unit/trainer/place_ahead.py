@@ -110,13 +110,13 @@ def is_too_large_to_be_placed() -> bool:
     feed, _ = new_feed()
     bounds = divide_batch((16, 16), 32).bounds
     batches = np.arange(64, dtype=np.int32).reshape(2, 32)
-    at_once, feeds._PLACED_AHEAD_BYTES = feeds._PLACED_AHEAD_BYTES, 64 * 12 - 1
+    at_once, feeds.MOST_CALL_BYTES = feeds.MOST_CALL_BYTES, 64 * 12 - 1
     feed.place_ahead(batches, bounds)
     is_left = feed._ahead._next is None
-    feeds._PLACED_AHEAD_BYTES += 1
+    feeds.MOST_CALL_BYTES += 1
     feed.place_ahead(batches, bounds)
     is_begun = feed._ahead._next is not None
-    feeds._PLACED_AHEAD_BYTES = at_once
+    feeds.MOST_CALL_BYTES = at_once
     feed.close()
     return is_left and is_begun
 
