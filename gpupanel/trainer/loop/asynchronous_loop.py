@@ -11,6 +11,7 @@ from gpupanel.domain.events import Phase
 from gpupanel.domain.outcome import Metrics
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.interruptions import Interruption
+from gpupanel.trainer.loop.call_batches import CallBatches, batches_of_calls
 from gpupanel.trainer.loop.calls_in_flight import CallsInFlight, FinishedCall
 from gpupanel.trainer.loop.consensus import Pace
 from gpupanel.trainer.loop.loop import TrainingLoop
@@ -42,7 +43,8 @@ class AsynchronousLoop(TrainingLoop):
         position, settings = self._position, self._settings
         order = self._begin_epoch()
         calls, first = self._learner.calls, position.step_in_epoch
-        batches = self._batches(calls, order, self._training_pace, first)
+        size, pace = self._plan.global_batch_size, self._training_pace
+        batches = batches_of_calls(calls, order, size, pace, first_step=first)
         interruption = self._make_calls(
             batches, lambda steps: calls.of(steps.shape[1]), Phase.TRAINING, self._learned
         )
@@ -61,7 +63,8 @@ class AsynchronousLoop(TrainingLoop):
             self._take_pace(self._evaluation_pace, finished)
             measured.append(finished)
 
-        batches = self._batches(calls, everything, self._evaluation_pace)
+        size, pace = self._plan.global_batch_size, self._evaluation_pace
+        batches = batches_of_calls(calls, everything, size, pace)
         interruption = self._make_calls(batches, lambda _: calls, phase, take)
         if interruption is not None:
             return interruption
@@ -77,7 +80,7 @@ class AsynchronousLoop(TrainingLoop):
 
     def _make_calls(
         self,
-        batches: Iterator[tuple[int, Indices, Indices | None]],
+        batches: Iterator[CallBatches],
         calls_for: Callable[[Indices], StepCalls],
         phase: Phase,
         take: Callable[[FinishedCall], None],

@@ -2,7 +2,6 @@
 
 import math
 import time
-from collections.abc import Iterator
 from contextlib import closing
 
 import numpy as np
@@ -15,6 +14,7 @@ from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
+from gpupanel.trainer.loop.call_batches import batches_of_calls
 from gpupanel.trainer.loop.consensus import Pace, make_consensus
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.loop.memory_reports import MemoryReports
@@ -27,7 +27,7 @@ from gpupanel.trainer.saving.tensorboard import TensorBoardFiles
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.calls import CallSums
 from gpupanel.trainer.steps.order import make_epoch_order
-from gpupanel.trainer.steps.step_calls import StepCalls, TrainingCalls
+from gpupanel.trainer.steps.step_calls import StepCalls
 from gpupanel.trainer.tracing.step_trace import StepTrace
 
 _LARGEST_READ_ON = 2**22
@@ -190,7 +190,10 @@ class TrainingLoop:
         then = None
         if position.epoch < settings.epochs and len(order) <= _LARGEST_READ_ON:
             then = self._order.of(position.epoch + 1)
-        batches_of = self._batches(calls, order, self._training_pace, first, then)
+        size = self._plan.global_batch_size
+        batches_of = batches_of_calls(
+            calls, order, size, self._training_pace, first_step=first, then=then
+        )
         for place, batches, coming in batches_of:
             interruption = self._interruption()
             if interruption is not None:
@@ -228,46 +231,6 @@ class TrainingLoop:
             steps_left = -(-left // self._plan.global_batch_size)
         self._trace.begin_call(position.step, len(batches), steps_left)
         self._training_pace.most_steps = self._trace.most_steps
-
-    def _batches(
-        self,
-        calls: StepCalls | TrainingCalls,
-        order: Indices,
-        pace: Pace,
-        first_step: int = 0,
-        then: Indices | None = None,
-    ) -> Iterator[tuple[int, Indices, Indices | None]]:
-        """Rows of full batches, as many as fit into a call; the smaller last one by itself.
-
-        Each with the place of its first example in the order, and with the rows that come next:
-        how many these are is known before the call, so that they can be made ready while it
-        computes.
-
-        Args:
-            calls: What takes them.
-            order: All examples of the epoch.
-            pace: How many rows a call takes.
-            first_step: The row to begin with.
-            then: The first examples of the next epoch, as far as they are known.
-        """
-        size = self._plan.global_batch_size
-        full = len(order) // size
-        rows, last = order[: full * size].reshape(full, size), order[np.newaxis, full * size :]
-        step, shares = first_step, calls.shares
-        most = calls.most_steps(size) or full
-        calls.expect(order[step * size :], size, then)
-        batches = rows[step : step + min(pace.steps, most)]
-        while step < full:
-            if calls.shares != shares:
-                # Of each batch, this process may take another part now.
-                shares, most = calls.shares, calls.most_steps(size) or full
-                calls.expect(order[step * size :], size, then)
-            place, step = step * size, step + len(batches)
-            coming = rows[step : step + min(pace.steps, most)] if step < full else last
-            yield place, batches, coming if coming.size else None
-            batches = coming
-        if step == full and last.size:
-            yield full * size, last, None
 
     def _add(self, sums: CallSums, examples: int, took_s: float) -> None:
         """Count what a call did in so many seconds."""
@@ -330,7 +293,8 @@ class TrainingLoop:
         self, calls: StepCalls, everything: Indices, phase: Phase
     ) -> Metrics | Interruption:
         totals: tuple[float, ...] = ()
-        for _, batches, coming in self._batches(calls, everything, self._evaluation_pace):
+        pace, size = self._evaluation_pace, self._plan.global_batch_size
+        for _, batches, coming in batches_of_calls(calls, everything, size, pace):
             interruption = self._interruption()
             if interruption is not None:
                 return interruption
