@@ -81,6 +81,7 @@ class LivePage(QWidget):
         self._plan: LaunchPlan | None = None
         self._facts: RunFacts | None = None
         self._waiting: list[SampleBatch] = []
+        self._has_more = True
         self._runs: tuple[RunSummary, ...] = ()
         self.setAcceptDrops(True)
         self.banner = RunBanner()
@@ -164,7 +165,7 @@ class LivePage(QWidget):
     @Slot(object)
     def _begin(self, layout: RunLayout) -> None:
         self._plan = self._facts = None
-        self._waiting = []
+        self._waiting, self._has_more = [], True
         self.findings.setFindings(())
         self.parts.setRun(None)
         self.live.clear()
@@ -206,6 +207,8 @@ class LivePage(QWidget):
             self._waiting.append(followed.readings)
         else:
             self.live.addSamples(followed.readings)
+        self._has_more = followed.has_more
+        self._show_whether_whole()
         if not followed.has_more:
             self.live.plot_wall.redraw()
 
@@ -296,6 +299,10 @@ class LivePage(QWidget):
         waiting, self._waiting = self._waiting, []
         for samples in waiting:
             self.live.addSamples(samples)
+        self._show_whether_whole()
+
+    def _show_whether_whole(self) -> None:
+        self.live.setWhole(is_whole=not self._has_more and not self._waiting)
 
     @Slot()
     def _show_unknown_devices(self) -> None:

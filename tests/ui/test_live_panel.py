@@ -424,6 +424,34 @@ def test_that_a_plot_without_a_step_says_so_until_the_first_one(panel):
     assert notes() == []
 
 
+def test_that_plots_without_a_reading_say_so_once_none_can_come_any_more(panel):
+    def notes():
+        wall = panel.plot_wall
+        wall.redraw()
+        labels = [
+            label
+            for plot in (wall.utilization_plot, wall.memory_plot)
+            for label in plot.canvas.findChildren(QLabel)
+            if label.isVisibleTo(plot)
+        ]
+        return [label.text() for label in labels if label.text().endswith("recorded")]
+
+    none = []
+    panel.setDevices(TWO_UNEQUAL)
+    panel.addEvents([RunStarted(time_s=START, supervisor_pid=1), *run_events(3)])
+    panel.setWhole(is_whole=True)
+    assert notes() == none, "it goes on"
+    panel.addEvents([RunEnded(time_s=START + 9.0, outcome=Outcome.COMPLETED)])
+    panel.setWhole(is_whole=False)
+    assert notes() == none, "some are not read yet"
+    panel.setWhole(is_whole=True)
+    assert notes() == 2 * ["No readings recorded"]
+    panel.addSamples(SampleBatch.of([busy_sample(TWO_UNEQUAL, START + 1.0)]))
+    assert notes() == none
+    panel.clear()
+    assert notes() == none, "of another run"
+
+
 def test_that_a_closed_window_makes_no_plot_any_more(qtbot):
     panel = LivePanel()
     qtbot.addWidget(panel)

@@ -105,6 +105,7 @@ class LivePanel(QWidget):
         self._show_run(RunCurves())
         self.setWord("")
         self._has_ended = self._has_samples = False
+        self.setWhole(is_whole=False)
         self._empty.setTexts(*_OPENING)
         self._stack.setCurrentIndex(0)
         self._preparing.start(0)
@@ -136,6 +137,10 @@ class LivePanel(QWidget):
         if not self._has_samples:
             self._has_samples = True
             self._wall.redraw()
+
+    def setWhole(self, *, is_whole: bool) -> None:
+        """Whether all that the run recorded so far was taken in."""
+        self._wall.setReadingsWhole(are_whole=is_whole and self._has_ended)
 
     def _arrange(self) -> None:
         plots = QWidget()

@@ -142,6 +142,10 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.setHiddenCurves(self._hidden)
         self._note.show()
 
+    def setEmptyNote(self, words: str) -> None:
+        """What stands in the plot while no curve has a point; empty: nothing."""
+        self._note.setText(words)
+
     def setMarks(self, marks: Marks | None) -> None:
         """Mark these instead of what was marked."""
         for item in () if self._marks is None else self._marks.items:

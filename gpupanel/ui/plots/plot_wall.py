@@ -41,6 +41,7 @@ _ROWS = 2
 """Of a plot, where the low one has one."""
 _LEAST_HEIGHT, _LEAST_LOW = 96, 72
 """Of each plot, in pixels: with less, rings and triangles cover the curves; and of the band."""
+_NO_READINGS = "No readings recorded"
 _SHORT_RUN_S = 120.0
 """A run that is no longer when its first steps are drawn is drawn over steps: by time, most of it
 would be the start."""
@@ -187,6 +188,11 @@ class PlotWall(QWidget):
         """Draw a curve for each of these devices, in its colour."""
         self._inventory = inventory
         self.showDevices()
+
+    def setReadingsWhole(self, *, are_whole: bool) -> None:
+        """Whether no reading of the devices comes any more: then plots without any say so."""
+        for plot in (self.utilization_plot, self.memory_plot):
+            plot.setEmptyNote(_NO_READINGS if are_whole else "")
 
     @Slot()
     def follow(self) -> None:

@@ -124,6 +124,12 @@ class TimePlot(QFrame):
         if self._canvas is not None:
             self._canvas.setCurves(curves)
 
+    def setEmptyNote(self, words: str) -> None:
+        """What stands in the plot while no curve has a point; empty: nothing."""
+        self._empty_note = words
+        if self._canvas is not None:
+            self._canvas.setEmptyNote(words)
+
     def setMarks(self, marks: Marks | None) -> None:
         """Mark these instead of what was marked."""
         self._marks = marks
