@@ -224,6 +224,7 @@ class LivePage(QWidget):
         self.banner.setStory(restart_text(status, self._device_names()))
         self.banner.setProblem(_problem_to_show(status), status.log_tail)
         self._show_memory(status.memory_returned)
+        self._show_whether_whole()
         self._show_gaps()
         self._show_ways_on()
 
@@ -302,7 +303,10 @@ class LivePage(QWidget):
         self._show_whether_whole()
 
     def _show_whether_whole(self) -> None:
-        self.live.setWhole(is_whole=not self._has_more and not self._waiting)
+        status = self._control.shown_status
+        is_whole = status is not None and status.has_ended and not self._has_more
+        self.log.setWhole(is_whole=is_whole)
+        self.live.setWhole(is_whole=is_whole and not self._waiting)
 
     @Slot()
     def _show_unknown_devices(self) -> None:

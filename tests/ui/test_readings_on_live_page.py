@@ -1,9 +1,9 @@
-"""Whether a past run recorded readings, on the page that shows it."""
+"""Whether a past run recorded readings and printed anything, on the page that shows it."""
 
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QPlainTextEdit
 
 from gpupanel.runs.following import follower
 from gpupanel.ui.live_page import LivePage
@@ -63,6 +63,22 @@ def test_that_a_past_run_without_readings_says_so_once_the_devices_are_known(
     qtbot.waitUntil(lambda: control.shown_status is not None and control.shown_status.has_ended)
     session.set_inventory(CPU_ONLY)
     qtbot.waitUntil(lambda: note(page) == "No readings recorded")
+
+
+def log_note(page: LivePage) -> str:
+    return page.log.findChild(QPlainTextEdit, "trainer_log").placeholderText()
+
+
+def test_that_an_empty_log_says_so_when_its_run_has_ended(qtbot, page, control, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        control.open(run.layout)
+        qtbot.waitUntil(lambda: control.shown_status is not None)
+        assert log_note(page).endswith("appears here during a run.")
+        run.end()
+        qtbot.waitUntil(lambda: log_note(page) == "The run printed nothing.")
+        control.open(run.layout)
+    assert log_note(page).endswith("appears here during a run."), "another one is opened"
 
 
 def test_that_readings_which_are_not_read_yet_are_not_called_missing(

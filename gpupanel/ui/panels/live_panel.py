@@ -139,8 +139,8 @@ class LivePanel(QWidget):
             self._wall.redraw()
 
     def setWhole(self, *, is_whole: bool) -> None:
-        """Whether all that the run recorded so far was taken in."""
-        self._wall.setReadingsWhole(are_whole=is_whole and self._has_ended)
+        """Whether the run ended, and all that it recorded was taken in."""
+        self._wall.setReadingsWhole(are_whole=is_whole)
 
     def _arrange(self) -> None:
         plots = QWidget()
