@@ -108,8 +108,9 @@ def ran(
 
 def test_that_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     packed = built("sdist", ROOT, tmp_path / "sdist")
+    # Python 3.11 can be asked for a filter from 3.11.4 on only; it was packed here.
     with tarfile.open(packed) as archive:
-        archive.extractall(tmp_path / "unpacked", filter="data")
+        archive.extractall(tmp_path / "unpacked")
     again = built("wheel", tmp_path / "unpacked" / packed.name[: -len(".tar.gz")], tmp_path / "w")
     assert contents(again) == contents(wheel)
 

@@ -8,7 +8,7 @@ import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.keras_file import KerasFile
@@ -93,18 +93,45 @@ def digest_of(path: Path, like: str) -> str:
 
 
 def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
-    """Unpack it into the folder, and nothing beside it.
+    """Unpack its files into the folder, and nothing beside it.
+
+    Without the filters of :mod:`tarfile`: Debian 12 has Python 3.11.2, and they came with 3.11.4.
 
     Raises:
-        tarfile.TarError: It holds more than a data set, or a member whose place is elsewhere.
+        tarfile.TarError: It holds more than a data set, something that is neither a file nor a
+            folder, or a member whose place is elsewhere or taken.
+        OSError: It cannot be written.
     """
+    folder.mkdir()
     size = 0
     for member in archive:
         # One after the other: a list of all would be read to the end first, however long it is.
         size += member.size
         if size > _LARGEST_BYTES:
             raise tarfile.TarError(f"it unpacks to more than {_LARGEST_BYTES:,} bytes")
-        archive.extract(member, folder, filter="data")
+        try:
+            _unpack_member(archive, member, _place_in(folder, member.name))
+        except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
+            raise tarfile.TarError(f"{member.name!r}: {error.strerror}") from error
+
+
+def _place_in(folder: Path, name: str) -> Path:
+    parts = PurePosixPath(name.lstrip("/")).parts
+    if ".." in parts or "\0" in name:
+        raise tarfile.TarError(f"{name!r} is elsewhere")
+    return folder.joinpath(*parts)
+
+
+def _unpack_member(archive: tarfile.TarFile, member: tarfile.TarInfo, place: Path) -> None:
+    if member.isdir():
+        place.mkdir(parents=True, exist_ok=True)
+        return
+    content = archive.extractfile(member) if member.isfile() else None
+    if content is None:
+        raise tarfile.TarError(f"{member.name!r} is neither a file nor a folder")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with content, place.open("xb") as file:
+        shutil.copyfileobj(content, file)
 
 
 def _fetch(name: str, file: KerasFile, target: Path, on_progress: OnDownload) -> None:

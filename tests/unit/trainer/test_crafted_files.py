@@ -246,13 +246,19 @@ def archive_with(path: Path, *members: tarfile.TarInfo) -> str:
     return path.as_uri()
 
 
-@pytest.mark.parametrize("place", ["../beside", "/tmp/gpupanel-beside", "link"])
+@pytest.mark.parametrize(
+    "place",
+    ["../beside", "/tmp/gpupanel-beside", "inner/../../beside", "link", "hard link", "FIFO"],
+)
 def test_that_an_archive_writes_nothing_beside_its_place(
     tmp_path: Path, cache: Path, place: str
 ) -> None:
     member = tarfile.TarInfo(place)
-    if place == "link":
-        member.type, member.linkname = tarfile.SYMTYPE, str(tmp_path)
+    if place == "FIFO":
+        member.type = tarfile.FIFOTYPE
+    elif "link" in place:
+        member.type = tarfile.SYMTYPE if place == "link" else tarfile.LNKTYPE
+        member.linkname = str(tmp_path)
     else:
         member.size = 4
     url = archive_with(tmp_path / "data.tar.gz", member)
@@ -269,6 +275,17 @@ def test_that_an_archive_writes_nothing_beside_its_place(
         assert list(cache.iterdir()) == []
     assert not Path("/tmp/gpupanel-beside").exists()
     assert not (tmp_path / "keras" / "beside").exists()
+
+
+@pytest.mark.parametrize("places", [("one", "one"), ("one", "one/two"), (".",)])
+def test_that_an_archive_whose_files_cannot_be_beside_each_other_is_refused(
+    tmp_path: Path, cache: Path, places: tuple[str, ...]
+) -> None:
+    url = archive_with(tmp_path / "data.tar.gz", *map(tarfile.TarInfo, places))
+    with pytest.raises(ProblemError) as caught:
+        download("cifar10", KerasFile(url, "cifar", "", holds="inner"), lambda *_: None)
+    assert caught.value.problems[0].code == "data_download_damaged"
+    assert list(cache.iterdir()) == []
 
 
 def test_that_an_archive_that_unpacks_to_more_than_any_data_set_is_refused(
