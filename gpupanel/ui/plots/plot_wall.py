@@ -190,9 +190,11 @@ class PlotWall(QWidget):
         self.showDevices()
 
     def setReadingsWhole(self, *, are_whole: bool) -> None:
-        """Whether no reading of the devices comes any more: then plots without any say so."""
+        """Whether no reading of the devices comes any more: where none came, plots say so."""
+        # Readings before the first step have no place on an axis of steps.
+        words = _NO_READINGS if are_whole and not self._curves.has_readings else ""
         for plot in (self.utilization_plot, self.memory_plot):
-            plot.setEmptyNote(_NO_READINGS if are_whole else "")
+            plot.setEmptyNote(words)
 
     @Slot()
     def follow(self) -> None:

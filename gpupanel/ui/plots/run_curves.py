@@ -90,6 +90,8 @@ class RunCurves:
         resumptions: When training went on from a checkpoint, each with the step of that.
         findings: Since when something held it up, each with its place in ``finding_titles``.
         finding_titles: What that was, in a few words.
+        elapsed_s: Up to when anything is known.
+        has_readings: Whether the devices reported anything during the run.
     """
 
     def __init__(self) -> None:
@@ -114,6 +116,7 @@ class RunCurves:
         self.devices: dict[str, DeviceCurves] = {}
         self.spread: DeviceSpread | None = None
         self.elapsed_s = 0.0
+        self.has_readings = False
         self._clock = RunClock()
         self._waiting: list[SampleBatch] = []
 
@@ -206,6 +209,7 @@ class RunCurves:
             self.spread.extend(moments, samples, within)
         for key, curves in self.devices.items():
             curves.extend(moments, samples.devices.get(key, nothing), within)
+        self.has_readings = self.has_readings or len(moments) > 0
         self.elapsed_s = max(self.elapsed_s, float(moments.max(initial=0.0)))
 
     def _add_steps(self, steps: Sequence[tuple[StepBatch, Times]]) -> None:

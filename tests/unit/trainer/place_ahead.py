@@ -15,9 +15,10 @@ from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
 from gpupanel.trainer.steps import feeds
 from gpupanel.trainer.steps.calls import Calls
-from gpupanel.trainer.steps.feeds import StreamedFeed
+from gpupanel.trainer.steps.feeds import StreamedFeed, make_feed
 from gpupanel.trainer.steps.order import divide_batch
 from gpupanel.trainer.steps.replica_sums import ReplicaSums
+from gpupanel.trainer.steps.worker_feeds import ShippedFeed
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 from tests.unit.trainer.call_steps import plan_of
 
@@ -121,6 +122,34 @@ def is_too_large_to_be_placed() -> bool:
     return is_left and is_begun
 
 
+def most_steps(
+    shares: tuple[int, ...], processes: tuple[int, ...] = (), *, with_neighbour: bool = False
+) -> int | None:
+    """Of batches of examples of 1 MiB."""
+    rows = Rows(shape=(4, 2**20), dtype=np.dtype(np.uint8))
+    devices = dict.fromkeys(range(len(shares)), "/device:CPU:0")
+    feed = StreamedFeed(
+        Examples(rows, LABELS[:4]), devices, with_neighbour=with_neighbour, processes=processes
+    )
+    return feed.most_steps(divide_batch(shares, sum(shares)).bounds)
+
+
+def steps_of_a_call() -> dict[str, bool]:
+    rows = Rows(shape=(4, 2**20), dtype=np.dtype(np.uint8))
+    shipped = ShippedFeed(Examples(rows, LABELS[:4]))
+    in_memory = make_feed(Examples(np.zeros((4, 2**20), np.uint8), LABELS[:4]), plan_of(1))
+    return {
+        "fullest_process": (
+            most_steps((16,)) == most_steps((12, 4)) == most_steps((15,), with_neighbour=True) == 8
+            and most_steps((12, 4), (0, 1)) == most_steps((4, 12), (0, 1)) == 10
+            and most_steps((4, 4, 8, 2), (0, 1, 1, 2)) == 10
+        ),
+        "large_step": most_steps((1000,)) == most_steps((1, 129), (0, 1)) == 1,
+        "workers": (shipped.most_steps(16), shipped.most_steps(1000)) == (8, 1),
+        "in_memory": in_memory.most_steps(divide_batch((4,), 4).bounds) is None,
+    }
+
+
 def calls_over(feed: StreamedFeed, kind: StrategyKind = StrategyKind.MIRRORED) -> Calls:
     def replica_step(features: tf.Tensor, labels: tf.Tensor, _: tf.Tensor) -> ReplicaSums:
         weighted = tf.cast(features, tf.float32) * tf.reshape(tf.range(12.0), (4, 3))
@@ -198,6 +227,7 @@ def main() -> None:
             for kind in (StrategyKind.MIRRORED, StrategyKind.CENTRAL_STORAGE)
         },
         **calls_are_fed(),
+        **steps_of_a_call(),
     }
     ended = []
     for each in threading.enumerate():

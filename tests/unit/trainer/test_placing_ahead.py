@@ -47,6 +47,19 @@ def test_that_what_is_placed_ahead_has_a_bound(found: dict[str, bool]) -> None:
     assert found["bytes"]
 
 
+def test_that_the_fullest_process_bounds_the_steps_of_a_call(found: dict[str, bool]) -> None:
+    assert found["fullest_process"]
+    assert found["workers"]
+
+
+def test_that_a_step_that_carries_more_is_a_call_of_its_own(found: dict[str, bool]) -> None:
+    assert found["large_step"]
+
+
+def test_that_examples_in_memory_bound_no_call(found: dict[str, bool]) -> None:
+    assert found["in_memory"]
+
+
 def test_that_a_call_makes_the_next_one_ready_while_it_computes(found: dict[str, bool]) -> None:
     assert found["ahead"]
     assert found["sums"]
