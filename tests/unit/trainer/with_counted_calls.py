@@ -1,0 +1,35 @@
+"""Runs a program whose training calls take as many steps as what they carry allows.
+
+``python with_counted_calls.py MOST_CALL_BYTES PROGRAM RUN_DIR``: any number of steps fits into the
+time of a call. Each process writes its calls to ``calls-PLACE.jsonl`` in the run directory: how
+many steps, and whether what they take was being placed before.
+"""
+
+import json
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+from gpupanel.trainer.loop import consensus
+from gpupanel.trainer.started_run import process_place
+from gpupanel.trainer.steps import feeds
+from gpupanel.trainer.steps.feeds import StreamedFeed
+
+calls = Path(sys.argv[3]) / f"calls-{process_place()}.jsonl"
+take = StreamedFeed.tensors
+
+
+def counted(feed: StreamedFeed, batches: Any, *arguments: Any) -> Any:
+    with calls.open("a", encoding="utf-8") as file:
+        file.write(json.dumps([len(batches), feed._ahead._next is not None]) + "\n")
+    return take(feed, batches, *arguments)
+
+
+feeds.MOST_CALL_BYTES = int(sys.argv[1])
+consensus._CALL_S = 1e6
+StreamedFeed.tensors = counted
+# As where it stands: it may have others beside it.
+sys.argv = sys.argv[2:]
+sys.path.insert(0, str(Path(sys.argv[0]).parent))
+runpy.run_path(sys.argv[0], run_name="__main__")
