@@ -48,7 +48,7 @@ def divided(profile: Profile) -> Split:
 
 def some_of(training: Examples, most: int = _EXAMPLES) -> Examples:
     """The first examples, as many as is sensible to read and to hold."""
-    example_bytes = int(np.prod(training.feature_shape)) * training.features.dtype.itemsize
-    count = min(most, len(training), max(1, _MOST_EXAMPLE_BYTES // max(1, example_bytes)))
+    fitting = max(1, _MOST_EXAMPLE_BYTES // max(1, training.example_bytes))
+    count = min(most, len(training), fitting)
     chosen = np.arange(count, dtype=np.int32)
     return Examples(training.read(chosen), training.labels[chosen])

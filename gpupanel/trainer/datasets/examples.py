@@ -1,5 +1,6 @@
 """Examples and what is known about them, as every source hands them over."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
@@ -121,6 +122,11 @@ class Examples:
     def feature_shape(self) -> tuple[int, ...]:
         """Shape of one example."""
         return tuple(self.features.shape[1:])
+
+    @property
+    def example_bytes(self) -> int:
+        """What the features of one example take in memory."""
+        return math.prod(self.feature_shape) * self.features.dtype.itemsize
 
     @property
     def in_memory(self) -> Array | None:

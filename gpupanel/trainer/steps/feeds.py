@@ -3,7 +3,6 @@
 Either way a step is a list of example indices first, and each replica gets only its own part.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeAlias
 
@@ -188,7 +187,6 @@ class StreamedFeed:
         self._replicas = list(devices)
         self._with_neighbour = with_neighbour
         self._processes = processes
-        self._row_bytes = math.prod(examples.feature_shape) * examples.features.dtype.itemsize
         self._look_ahead = LookAhead(examples)
         self._ahead = PlacedAhead(self._placed)
 
@@ -217,12 +215,12 @@ class StreamedFeed:
         """See :meth:`Feed.most_steps`: up to 128 MiB for the process that gets most of a batch."""
         rows = np.diff(bounds)[:, 0] + self._with_neighbour
         most_rows = np.bincount(self._processes or [0] * len(rows), rows).max()
-        return steps_within(MOST_CALL_BYTES, int(most_rows) * self._row_bytes)
+        return steps_within(MOST_CALL_BYTES, int(most_rows) * self._examples.example_bytes)
 
     def place_ahead(self, batches: Indices, bounds: Indices) -> None:
         """See :meth:`Feed.place_ahead`; more than 128 MiB are placed when they are asked for."""
         places = sum(len(self._part(bounds, batches.shape[1], each)) for each in self._replicas)
-        if len(batches) * places * self._row_bytes <= MOST_CALL_BYTES:
+        if len(batches) * places * self._examples.example_bytes <= MOST_CALL_BYTES:
             self._ahead.begin(batches, bounds)
 
     def close(self) -> None:

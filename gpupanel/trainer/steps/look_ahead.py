@@ -1,6 +1,5 @@
 """Examples that stay on disk are read while the steps before theirs are computed."""
 
-import math
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -27,7 +26,7 @@ class LookAhead:
     def __init__(self, examples: Examples) -> None:
         """Nothing is read, and no thread begun, before something is expected."""
         self._examples = examples
-        row_bytes = math.prod(examples.feature_shape) * examples.features.dtype.itemsize
+        row_bytes = examples.example_bytes
         self._ahead_rows = max(1, _AHEAD_BYTES // max(1, row_bytes))
         # Large rows: some chunks must fit into what may be read ahead.
         most_rows = max(1, self._ahead_rows // 4)

@@ -5,7 +5,6 @@ Where the examples are few, each worker gets a copy once, and a step is a list o
 else the coordinator reads them and hands them over with the step.
 """
 
-import math
 from collections.abc import Callable
 from typing import Protocol
 
@@ -116,7 +115,6 @@ class ShippedFeed:
 
     def __init__(self, examples: Examples) -> None:
         self._examples = examples
-        self._row_bytes = math.prod(examples.feature_shape) * examples.features.dtype.itemsize
         self._look_ahead = LookAhead(examples)
 
     @property
@@ -136,7 +134,7 @@ class ShippedFeed:
 
     def most_steps(self, batch_size: int) -> int | None:
         """See :meth:`WorkerFeed.most_steps`: a worker's call carries up to 128 MiB."""
-        return steps_within(MOST_CALL_BYTES, batch_size * self._row_bytes)
+        return steps_within(MOST_CALL_BYTES, batch_size * self._examples.example_bytes)
 
     def close(self) -> None:
         """See :meth:`WorkerFeed.close`."""

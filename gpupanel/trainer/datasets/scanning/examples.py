@@ -116,8 +116,7 @@ class _SetScan:
         if as_columns and count and part.features.dtype != np.uint8:
             sample = self._read(sampled_indices(count))[0]
             self.numbers = NumberScan(sample)
-        row_bytes = max(1, int(np.prod(part.feature_shape)) * part.features.dtype.itemsize)
-        step = max(1, min(_MOST_ROWS, _CHUNK_BYTES // row_bytes))
+        step = max(1, min(_MOST_ROWS, _CHUNK_BYTES // max(1, part.example_bytes)))
         for first in range(0, count, step):
             indices = np.arange(first, min(count, first + step), dtype=np.int32)
             self.on_progress(_DOING, self.done_before + first, self.total)
