@@ -208,7 +208,7 @@ class LivePage(QWidget):
         else:
             self.live.addSamples(followed.readings)
         self._has_more = followed.has_more
-        self._show_whether_whole()
+        self._show_completeness()
         if not followed.has_more:
             self.live.plot_wall.redraw()
 
@@ -224,7 +224,7 @@ class LivePage(QWidget):
         self.banner.setStory(restart_text(status, self._device_names()))
         self.banner.setProblem(_problem_to_show(status), status.log_tail)
         self._show_memory(status.memory_returned)
-        self._show_whether_whole()
+        self._show_completeness()
         self._show_gaps()
         self._show_ways_on()
 
@@ -300,13 +300,13 @@ class LivePage(QWidget):
         waiting, self._waiting = self._waiting, []
         for samples in waiting:
             self.live.addSamples(samples)
-        self._show_whether_whole()
+        self._show_completeness()
 
-    def _show_whether_whole(self) -> None:
+    def _show_completeness(self) -> None:
         status = self._control.shown_status
-        is_whole = status is not None and status.has_ended and not self._has_more
-        self.log.setWhole(is_whole=is_whole)
-        self.live.setWhole(is_whole=is_whole and not self._waiting)
+        is_complete = status is not None and status.has_ended and not self._has_more
+        self.log.setComplete(is_complete=is_complete)
+        self.live.setComplete(is_complete=is_complete and not self._waiting)
 
     @Slot()
     def _show_unknown_devices(self) -> None:

@@ -439,9 +439,9 @@ def test_that_plots_without_a_reading_say_so_once_none_can_come_any_more(panel):
     none = []
     panel.setDevices(TWO_UNEQUAL)
     panel.addEvents([RunStarted(time_s=START, supervisor_pid=1), *run_events(3)])
-    panel.setWhole(is_whole=False)
+    panel.setComplete(is_complete=False)
     assert notes() == none
-    panel.setWhole(is_whole=True)
+    panel.setComplete(is_complete=True)
     assert notes() == 2 * ["No readings recorded"]
     panel.addSamples(SampleBatch.of([busy_sample(TWO_UNEQUAL, START + 1.0)]))
     assert notes() == none

@@ -76,7 +76,7 @@ def test_that_an_empty_log_says_so_when_its_run_has_ended(qtbot, page, control, 
         qtbot.waitUntil(lambda: control.shown_status is not None)
         assert log_note(page).endswith("appears here during a run.")
         run.end()
-        qtbot.waitUntil(lambda: log_note(page) == "The run printed nothing.")
+        qtbot.waitUntil(lambda: log_note(page) == "No output recorded")
         control.open(run.layout)
     assert log_note(page).endswith("appears here during a run."), "another one is opened"
 
@@ -87,17 +87,17 @@ def test_that_readings_which_are_not_read_yet_are_not_called_missing(
     # A few of the lines at once, so that the end of the run is known long before its readings.
     monkeypatch.setattr(follower, "_MOST_TELEMETRY_BYTES", 2_000)
     said = []
-    whole = page.live.plot_wall.setReadingsWhole
+    set_complete = page.live.plot_wall.setComplete
 
-    def set_whole(*, are_whole: bool) -> None:
-        whole(are_whole=are_whole)
+    def recorded(*, is_complete: bool) -> None:
+        set_complete(is_complete=is_complete)
         memory = next(iter(page.live._curves.devices.values()), None)
-        said.append((are_whole, 0 if memory is None else len(memory.memory)))
+        said.append((is_complete, 0 if memory is None else len(memory.memory)))
 
-    monkeypatch.setattr(page.live.plot_wall, "setReadingsWhole", set_whole)
+    monkeypatch.setattr(page.live.plot_wall, "setComplete", recorded)
     session.set_inventory(CPU_ONLY)
     control.open(past_run(runs_dir, samples=60).layout)
     qtbot.waitUntil(lambda: (True, 60) in said)
-    assert {points for are_whole, points in said if are_whole} == {60}
+    assert {points for is_complete, points in said if is_complete} == {60}
     assert len({points for _, points in said}) > 3, "read in pieces"
     assert note(page) == ""

@@ -105,7 +105,7 @@ class LivePanel(QWidget):
         self._show_run(RunCurves())
         self.setWord("")
         self._has_ended = self._has_samples = False
-        self.setWhole(is_whole=False)
+        self.setComplete(is_complete=False)
         self._empty.setTexts(*_OPENING)
         self._stack.setCurrentIndex(0)
         self._preparing.start(0)
@@ -138,9 +138,9 @@ class LivePanel(QWidget):
             self._has_samples = True
             self._wall.redraw()
 
-    def setWhole(self, *, is_whole: bool) -> None:
+    def setComplete(self, *, is_complete: bool) -> None:
         """Whether the run ended, and all that it recorded was taken in."""
-        self._wall.setReadingsWhole(are_whole=is_whole)
+        self._wall.setComplete(is_complete=is_complete)
 
     def _arrange(self) -> None:
         plots = QWidget()

@@ -26,7 +26,7 @@ _BYTES_PER_MIB = 2**20
 _WIDEST_SEARCH = 200
 _LONGEST_SEARCH = 200
 _NOTHING_YET = "The output of TensorFlow and the trainer appears here during a run."
-_NOTHING_PRINTED = "The run printed nothing."
+_NO_OUTPUT = "No output recorded"
 
 
 class LogPanel(QWidget):
@@ -53,7 +53,7 @@ class LogPanel(QWidget):
         self._text.setMaximumBlockCount(_MOST_LINES)
         self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        self.setWhole(is_whole=False)
+        self.setComplete(is_complete=False)
         self._text.setToolTip(
             "Output of the training process, TensorFlow's own messages among it. "
             f"At most the last {_MOST_LINES:,} lines; "
@@ -81,9 +81,9 @@ class LogPanel(QWidget):
         """Whether its head alone may be seen, so that there is room for what is above it."""
         self._text.setMinimumHeight(1 if is_low else 0)
 
-    def setWhole(self, *, is_whole: bool) -> None:
+    def setComplete(self, *, is_complete: bool) -> None:
         """Whether the run ended, and all of its log was added: an empty one says so."""
-        self._text.setPlaceholderText(_NOTHING_PRINTED if is_whole else _NOTHING_YET)
+        self._text.setPlaceholderText(_NO_OUTPUT if is_complete else _NOTHING_YET)
 
     def clear(self, path: Path | None = None) -> None:
         """Show the log of another run, which is the file at ``path``."""
@@ -98,7 +98,7 @@ class LogPanel(QWidget):
         self._skipped_bytes = 0
         self._path = path
         self._show_where()
-        self.setWhole(is_whole=False)
+        self.setComplete(is_complete=False)
 
     def append(self, text: str, skipped_bytes: int = 0) -> None:
         """Add what was printed; of a long portion only the end, which is all that is kept.

@@ -189,10 +189,10 @@ class PlotWall(QWidget):
         self._inventory = inventory
         self.showDevices()
 
-    def setReadingsWhole(self, *, are_whole: bool) -> None:
+    def setComplete(self, *, is_complete: bool) -> None:
         """Whether no reading of the devices comes any more: where none came, plots say so."""
         # Readings before the first step have no place on an axis of steps.
-        words = _NO_READINGS if are_whole and not self._curves.has_readings else ""
+        words = _NO_READINGS if is_complete and not self._curves.has_readings else ""
         for plot in (self.utilization_plot, self.memory_plot):
             plot.setEmptyNote(words)
 
