@@ -1,5 +1,6 @@
 """Downloads a file that Keras publishes once, into Keras's cache, complete or not at all."""
 
+import gzip
 import hashlib
 import http.client
 import shutil
@@ -7,6 +8,7 @@ import tarfile
 import tempfile
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
@@ -27,6 +29,10 @@ _NETWORK_ERRORS = (
     TimeoutError,
     ConnectionError,
 )
+
+_DAMAGED = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError)
+_DEEPEST = 64
+"""Folders within each other in an archive: Python makes and removes them one call in the other."""
 
 OnDownload = Callable[[str, int, int | None], None]
 
@@ -72,7 +78,7 @@ def download(name: str, file: KerasFile, on_progress: OnDownload) -> None:
         try:
             with tarfile.open(fetched) as archive:
                 _unpack(archive, unpacked)
-        except tarfile.TarError as error:
+        except _DAMAGED as error:
             raise _damaged(name, file, f"{type(error).__name__}: {error}") from error
         shutil.rmtree(place, ignore_errors=True)
         unpacked.replace(place)
@@ -119,6 +125,8 @@ def _place_in(folder: Path, name: str) -> Path:
     parts = PurePosixPath(name.lstrip("/")).parts
     if ".." in parts or "\0" in name:
         raise tarfile.TarError(f"{name!r} is elsewhere")
+    if len(parts) > _DEEPEST:
+        raise tarfile.TarError(f"it has folders {len(parts)} deep")
     return folder.joinpath(*parts)
 
 

@@ -288,6 +288,26 @@ def test_that_an_archive_whose_files_cannot_be_beside_each_other_is_refused(
     assert list(cache.iterdir()) == []
 
 
+@pytest.mark.parametrize("what", ["cut short", "other bytes", "no archive", "deep folders"])
+def test_that_an_archive_that_is_damaged_or_deep_is_refused(
+    tmp_path: Path, cache: Path, what: str
+) -> None:
+    member = tarfile.TarInfo("/".join(["folder"] * 500) if what == "deep folders" else "one")
+    member.size = MIB
+    url, path = archive_with(tmp_path / "data.tar.gz", member), tmp_path / "data.tar.gz"
+    content = path.read_bytes()
+    if what == "cut short":
+        path.write_bytes(content[: len(content) // 2])
+    elif what == "other bytes":
+        path.write_bytes(content[:300] + bytes(range(256)) + content[556:])
+    elif what == "no archive":
+        path.write_bytes(b"please log in to the airport's network")
+    with pytest.raises(ProblemError) as caught:
+        download("cifar10", KerasFile(url, "cifar", "", holds="inner"), lambda *_: None)
+    assert caught.value.problems[0].code == "data_download_damaged"
+    assert list(cache.iterdir()) == []
+
+
 def test_that_an_archive_that_unpacks_to_more_than_any_data_set_is_refused(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
