@@ -16,6 +16,7 @@ from shiboken6 import isValid
 from gpupanel.trainer.preview import preview
 from gpupanel.ui import device_colors, theme
 from gpupanel.ui.garbage_collection import GarbageCollection
+from gpupanel.ui.session import Session
 from gpupanel.ui.workers import preview_worker
 from gpupanel.ui.workers.worker_thread import wait_for_ending
 from tests.ui.patient_bot import PatientBot
@@ -56,6 +57,14 @@ def restored_theme(qapp: QApplication) -> Iterator[None]:
     before = theme.current()
     yield
     theme.show(qapp, before)
+
+
+@pytest.fixture
+def session(qapp: QApplication) -> Iterator[Session]:
+    """Knows no devices yet."""
+    session = Session()
+    yield session
+    session.close()
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.bindings.confirmations import ProcessActions
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_state import RunState
-from gpupanel.ui.session import Session
 from tests.fakes.person import Person
 
 STUBBORN = (
@@ -34,13 +33,6 @@ TRAINING = DeviceProcess(
 @pytest.fixture
 def person():
     return Person()
-
-
-@pytest.fixture
-def session(qapp):
-    session = Session()
-    yield session
-    session.close()
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from gpupanel.domain.profile import DeviceDescription, DeviceSettings, Profile
 from gpupanel.runs.directory.profile_file import read_profile, write_profile
 from gpupanel.ui.profile_actions import ProfileActions, example_profiles
 from gpupanel.ui.questions import SaveChoice
-from gpupanel.ui.session import Session
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.run_directory import WrittenRun
 from tests.fakes.small_disks import fill, small_disk  # noqa: F401 - a fixture
@@ -61,13 +60,6 @@ def person():
 @pytest.fixture
 def settings(tmp_path):
     return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-
-
-@pytest.fixture
-def session(qapp):
-    session = Session()
-    yield session
-    session.close()
 
 
 @pytest.fixture

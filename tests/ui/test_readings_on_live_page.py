@@ -16,13 +16,6 @@ from tests.fakes.run_directory import STARTED_S, WrittenRun
 
 
 @pytest.fixture
-def session(qapp):
-    session = Session()
-    yield session
-    session.close()
-
-
-@pytest.fixture
 def control(session: Session, runs_dir: Path):
     control = RunControl(session, Launcher(), runs_dir)
     yield control
