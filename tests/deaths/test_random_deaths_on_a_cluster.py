@@ -137,7 +137,10 @@ def resumed_where_it_ended(layout: RunLayout) -> bool:
     if not is_over(layout) or summarize_run(layout).outcome is Outcome.COMPLETED:
         return False
     ended = summarize_run(layout)
-    assert ended.outcome in (Outcome.FAILED, Outcome.LOST), ended
+    # Stopped: a supervisor before the last one was killed, and the last one, which was killed as it
+    # started, had just taken in that the trainers saved and ended for that.
+    was_alone = ended.problem is not None and ended.problem.code == "supervisor_gone"
+    assert ended.outcome in (Outcome.FAILED, Outcome.LOST) or was_alone, ended
     answer = gpupanel("resume", layout.root, "--detach")
     assert answer.returncode == 0, answer.stderr
     return True
