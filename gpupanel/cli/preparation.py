@@ -13,7 +13,7 @@ from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.allocated_devices import on_allocated, visible_devices_of
-from gpupanel.planning.job_nodes import on_nodes, placed_on_nodes
+from gpupanel.planning.job_nodes import on_nodes, sample_of_nodes, with_addresses
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs import found_data
 from gpupanel.runs.data_preview import preview_data
@@ -76,13 +76,12 @@ def _startable_on_nodes(profile: Profile) -> tuple[Profile, LaunchPlan, Preparat
     with progress.status("Asking the nodes of this job…"):
         nodes = read_nodes()
     moved, inventory, hints = on_nodes(profile, nodes)
-    # Whether TensorFlow can use the GPUs of another node only a run there can say.
-    preparation = prepared_on(Machine(inventory), moved, ask_support=lambda *_: None)
+    preparation = prepared_on(Machine(inventory, sample_of_nodes(nodes)), moved)
     problems = (*preparation.problems, *hints)
     read, plan, prepared_there = _startable(
         moved, preparation.model_copy(update={"problems": problems})
     )
-    return read, placed_on_nodes(plan, nodes), prepared_there
+    return read, with_addresses(plan, nodes), prepared_there
 
 
 def _startable(

@@ -1,6 +1,7 @@
 """Machines beyond this one: which cluster a profile trains on, and what is known of its nodes."""
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Final
 
@@ -155,11 +156,22 @@ class ClusterAnswer(Value):
 
 def devices_of(reading: ClusterReading) -> DeviceInventory:
     """The devices of all nodes that answer as one inventory, each with the node that it is in."""
+    return joined_devices((name, report.inventory) for name, report in reading.reports)
+
+
+def sample_of(reading: ClusterReading) -> TelemetrySample:
+    """What the devices of all nodes report, by the keys that :func:`devices_of` gives them."""
+    return joined_samples(
+        (name, report.inventory, report.sample) for name, report in reading.reports
+    )
+
+
+def joined_devices(nodes: Iterable[tuple[str, DeviceInventory]]) -> DeviceInventory:
+    """The devices of several nodes, by their names, as one inventory."""
     devices: list[PhysicalDevice] = []
     links: list[DeviceLink] = []
     drivers = set()
-    for name, report in reading.reports:
-        inventory = report.inventory
+    for name, inventory in nodes:
         devices += [
             device.model_copy(update={"key": key_in(name, device), "node": name})
             for device in inventory.devices
@@ -174,13 +186,15 @@ def devices_of(reading: ClusterReading) -> DeviceInventory:
     )
 
 
-def sample_of(reading: ClusterReading) -> TelemetrySample:
-    """What the devices of all nodes report, by the keys that :func:`devices_of` gives them."""
+def joined_samples(
+    nodes: Iterable[tuple[str, DeviceInventory, TelemetrySample]],
+) -> TelemetrySample:
+    """What the devices of several nodes report, by the keys of :func:`joined_devices`."""
     readings: list[DeviceReading] = []
     time_s = 0.0
-    for name, report in reading.reports:
-        readings += node_readings(name, report.inventory, report.sample)
-        time_s = max(time_s, report.sample.time_s)
+    for name, inventory, sample in nodes:
+        readings += node_readings(name, inventory, sample)
+        time_s = max(time_s, sample.time_s)
     return TelemetrySample(time_s=time_s, readings=tuple(readings))
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field
 
 from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.value import Value
 
 NODE_NAME: Final = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$"
@@ -31,9 +32,22 @@ class JobNode(Value):
     Attributes:
         visible_devices: ``CUDA_VISIBLE_DEVICES`` as it is meant there; ``None``: every GPU is.
         inventory: Its devices.
+        sample: What they report.
     """
 
     name: NodeName
     address: NodeAddress
     visible_devices: str | None
     inventory: DeviceInventory
+    sample: TelemetrySample
+
+
+class NodeReadings(Value):
+    """What the devices of a node report at one moment.
+
+    Attributes:
+        inventory: They themselves; ``None``: the same as the last time.
+    """
+
+    inventory: DeviceInventory | None = None
+    sample: TelemetrySample

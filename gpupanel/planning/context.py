@@ -81,6 +81,11 @@ class PlanningContext:
         return self.profile.task == "train"
 
     @property
+    def is_on_nodes(self) -> bool:
+        """Whether the devices are those of several machines."""
+        return any(device.node is not None for device in self.inventory.devices)
+
+    @property
     def build(self) -> TensorFlowBuild | None:
         """What TensorFlow was built for; ``None`` while it is not known."""
         return None if self.support is None else self.support.build

@@ -107,7 +107,7 @@ def _of_gang(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> Layout:
             environment=cpu_environment(),
             node=nodes[index % len(nodes)],
         )
-        for index in range(_parameter_server_count(profile))
+        for index in range(parameter_server_count(profile))
     )
     # The coordinator stands first in the gang: it leads.
     spots = tuple((1 + index, _places(worker.devices)[0]) for index, worker in enumerate(workers))
@@ -134,8 +134,8 @@ def worker_count(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> int:
     return nodes * profile.devices.cpu_replicas or max(_CPU_WORKERS, profile.devices.cpu_replicas)
 
 
-def _parameter_server_count(profile: Profile) -> int:
-    """Parameter-server processes."""
+def parameter_server_count(profile: Profile) -> int:
+    """Parameter-server processes: as many as the profile says, else one."""
     return profile.strategy.parameter_servers or 1
 
 

@@ -92,10 +92,12 @@ class Job:
         command = ["-P", "-m", "gpupanel.trainer"]
         return [each for each in processes_of(self.layout) if each.cmdline()[1:4] == command]
 
-    def ask(self, verb: str) -> None:
+    def ask(self, verb: str, *options: str) -> None:
         """Ask something of the run, as from the login node."""
-        words = (COMMAND, verb, self.layout.root.name, "--runs-dir", str(self.layout.root.parent))
-        subprocess.run(words, check=True, capture_output=True, timeout=60.0)
+        runs_dir = str(self.layout.root.parent)
+        words = (COMMAND, verb, self.layout.root.name, "--runs-dir", runs_dir, *options)
+        answer = subprocess.run(words, check=False, capture_output=True, timeout=PATIENCE_S)
+        assert answer.returncode == 0, answer.stderr
 
     def ended(self, longest_s: float = PATIENCE_S) -> dict[str, str]:
         """Wait for its end; gives what Slurm knows of it."""

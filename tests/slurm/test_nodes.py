@@ -14,8 +14,12 @@ from gpupanel.domain.events import (
     TrainingResumed,
 )
 from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.files.plan_file import read_plan
+from gpupanel.files.trace_files import trace_records
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.supervision.run_processes import processes_of
 from tests.deaths.mortal_run import saved_weights
@@ -33,6 +37,7 @@ pytestmark = [
 ]
 
 WORKERS = '\n[strategy]\nkind = "multi_worker"\n'
+SERVERS = '\n[strategy]\nkind = "parameter_server"\n'
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +56,8 @@ def test_that_each_process_of_a_run_is_a_task_on_its_node_and_that_they_train_as
     processes = read_plan(over_nodes.layout).processes
     assert [process.node for process in processes] == ["one", "two"]
     assert not processes_of(over_nodes.layout)
+    samples = [*map(TelemetrySample.model_validate_json, telemetry_lines(over_nodes.layout))]
+    assert {each.key for each in samples[-1].readings} == {"cpu@one", "cpu@two"}
     # The same in one task on one node, whose processes the run starts by itself.
     inside = Job(cluster, parse_profile(SMALL + WORKERS), tmp_path)
     assert inside.ended()["JobState"] == "COMPLETED", inside.log
@@ -59,6 +66,72 @@ def test_that_each_process_of_a_run_is_a_task_on_its_node_and_that_they_train_as
     assert weights.keys() == expected.keys()
     for name, values in weights.items():
         assert np.array_equal(values, expected[name]), name
+
+
+def telemetry_lines(layout: RunLayout) -> list[str]:
+    return layout.telemetry.read_text().splitlines()
+
+
+def test_that_a_saved_model_is_evaluated_and_predicts_over_nodes_as_on_one(
+    cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    trained = Job(cluster, parse_profile(SMALL), tmp_path)
+    assert trained.ended()["JobState"] == "COMPLETED", trained.log
+    model = f'source = "saved"\npath = "{trained.layout.model}"'
+    saved = SMALL.replace('source = "mlp"\nhidden = [16]', model)
+    for task in ("evaluate", "predict"):
+        profile = parse_profile(f'task = "{task}"{saved}')
+        workers = parse_profile(f'task = "{task}"{saved}{WORKERS}')
+        alone = run_in(tmp_path / f"{task}-alone", cluster, profile)
+        spread = run_in(tmp_path / task, cluster, workers, nodes=2)
+        assert [process.node for process in read_plan(spread).processes] == ["one", "two"]
+        assert not list(spread.root.glob("outputs-*"))
+        if task == "evaluate":
+            found, expected = summarize_run(spread).metrics, summarize_run(alone).metrics
+            assert found.accuracy == expected.accuracy
+            assert found.loss == pytest.approx(expected.loss, rel=1e-5)
+        else:
+            with (
+                np.load(spread.predictions("npz")) as found,
+                np.load(alone.predictions("npz")) as expected,
+            ):
+                np.testing.assert_array_equal(found["predicted"], expected["predicted"])
+
+
+def run_in(folder: Path, cluster: SlurmCluster, profile: Profile, nodes: int = 1) -> RunLayout:
+    """The run of a job with a folder of runs of its own."""
+    folder.mkdir()
+    runs = folder / "runs"
+    job = Job(cluster, profile, folder, nodes=nodes, variables={"GPUPANEL_RUNS_DIR": str(runs)})
+    assert job.ended()["JobState"] == "COMPLETED", job.log
+    (root,) = runs.iterdir()
+    assert summarize_run(RunLayout(root)).outcome is Outcome.COMPLETED, job.log
+    return RunLayout(root)
+
+
+def test_that_parameter_servers_and_workers_are_tasks_on_the_nodes(
+    cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    job = Job(cluster, parse_profile(SMALL + SERVERS), tmp_path, nodes=2)
+    assert job.ended()["JobState"] == "COMPLETED", job.log
+    started = [each.name for each in job.events() if isinstance(each, TrainerStarted)]
+    assert started == [
+        *("the coordinator on one", "worker 0 on one", "worker 1 on two"),
+        "parameter server 0 on one",
+    ]
+    assert summarize_run(job.layout).outcome is Outcome.COMPLETED, job.log
+
+
+def test_that_a_worker_on_another_node_is_traced_while_it_trains(
+    cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    job = Job(cluster, parse_profile(ENDLESS + WORKERS), tmp_path, nodes=2)
+    job.until_it_steps()
+    job.ask("trace", "--worker", "1", "--steps", "5")
+    (record,) = trace_records(job.layout).values()
+    assert (record.process, record.problem) == (1, None)
+    cluster.ask("scancel", job.number)
+    assert job.ended()["JobState"] == "CANCELLED"
 
 
 def test_that_scancel_stops_a_run_over_nodes_which_saves(

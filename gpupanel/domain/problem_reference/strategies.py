@@ -160,8 +160,8 @@ CHAPTER: Final = ProblemChapter(
         ),
         "nodes_need_workers": ProblemEntry(
             "Several nodes of a cluster were asked for, and the profile uses one.",
-            "Only a training with the strategy `multi_worker` uses several.",
-            "Set `strategy.kind` to `multi_worker`, or ask for one node.",
+            "Only `multi_worker`, and for a training `parameter_server`, uses several.",
+            "Set `strategy.kind` to one of them, or ask for one node.",
         ),
         "nodes_idle": ProblemEntry(
             "A run has fewer processes than its job has nodes.",

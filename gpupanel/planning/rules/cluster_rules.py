@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from gpupanel.domain.problem import Change, Fix, Problem
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.rules.inference_rules import NODE_INFERENCE_KINDS
@@ -10,7 +11,7 @@ from gpupanel.planning.rules.inference_rules import NODE_INFERENCE_KINDS
 
 def cluster_not_asked(context: PlanningContext) -> Iterator[Problem]:
     """A profile of a cluster where only this machine is known."""
-    if context.profile.cluster is None or any(each.node for each in context.inventory.devices):
+    if context.profile.cluster is None or context.is_on_nodes:
         return
     yield Problem(
         code="cluster_not_asked",
@@ -22,10 +23,15 @@ def cluster_not_asked(context: PlanningContext) -> Iterator[Problem]:
     )
 
 
+def kinds_on_nodes(profile: Profile) -> tuple[StrategyKind, ...]:
+    """The strategies by which the task of a profile can have processes on several nodes."""
+    return GANG_KINDS if profile.task == "train" else NODE_INFERENCE_KINDS
+
+
 def cluster_needs_workers(context: PlanningContext) -> Iterator[Problem]:
     """A strategy of one process, which is on one machine."""
     profile = context.profile
-    kinds = GANG_KINDS if context.trains else NODE_INFERENCE_KINDS
+    kinds = kinds_on_nodes(profile)
     if profile.cluster is None or profile.strategy.kind in kinds:
         return
     kind, listed = StrategyKind.MULTI_WORKER.value, " or ".join(kinds)

@@ -13,9 +13,15 @@ NODE_INFERENCE_KINDS = (StrategyKind.MULTI_WORKER,)
 """On the nodes of a cluster, each with a process of its own."""
 
 
-def inference_kinds(profile: Profile) -> tuple[StrategyKind, ...]:
-    """The strategies by which a profile can evaluate or predict where it is to."""
-    return INFERENCE_KINDS if profile.cluster is None else NODE_INFERENCE_KINDS
+def inference_kinds(profile: Profile, *, on_nodes: bool = False) -> tuple[StrategyKind, ...]:
+    """The strategies by which a profile can evaluate or predict where it is to.
+
+    Args:
+        profile: Of that task.
+        on_nodes: Whether it is on several nodes of a batch system's job.
+    """
+    is_spread = on_nodes or profile.cluster is not None
+    return NODE_INFERENCE_KINDS if is_spread else INFERENCE_KINDS
 
 
 _GERUNDS = {"evaluate": "Evaluating", "predict": "Predicting"}
@@ -38,8 +44,9 @@ def strategy_for_training_only(context: PlanningContext) -> Iterator[Problem]:
     """A strategy that does not put the whole model on each device."""
     profile = context.profile
     kind = profile.strategy.kind
-    # Of a cluster cluster_needs_workers says it.
-    if not context.trains and profile.cluster is None and kind not in INFERENCE_KINDS:
+    # Of a cluster cluster_needs_workers says it, of the nodes of a job who plans for them.
+    is_spread = profile.cluster is not None or context.is_on_nodes
+    if not context.trains and not is_spread and kind not in INFERENCE_KINDS:
         yield Problem(
             code="strategy_not_for_inference",
             field="strategy.kind",
@@ -55,7 +62,7 @@ def balanced_for_training_only(context: PlanningContext) -> Iterator[Problem]:
     strategy = context.profile.strategy
     if context.trains or strategy.shares != "balanced":
         return
-    if strategy.kind not in inference_kinds(context.profile):
+    if strategy.kind not in inference_kinds(context.profile, on_nodes=context.is_on_nodes):
         return
     yield Problem(
         code="balanced_is_for_training",

@@ -15,6 +15,7 @@ from gpupanel.domain.run_name import slug
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.planning.job_nodes import check_for_nodes
+from gpupanel.planning.layout import parameter_server_count
 
 SIGNAL_BEFORE_S: Final = 180
 """So long before the time limit a run is asked to suspend: a step has to end, and a checkpoint to
@@ -217,8 +218,11 @@ def _tasks_per_node(profile: Profile, nodes: int) -> int:
     if nodes == 1:
         return 1
     on_cpu = bool(profile.devices.visible) and not _named_gpus(profile)
-    processes = (profile.strategy.workers if on_cpu else _named_gpus(profile)) or nodes
-    return -(-processes // nodes)
+    workers = (profile.strategy.workers if on_cpu else _named_gpus(profile)) or nodes
+    serving = 0
+    if profile.strategy.kind is StrategyKind.PARAMETER_SERVER:
+        serving = 1 + parameter_server_count(profile)
+    return -(-(workers + serving) // nodes)
 
 
 def _gpus(profile: Profile, nodes: int) -> str:

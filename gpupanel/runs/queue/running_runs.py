@@ -82,7 +82,7 @@ def device_keys(layout: RunLayout) -> tuple[str, ...]:
 
 def held_devices(plan: LaunchPlan) -> dict[str, str]:
     """The names of the devices that a run of a plan holds, by keys that no two devices share."""
-    if plan.cluster is None:
+    if not plan.is_on_nodes:
         return {device.key: device.name for device in plan.devices}
     # Each node calls its own processor "cpu".
     return {

@@ -2,19 +2,21 @@
 
 import os
 import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
-
-from pydantic import ValidationError
 
 from gpupanel.devices.child_process import ChildEnd, ask_child
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.job_node import JobNode
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.runs.slurm.task_command import JOB_VARIABLE
+from gpupanel.domain.visible_text import visible_line
+from gpupanel.runs.slurm.task_command import JOB_VARIABLE, task_command
 
 ANSWER: Final = b"gpupanel-node "
 """What a node's answer begins with, among what its shell may print."""
 _LIMIT_S: Final = 60.0
+_MOST_AT_ONCE: Final = 16
 _NODE: Final = re.compile(r"NodeName=(\S+).*?NodeAddr=(\S+)")
 
 
@@ -39,27 +41,40 @@ def read_nodes() -> tuple[JobNode, ...]:
     # Each finds its own address by that of another one.
     first, last = names[0], names[-1]
     others = (addresses.get(last, last), addresses.get(first, first))
-    asked = python_module_command("gpupanel.runs.slurm.node_answer", last, *others)
-    each = (f"--nodes={len(names)}", f"--ntasks={len(names)}", "--ntasks-per-node=1")
-    output = _asked("srun", "--overlap", *each, *asked)
-    answers = [line.removeprefix(ANSWER) for line in output.splitlines() if line.startswith(ANSWER)]
+    command = python_module_command("gpupanel.runs.slurm.node_answer", last, *others)
+    with ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="node") as asking:
+        return tuple(asking.map(lambda name: _read_node(name, command), names))
+
+
+def _read_node(name: str, command: Sequence[str]) -> JobNode:
+    """Ask one node.
+
+    Each has an answer of its own: lines of several tasks of one step are mixed where they are
+    longer than a kibibyte.
+    """
     try:
-        found = {node.name: node for node in map(JobNode.model_validate_json, answers)}
-    except ValidationError as error:
-        raise ProblemError(_no_answer("A node of the job", str(error))) from error
-    missing = [name for name in names if name not in found]
-    if missing:
-        raise ProblemError(_no_answer(", ".join(missing), output.decode(errors="replace")))
-    return tuple(found[name] for name in names)
+        asked = task_command(name, command, {})
+    except ValueError as error:
+        raise ProblemError(_no_answer(f"The node {visible_line(name)}", str(error))) from error
+    output = _asked(*asked, who=name)
+    lines = [line for line in output.splitlines() if line.startswith(ANSWER)]
+    try:
+        (line,) = lines
+        node = JobNode.model_validate_json(line.removeprefix(ANSWER))
+    except ValueError as error:
+        raise ProblemError(_no_answer(name, output.decode(errors="replace"))) from error
+    if node.name != name:
+        raise ProblemError(_no_answer(name, f"{node.name} answered."))
+    return node
 
 
-def _asked(*command: str) -> bytes:
+def _asked(*command: str, who: str = "") -> bytes:
     try:
         answer = ask_child(command, _LIMIT_S)
     except OSError as error:
         raise ProblemError(_no_answer(command[0], str(error))) from error
     if answer.end is not ChildEnd.BY_ITSELF or answer.exit_code != 0:
-        raise ProblemError(_no_answer(command[0], answer.log))
+        raise ProblemError(_no_answer(who or command[0], answer.log))
     return answer.output
 
 

@@ -8,9 +8,9 @@ import os
 import socket
 import sys
 
+from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.job_node import JobNode
 from gpupanel.planning.allocated_devices import visible_devices_of
-from gpupanel.runs.readiness import read_machine
 from gpupanel.runs.slurm.job_nodes import ANSWER
 
 _ANY_PORT = 9
@@ -31,11 +31,14 @@ def main() -> int:
     """Print the answer."""
     last, address_of_last, address_of_first = sys.argv[1:]
     name = os.environ["SLURMD_NODENAME"]
+    with DeviceSampler(wait_s=PATIENT_S) as sampler:
+        inventory, sample = sampler.inventory(), sampler.sample()
     node = JobNode(
         name=name,
         address=address_towards(address_of_first if name == last else address_of_last),
         visible_devices=visible_devices_of(os.environ),
-        inventory=read_machine().inventory,
+        inventory=inventory,
+        sample=sample,
     )
     sys.stdout.buffer.write(ANSWER + node.model_dump_json().encode() + b"\n")
     return 0

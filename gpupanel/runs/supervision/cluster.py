@@ -69,7 +69,7 @@ def process_environments(plan: LaunchPlan) -> tuple[dict[str, str], ...]:
             **_network(process),
             "no_grpc_proxy": ",".join(dict.fromkeys(addresses)),
             **allowed(process.environment),
-            "TF_CONFIG": _tf_config(gang, endpoints, process),
+            **_tf_config(plan, endpoints, process),
         }
         for place, process in enumerate(gang)
     )
@@ -96,22 +96,20 @@ def environments_on_nodes(
             "no_grpc_proxy": hosts,
             **allowed(plan.environment),
             **allowed(process.environment),
-            # TensorFlow takes one worker alone for no cluster.
-            **(
-                {"TF_CONFIG": _tf_config(gang, endpoints, process)}
-                if plan.communicates and len(gang) > 1
-                else {}
-            ),
+            **_tf_config(plan, endpoints, process),
         }
         for number, (process, place) in enumerate(zip(gang, places, strict=True))
     )
 
 
 def _tf_config(
-    gang: Sequence[PlannedProcess], endpoints: Sequence[str], process: PlannedProcess
-) -> str:
+    plan: LaunchPlan, endpoints: Sequence[str], process: PlannedProcess
+) -> dict[str, str]:
+    """Nothing where processes do not communicate; TensorFlow takes one alone for no cluster."""
+    if not plan.communicates or len(plan.gang) == 1:
+        return {}
     task = {"type": _TASK_TYPES[process.role], "index": process.index}
-    return json.dumps({"cluster": _cluster(gang, endpoints), "task": task})
+    return {"TF_CONFIG": json.dumps({"cluster": _cluster(plan.gang, endpoints), "task": task})}
 
 
 def allowed(environment: Mapping[str, str]) -> dict[str, str]:

@@ -4,7 +4,6 @@ import shutil
 import signal
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Final, TypeVar
 
 from gpupanel.domain.device import DeviceKind
@@ -12,7 +11,7 @@ from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.guarded_files import make_folder, remove, status
+from gpupanel.files.guarded_files import make_folder, status
 from gpupanel.planning.cluster_check import is_public
 from gpupanel.runs.cluster.driver_process import DriverProcess
 from gpupanel.runs.cluster.messages import (
@@ -35,6 +34,7 @@ from gpupanel.runs.cluster.messages import (
 )
 from gpupanel.runs.supervision.cluster import environments_on_nodes
 from gpupanel.runs.supervision.exit_reading import cluster_lost, head_silent, node_lost
+from gpupanel.runs.supervision.handed_outputs import remove_handed_outputs
 from gpupanel.runs.supervision.liveness import Activity, Frozen, Liveness
 from gpupanel.runs.supervision.node_samples import NodeSamples
 from gpupanel.runs.supervision.process_events import Append, ProcessEvents
@@ -162,7 +162,7 @@ class ClusterGang:
             OSError: The driver cannot be started.
             ProblemError: The cluster refuses, or a node cannot start its part.
         """
-        self._remove_outputs()
+        remove_handed_outputs(self._layout)
         shutil.rmtree(self._layout.heartbeats, ignore_errors=True)
         make_folder(self._layout.heartbeats)
         driver = self._driver = DriverProcess(self._layout.cluster_log)
@@ -222,13 +222,7 @@ class ClusterGang:
         if any(member.lost is not None for member in self.members):
             self._await_silence()
         self._events.finish()
-        self._remove_outputs()
-
-    def _remove_outputs(self) -> None:
-        """Remove what processes handed to the one that leads: each start computes all of it."""
-        for file in self._layout.root.glob("outputs-*.bin"):
-            with suppress(OSError):
-                remove(file, self._layout.root)
+        remove_handed_outputs(self._layout)
 
     def _await_silence(self) -> None:
         """Wait for the hearts of processes on lost nodes to cease.

@@ -90,15 +90,15 @@ class FindingWatch:
         self._profile = profile
         self._plan = plan.without_idle_replicas()
         self._is_own = is_own
-        on_cluster = plan.cluster is not None
+        on_nodes = plan.is_on_nodes
         if rules is None:
-            rules = CLUSTER_FINDING_RULES if on_cluster else FINDING_RULES
+            rules = CLUSTER_FINDING_RULES if on_nodes else FINDING_RULES
         self._rules = rules
         self._clock = clock
-        self._load = None if on_cluster else load or HostLoad()
+        self._load = None if on_nodes else load or HostLoad()
         self._recall = recall
         self._bench: Bench | None = None
-        self._has_recalled = on_cluster  # what was compared were devices of this machine
+        self._has_recalled = on_nodes  # what was compared were devices of this machine
         self._samples: deque[TelemetrySample] = deque(maxlen=_SAMPLES)
         self._inventory: DeviceInventory | None = None
         self._samples_lock = threading.Lock()

@@ -25,6 +25,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder
 from gpupanel.runs.slurm.task_command import exit_code_of_task, task_command
 from gpupanel.runs.supervision.cluster import allowed, process_environments
+from gpupanel.runs.supervision.handed_outputs import remove_handed_outputs
 from gpupanel.runs.supervision.liveness import (
     FROZEN_AFTER_S,
     TASK_FROZEN_AFTER_S,
@@ -163,6 +164,7 @@ class Gang:
         Raises:
             OSError: One cannot be started, or there is no free port.
         """
+        remove_handed_outputs(self._layout)
         shutil.rmtree(self._layout.heartbeats, ignore_errors=True)
         make_folder(self._layout.heartbeats)
         del meanwhile
@@ -202,6 +204,7 @@ class Gang:
         for member in self.members:
             member.wait()
         end_processes_of(self._layout)
+        remove_handed_outputs(self._layout)
 
     def _network(self) -> PrivateNetwork | None:
         """A network for processes that open ports to each other, where there can be one."""

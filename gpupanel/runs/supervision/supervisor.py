@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import FrameType
 
@@ -51,6 +52,7 @@ from gpupanel.runs.supervision.run_processes import end_processes_of
 from gpupanel.runs.supervision.shortage_care import ShortageCare
 from gpupanel.runs.supervision.start_claim import AlreadyClaimedError, claim_start
 from gpupanel.runs.supervision.stop_requests import StopRequests
+from gpupanel.runs.supervision.task_readings import TaskReadings
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 from gpupanel.runs.supervision.watchdogs import Patience
 
@@ -127,14 +129,14 @@ class Supervisor:
             if self._findings is not None:
                 self._findings.take_sample(sample, telemetry.inventory)
 
-        if plan.cluster is not None:
-            self._samples = NodeSamples()
-        telemetry = TelemetryRecorder(self._layout, listen, self._samples)
+        samples = self._samples = NodeSamples() if plan.is_on_nodes else None
+        telemetry = TelemetryRecorder(self._layout, listen, samples)
         telemetry.start()
         try:
             care = ShortageCare(self._layout, memory, telemetry)
-            ending, attempt = self._run_attempts(plan, memory, care)
-            self._watch_memory(memory, telemetry)
+            with _task_readings(plan, samples):
+                ending, attempt = self._run_attempts(plan, memory, care)
+                self._watch_memory(memory, telemetry)
             return self._end(ending, attempt)
         finally:
             telemetry.stop()
@@ -258,6 +260,14 @@ class Supervisor:
         except OSError as error:
             # Disk full: the run itself goes on, and the log may still have room.
             write_to_process_log(f"supervisor: not written: {error}: {line[:100]}")
+
+
+def _task_readings(plan: LaunchPlan, samples: NodeSamples | None) -> AbstractContextManager[object]:
+    """Has the nodes of a job say what their devices do; nodes of a cluster do so by themselves."""
+    if samples is None or plan.cluster is not None:
+        return nullcontext()
+    nodes = dict.fromkeys(process.node for process in plan.gang if process.node is not None)
+    return TaskReadings(tuple(nodes), samples)
 
 
 def _not_started(error: Exception) -> Ending:

@@ -6,11 +6,13 @@ from pydantic import ValidationError
 from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.job_node import JobNode
 from gpupanel.domain.memory import LimitedMemory
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.planning.job_nodes import check_for_nodes, on_nodes, placed_on_nodes
+from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
+from gpupanel.planning.job_nodes import check_for_nodes, on_nodes, sample_of_nodes, with_addresses
 from gpupanel.planning.prepare import prepare
 from tests.fakes.devices import CPU
 
@@ -25,14 +27,19 @@ def a_node(name: str, *keys: str, visible: str | None = None) -> JobNode:
         address=f"10.0.0.{len(name)}",
         visible_devices=visible,
         inventory=DeviceInventory(driver="580.65", devices=(*gpus, CPU)),
+        sample=sample_of(*keys, CPU.key),
     )
+
+
+def sample_of(*keys: str) -> TelemetrySample:
+    return TelemetrySample(time_s=1.0, readings=tuple(DeviceReading(key=key) for key in keys))
 
 
 def planned(profile: Profile, *nodes: JobNode) -> tuple[Profile, LaunchPlan]:
     moved, inventory, _ = on_nodes(profile, nodes)
     plan = prepare(moved, inventory).plan
     assert plan is not None
-    return moved, placed_on_nodes(plan, nodes)
+    return moved, with_addresses(plan, nodes)
 
 
 def places(plan: LaunchPlan) -> list[tuple[str | None, str]]:
@@ -78,7 +85,7 @@ def test_that_on_the_cpu_each_node_has_a_worker_or_as_many_as_the_profile_says()
 
 def test_that_a_profile_that_names_none_trains_on_the_cpu_where_no_node_has_a_gpu() -> None:
     moved, plan = planned(Profile(strategy=WORKERS), a_node("one"), a_node("two"))
-    assert (moved.devices.visible, moved.strategy.workers) == (("cpu",), 2)
+    assert moved.devices.visible == ("cpu",)
     assert [node for node, _ in places(plan)] == ["one", "two"]
 
 
@@ -86,7 +93,8 @@ def test_that_one_machine_that_stands_for_two_nodes_counts_once() -> None:
     nodes = (a_node("one", "GPU-a", "GPU-b"), a_node("two", "GPU-a", "GPU-b"))
     moved, inventory, _ = on_nodes(Profile(strategy=WORKERS), nodes)
     assert moved.devices.visible == ("GPU-a", "GPU-b")
-    assert [device.key for device in inventory.devices] == ["GPU-a", "GPU-b", "cpu"]
+    found = [(device.key, device.node) for device in inventory.devices]
+    assert found == [("GPU-a", "one"), ("GPU-b", "one"), ("cpu@one", "one"), ("cpu@two", "two")]
 
 
 def test_that_it_is_said_that_ports_are_open_to_whoever_reaches_the_nodes() -> None:
@@ -94,16 +102,49 @@ def test_that_it_is_said_that_ports_are_open_to_whoever_reaches_the_nodes() -> N
     assert (warning.code, warning.is_error) == ("ports_open_between_nodes", False)
 
 
+def test_that_readings_of_nodes_have_the_keys_of_their_devices() -> None:
+    nodes = (a_node("one", "GPU-a"), a_node("two"))
+    _, inventory, _ = on_nodes(Profile(strategy=WORKERS), nodes)
+    keys = [reading.key for reading in sample_of_nodes(nodes).readings]
+    assert keys == [device.key for device in inventory.devices] == ["GPU-a", "cpu@one", "cpu@two"]
+
+
+def test_that_processes_of_an_evaluation_over_nodes_open_no_ports() -> None:
+    saved = SavedModel(path="model.keras")
+    profile = ON_CPU.model_copy(update={"task": "evaluate", "model": saved})
+    nodes = (a_node("one"), a_node("two"))
+    moved, inventory, hints = on_nodes(profile, nodes)
+    assert hints == ()
+    preparation = prepare(moved, inventory)
+    assert preparation.plan is not None
+    assert [each for each in preparation.problems if each.is_error] == []
+    plan = with_addresses(preparation.plan, nodes)
+    assert [process.node for process in plan.processes] == ["one", "two"]
+    assert not plan.communicates
+
+
+def test_that_parameter_servers_are_divided_over_the_nodes() -> None:
+    strategy = StrategySettings(kind=StrategyKind.PARAMETER_SERVER, parameter_servers=2)
+    nodes = (a_node("one"), a_node("three"))
+    _, plan = planned(ON_CPU.model_copy(update={"strategy": strategy}), *nodes)
+    assert [(each.role.value, each.node, each.address) for each in plan.processes] == [
+        ("coordinator", "one", "10.0.0.3"),
+        ("worker", "one", "10.0.0.3"),
+        ("worker", "three", "10.0.0.5"),
+        ("parameter_server", "one", "10.0.0.3"),
+        ("parameter_server", "three", "10.0.0.5"),
+    ]
+
+
 @pytest.mark.parametrize(
     "profile",
     [
         Profile(),
         Profile(strategy=StrategySettings(kind=StrategyKind.MIRRORED)),
-        Profile(strategy=StrategySettings(kind=StrategyKind.PARAMETER_SERVER)),
-        ON_CPU.model_copy(update={"task": "evaluate"}),
+        Profile(task="evaluate", strategy=StrategySettings(kind=StrategyKind.PARAMETER_SERVER)),
     ],
 )
-def test_that_only_a_training_with_workers_is_for_several_nodes(profile: Profile) -> None:
+def test_that_only_strategies_of_several_processes_are_for_several_nodes(profile: Profile) -> None:
     check_for_nodes(profile, 1)
     check_for_nodes(ON_CPU, 2)
     with pytest.raises(ProblemError) as refused:
@@ -123,9 +164,10 @@ def test_that_a_node_without_a_process_is_not_waited_for() -> None:
 def test_that_no_process_has_gpus_of_two_nodes() -> None:
     profile = Profile(strategy=WORKERS.model_copy(update={"workers": 2}))
     nodes = (a_node("one", "GPU-a"), a_node("two", "GPU-b", "GPU-c", "GPU-d"))
-    with pytest.raises(ProblemError, match="Worker 0 would need GPUs of two nodes") as refused:
-        planned(profile, *nodes)
-    assert code_of(refused) == "worker_across_nodes"
+    moved, inventory, _ = on_nodes(profile, nodes)
+    preparation = prepare(moved, inventory)
+    assert not preparation.is_startable
+    assert "worker_across_nodes" in {each.code for each in preparation.problems}
 
 
 @pytest.mark.parametrize(

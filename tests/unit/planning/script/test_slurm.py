@@ -343,6 +343,18 @@ def test_that_a_job_of_several_nodes_has_a_task_for_each_process(
     assert gpus in lines
 
 
+def test_that_parameter_servers_and_their_coordinator_have_tasks_of_their_own() -> None:
+    strategy = StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=4, parameter_servers=3)
+    profile = Profile(devices=DeviceSettings(visible=("cpu",)), strategy=strategy)
+    assert "#SBATCH --ntasks-per-node=4" in slurm_script(profile, "gpupanel", 2).splitlines()
+
+
+def test_that_an_evaluation_over_nodes_is_a_job_that_is_not_put_back() -> None:
+    profile = Profile(task="evaluate", devices=DeviceSettings(visible=("cpu",)), strategy=WORKERS)
+    lines = slurm_script(profile, "gpupanel", 2).splitlines()
+    assert {"#SBATCH --nodes=2", "#SBATCH --no-requeue"} <= set(lines)
+
+
 def test_that_a_profile_of_one_process_becomes_no_job_of_several_nodes() -> None:
     with pytest.raises(ProblemError) as refused:
         slurm_script(SMALL, "gpupanel", 2)

@@ -11,6 +11,7 @@ import pytest
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.job_node import JobNode
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.runs.slurm.job_nodes import ANSWER, is_job_of_several_nodes, read_nodes
 from gpupanel.runs.slurm.node_answer import address_towards
 from tests.fakes.devices import CPU_ONLY
@@ -20,6 +21,13 @@ case "$*" in
     *hostnames*) echo one; echo two;;
     *) echo "NodeName=one Arch=x NodeAddr=10.0.0.1 x"; echo "NodeName=two NodeAddr=10.0.0.2 x";;
 esac
+"""
+
+
+_SRUN = """#!/bin/sh
+for word; do case "$word" in --nodelist=*) node=${{word#*=}};; esac; done
+echo "$@" > {folder}/asked-$node
+[ ! -e {folder}/answer-$node ] || cat {folder}/answer-$node
 """
 
 
@@ -34,9 +42,11 @@ class Commands:
         path.write_text(text)
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
-    def answer(self, *answers: str) -> None:
-        (self.folder / "answers").write_text("\n".join(answers) + "\n")
-        self.set("srun", f'#!/bin/sh\necho "$@" > {self.folder}/asked\ncat {self.folder}/answers\n')
+    def answer(self, **answers: str) -> None:
+        """What srun answers of each node; a node without an answer says nothing."""
+        for node, answer in answers.items():
+            (self.folder / f"answer-{node}").write_text(f"{answer}\n")
+        self.set("srun", _SRUN.format(folder=self.folder))
 
 
 @pytest.fixture
@@ -44,12 +54,19 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Commands:
     commands = Commands(tmp_path)
     commands.set("scontrol", _SCONTROL)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
     monkeypatch.setenv("SLURM_JOB_NODELIST", "[one,two]")
     return commands
 
 
 def line_of(name: str, address: str) -> str:
-    node = JobNode(name=name, address=address, visible_devices="0", inventory=CPU_ONLY)
+    node = JobNode(
+        name=name,
+        address=address,
+        visible_devices="0",
+        inventory=CPU_ONLY,
+        sample=TelemetrySample(time_s=0.0, readings=()),
+    )
     return ANSWER.decode() + node.model_dump_json()
 
 
@@ -61,16 +78,17 @@ def problem_of(refused: pytest.ExceptionInfo[ProblemError]) -> tuple[str, str]:
 def test_that_nodes_are_in_the_order_of_the_job_whatever_their_shells_print(
     commands: Commands,
 ) -> None:
-    commands.answer("Welcome!", line_of("two", "10.0.0.2"), "", line_of("one", "10.0.0.1"))
+    commands.answer(two=f"Welcome!\n{line_of('two', '10.0.0.2')}\n", one=line_of("one", "10.0.0.1"))
     one, two = read_nodes()
     assert (one.name, one.address, two.name, two.address) == ("one", "10.0.0.1", "two", "10.0.0.2")
-    asked = (commands.folder / "asked").read_text()
-    assert asked.startswith("--overlap --nodes=2 --ntasks=2 --ntasks-per-node=1 ")
-    assert asked.endswith("node_answer two 10.0.0.2 10.0.0.1\n")
+    for node in ("one", "two"):
+        asked = (commands.folder / f"asked-{node}").read_text()
+        assert asked.startswith(f"--overlap --nodes=1 --ntasks=1 --nodelist={node} ")
+        assert asked.endswith("node_answer two 10.0.0.2 10.0.0.1\n")
 
 
 def test_that_a_node_that_does_not_answer_is_named(commands: Commands) -> None:
-    commands.answer(line_of("one", "10.0.0.1"), "bash: python: not found")
+    commands.answer(one=line_of("one", "10.0.0.1"), two="bash: python: not found")
     with pytest.raises(ProblemError) as refused:
         read_nodes()
     code, said = problem_of(refused)
@@ -78,12 +96,32 @@ def test_that_a_node_that_does_not_answer_is_named(commands: Commands) -> None:
     assert "not found" in said
 
 
-@pytest.mark.parametrize("answer", ["{}", "no JSON", '{"name": "--wrap=id"}'])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "{}",
+        "no JSON",
+        '{"name": "--wrap=id"}',
+        "of another node",
+        "twice",
+    ],
+)
 def test_that_an_answer_of_something_else_is_refused(commands: Commands, answer: str) -> None:
-    commands.answer(ANSWER.decode() + answer)
+    own = line_of("two", "10.0.0.2")
+    said = {"of another node": line_of("three", "10.0.0.2"), "twice": f"{own}\n{own}"}
+    commands.answer(one=line_of("one", "10.0.0.1"), two=said.get(answer, ANSWER.decode() + answer))
     with pytest.raises(ProblemError) as refused:
         read_nodes()
     assert problem_of(refused)[0] == "nodes_not_known"
+
+
+def test_that_a_name_that_no_node_can_have_is_handed_to_no_command(commands: Commands) -> None:
+    commands.answer()
+    commands.set("scontrol", "#!/bin/sh\necho -- --wrap=id\n")
+    with pytest.raises(ProblemError) as refused:
+        read_nodes()
+    assert problem_of(refused)[0] == "nodes_not_known"
+    assert not list(commands.folder.glob("asked-*"))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +133,7 @@ def test_that_an_answer_of_something_else_is_refused(commands: Commands, answer:
     ],
 )
 def test_that_what_slurm_says_is_shown(commands: Commands, name: str, text: str) -> None:
-    commands.answer(line_of("one", "10.0.0.1"))
+    commands.answer(one=line_of("one", "10.0.0.1"))
     commands.set(name, text)
     with pytest.raises(ProblemError) as refused:
         read_nodes()
