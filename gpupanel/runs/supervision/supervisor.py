@@ -137,7 +137,7 @@ class Supervisor:
             with _task_readings(plan, samples):
                 ending, attempt = self._run_attempts(plan, memory, care)
                 self._watch_memory(memory, telemetry)
-            return self._end(ending, attempt)
+                return self._end(ending, attempt)
         finally:
             telemetry.stop()
 
