@@ -8,11 +8,25 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+from typing_extensions import override
 
 from gpupanel.files.guarded_files import PRIVATE_FILE, open_to_append, open_to_read
 
 _LOOK_S = 0.5
 _HELD = frozenset({errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES})
+
+
+class _FolderLock(FileLock):
+    """A lock that does not make its folder, also not where that is deleted while it is waited for.
+
+    filelock before 4.2 makes it anew whenever it tries again.
+    """
+
+    @override
+    def _acquire(self) -> None:
+        if not Path(self.lock_file).parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.lock_file)
+        super()._acquire()
 
 
 def lock_in_folder(path: Path, timeout_s: float = -1.0) -> FileLock:
@@ -31,7 +45,7 @@ def lock_in_folder(path: Path, timeout_s: float = -1.0) -> FileLock:
             its place.
     """
     os.close(open_to_append(path))
-    return FileLock(path, timeout_s, mode=PRIVATE_FILE)
+    return _FolderLock(path, timeout_s, mode=PRIVATE_FILE)
 
 
 @contextmanager

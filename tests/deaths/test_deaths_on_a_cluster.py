@@ -248,6 +248,37 @@ def test_that_a_killed_raylet_is_named_and_the_run_continues_on_the_other_node(
     mortal.until_no_trainer_is_left(10.0)
 
 
+@pytest.mark.parametrize("returns", [True, False], ids=["which returns", "which stays away"])
+def test_that_a_run_that_waits_for_a_node_that_is_lost_starts_all_the_same(
+    mortal: RealCluster, undisturbed: RunLayout, tmp_path: Path, runs_dir: Path, returns: bool
+) -> None:
+    # It has all processors of both nodes, until one is lost.
+    strategy = 'kind = "multi_worker"\nworkers = 8'
+    holding_it = profile_on(tmp_path / "first.toml", mortal, epochs=100_000)
+    text = holding_it.read_text().replace("max_restarts = 2", "max_restarts = 0")
+    holding_it.write_text(text.replace('kind = "multi_worker"', strategy))
+    holding = started(holding_it, runs_dir)
+    until(holding, lambda found: len(pids_of(found)) == 8)
+    layout = started(profile_on(tmp_path / "second.toml", mortal), runs_dir)
+    until(layout, lambda found: "cluster_waiting" in codes_of_reports(found))
+    mortal.raylets["beta"].kill()
+    if returns:
+        mortal.add("beta")
+    until(holding, has_ended)
+    events = until(layout, has_ended)
+    assert isinstance(events[-1], RunEnded)
+    assert events[-1].outcome is Outcome.COMPLETED, events[-1].problem
+    assert codes_of_restarts(events) == ([] if returns else ["node_not_in_cluster"])
+    nodes = {process.node for process in read_plan(layout).gang}
+    assert nodes == ({"alpha", "beta"} if returns else {"alpha"})
+    assert_close(layout, undisturbed)
+    mortal.until_no_trainer_is_left(10.0)
+
+
+def codes_of_reports(events: list[Event]) -> list[str]:
+    return [event.problem.code for event in events if isinstance(event, ProblemReported)]
+
+
 def test_that_a_killed_head_is_named_within_seconds(
     mortal: RealCluster, tmp_path: Path, runs_dir: Path
 ) -> None:

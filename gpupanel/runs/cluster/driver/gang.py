@@ -7,7 +7,7 @@ from queue import Empty, Queue
 from typing import Any, Final
 
 import ray
-from ray.util.placement_group import placement_group
+from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from gpupanel import __version__
@@ -91,8 +91,7 @@ class GangDriver:
             ProblemError: The gang cannot be started.
         """
         try:
-            bundles = bundles_for(self.wanted.places, _nodes_by_name())
-            self._reserve(bundles)
+            bundles = self._reserve()
             self.say(Ready(places=self._make_ready(bundles)))
             self._start(self._next(StartWanted).environments)
             head = HeadWatch(self.head)
@@ -106,20 +105,19 @@ class GangDriver:
         except Gone:
             self._end()
 
-    def _reserve(self, bundles: Sequence[Bundle]) -> None:
-        group = placement_group(
-            [bundle.resources for bundle in bundles],
-            # One part a node: what is reserved for this run is nobody else's meanwhile.
-            strategy="STRICT_SPREAD",
-            bundle_label_selector=[{"ray.io/node-id": bundle.node_id} for bundle in bundles],
-        )
-        # What is free is reserved at once; whoever has to wait hears why.
-        said_s = time.monotonic() - _WAITING_S + _PATIENT_S
-        while not group.wait(timeout_seconds=_POLL_S):
-            self._obey(0.0)
-            if time.monotonic() - said_s >= _WAITING_S:
-                said_s = time.monotonic()
-                self.say(Waiting(reason=waiting_for(bundles)))
+    def _reserve(self) -> Sequence[Bundle]:
+        """Wait for the places, and start an agent on each node."""
+        while True:
+            bundles = bundles_for(self.wanted.places, _nodes_by_name())
+            group = placement_group(
+                [bundle.resources for bundle in bundles],
+                # One part a node: what is reserved for this run is nobody else's meanwhile.
+                strategy="STRICT_SPREAD",
+                bundle_label_selector=[{"ray.io/node-id": bundle.node_id} for bundle in bundles],
+            )
+            if self._wait_for(group, bundles):
+                break
+            remove_placement_group(group)
         remote = ray.remote(NodeAgent)
         for index, bundle in enumerate(bundles):
             handle = remote.options(
@@ -130,6 +128,24 @@ class GangDriver:
                 ),
             ).remote()
             self._agents.append(_Agent(bundle.node, handle, bundle.places))
+        return bundles
+
+    def _wait_for(self, group: PlacementGroup, bundles: Sequence[Bundle]) -> bool:
+        """Whether it was reserved; not where a node was lost: one that is back has another id.
+
+        Ray itself would wait for the old one for ever.
+        """
+        # What is free is reserved at once; whoever has to wait hears why.
+        said_s = time.monotonic() - _WAITING_S + _PATIENT_S
+        while not group.wait(timeout_seconds=_POLL_S):
+            self._obey(0.0)
+            if time.monotonic() - said_s >= _WAITING_S:
+                said_s = time.monotonic()
+                there = {node["NodeID"] for node in listed_nodes() if node["Alive"]}
+                if any(bundle.node_id not in there for bundle in bundles):
+                    return False
+                self.say(Waiting(reason=waiting_for(bundles)))
+        return True
 
     def _make_ready(self, bundles: Sequence[Bundle]) -> tuple[ReadyPlace, ...]:
         orders = [
