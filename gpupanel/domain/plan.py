@@ -27,6 +27,8 @@ class PlannedDevice(Value):
         logical_limits_mib: One logical device for each entry, with that memory limit (``None``:
             no limit, the only one that a logical CPU may have); empty: leave the device whole.
         pci_bus_id: As NVML writes it, by which the trainer sees that TensorFlow means the same.
+        memory_total_mib: The GPU's memory, or its host's: what readings are parts of, also where
+            the device is not known any more.
     """
 
     key: str
@@ -36,6 +38,7 @@ class PlannedDevice(Value):
     memory_growth: bool = False
     logical_limits_mib: tuple[Mib | None, ...] = ()
     pci_bus_id: str | None = None
+    memory_total_mib: int | None = None
 
 
 class PlannedReplica(Value):

@@ -41,6 +41,7 @@ def planned_devices(
                 memory_growth=device.is_gpu and grows(profile.memory_policy(device.key)),
                 logical_limits_mib=limits,
                 pci_bus_id=device.pci_bus_id,
+                memory_total_mib=device.memory_total_mib,
             )
         )
         counts[device.kind] += 1

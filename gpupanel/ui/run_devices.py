@@ -64,7 +64,11 @@ def _planned(plan: LaunchPlan) -> list[PhysicalDevice]:
     """The devices of a plan, by the keys that they have among those of all its nodes."""
     return [
         PhysicalDevice(
-            key=_key(device, process.node), kind=device.kind, name=device.name, node=process.node
+            key=_key(device, process.node),
+            kind=device.kind,
+            name=device.name,
+            memory_total_mib=device.memory_total_mib,
+            node=process.node,
         )
         for process in plan.gang
         for device in process.devices

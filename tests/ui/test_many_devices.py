@@ -116,10 +116,12 @@ def test_that_a_run_on_nodes_is_shown_without_devices_of_others_and_with_its_own
     keys = [device.key for device in devices_of_run(plan, inventory).devices]
     assert keys == [gpu_key("a", 0), "cpu@a", gpu_key("b", 0), "cpu@b"]
     elsewhere = devices_of_run(plan, CPU_ONLY).devices
-    assert [(device.key, device.node) for device in elsewhere] == [
-        (gpu_key("a", 0), "a"),
-        (gpu_key("b", 0), "b"),
+    memory_mib = inventory.gpus[0].memory_total_mib
+    assert [(device.key, device.node, device.memory_total_mib) for device in elsewhere] == [
+        (gpu_key("a", 0), "a", memory_mib),
+        (gpu_key("b", 0), "b", memory_mib),
     ]
+    assert memory_mib
     local = prepare(Profile(), TWO_UNEQUAL).plan
     found = devices_of_run(local, inventory).devices
     assert [device.node for device in found] == [None]

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,9 @@ NAMED = DeviceSettings(visible=("GPU-a", "GPU-b"))
 _SRUN = """#!/bin/bash
 printf '%s\\n' "$*" >> srun.log
 while [ "$1" != bash ]; do shift; done
-"$@" & child=$!
+# Before it has a child: a signal that ended this one would leave that to itself.
 trap 'kill -TERM $child' TERM
+"$@" & child=$!
 while :; do wait $child; status=$?; kill -0 $child 2>/dev/null || exit $status; done
 """
 _SCONTROL = """#!/bin/bash
@@ -112,7 +114,8 @@ class Node:
 
     def end(self) -> None:
         for each in self._started:
-            if each.poll() is None:
+            # Also what the script has left, which would hold its output open.
+            with suppress(ProcessLookupError):
                 os.killpg(each.pid, signal.SIGKILL)
             each.communicate()
 
