@@ -38,11 +38,20 @@ def until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_that_the_devices_of_each_node_are_read_again_and_again_until_the_run_ends() -> None:
+@pytest.fixture
+def tasks() -> Callable[[], list[psutil.Process]]:
+    """Gives the children of this process that have come since."""
+    before = psutil.Process().children()
+    return lambda: [each for each in psutil.Process().children() if each not in before]
+
+
+def test_that_the_devices_of_each_node_are_read_again_and_again_until_the_run_ends(
+    tasks: Callable[[], list[psutil.Process]],
+) -> None:
     samples = NodeSamples()
     with TaskReadings(("one", "two"), samples):
         until(lambda: len(samples.sample().readings) == 2)
-        tasks = psutil.Process().children()
+        started = tasks()
         used = samples.sample().reading("cpu@two")
         assert used is not None
         assert used.memory_used_mib
@@ -54,8 +63,8 @@ def test_that_the_devices_of_each_node_are_read_again_and_again_until_the_run_en
         ("cpu@one", "one"),
         ("cpu@two", "two"),
     ]
-    assert len(tasks) == 2
-    assert not any(task.is_running() for task in tasks)
+    assert len(started) == 2
+    assert not any(task.is_running() for task in started)
 
 
 def test_that_what_is_no_reading_says_nothing_and_that_devices_stay_known() -> None:
@@ -91,9 +100,11 @@ def test_that_a_node_whose_readings_cannot_be_had_ends_no_run(
     assert samples.inventory() is None
 
 
-def test_that_a_task_that_does_not_end_by_itself_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_that_a_task_that_does_not_end_by_itself_is_ended(
+    monkeypatch: pytest.MonkeyPatch, tasks: Callable[[], list[psutil.Process]]
+) -> None:
     monkeypatch.setattr("gpupanel.runs.supervision.task_readings._END_S", 0.2)
     deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(99)"
     with TaskReadings(("one",), NodeSamples(), (sys.executable, "-c", deaf)):
-        (task,) = psutil.Process().children()
+        (task,) = tasks()
     assert not task.is_running()
