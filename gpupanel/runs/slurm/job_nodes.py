@@ -49,8 +49,8 @@ def read_nodes() -> tuple[JobNode, ...]:
 def _read_node(name: str, command: Sequence[str]) -> JobNode:
     """Ask one node.
 
-    Each has an answer of its own: lines of several tasks of one step are mixed where they are
-    longer than a kibibyte.
+    Each has an answer of its own: long lines of several tasks of one step come mixed (seen with
+    60 kB and Slurm 22.05).
     """
     try:
         asked = task_command(name, command, {})
