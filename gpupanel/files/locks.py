@@ -17,9 +17,10 @@ _HELD = frozenset({errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES})
 
 
 class _FolderLock(FileLock):
-    """A lock that does not make its folder, also not where that is deleted while it is waited for.
+    """A lock that does not make its folder anew where that is deleted while it is waited for.
 
-    filelock before 4.2 makes it anew whenever it tries again.
+    filelock before 4.2.6 makes it whenever it tries again, by :meth:`_acquire`; later ones make it
+    with their first try only, and do not call that.
     """
 
     @override
