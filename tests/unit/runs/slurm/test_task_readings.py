@@ -94,6 +94,11 @@ def test_that_a_node_whose_readings_cannot_be_had_ends_no_run(
     monkeypatch.setenv("PATH", "/nowhere")
     with TaskReadings(("one",), samples):
         assert "no readings of one" in capfd.readouterr().err
+    # As in the plan of a run that came from somebody else.
+    with TaskReadings(("a\x1b[2J",), samples):
+        said = capfd.readouterr().err
+        assert "no readings of a" in said
+        assert "\x1b" not in said
     monkeypatch.delenv("SLURM_JOB_ID")
     with TaskReadings(("one",), samples):
         assert "no readings of one" in capfd.readouterr().err
