@@ -10,7 +10,6 @@ from typing import IO, Final, Self
 
 from gpupanel.domain.child_command import child_environment, python_module_command
 from gpupanel.domain.job_node import NodeReadings
-from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.slurm.task_command import task_command
 from gpupanel.runs.supervision.node_samples import NodeSamples
@@ -55,7 +54,7 @@ class TaskReadings:
                     start_new_session=True,
                 )
             except (OSError, ValueError) as error:
-                write_to_process_log(f"telemetry: no readings of {visible_line(node)}: {error}")
+                write_to_process_log(f"telemetry: no readings of {node}: {error}")
                 continue
             self._tasks[node] = task
             read = threading.Thread(target=self._read, args=(node, task), daemon=True)
