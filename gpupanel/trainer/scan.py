@@ -69,6 +69,7 @@ def _scanned(
     data, source = request.data, source_of(request.data)
     reading = Reading(
         no_download,
+        seed=request.seed,
         must_differ=request.task == "train",
         needs_labels=request.task != "predict",
         on_progress=on_progress,

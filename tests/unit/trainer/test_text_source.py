@@ -293,6 +293,42 @@ def test_that_a_scan_finds_texts_that_are_in_two_sets(tmp_path: Path) -> None:
     assert [(each.name, each.examples) for each in found.sets] == [("training", 8), ("test", 2)]
 
 
+def test_that_a_scan_takes_no_different_texts_for_copies(tmp_path: Path) -> None:
+    rare = [f"name{number} is here" for number in range(60)]
+    long = [letter * 150 for letter in "abc"]
+    ends = [f"{'the same beginning ' * 40} {end}" for end in ("here", "there")]
+    only_marks = ["!!!", "?"]
+    texts = [*rare, *long, *ends, *only_marks]
+    table = write_table(tmp_path / "texts.csv", [(text, n % 2) for n, text in enumerate(texts)])
+    data = TextData(path=str(table), vocabulary=10, length=20, validation_fraction=0.3)
+    for seed in (0, 7):
+        found = scan(ScanRequest(data=data, seed=seed))
+        assert (found.leaked, found.copies, found.same) == (0, 0, ())
+    same = [*texts, "Name7, is HERE", long[0], ends[1]]
+    write_table(table, [(text, n % 2) for n, text in enumerate(same)])
+    assert scan(ScanRequest(data=data)).copies == 3
+
+
+def test_that_a_scan_reads_with_the_seed_of_the_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_table(tmp_path / "texts.csv", reviews(80))
+    data = TextData(path=str(path), validation_fraction=0.3, vocabulary=12)
+    source, asked = source_of(data), []
+
+    def read_and_note(data: TextData, reading: Reading) -> DataSet:
+        asked.append(read_there(data, reading))
+        return asked[-1]
+
+    read_there = source.read
+    monkeypatch.setattr(source, "read", read_and_note)
+    for seed in (0, 7):
+        scan(ScanRequest(data=data, seed=seed))
+    first, second = (each.words for each in asked)
+    assert (first, second) == tuple(read_there(data, Reading(print, seed=s)).words for s in (0, 7))
+    assert first != second
+
+
 _BY_KERAS = """
 import json, sys
 import keras

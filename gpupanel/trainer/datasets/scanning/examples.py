@@ -17,6 +17,7 @@ from gpupanel.trainer.datasets.scanning.numbers import (
 )
 from gpupanel.trainer.datasets.scanning.scanned import (
     MOST_NAMED,
+    Digests,
     ExamplesOfSet,
     OnFirstReport,
     Scanned,
@@ -33,6 +34,8 @@ _DOING = "scanning examples"
 
 OnProgress = Callable[[str, int, int], None]
 NameOf = Callable[[SetName, int], str]
+DigestsOf = Callable[[Examples, Array, Array], Digests]
+"""Of the contents of examples: by a set, their indices in it and their features."""
 
 
 def _example_name(of_set: SetName, index: int) -> str:
@@ -40,11 +43,17 @@ def _example_name(of_set: SetName, index: int) -> str:
     return example_name(index)
 
 
+def _digests_of_features(part: Examples, indices: Array, features: Array) -> Digests:
+    del part, indices
+    return digests_of_rows(features)
+
+
 def scan_examples(
     found: DataSet,
     on_progress: OnProgress,
     on_first_report: OnFirstReport,
     name_of: NameOf = _example_name,
+    digests_of: DigestsOf = _digests_of_features,
     *,
     has_columns: bool = True,
 ) -> Scanned:
@@ -55,6 +64,7 @@ def scan_examples(
         on_progress: Called with how many examples are done.
         on_first_report: Called once before.
         name_of: What an example of a set is called.
+        digests_of: What makes two examples the same: their features, where these show all of it.
         has_columns: Report examples that are rows of numbers column by column.
     """
     parts: dict[SetName, Examples] = {"training": found.training}
@@ -79,7 +89,7 @@ def scan_examples(
     problems = list(found.notes)
     for name, part in parts.items():
         is_row = len(part.feature_shape) == 1 and part.feature_shape[0] <= _WIDEST
-        scan = _SetScan(part, first.sets[name], on_progress, done, total)
+        scan = _SetScan(part, first.sets[name], on_progress, digests_of, done, total)
         sets[name] = scan.scanned(as_columns=has_columns and is_row)
         done += len(part)
         facts = scan.numbers.facts() if scan.numbers is not None else ()
@@ -104,6 +114,7 @@ class _SetScan:
     part: Examples
     listed: ExamplesOfSet
     on_progress: OnProgress
+    digests_of: DigestsOf
     done_before: int
     total: int
     numbers: NumberScan | None = None
@@ -126,7 +137,7 @@ class _SetScan:
                 kept[place] = is_readable[indices[place]] = False
                 if len(unreadable) < MOST_NAMED:
                     unreadable[int(indices[place])] = why
-            digests[indices[kept]] = digests_of_rows(rows)
+            digests[indices[kept]] = self.digests_of(part, indices[kept], rows)
             if self.numbers is not None and len(rows):
                 self.numbers.take(rows, indices[kept])
         self.on_progress(_DOING, self.done_before + count, self.total)

@@ -16,6 +16,7 @@ from gpupanel.trainer.datasets.checks import stays_on_disk
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
+    Array,
     DataSet,
     Examples,
     Features,
@@ -23,7 +24,7 @@ from gpupanel.trainer.datasets.examples import (
     chained,
 )
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
-from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
+from gpupanel.trainer.datasets.scanning.scanned import Digests, OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.datasets.tables.targets import TargetLabels
@@ -80,6 +81,12 @@ def _preview(data: TextData, lengths: Numbers, counts: Numbers, known: Numbers) 
         word_count=int(np.count_nonzero(counts[1:])),
         known_count=len(known),
     )
+
+
+def _digests_of_words(part: Examples, indices: Indices, features: Array) -> Digests:
+    del features
+    assert isinstance(part.features, TextRows), "a scan holds no texts in memory"
+    return part.features.digests(indices)
 
 
 def _check_differ(path: Path, labels: TargetLabels) -> None:
@@ -219,9 +226,16 @@ class _Texts(Source[TextData]):
 
     @override
     def scan(self, data: TextData, reading: Reading, on_first_report: OnFirstReport) -> Scanned:
-        # The number of a word says nothing by itself.
+        # The number of a word says nothing by itself, and words that the vocabulary has not share
+        # one.
         found = self.read(data, reading)
-        return scan_examples(found, reading.on_progress, on_first_report, has_columns=False)
+        return scan_examples(
+            found,
+            reading.on_progress,
+            on_first_report,
+            digests_of=_digests_of_words,
+            has_columns=False,
+        )
 
     @staticmethod
     def _examples(

@@ -59,6 +59,10 @@ class TextRows:
                 found[place, 0] = UNKNOWN  # a mean of no words is no number
         return found
 
+    def digests(self, indices: Indices) -> npt.NDArray[np.uint64]:
+        """Of the words of these examples, shape [examples, 2], whatever the vocabulary has."""
+        return self.tokens.digests[indices if self.chosen is None else self.chosen[indices]]
+
     def in_memory(self) -> Floats:
         """The features of all examples.
 

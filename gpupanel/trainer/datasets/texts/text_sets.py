@@ -38,7 +38,7 @@ from gpupanel.trainer.datasets.texts.table_texts import (
 from gpupanel.trainer.datasets.texts.token_file import TokenFile, TokenWriter, open_tokens
 
 _PATHS = {"training": "path", "validation": "validation_path", "test": "test_path"}
-_VERSION = 1
+_VERSION = 2
 """Of the words: another one has them counted anew."""
 _LONGEST_PREVIEW_S = 8.0
 """A preview answers while a person waits."""

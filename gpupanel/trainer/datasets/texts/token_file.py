@@ -5,6 +5,7 @@ when there were too many, and for those that are too long to be words. Which of 
 has, and how many words of a text count, is decided when texts are read.
 """
 
+import hashlib
 import struct
 from array import array
 from dataclasses import dataclass
@@ -25,9 +26,10 @@ _LONGEST_WORD_BYTES: Final = 100
 _TAIL: Final = struct.Struct("<5q")
 """At the end of the file: how many words, texts, numbers of the target, bytes of different words
 and of what is known of the target there are. Before it stand these: words of 32 bits, where each
-text ends, the target, each different word on a line, what is known."""
+text ends, the digest of each text, the target, each different word on a line, what is known."""
 _WORD_BYTES: Final = 4
 _END_BYTES: Final = 8
+_DIGEST_BYTES: Final = 16
 
 Numbers = npt.NDArray[np.int32]
 
@@ -43,6 +45,7 @@ class TokenWriter:
         self._file = file
         self._numbers: dict[bytes, int] = {}
         self._ends = array("q")
+        self._digests = bytearray()
         self._count = 0
 
     def add(self, text: bytes) -> None:
@@ -52,7 +55,9 @@ class TokenWriter:
             OSError: It cannot be written.
         """
         numbers, found = self._numbers, array("i")
-        for word in words_of(text[:LONGEST_TEXT_BYTES]):
+        words = words_of(text[:LONGEST_TEXT_BYTES])
+        self._digests += _digest_of(words, text)
+        for word in words:
             number = numbers.get(word)
             if number is None:
                 number = 0
@@ -74,10 +79,22 @@ class TokenWriter:
             OSError: It cannot be written.
         """
         words = b"\n".join(self._numbers)
-        for content in (self._ends.tobytes(), targets.tobytes(), words, known):
+        ends = self._ends.tobytes()
+        for content in (ends, self._digests, targets.tobytes(), words, known):
             self._file.write(content)
         counts = self._count, len(self._ends), targets.size, len(words), len(known)
         self._file.write(_TAIL.pack(*counts))
+
+
+def _digest_of(words: list[bytes], text: bytes) -> bytes:
+    """128 bits that differ where the words of two texts do, also those without a number.
+
+    Case and punctuation make no difference, as they make none to a model; of a text without any
+    word, and of what follows the longest text, each byte counts.
+    """
+    hasher = hashlib.blake2b(b" ".join(words), digest_size=_DIGEST_BYTES)
+    hasher.update(b" " + (text[LONGEST_TEXT_BYTES:] if words else text))
+    return hasher.digest()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +104,7 @@ class TokenFile:
     Attributes:
         file: Where they are.
         ends: Where each text ends, in words.
+        digests: Of the words of each text, shape [texts, 2]: 128 bits of BLAKE2b.
         targets: Numbers of the targets, one text after the other.
         words: Each different word, from that with number 1 on.
         known: What is known of the targets.
@@ -94,6 +112,7 @@ class TokenFile:
 
     file: RowFile
     ends: npt.NDArray[np.int64]
+    digests: npt.NDArray[np.uint64]
     targets: npt.NDArray[np.float32]
     words: npt.NDArray[np.bytes_]
     known: bytes
@@ -135,6 +154,8 @@ def open_tokens(path: Path) -> TokenFile:
         at = count * _WORD_BYTES
         ends = file.read_bytes(at, texts * _END_BYTES).view(np.int64)
         at += texts * _END_BYTES
+        digests = file.read_bytes(at, texts * _DIGEST_BYTES).view(np.uint64).reshape(texts, 2)
+        at += texts * _DIGEST_BYTES
         numbers = file.read_bytes(at, targets * _WORD_BYTES).view(np.float32)
         at += targets * _WORD_BYTES
         lines = file.read_bytes(at, words).tobytes()
@@ -142,4 +163,4 @@ def open_tokens(path: Path) -> TokenFile:
     except (EOFError, ValueError, struct.error) as error:
         raise OSError(f"it is not a file of words: {error}") from error
     found = np.array(lines.split(b"\n") if lines else [], f"S{_LONGEST_WORD_BYTES}")
-    return TokenFile(file, ends, numbers, found, known)
+    return TokenFile(file, ends, digests, numbers, found, known)
