@@ -46,7 +46,10 @@ class Measure(Enum):
     AUC = (
         "auc",
         "AUC",
-        "Area under the ROC curve, of two classes or of each label; 50 % is chance.",
+        (
+            "Area under the ROC curve, of two classes or of each label; 50 % is chance. During "
+            "training at most 0.2 percentage points off."
+        ),
         True,
         True,
     )

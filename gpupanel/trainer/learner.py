@@ -90,7 +90,7 @@ class Learner:
 
     built: BuiltModel
     objective: Objective
-    measured: Objective
+    measured: MeasuredObjective
     curve: RateCurve
     periods: tuple[Period, ...]
     validation_calls: StepCalls | None
@@ -259,13 +259,14 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
             later,
         )
 
-    measured = MeasuredObjective(
-        objective,
-        split.data.target,
-        building.output_count,
-        built.value_units,
-        built.value_means,
-    )
+    with strategy.scope():
+        measured = MeasuredObjective(
+            objective,
+            split.data.target,
+            building.output_count,
+            built.value_units,
+            built.value_means,
+        )
     evaluation = EvaluationStep(built.trained, measured, averages)
     validation_calls, test_calls = (
         None if part is None else calls_over(part, strategy, plan, measured.size).make(evaluation)

@@ -23,18 +23,12 @@ from gpupanel.trainer.inference.meaning import (
     label_scores,
     scores_of,
 )
-from gpupanel.trainer.measures.figures import (
-    BINS,
-    MOST_LABELS,
-    TOP,
-    Sums,
-    bins_of,
-    macro_f1,
-    mean_area,
-    mean_r2,
-)
+from gpupanel.trainer.measures.areas import area_of
+from gpupanel.trainer.measures.figures import MOST_LABELS, TOP, Sums, macro_f1, mean_r2
 
 _LEAST_WAITING = 2**16
+_MOST_SCORES = 2**26
+"""That are held until all examples are known, five bytes each: of more there is no AUC."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,8 +66,9 @@ class EvaluatedPart:
             it, and are rightly so.
         worst: Of several labels and of values, the examples with the largest errors.
         top_five: Of classes, how many examples are of one of the five most probable ones.
-        areas: Of two classes or several labels, shape [2, labels, bins]: how many examples that
-            have it not, and that have it, are scored in each bin.
+        scores: Of two classes or several labels, shape [examples, labels]: greater ones are more
+            probable. Of two classes there is one, of the second.
+        has: Likewise: whether the example is of that class, or has that label.
         squares: Of values, shape [3, values]: sums of squared errors, of labels as measured from
             the first one, and of their squares.
     """
@@ -85,7 +80,8 @@ class EvaluatedPart:
     labels: Counts | None = None
     worst: Errors | None = None
     top_five: int = 0
-    areas: Sums | None = None
+    scores: Floats | None = None
+    has: npt.NDArray[np.bool_] | None = None
     squares: Sums | None = None
 
 
@@ -109,7 +105,8 @@ class Evaluation:
         self._worst: Errors | None = None
         self._right = 0
         self._top_five = 0
-        self._areas: Sums | None = None
+        self._scores: list[tuple[Floats, npt.NDArray[np.bool_]]] = []
+        self._scored = 0
         self._squares: Sums | None = None
         self._loss_sum = 0.0
         self._measure_sum = 0.0
@@ -146,7 +143,8 @@ class Evaluation:
                 _sum_of_means(said == has),
                 none,
                 labels=counts.astype(np.int64),
-                areas=_areas(_logits(outputs, self._reading.meaning), has),
+                scores=outputs if outputs.shape[1] <= MOST_LABELS else None,
+                has=has,
                 worst=_worst(
                     -logarithms, label_probabilities(outputs, self._reading.meaning), first
                 ),
@@ -156,6 +154,7 @@ class Evaluation:
         rows = np.arange(len(true))
         right = scores.logarithms[rows, true]
         taken_for = scores.logarithms.argmax(axis=1)
+        is_of_two = scores.logarithms.shape[1] == 2
         chances = [scores.probabilities[rows, each] for each in (taken_for, true)]
         return EvaluatedPart(
             -float(right.sum(dtype=np.float64)),
@@ -163,7 +162,8 @@ class Evaluation:
             np.stack([true, taken_for], axis=1),
             np.stack(chances, axis=1),
             top_five=_in_top_five(scores.logarithms, true),
-            areas=_area_of_two(scores.logarithms, true),
+            scores=np.diff(scores.logarithms, axis=1) if is_of_two else None,
+            has=true[:, np.newaxis] > 0 if is_of_two else None,
         )
 
     def add(self, examples: int, parts: list[EvaluatedPart]) -> None:
@@ -178,7 +178,7 @@ class Evaluation:
             self._waiting_examples += len(true)
             self._keep(part)
             self._top_five += part.top_five
-            self._areas = _plus(self._areas, part.areas)
+            self._keep_scores(part)
             self._squares = _plus(self._squares, part.squares)
             if part.labels is not None:
                 self._label_counts = self._label_counts + part.labels
@@ -250,6 +250,21 @@ class Evaluation:
             chances = part.probabilities.astype(np.float32)
             self._kept.append((part.classes.astype(np.int32), chances))
 
+    def _keep_scores(self, part: EvaluatedPart) -> None:
+        if part.scores is None or part.has is None:
+            return
+        self._scored += part.scores.size
+        if self._scored > _MOST_SCORES:
+            self._scores = []
+        else:
+            self._scores.append((part.scores.astype(np.float32), part.has))
+
+    def _area(self) -> float | None:
+        if not self._scores:
+            return None
+        scores, has = (np.concatenate(each) for each in zip(*self._scores, strict=True))
+        return area_of(scores, has)
+
     def _count_waiting(self) -> None:
         places = np.concatenate((self._places, *self._waiting))
         counts = np.concatenate((self._counts, np.ones(self._waiting_examples, np.int64)))
@@ -271,7 +286,7 @@ class Evaluation:
                 root_mean_squared_error=math.sqrt(loss),
                 r2=r2,
             )
-        area = None if self._areas is None else mean_area(self._areas[1], self._areas[0])
+        area = self._area()
         if self._reading.of_labels:
             has, said, right = self._label_counts.astype(np.float64)
             return Metrics(loss=loss, accuracy=measure, f1=macro_f1(right, said, has), auc=area)
@@ -297,36 +312,9 @@ class Evaluation:
         return macro_f1(right, predicted, examples)
 
 
-def _logits(outputs: Floats, meaning: Meaning) -> npt.NDArray[np.floating]:
-    """Of each label's output."""
-    if meaning is Meaning.LABEL_LOGITS:
-        return outputs
-    chances = np.clip(outputs.astype(np.float64), 1e-12, 1.0 - 1e-12)
-    return np.log(chances / (1.0 - chances))
-
-
 def _in_top_five(logarithms: Floats, true: npt.NDArray[np.int64]) -> int:
     own = logarithms[np.arange(len(true)), true][:, np.newaxis]
     return int(((logarithms > own).sum(axis=1) < TOP).sum())
-
-
-def _area_of_two(logarithms: Floats, true: npt.NDArray[np.int64]) -> Sums | None:
-    """Of the second of two classes; ``None`` where there are more."""
-    if logarithms.shape[1] != 2:
-        return None
-    return _areas((logarithms[:, 1] - logarithms[:, 0])[:, np.newaxis], true[:, np.newaxis] > 0)
-
-
-def _areas(
-    logits: npt.NDArray[np.floating], has: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.float64] | None:
-    """How many examples are in each bin, as :class:`EvaluatedPart` has them."""
-    labels = logits.shape[1]
-    if labels > MOST_LABELS:
-        return None
-    places = bins_of(logits) + BINS * np.arange(labels) + labels * BINS * has
-    counts = np.bincount(places.ravel(), minlength=2 * labels * BINS)
-    return counts.reshape(2, labels, BINS).astype(np.float64)
 
 
 def _plus(before: Sums | None, more: Sums | None) -> Sums | None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing_extensions import override
 
 from gpupanel.domain.events import Phase
-from gpupanel.domain.outcome import Metrics
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.interruptions import Interruption
 from gpupanel.trainer.loop.call_batches import CallBatches, batches_of_calls
@@ -55,7 +54,7 @@ class AsynchronousLoop(TrainingLoop):
     @override
     def _evaluate(
         self, calls: StepCalls, everything: Indices, phase: Phase
-    ) -> Metrics | Interruption:
+    ) -> tuple[float, ...] | Interruption:
         measured: list[FinishedCall] = []
 
         def take(finished: FinishedCall) -> None:
@@ -68,10 +67,8 @@ class AsynchronousLoop(TrainingLoop):
         interruption = self._make_calls(batches, lambda _: calls, phase, take)
         if interruption is not None:
             return interruption
-        return self._learner.measured.metrics(
-            [math.fsum(each) for each in zip(*(one.sums.sums for one in measured), strict=True)],
-            sum(finished.examples for finished in measured),
-        )
+        sums = (finished.sums.sums for finished in measured)
+        return tuple(math.fsum(each) for each in zip(*sums, strict=True))
 
     @override
     def _settle(self) -> None:

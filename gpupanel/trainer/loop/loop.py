@@ -287,11 +287,19 @@ class TrainingLoop:
             return Metrics()
         self._events.phase(phase)
         everything = np.arange(len(examples), dtype=np.int32)
-        return self._evaluate(calls, everything, phase)
+        measured = self._learner.measured
+        measured.begin()
+        while True:
+            totals = self._evaluate(calls, everything, phase)
+            if isinstance(totals, Interruption):
+                return totals
+            if not measured.wants_more(totals):
+                return measured.metrics(totals, len(everything))
 
     def _evaluate(
         self, calls: StepCalls, everything: Indices, phase: Phase
-    ) -> Metrics | Interruption:
+    ) -> tuple[float, ...] | Interruption:
+        """The sums over a whole set."""
         totals: tuple[float, ...] = ()
         pace, size = self._evaluation_pace, self._plan.global_batch_size
         for _, batches, coming in batches_of_calls(calls, everything, size, pace):
@@ -305,7 +313,7 @@ class TrainingLoop:
             took_s = time.monotonic() - start_s
             self._consensus.take_votes(sums.votes, self._evaluation_pace, sums.steps, took_s)
             totals = added(totals, sums.sums)
-        return self._learner.measured.metrics(totals, len(everything))
+        return totals
 
     def _check_finite(self, sums: CallSums, phase: Phase) -> None:
         if not math.isfinite(sums.loss_sum):

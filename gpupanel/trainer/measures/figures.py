@@ -13,21 +13,6 @@ MOST_CLASSES: Final = 1000
 """Of which the F1 of each is counted: three numbers a class are summed over the replicas."""
 MOST_LABELS: Final = 100
 """Of which the AUC is measured: its bins are summed over the replicas for each label."""
-BINS: Final = 400
-"""Of scores. Keras's ``AUC`` takes 200 thresholds; those here are evenly far apart in the logit."""
-_GREATEST_LOGIT: Final = 16.0
-
-
-def bin_scale() -> tuple[float, float]:
-    """The bin of a logit, before it is rounded down: the logit plus the first, times the second."""
-    return _GREATEST_LOGIT, BINS / (2.0 * _GREATEST_LOGIT)
-
-
-def bins_of(logits: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
-    """The bin of each logit."""
-    shift, scale = bin_scale()
-    bins = np.floor((np.nan_to_num(logits.astype(np.float64)) + shift) * scale)
-    return np.clip(bins, 0, BINS - 1).astype(np.int64)
 
 
 def macro_f1(right: Sums, predicted: Sums, examples: Sums) -> float | None:
@@ -43,20 +28,6 @@ def macro_f1(right: Sums, predicted: Sums, examples: Sums) -> float | None:
     both = predicted + examples
     occurs = both > 0
     return float(np.mean(2.0 * right[occurs] / both[occurs])) if occurs.any() else None
-
-
-def mean_area(has: Sums, has_not: Sums) -> float | None:
-    """The mean area under the ROC curve; two examples in the same bin count half.
-
-    Args:
-        has: How many examples that have each label are in each bin, shape [labels, bins].
-        has_not: Likewise, of those that have it not.
-    """
-    below = np.cumsum(has_not, axis=1) - has_not
-    pairs = (has * (below + 0.5 * has_not)).sum(axis=1)
-    every = has.sum(axis=1) * has_not.sum(axis=1)
-    known = every > 0
-    return float(np.mean(pairs[known] / every[known])) if known.any() else None
 
 
 def mean_r2(sums: Sums, examples: int) -> float | None:

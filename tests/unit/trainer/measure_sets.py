@@ -22,22 +22,28 @@ def found(target, outputs, labels, meaning, units=nothing, means=nothing):
     objective = MeasuredObjective(
         make_objective(target, units, means), target, outputs.shape[1], units, means
     )
-    totals, first = np.zeros(objective.size), 0
     compiled = tf.function(objective.sums)
-    for end in (1, 64, 640, COUNT):
-        given = tf.constant(outputs[first:end]), tf.constant(labels[first:end])
-        sums = compiled(*given)
-        totals += np.concatenate([np.atleast_1d(each.numpy()) for each in sums])
-        first = end
-    measured = objective.metrics(totals.tolist(), COUNT)
+    objective.begin()
+    more, passes = True, 0
+    while more:
+        totals, first = np.zeros(objective.size), 0
+        for end in (1, 64, 640, len(labels)):
+            given = tf.constant(outputs[first:end]), tf.constant(labels[first:end])
+            sums = compiled(*given)
+            totals += np.concatenate([np.atleast_1d(each.numpy()) for each in sums])
+            first = end
+        more = objective.wants_more(totals.tolist())
+        passes += 1
+    measured = objective.metrics(totals.tolist(), len(labels))
     is_class = target is Target.CLASSES
     label_count = outputs.shape[1] if target is Target.LABELS else 0
     reading = OutputMeaning(meaning, outputs.shape[1] if is_class else 0, None, label_count)
     own = outputs * units + means if len(units) else outputs
     evaluation = Evaluation(labels, reading)
-    for first, end in ((0, 300), (300, COUNT)):
+    for first, end in ((0, 300), (300, len(labels))):
         evaluation.add(end - first, [evaluation.digest(own[first:end].astype(np.float32), first)])
-    return [each.model_dump(exclude_none=True) for each in (measured, evaluation.metrics)]
+    both = [each.model_dump(exclude_none=True) for each in (measured, evaluation.metrics)]
+    return [*both, passes]
 
 
 def classes(count):
@@ -64,6 +70,31 @@ def two_classes():
         "f1": sklearn_metrics.f1_score(labels, outputs.argmax(axis=1), average="macro"),
     }
     return found(Target.CLASSES, outputs, labels, Meaning.LOGITS), wanted
+
+
+def scores(logits, labels):
+    """Of two classes, one score an example; with what scikit-learn makes of them."""
+    outputs = np.stack([np.zeros_like(logits), logits], axis=1).astype(np.float32)
+    wanted = {"auc": sklearn_metrics.roc_auc_score(labels, outputs[:, 1])}
+    return found(Target.CLASSES, outputs, labels.astype(np.int32), Meaning.LOGITS), wanted
+
+
+def rare(spread):
+    """One in 500, near a logit of -6, as an early epoch of a rare class."""
+    labels = random.random(20_000) < 0.002
+    return scores(-6.0 + spread * (random.normal(size=20_000) + 2.0 * labels), labels)
+
+
+def far_out():
+    labels = random.random(2_000) < 0.3
+    return scores(300.0 + 40.0 * (random.normal(size=2_000) + labels), labels)
+
+
+def equal_scores():
+    """Half of them 0, as behind a ReLU, on both sides of it some that are close to it."""
+    labels = random.random(2_000) < 0.5
+    some = random.choice([0.0, 1e-7, -1e-7, 1.0], 2_000, p=[0.5, 0.2, 0.2, 0.1])
+    return scores(some * (1.0 + labels), labels)
 
 
 def several_labels():
@@ -98,6 +129,12 @@ def main():
         "three classes": classes(3),
         "two classes": two_classes(),
         "several labels": several_labels(),
+        "rare": rare(1.0),
+        "rare and close": rare(0.1),
+        "rare and closer": rare(0.01),
+        "rare and as close as can be": rare(1e-6),
+        "far out": far_out(),
+        "equal scores": equal_scores(),
         "one value": values(1),
         "three values": values(3),
     }

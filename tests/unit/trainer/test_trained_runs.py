@@ -42,6 +42,7 @@ PATIENT = FROZEN.model_copy(
 EVALUATED = ("48 + 16", "accumulated, 60 + 4", "frozen")
 
 
+RARE = ("rare class", "rare class, 40 + 24")
 TESTED = ("tested", "tested, 40 + 24", "tested, not validated")
 
 
@@ -101,6 +102,16 @@ def plans(images: Path) -> Plans:
             )
             for cache in (DataCache.MEMORY, DataCache.NONE)
         },
+        **{
+            name: (
+                profile(
+                    changed(epochs=1, learning_rate=1e-4),
+                    data=NpzData(path=str(images.parent / "rare.npz"), validation_fraction=0.5),
+                ),
+                shares,
+            )
+            for name, shares in zip(RARE, ([64], [40, 24]), strict=True)
+        },
         "tested": (with_test_set(0.2), [64]),
         "tested, 40 + 24": (with_test_set(0.2), [40, 24]),
         "tested, not validated": (with_test_set(0.0), [40, 24]),
@@ -125,13 +136,15 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[st
     weights = random.normal(0.0, 1.0, (13, 3))
     np.savez(root / "tags.npz", x=x / 20.0 - 2.5, y=(x - 50.0) @ weights > 10.0)
     np.savez(root / "values.npz", x=x / 50.0, y=(x @ weights) * [1.0, 50.0, 0.01] + 7.0)
+    near = random.normal(0.0, 0.05, (3000, 4))
+    np.savez(root / "rare.npz", x=near, y=near[:, 0] + random.normal(0.0, 0.1, 3000) > 0.25)
     np.save(root / "x.npy", x / 50.0)
     np.save(root / "y.npy", np.arange(506) % 5)
     return train_all(
         root,
         make_run,
         plans(root / "images"),
-        evaluated=[*EVALUATED, *TESTED, "values", "labels", "several values"],
+        evaluated=[*EVALUATED, *RARE, *TESTED, "values", "labels", "several values"],
         KERAS_HOME=str(root / "keras"),
     )
 
@@ -163,6 +176,15 @@ def test_that_plain_keras_measures_the_same_on_the_validation_set(
 
     assert metrics.val_loss == pytest.approx(loss, rel=1e-5)
     assert metrics.val_accuracy == pytest.approx(accuracy, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_that_the_area_of_scores_that_lie_close_together_is_right(
+    runs: dict[str, RunLayout], name: str
+) -> None:
+    (area,) = evaluation(runs[name])["areas"]
+
+    assert last_metrics(runs[name]).val_auc == pytest.approx(area, abs=0.002)
 
 
 def test_that_averages_of_the_weights_are_saved_as_the_model_and_beside_the_weights(

@@ -3,9 +3,10 @@
 ``python train_several.py RUN_DIR... [--evaluated=RUN_DIR]... [--as-written] [--each-step-saved]``:
 devices are configured once, by the plan of the first. An evaluated run gets an ``evaluation.json``
 beside its model: what plain Keras measures with ``model.keras`` on the whole training, validation
-and test sets. As written, graphs are not rewritten before they are first run: that takes a sixth of
-the time of so short a training, and may change the last bits of what comes out. Where each step is
-saved, it is a call of its own, and has a checkpoint.
+and test sets, and of two classes scikit-learn's area under the ROC curve of the validation set. As
+written, graphs are not rewritten before they are first run: that takes a sixth of the time of so
+short a training, and may change the last bits of what comes out. Where each step is saved, it is a
+call of its own, and has a checkpoint.
 """
 
 import argparse
@@ -14,7 +15,9 @@ import time
 from pathlib import Path
 
 import keras
+import numpy as np
 import tensorflow as tf
+from sklearn.metrics import roc_auc_score
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.events import TrainingEnded
@@ -84,6 +87,10 @@ def measure(layout: RunLayout, parts: Split) -> None:
         "validation": evaluate(parts.validation),
         "test": evaluate(parts.test),
     }
+    if len(parts.data.class_names) == 2 and parts.validation is not None:
+        outputs = model.predict_on_batch(parts.validation.in_memory)
+        scores = np.diff(np.log(outputs.astype(np.float64)), axis=1)[:, 0]
+        measured["areas"] = [float(roc_auc_score(parts.validation.labels, scores))]
     (layout.root / "evaluation.json").write_text(json.dumps(measured), encoding="utf-8")
 
 
