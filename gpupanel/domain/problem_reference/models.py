@@ -56,7 +56,8 @@ CHAPTER: Final = ProblemChapter(
         "model_file_not_keras": ProblemEntry(
             "The file is not a `.keras` file.",
             "It is a SavedModel, an `.h5` file or something else.",
-            'Open it in Keras and save it: `model.save("model.keras")`.',
+            'Save it as one where it was made: `model.save("model.keras")`. Keras opens an `.h5` '
+            "file, but no SavedModel since Keras 3.",
         ),
         "model_runs_code": ProblemEntry(
             "The saved model holds code in its layers.",

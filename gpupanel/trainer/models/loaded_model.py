@@ -5,7 +5,7 @@ import numpy as np
 
 from gpupanel.trainer.file_errors import chain, is_no_space
 from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.models.model_file import problem
+from gpupanel.trainer.models.model_file import check_ends, problem
 
 _NUMBERS = ("float", "bfloat", "int", "uint", "bool")
 
@@ -39,13 +39,7 @@ def check_single(model: keras.Model) -> None:
     Raises:
         ProblemError: It is none that is used here.
     """
-    if len(model.inputs or ()) != 1 or len(model.outputs or ()) != 1:
-        raise problem(
-            "model_not_single",
-            f"The model has {len(model.inputs or ())} inputs and {len(model.outputs or ())} "
-            "outputs; one of each is needed.",
-            "Save a model with one input and one output.",
-        )
+    check_ends((len(model.inputs or ()), len(model.outputs or ())))
     dtype = str(model.inputs[0].dtype)
     if not dtype.startswith(_NUMBERS):
         raise problem(

@@ -15,7 +15,7 @@ from gpupanel.domain.model import Head, ModelSettings
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.files.regular_files import open_regular
-from gpupanel.trainer.models.saved_outputs import outputs_in
+from gpupanel.trainer.models.saved_outputs import ends_in, outputs_in
 from gpupanel.trainer.models.weights_file import check_weights
 from gpupanel.trainer.size_limits import check_unpacked
 
@@ -24,6 +24,17 @@ _MEMBERS = (_CONFIGURATION, _WEIGHTS)
 _LARGEST_CONFIGURATION_BYTES = 64 * 2**20
 _CODE_LAYERS = frozenset({"Lambda", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer"})
 """Layers of Keras's own that carry code or a program of somebody else's."""
+_OTHER_FORMATS = {
+    ".h5": "Keras's older HDF5 format",
+    ".hdf5": "Keras's older HDF5 format",
+    ".tflite": "TensorFlow Lite",
+    ".onnx": "ONNX",
+    ".pb": "a TensorFlow graph",
+    ".pt": "PyTorch",
+    ".pth": "PyTorch",
+    ".safetensors": "safetensors, which holds weights alone",
+}
+_OPENED_BY_KERAS = (".h5", ".hdf5")
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError)
 
 
@@ -97,6 +108,7 @@ def check_model_file(path: str, *, most_bytes: int | None = None) -> None:
     if config is None:
         raise _damaged(file, f"missing: {', '.join(missing)}" if missing else f"broken: {broken}")
     _check_parts(file, list(_parts(config)))
+    check_ends(ends_in(config))
     if not reads_weights:
         return
     try:
@@ -104,6 +116,23 @@ def check_model_file(path: str, *, most_bytes: int | None = None) -> None:
             _check_weights(archive, file)
     except _DAMAGE as error:
         raise _damaged(file, f"{type(error).__name__}: {error}") from error
+
+
+def check_ends(ends: tuple[int, int] | None) -> None:
+    """Refuse a model with several inputs or outputs.
+
+    Args:
+        ends: How many it has of each; ``None``: nobody knows yet.
+
+    Raises:
+        ProblemError: It is none that is used here.
+    """
+    if ends is not None and ends != (1, 1):
+        raise problem(
+            "model_not_single",
+            f"The model has {ends[0]} inputs and {ends[1]} outputs; one of each is needed.",
+            "Save a model with one input and one output.",
+        )
 
 
 def outputs_of_file(path: str) -> int | None:
@@ -197,12 +226,9 @@ def problem(code: str, message: str, hint: str, detail: str = "") -> ProblemErro
 
 def _check_is_file(path: Path) -> int:
     """Refuse what is no readable ``.keras`` file; gives its size in bytes."""
-    convert = "Open it in Keras and save it as a .keras file: model.save('model.keras')."
     try:
         if path.is_dir():
-            raise problem(
-                "model_file_not_keras", f"{path} is a folder, not a .keras file.", convert
-            )
+            raise _not_keras(path, is_saved_model=(path / "saved_model.pb").is_file())
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
     except FileNotFoundError as error:
@@ -218,12 +244,37 @@ def _check_is_file(path: Path) -> int:
             "Choose a file that you may read.",
         ) from error
     if path.suffix != ".keras":
-        raise problem(
-            "model_file_not_keras",
-            f'{path} is not a .keras file: its name ends in "{path.suffix}".',
-            convert,
-        )
+        raise _not_keras(path)
     return size
+
+
+def _not_keras(path: Path, *, is_saved_model: bool | None = None) -> ProblemError:
+    """The problem of a file of another format, or of a folder.
+
+    Args:
+        path: The file or folder.
+        is_saved_model: Of a folder: whether TensorFlow's ``SavedModel`` is in it.
+    """
+    again = "Save it once more where it was made: model.save('model.keras')."
+    if is_saved_model is not None:
+        what = "a folder, not a .keras file"
+        if is_saved_model:
+            # https://keras.io/guides/migrating_to_keras_3/ (Loading a SavedModel)
+            what = "a SavedModel, which Keras cannot open as a model since Keras 3"
+            again += (
+                " Where only the folder is left, Keras 2 opens it (pip install tf_keras): save its "
+                "weights, and load them into the same layers in Keras 3."
+            )
+        return problem("model_file_not_keras", f"{path} is {what}.", again)
+    suffix = path.suffix.lower()
+    if suffix in _OPENED_BY_KERAS:
+        again = "Open it in Keras and save it as a .keras file: model.save('model.keras')."
+    means = f" ({_OTHER_FORMATS[suffix]})" if suffix in _OTHER_FORMATS else ""
+    return problem(
+        "model_file_not_keras",
+        f'{path} is not a .keras file: its name ends in "{path.suffix}"{means}.',
+        again,
+    )
 
 
 def _damaged(path: Path, detail: str) -> ProblemError:

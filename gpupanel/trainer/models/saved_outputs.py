@@ -1,4 +1,4 @@
-"""How many numbers a saved model gives, read from its configuration alone.
+"""What a saved model takes and gives, read from its configuration alone.
 
 Keras takes seconds to load it; this is what a preview can say before.
 """
@@ -19,6 +19,34 @@ def outputs_in(configuration: object) -> int | None:
         configuration: As ``config.json`` holds it; a stranger's may say anything.
     """
     return _outputs(configuration, _MOST_STEPS) if _is_object(configuration) else None
+
+
+def ends_in(configuration: object) -> tuple[int, int] | None:
+    """How many inputs and outputs the model has; ``None``: only Keras can say.
+
+    Args:
+        configuration: As ``config.json`` holds it; a stranger's may say anything.
+    """
+    if not _is_object(configuration) or not _is_object(inside := configuration.get("config")):
+        return None
+    if configuration.get("class_name") == "Sequential":
+        return 1, 1
+    inputs, outputs = (_places_in(inside.get(key)) for key in ("input_layers", "output_layers"))
+    return (inputs, outputs) if inputs and outputs else None
+
+
+def _places_in(structure: object) -> int:
+    """How many layers are named in a list or an object of any depth: each is ``["name", 0, 0]``."""
+    found, waiting = 0, [structure]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            waiting.extend(one.values())
+        elif isinstance(one, list) and one and isinstance(one[0], str):
+            found += 1
+        elif isinstance(one, list):
+            waiting.extend(one)
+    return found
 
 
 def _outputs(model: Configuration, steps: int) -> int | None:

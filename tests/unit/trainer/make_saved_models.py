@@ -79,6 +79,21 @@ def two_outputs() -> keras.Model:
     return keras.Model(inputs, [layers.Dense(10)(hidden), layers.Dense(10)(hidden)])
 
 
+def two_inputs() -> keras.Model:
+    inputs = [keras.Input((8, 8)), keras.Input((8, 8))]
+    return keras.Model(inputs, layers.Dense(10)(layers.Flatten()(layers.add(inputs))))
+
+
+def named_inputs() -> keras.Model:
+    inputs = {"left": keras.Input((8, 8)), "right": keras.Input((8, 8))}
+    return keras.Model(inputs, layers.Dense(10)(layers.Flatten()(layers.add([*inputs.values()]))))
+
+
+def one_named_input() -> keras.Model:
+    inputs = {"image": keras.Input((8, 8))}
+    return keras.Model(inputs, {"class": layers.Dense(10)(layers.Flatten()(inputs["image"]))})
+
+
 def weightless() -> keras.Model:
     inputs = keras.Input((8, 8))
     return keras.Model(inputs, layers.Flatten()(layers.Cropping1D(3)(inputs)))
@@ -93,5 +108,6 @@ def spectral() -> keras.Model:
 
 keras.utils.set_random_seed(3)
 EVERY = (classifier, backbone, values, mixed, counting, words, columns, two_outputs)
-for make in (*EVERY, weightless, spectral):
+SEVERAL = (two_inputs, named_inputs, one_named_input)
+for make in (*EVERY, *SEVERAL, weightless, spectral):
     make().save(Path(sys.argv[1]) / f"{make.__name__}.keras")

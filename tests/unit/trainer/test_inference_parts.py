@@ -85,11 +85,25 @@ def test_that_a_file_that_is_no_model_is_distinguished_from_one_that_is_not_ther
     assert refusal("")[0] == "model_path_missing"
     assert refusal(tmp_path / "none.keras")[0] == "model_file_missing"
     assert refusal(tmp_path)[0] == "model_file_not_keras"
-    other = model_file(tmp_path, name="model.h5")
+    other = model_file(tmp_path, name="model.txt")
     assert refusal(other) == (
         "model_file_not_keras",
-        f'{other} is not a .keras file: its name ends in ".h5".',
+        f'{other} is not a .keras file: its name ends in ".txt".',
     )
+
+
+def test_that_a_model_of_another_format_is_told_what_opens_it(tmp_path: Path) -> None:
+    def hint(path: Path, words: str) -> str:
+        with pytest.raises(ProblemError, match=words) as caught:
+            check_model_file(str(path))
+        return caught.value.problems[0].hint
+
+    assert "Open it in Keras" in hint(model_file(tmp_path, name="model.h5"), "older HDF5")
+    assert "Open it" not in hint(model_file(tmp_path, name="model.onnx"), "ONNX")
+    (tmp_path / "saved_model.pb").write_bytes(b"")
+    folder = hint(tmp_path, "is a SavedModel, which Keras cannot open")
+    assert "where it was made" in folder
+    assert "Open it in Keras" not in folder
 
 
 @pytest.mark.parametrize("damage", ["cut short", "text", "flipped", "no weights", "no config"])

@@ -24,7 +24,7 @@ from gpupanel.runs.directory.start_model import keep_start_model
 from gpupanel.runs.exported_run import profile_of_export
 from gpupanel.runs.model_summary import summarize_model
 from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in
-from gpupanel.trainer.models.saved_outputs import outputs_in
+from gpupanel.trainer.models.saved_outputs import ends_in, outputs_in
 from gpupanel.trainer.preview import preview
 from tests.fakes.run_directory import WrittenRun
 from tests.forked.answers import forked_answers
@@ -110,6 +110,26 @@ def test_that_the_layers_of_a_saved_model_are_listed_with_what_learns(
     assert "gives (10,) an example, but 3 are needed" in refused.message
     (refused,) = summary("two_outputs", DigitsData()).problems
     assert refused.code == "model_not_single"
+
+
+@pytest.mark.parametrize("task", ["train", "evaluate", "predict"])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("two_inputs", "2 inputs and 1 outputs"),
+        ("named_inputs", "2 inputs and 1 outputs"),
+        ("two_outputs", "1 inputs and 2 outputs"),
+        ("one_named_input", ""),
+        ("classifier", ""),
+    ],
+)
+def test_that_a_model_with_several_inputs_or_outputs_is_refused_before_a_run(
+    saved: Path, name: str, words: str, task: Any
+) -> None:
+    model = SavedModel(path=str(saved / f"{name}.keras"))
+    asked = PreviewRequest(data=DigitsData(), model=model, task=task)
+    found = [each.message for each in preview(asked).model_problems if each.is_error]
+    assert found == ([f"The model has {words}; one of each is needed."] if words else [])
 
 
 def functional(*layers: dict[str, Any], output: object = ("last", 0, 0)) -> dict[str, Any]:
@@ -219,3 +239,19 @@ def test_that_a_file_that_is_gone_is_said_to_be_gone(
     with pytest.raises(ProblemError) as refused:
         read(str(tmp_path / "gone.keras"))
     assert refused.value.problems[0].code == "model_file_missing"
+
+
+@pytest.mark.parametrize(
+    ("configuration", "ends"),
+    [
+        ({"class_name": "Sequential", "config": {"layers": []}}, (1, 1)),
+        ({"class_name": "F", "config": {"input_layers": ["a", 0, 0], "output_layers": []}}, None),
+        ({"class_name": "F", "config": {"input_layers": {"x": 3}, "output_layers": "y"}}, None),
+        ({"class_name": "MyModel", "config": {}}, None),
+        ([1], None),
+    ],
+)
+def test_that_a_configuration_of_a_stranger_says_how_many_inputs_there_are_or_nothing(
+    configuration: object, ends: object
+) -> None:
+    assert ends_in(configuration) == ends

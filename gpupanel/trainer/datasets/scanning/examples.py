@@ -7,7 +7,7 @@ import numpy as np
 
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.scan import ScannedColumn, SetName
-from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices
 from gpupanel.trainer.datasets.scanning.digests import digests_of_rows
 from gpupanel.trainer.datasets.scanning.numbers import (
     NumberFacts,
@@ -34,7 +34,7 @@ _DOING = "scanning examples"
 
 OnProgress = Callable[[str, int, int], None]
 NameOf = Callable[[SetName, int], str]
-DigestsOf = Callable[[Examples, Array, Array], Digests]
+DigestsOf = Callable[[Examples, Indices, Array], Digests]
 """Of the contents of examples: by a set, their indices in it and their features."""
 
 
@@ -43,7 +43,7 @@ def _example_name(of_set: SetName, index: int) -> str:
     return example_name(index)
 
 
-def _digests_of_features(part: Examples, indices: Array, features: Array) -> Digests:
+def _digests_of_features(part: Examples, indices: Indices, features: Array) -> Digests:
     del part, indices
     return digests_of_rows(features)
 
