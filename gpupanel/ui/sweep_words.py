@@ -29,7 +29,9 @@ def proposal_words(
     if at_once > 1:
         words = [f"{at_once} at once, one on each device."]
     if speed is not None and examples and proposal.epochs:
-        seconds = proposal.epochs * examples / speed.examples_per_second / at_once
+        # Each trial is a run of its own.
+        around_s = (proposal.count - 1) * (speed.around_s or 0.0)
+        seconds = (speed.seconds(proposal.epochs * examples) + around_s) / at_once
         rate = formatting.rate(speed.examples_per_second)
         fewer = " or less, as poor trials are stopped early" if sweep.prune else ""
         words.append(

@@ -288,7 +288,7 @@ def test_that_what_was_measured_says_how_long_a_training_takes_and_is_undone(
     preview = DataPreview(example_count=1_000, trained_count=1_000)
     session.set_preview(preview_request(profile), preview)
     plan.setData(preview)
-    assert "takes about" not in line.text()
+    assert "take about" not in line.text()
     measured = Bench(results=(result("a CPU alone", 1_000.0, ("cpu",)),), measured_s=1.0)
 
     def compare(named: Profile, *_: object) -> Bench:
@@ -301,7 +301,7 @@ def test_that_what_was_measured_says_how_long_a_training_takes_and_is_undone(
     qtbot.waitUntil(lambda: button.isVisibleTo(plan))
     assert button.isEnabled()
     button.click()
-    expected = "takes about 1:01, at the 1,000 ex/s of the comparison of devices (a CPU alone)"
+    expected = "steps take about 1:01, at the 1,000 ex/s of the comparison of devices (a CPU alone)"
     qtbot.waitUntil(lambda: expected in line.text().replace("\u200b", ""), timeout=20_000)
     assert remembered(profile, CPU_ONLY) == measured
     dialog = window.findChild(BenchDialog)

@@ -294,6 +294,10 @@ def test_that_how_many_run_at_once_and_the_time_are_said(qtbot, window, dialog, 
     # 4 trials of 10 epochs of 3,000 examples on two devices.
     qtbot.waitUntil(lambda: "About 1:00 or less" in words.text())
     assert "of yesterday" in words.text()
+    # Each of the 4 starts by itself.
+    found = PastSpeed("today", 1_000.0, around_s=30.0)
+    window.session.edit(window.session.profile.model_copy(update={"name": "again"}))
+    qtbot.waitUntil(lambda: "About 2:00 or less" in words.text())
 
 
 def test_that_a_sweep_is_saved_with_the_profile_and_shown_when_it_is_opened(

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.runs.history.past_speed import PastSpeed
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
@@ -42,11 +43,14 @@ def test_that_the_time_of_a_training_is_that_of_the_same_one_before(
 
     session.set_inventory(CPU_ONLY)
     train(Profile(training=TrainingSettings(epochs=61)))
-    assert "takes about" not in line.text()
+    assert "take about" not in line.text()
     window._history.refresh()
     # 61 seconds: as many examples a second as there are.
-    as_before = "takes about 1:01, at the 1,234 ex/s of written"
+    as_before = "steps take about 1:01, at the 1,234 ex/s of written"
     qtbot.waitUntil(lambda: as_before in line.text().replace("\u200b", ""), timeout=20_000)
+    plan.setPastSpeed(PastSpeed("written", 1_234.0, training_fraction=0.5, around_s=58.0))
+    whole = "The run takes about 3:00, start, validation and saving included, as 1,234 ex/s of"
+    assert whole in line.text().replace("\u200b", "")
     train(Profile(training=TrainingSettings(epochs=61, global_batch_size=32)))
-    qtbot.waitUntil(lambda: "takes about" not in line.text(), timeout=20_000)
+    qtbot.waitUntil(lambda: "take about" not in line.text(), timeout=20_000)
     window.close()

@@ -186,7 +186,7 @@ def test_that_the_end_is_shown_with_what_was_reached():
     best = {"best": BestEpoch(epoch=3, val_loss=0.1), "epoch": 5}
     longer = reached.model_copy(update={**best, "started_s": 100.0, "ended_s": 341.0})
     assert status_words(longer) == status_words(reached)
-    average = "1,000 ex/s on average"
+    average = "1,000 ex/s in training steps"
     assert card_words(longer) == f"Best epoch 3 of 5 · took 4:01 · {average}"
     saved = ModelSaved(time_s=1.0, path="model.keras", size_bytes=3 * 2**20)
     assert card_words(longer.after(saved)) == (

@@ -92,7 +92,7 @@ def test_that_the_speed_of_a_run_is_one_figure_in_live_strip_runs_comparison_and
     window.open_target(past.layout.root)
     strip = window.findChild(ProgressPanel)
     qtbot.waitUntil(lambda: one in words(strip), timeout=10_000)
-    assert any(f"{one} on average" in each for each in words(window.live_page.banner))
+    assert any(f"{one} in training steps" in each for each in words(window.live_page.banner))
     status = window.control.shown_status
     assert run_document(past.layout, status)["examples_per_second"] == 1234.0
     window.tabs.setCurrentWidget(window.runs)

@@ -28,6 +28,10 @@ _DECIDE_SPEED: Final = frozenset(
 """What of ``[training]`` changes how long a step takes."""
 
 
+_LONGEST_BETWEEN_S: Final = 2.0
+"""From the making of a folder to the start of its run; between legs passes more."""
+
+
 @dataclass(frozen=True, slots=True)
 class PastSpeed:
     """Of a run that trained the same on the same devices.
@@ -35,10 +39,21 @@ class PastSpeed:
     Attributes:
         run: What it is called for people; a comparison of devices, too.
         examples_per_second: Over its whole training, without start-up, validation and saving.
+        training_fraction: The part of the time between its start-up and its end in which it
+            trained, above 0 and at most 1: it validated and saved in the rest.
+        around_s: What its start-up and its end took together; ``None``: that is not known, and
+            neither is the part that it trained.
     """
 
     run: str
     examples_per_second: float
+    training_fraction: float = 1.0
+    around_s: float | None = None
+
+    def seconds(self, examples: int) -> float:
+        """How long such a run takes for so many examples; as far as it is known, all of it."""
+        training_s = examples / self.examples_per_second
+        return training_s / self.training_fraction + (self.around_s or 0.0)
 
 
 class PastSpeeds:
@@ -89,7 +104,7 @@ class PastSpeeds:
                 continue
             past = self._profile(run.path)
             if past is not None and _workload(past) == wanted:
-                return PastSpeed(run.title, speed)
+                return PastSpeed(run.title, speed, *_around(run))
             read += 1
             if read == _MOST_READ:
                 break
@@ -99,6 +114,21 @@ class PastSpeeds:
         if path not in self._profiles:
             self._profiles[path] = run_profile_if_readable(RunLayout(path))
         return self._profiles[path]
+
+
+def _around(run: RunSummary) -> tuple[float, float | None]:
+    """The part of the time that a run trained, and what its start-up and its end took."""
+    spent, lasted_s = run.time_spent, run.lasted_s
+    if spent is None or lasted_s is None or spent.seconds <= 0.0:
+        return 1.0, None
+    # What is known of the time is of the last leg, and of the last processes.
+    stood_still_s = (run.ended_s or 0.0) - (run.started_s or 0.0) - lasted_s
+    if run.restarts != 0 or stood_still_s > _LONGEST_BETWEEN_S:
+        return 1.0, None
+    training_s = spent.seconds - spent.validating_s - spent.saving_s
+    if training_s <= 0.0:
+        return 1.0, None
+    return training_s / spent.seconds, max(0.0, lasted_s - spent.seconds)
 
 
 def _workload(profile: Profile) -> tuple[object, ...]:

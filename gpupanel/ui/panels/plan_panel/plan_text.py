@@ -83,9 +83,13 @@ def epochs(
 def _takes(examples: int, speed: PastSpeed | None) -> str:
     if speed is None:
         return ""
-    time = formatting.duration(examples / speed.examples_per_second)
+    time = formatting.duration(speed.seconds(examples))
     as_before = f"{formatting.rate(speed.examples_per_second)} of {visible_line(speed.run)}"
-    return f" The training takes about {time}, at the {as_before}."
+    if speed.around_s is None:
+        return (
+            f" Its steps take about {time}, at the {as_before}; start and validation come on top."
+        )
+    return f" The run takes about {time}, start, validation and saving included, as {as_before}."
 
 
 def memory(device: PlannedDevice, plan: LaunchPlan, total_mib: int | None) -> str:

@@ -9,6 +9,7 @@ from gpupanel.domain.model import CnnModel
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.time_spent import TimeSpent
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.history.past_speed import PastSpeed, PastSpeeds
 from gpupanel.runs.history.run_summary import RunSummary
@@ -80,6 +81,30 @@ def test_that_the_newest_run_counts_and_one_that_goes_on_or_is_broken_does_not(
         "newest", 10.0
     )
     assert speeds.find(WRITTEN, CPU, (going, unknown, gone)) is None
+
+
+def test_that_start_validation_and_saving_belong_to_the_time_of_a_run(tmp_path: Path) -> None:
+    (run,) = ended(tmp_path)
+    spent = TimeSpent(seconds=60.0, validating_s=15.0, saving_s=5.0)
+    times = {"started_s": 100.0, "ended_s": 215.0, "active_s": 115.0, "restarts": 0}
+    whole = run.model_copy(update={**times, "time_spent": spent, "examples_per_second": 100.0})
+    speed = PastSpeeds().find(WRITTEN, CPU, (whole,))
+    assert speed == PastSpeed("written", 100.0, training_fraction=40 / 60, around_s=55.0)
+    # As many examples as it trained on: as long as it took.
+    assert speed.seconds(4_000) == pytest.approx(115.0)
+    assert speed.seconds(8_000) == pytest.approx(175.0)
+    unknown: tuple[dict[str, object], ...] = (
+        {"time_spent": None},
+        {"restarts": 1},
+        {"active_s": 80.0},  # it was suspended in between
+        {"time_spent": TimeSpent(seconds=20.0, validating_s=20.0)},
+        {"time_spent": TimeSpent()},
+        {"ended_s": None, "active_s": None},
+    )
+    for changes in unknown:
+        found = PastSpeeds().find(WRITTEN, CPU, (whole.model_copy(update=changes),))
+        assert found == PastSpeed("written", 100.0), changes
+        assert found.seconds(4_000) == pytest.approx(40.0)
 
 
 def test_that_no_more_profiles_are_read_than_a_person_waits_for(tmp_path: Path) -> None:
