@@ -11,6 +11,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.run_state import RunState, state_after
@@ -107,7 +108,17 @@ class RunControl(QObject):
     def start(self) -> None:
         """Start a run of the profile as it is now, unless something is against it."""
         preparation = self._session.prepare_now()
-        if preparation.plan is None or not self._session.buttons.start:
+        if self._session.buttons.start:
+            self._launch(preparation)
+
+    def start_known(self) -> None:
+        """Start a run whose data is known: it ran before, or is the example."""
+        preparation = self._session.prepare_now()
+        if preparation.is_startable and not self._session.run_state.is_busy:
+            self._launch(preparation)
+
+    def _launch(self, preparation: Preparation) -> None:
+        if preparation.plan is None:
             return
         self._set_run(RunState.LAUNCHING, None)
         self._launcher.launch(self._session.profile, preparation.plan, self._runs_dir)

@@ -48,6 +48,7 @@ class ButtonStates:
         end_now: It was asked a while ago: whether to end it without saving can be asked for.
         suspend_tip: What suspending does, or why it cannot be done now.
         start_is_unchecked: Whether TensorFlow can use the chosen GPUs is not known yet.
+        is_reading: A start waits until the data is read.
     """
 
     start: bool
@@ -57,6 +58,7 @@ class ButtonStates:
     suspend: bool = False
     suspend_tip: str = ""
     start_is_unchecked: bool = False
+    is_reading: bool = False
 
 
 _MAY_SUSPEND = (RunState.LAUNCHING, RunState.STARTING, RunState.RUNNING)
@@ -74,6 +76,7 @@ def button_states(
     evaluates: bool = False,
     stopped_now: bool = False,
     checking: bool = False,
+    reading: bool = False,
 ) -> ButtonStates:
     """The enabled state of every button that steers a run.
 
@@ -84,6 +87,7 @@ def button_states(
         stopped_now: Stop was clicked a moment ago.
         checking: TensorFlow is being asked about the chosen GPUs. A start is possible all the
             same: the run asks it, too, and reports what it finds.
+        reading: The data is being read, so that nobody knows yet what would start.
     """
     may_suspend = run in _MAY_SUSPEND and not evaluates
     tip = "Only a training can be suspended" if evaluates else "No run is in progress"
@@ -93,8 +97,9 @@ def button_states(
             "resumed later, on these devices or others (Ctrl+Shift+.)"
         )
     return ButtonStates(
-        start=not run.is_busy and preparation.is_startable,
+        start=not run.is_busy and preparation.is_startable and not reading,
         start_is_unchecked=checking,
+        is_reading=reading,
         stop=run.is_busy and run not in (RunState.STOPPING, RunState.KILLING),
         is_stopping=run is RunState.STOPPING,
         end_now=run is RunState.STOPPING and not stopped_now,

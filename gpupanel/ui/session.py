@@ -60,7 +60,7 @@ class Session(QObject):
     inventoryChanged = Signal(object)
     preparationChanged = Signal(object)
     checkingChanged = Signal()
-    """Whether TensorFlow is being asked about the GPUs."""
+    """Whether TensorFlow is being asked about the GPUs, or the data is being read."""
     runChanged = Signal()
     """The run's state or status."""
 
@@ -79,6 +79,7 @@ class Session(QObject):
         self._of_nodes: tuple[Problem, ...] = ()
         self._sample: TelemetrySample | None = None
         self._previewed: tuple[PreviewRequest, DataPreview] | None = None
+        self._awaits_preview = False
         self._step: tuple[SummaryRequest, StepMemory | None] | None = None
         self._gpu_support: GpuSupport | None = None
         self._self_test: SelfTest | None = None
@@ -161,7 +162,16 @@ class Session(QObject):
             evaluates=evaluates,
             stopped_now=self._stopped_now,
             checking=self.is_checking_gpus,
+            reading=self.is_reading_data,
         )
+
+    @property
+    def is_reading_data(self) -> bool:
+        """Whether the data that is chosen is being looked at, so that nothing is known of it yet.
+
+        What is wrong with it is not known either: a run waits with its start.
+        """
+        return self._awaits_preview and self._preview_of(self._profile) is None
 
     @property
     def is_checking_gpus(self) -> bool:
@@ -182,6 +192,8 @@ class Session(QObject):
             return self._awaiting
         if self._run_state is RunState.IDLE and self.is_checking_gpus:
             return "Checking whether TensorFlow can use the GPUs…"
+        if self._is_only_reading:
+            return "Reading the data…"
         return state_words(self._run_state, self._run_status, self._preparation)
 
     @property
@@ -191,7 +203,15 @@ class Session(QObject):
             return Tone.MUTED
         if self._run_state is RunState.IDLE and self.is_checking_gpus:
             return Tone.MUTED
+        if self._is_only_reading:
+            return Tone.MUTED
         return state_tone(self._run_state, self._run_status, self._preparation)
+
+    @property
+    def _is_only_reading(self) -> bool:
+        """Whether nothing but that keeps a run from starting."""
+        is_idle = self._run_state in (RunState.IDLE, RunState.ENDED)
+        return is_idle and self.is_reading_data and self._preparation.is_startable
 
     @property
     def _awaits_devices(self) -> bool:
@@ -301,9 +321,16 @@ class Session(QObject):
         if not self._timer.isActive():
             self._prepare_soon()
 
+    def await_preview(self) -> None:
+        """Know that the data of the profile is being looked at, or will be in a moment."""
+        self._awaits_preview = True
+        self.checkingChanged.emit()
+
     def set_preview(self, request: PreviewRequest, preview: DataPreview) -> None:
         """Take over what a preview found."""
         self._previewed = (request, preview)
+        self._awaits_preview = False
+        self.checkingChanged.emit()
         self._prepare_soon()
 
     def set_step_memory(self, request: SummaryRequest, step: StepMemory | None) -> None:

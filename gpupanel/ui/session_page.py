@@ -192,6 +192,9 @@ class SessionPage(QWidget):
         if self._previewed != preview_request(profile, EXAMPLE_LIMIT):
             self._preview = None
             self._preview_timer.start()
+            self._session.await_preview()
+            if self._session.is_reading_data:
+                self.plan.setData(None)
         self.strategy.setLayers(_layers(profile, self._preview, self._built))
         self.plan.setEpochs(profile.epochs_to_train)
         self.plan.setFineTuning(profile.fine_tuning)
@@ -254,6 +257,7 @@ class SessionPage(QWidget):
     @Slot()
     def _show_checking(self) -> None:
         self.plan.setChecking(self._session.is_checking_gpus)
+        self.plan.setReading(self._session.is_reading_data)
 
     @Slot()
     def _show_run(self) -> None:

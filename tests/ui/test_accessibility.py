@@ -237,10 +237,11 @@ def test_that_tab_goes_as_one_reads(window):
             assert is_next, f"{widget} {spoken_name(widget)} comes after what is below it"
 
 
-def test_that_tab_goes_on_from_what_was_clicked_or_went_off(window):
+def test_that_tab_goes_on_from_what_was_clicked_or_went_off(qtbot, window):
     page = window.session_page
     window.session.set_inventory(CPU_ONLY)
     window.session.prepare_now()
+    qtbot.waitUntil(lambda: not window.session.is_reading_data)
     window.tabs.setCurrentIndex(0)
     QApplication.processEvents()
     stops = list(tab_stops(window))

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.devices.process_ending import as_it_is_now
-from gpupanel.domain.data import NpzData
+from gpupanel.domain.data import NpzData, WineData
 from gpupanel.domain.events import ModelSaved, Phase, PhaseChanged, RunRestarted, TrainingResumed
 from gpupanel.domain.model import CnnModel, SavedModel
 from gpupanel.domain.outcome import Outcome
@@ -32,6 +32,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.runs.directory.profile_file import write_profile
+from gpupanel.trainer.preview import preview
 from gpupanel.ui import closing
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
@@ -140,9 +141,43 @@ def test_that_a_choice_in_a_panel_is_an_edit_and_a_problem_disables_start(qtbot,
 
     devices = Profile().devices.model_copy(update={"visible": ("GPU-gone",)})
     window.session.edit(window.session.profile.model_copy(update={"devices": devices}))
-    qtbot.waitUntil(lambda: not window.findChild(QPushButton, "start_button").isEnabled())
+    qtbot.waitUntil(lambda: "problem" in _text(window, "run_state"))
 
-    assert "problem" in _text(window, "run_state")
+    assert not window.findChild(QPushButton, "start_button").isEnabled()
+
+
+def test_that_nothing_of_other_data_is_shown_and_nothing_starts_while_new_data_is_read(
+    qtbot, opened, monkeypatch
+):
+    window = opened()
+    page = window.session_page
+    start = window.findChild(QPushButton, "start_button")
+    numbers = page.plan.findChild(QLabel, "plan_epochs")
+    qtbot.waitUntil(lambda: start.isEnabled() and numbers.isVisibleTo(page.plan))
+    assert "Trains on 1,438 examples" in numbers.text().replace("\u200b", "")
+    asked = []
+    monkeypatch.setattr(page._loader, "load", asked.append)
+
+    window.session.edit(window.session.profile.model_copy(update={"data": WineData()}))
+    for moment in range(2):
+        assert not numbers.isVisibleTo(page.plan)
+        assert not start.isEnabled()
+        assert page.plan.findChild(QLabel, "plan_summary").text().startswith("Reading the data: ")
+        assert window.session.state_words == "Reading the data…"
+        window.control.start()
+        assert not window.session.run_state.is_busy
+        if moment == 0:
+            qtbot.waitUntil(lambda: len(asked) == 1)
+
+    page._loader.previewReady.emit(preview(asked[0]))
+    assert start.isEnabled()
+    assert "Trains on 178 examples" in numbers.text().replace("\u200b", "")
+
+    # Of the same data all is known, whatever else is chosen.
+    training = window.session.profile.training.model_copy(update={"epochs": 9})
+    window.session.edit(window.session.profile.model_copy(update={"training": training}))
+    assert start.isEnabled()
+    assert numbers.isVisibleTo(page.plan)
 
 
 def test_that_missing_data_is_shown_before_start_and_found_once_it_is_there(
@@ -152,9 +187,17 @@ def test_that_missing_data_is_shown_before_start_and_found_once_it_is_there(
     start = window.findChild(QPushButton, "start_button")
     path = tmp_path / "mine.npz"
     window.session.edit(window.session.profile.model_copy(update={"data": NpzData(path=str(path))}))
-    qtbot.waitUntil(lambda: not start.isEnabled(), timeout=15_000)
-    codes = {problem.code for problem in window.session.preparation.problems}
-    assert "data_file_missing" in codes
+    assert not start.isEnabled()  # from the first moment on, while nobody has looked for it
+    assert window.session.state_words == "Reading the data…"
+    problems = window.session.preparation.problems
+    assert "data_file_missing" not in {each.code for each in problems}
+
+    def is_missed() -> bool:
+        problems = window.session.preparation.problems
+        return "data_file_missing" in {each.code for each in problems}
+
+    qtbot.waitUntil(is_missed, timeout=15_000)
+    assert not start.isEnabled()
 
     labels = np.arange(64, dtype=np.int32) % 2
     np.savez(path, x=np.ones((64, 4), np.float32), y=labels)

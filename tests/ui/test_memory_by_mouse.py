@@ -73,8 +73,7 @@ def test_that_growth_that_differs_is_shown_beside_the_devices_and_mended_by_a_cl
 
     QTest.mouseClick(_button(window, label), Qt.MouseButton.LeftButton)
 
-    qtbot.waitUntil(lambda: window.session.preparation.is_startable)
-    assert window.findChild(QPushButton, "start_button").isEnabled()
+    qtbot.waitUntil(window.findChild(QPushButton, "start_button").isEnabled)
     profile, plan = window.session.profile, window.session.preparation.plan
     keys = (RTX_4090.uuid, RTX_3060.uuid)
     assert tuple(profile.memory_policy(key) for key in keys) == policies

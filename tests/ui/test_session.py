@@ -11,6 +11,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState, TelemetrySample
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.prepare import Preparation, prepare
+from gpupanel.ui.queue_button import queue_button
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import PREPARE_DELAY_MS, Session
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
@@ -264,3 +265,23 @@ def test_that_a_lost_gpu_that_nobody_named_is_reported_and_left_out(qtbot):
     assert "RTX 4090" in problem.message
     assert preparation.is_startable
     assert [device.key for device in preparation.plan.devices] == ["GPU-3060"]
+
+
+def test_that_a_run_waits_until_the_data_is_read(qtbot):
+    session = Session()
+    session.set_inventory(CPU_ONLY)
+    assert session.prepare_now().is_startable
+    assert session.buttons.start  # nobody reads any
+
+    with qtbot.waitSignal(session.checkingChanged):
+        session.await_preview()
+    assert (session.buttons.start, session.buttons.is_reading) == (False, True)
+    assert session.state_words == "Reading the data…"
+    assert queue_button(session.preparation, None, 0).is_enabled
+    assert not queue_button(session.preparation, None, 0, reading=True).is_enabled
+
+    with qtbot.waitSignal(session.checkingChanged):
+        session.set_preview(preview_request(session.profile), DataPreview(example_count=3))
+    assert session.buttons.start
+    session.await_preview()  # of a model's file: the data is known
+    assert session.buttons.start

@@ -594,6 +594,7 @@ def test_that_a_start_that_fails_whatever_the_reason_leaves_start_on(
     monkeypatch.setattr(launching, "start_supervisor", fail)
     start = window.findChild(QPushButton, "start_button")
     stop = window.findChild(QPushButton, "stop_button")
+    qtbot.waitUntil(start.isEnabled)
     start.click()
     stop.click()
     stop.click()

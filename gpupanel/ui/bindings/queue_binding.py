@@ -70,6 +70,7 @@ class QueueBinding(QObject):
         self._connect_panel(page)
         bar.queueRequested.connect(self._add_or_put_back)
         session.preparationChanged.connect(self._show_button)
+        session.checkingChanged.connect(self._show_button)
         self._watch.changed.connect(self._on_changed)
         self._watch.refused.connect(self._show_refusal)
         self._watch.notTrusted.connect(self._ask_for_trust)
@@ -100,7 +101,8 @@ class QueueBinding(QObject):
 
     @Slot()
     def _add_or_put_back(self) -> None:
-        if self._after_click.isActive() or not self._session.prepare_now().is_startable:
+        is_startable = self._session.prepare_now().is_startable
+        if self._after_click.isActive() or self._session.is_reading_data or not is_startable:
             return
         self._after_click.start()
         if self._editing.entry_id:
@@ -144,7 +146,9 @@ class QueueBinding(QObject):
         entry_id = self._editing.entry_id
         edited = next((entry for entry in self._entries() if entry.id == entry_id), None)
         waiting = 0 if self._line is None else len(self._line.waiting)
-        self._bar.setQueueButton(queue_button(self._session.preparation, edited, waiting))
+        reading = self._session.is_reading_data
+        button = queue_button(self._session.preparation, edited, waiting, reading=reading)
+        self._bar.setQueueButton(button)
 
     def _entries(self) -> tuple[QueueEntry, ...]:
         return () if self._line is None else self._line.entries

@@ -97,7 +97,7 @@ class RetryWithFix(QObject):
             self._session.open_profile(started, None)
         self._session.apply_fix(fix)
         if self._session.prepare_now().is_startable:
-            self._control.start()
+            self._control.start_known()
         else:
             self.notStarted.emit()
 

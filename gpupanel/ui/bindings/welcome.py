@@ -46,7 +46,7 @@ class Welcome(QObject):
     @Slot()
     def _train_example(self) -> None:
         self._leave()
-        self._control.start()
+        self._control.start_known()
 
     @Slot()
     def _choose_images(self) -> None:

@@ -218,4 +218,4 @@ def _start_tip(states: ButtonStates, error_count: int, others: Sequence[str]) ->
         return "A run is in progress: stop it, or wait until it ends"
     if error_count:
         return "Fix the problems first: see What will happen in Session"
-    return "Not ready yet"
+    return "The data is being read: a moment" if states.is_reading else "Not ready yet"

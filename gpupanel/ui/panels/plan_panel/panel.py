@@ -83,6 +83,7 @@ class PlanPanel(SettingsCard):
         self._replica_part = QWidget()
         self._task: Task = "train"
         self._is_checking = False
+        self._is_reading = False
         self._status: RunStatus | None = None
         self._shares = SharePart()
         self._processes = ProcessTable()
@@ -122,10 +123,10 @@ class PlanPanel(SettingsCard):
         """What is shown."""
         return self._preparation
 
-    def setData(self, preview: DataPreview) -> None:
-        """What is known of the data."""
+    def setData(self, preview: DataPreview | None) -> None:
+        """What is known of the data; ``None``: nothing yet."""
         self._preview = preview
-        self.estimate.setExampleCount(preview.trained_count)
+        self.estimate.setExampleCount(None if preview is None else preview.trained_count)
         self._show_epochs()
 
     def setEpochs(self, count: int) -> None:
@@ -202,6 +203,13 @@ class PlanPanel(SettingsCard):
             self._show_severity()
             self._show_sentence()
 
+    def setReading(self, reading: bool) -> None:
+        """Whether the data is being read, so that nothing is known of it yet."""
+        if reading != self._is_reading:
+            self._is_reading = reading
+            self._show_severity()
+            self._show_sentence()
+
     def setRunStatus(self, status: RunStatus | None) -> None:
         """The run that goes on or went on last: the shares it measured, what it was answered."""
         self._others.setGoing(is_going=status is not None and not status.has_ended)
@@ -212,7 +220,7 @@ class PlanPanel(SettingsCard):
             self._show_plan()
 
     def _show_severity(self) -> None:
-        well = Severity.HINT if self._is_checking else None
+        well = Severity.HINT if self._is_checking or self._is_reading else None
         self._icon.setSeverity(well if self._preparation.is_startable else Severity.ERROR)
 
     def _show_epochs(self) -> None:
@@ -242,6 +250,7 @@ class PlanPanel(SettingsCard):
             self._names_of(plan) if plan else (),
             self._task,
             checking=self._is_checking,
+            reading=self._is_reading,
         )
 
     def _names_of(self, plan: LaunchPlan) -> tuple[str, ...]:

@@ -27,7 +27,12 @@ CUDA_CONTEXT_LESSON = (
 
 
 def summary(
-    preparation: Preparation, labels: Sequence[str], task: Task = "train", *, checking: bool = False
+    preparation: Preparation,
+    labels: Sequence[str],
+    task: Task = "train",
+    *,
+    checking: bool = False,
+    reading: bool = False,
 ) -> str:
     """The one sentence over everything else.
 
@@ -36,6 +41,7 @@ def summary(
         labels: Short names of the plan's devices, in its order.
         task: What the run is to do.
         checking: Whether TensorFlow can use the GPUs is not known yet.
+        reading: Neither is what the data is.
     """
     errors, warnings = (
         _count(preparation.problems, severity) for severity in (Severity.ERROR, Severity.WARNING)
@@ -43,6 +49,7 @@ def summary(
     if errors or preparation.plan is None:
         return f"Not ready: {_counted(errors, 'problem')} to fix."
     word = "Checking the GPUs" if checking else "Ready"
+    word = "Reading the data" if reading else word
     ready = f"{word}: {_division(preparation.plan, labels, task)}."
     return f"{ready} {_counted(warnings, 'warning')} below." if warnings else ready
 
