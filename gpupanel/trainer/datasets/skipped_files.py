@@ -80,9 +80,9 @@ class SkippedFiles:
             code="data_images_skipped",
             severity=Severity.WARNING,
             field=self._field,
-            message=f"{len(self):,} of {self._total:,} images cannot be read: {self._named()}. "
-            f"{instead}",
-            hint=f"Repair or remove them; or set {self._field} to 0, to end a run at the first.",
+            message=f"{self._counted()} cannot be read: {self._named()}. {instead}",
+            hint=f"Repair or remove them; or set {self._field} to 0, to end a run at the first. A "
+            "scan of the data finds all.",
             detail=self._detail(),
         )
 
@@ -90,11 +90,15 @@ class SkippedFiles:
         return Problem(
             code="data_images_unreadable",
             field=self._field,
-            message=f"{len(self):,} of {self._total:,} images cannot be read, more than the "
-            f"{self._share:.2%} that may be skipped: {self._named()}.",
+            message=f"{self._counted()} cannot be read, more than the {self._share:.2%} that may "
+            f"be skipped: {self._named()}.",
             hint=f"Repair or remove them, or raise {self._field}.",
             detail=self._detail(),
         )
+
+    def _counted(self) -> str:
+        """Those that were met: nobody may have read all of them yet."""
+        return f"At least {len(self):,} of {self._total:,} images"
 
     def _named(self) -> str:
         with self._lock:

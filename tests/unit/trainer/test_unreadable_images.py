@@ -62,7 +62,7 @@ def test_that_the_next_image_with_the_same_label_stands_in(root: Path, cache: Da
         assert found.training.labels.tolist() == [0] * 5 + [1] * 5
         (note,) = found.data.all_notes()
         assert (note.code, note.severity) == ("data_images_skipped", Severity.WARNING)
-        assert '2 of 10 images cannot be read: "1.png", "4.png".' in note.message
+        assert 'At least 2 of 10 images cannot be read: "1.png", "4.png".' in note.message
         assert [line.count(str(root)) for line in note.detail.splitlines()] == [1, 1]
     # Mended, it stands for itself.
     Image.new("RGB", (4, 4), (7, 7, 7)).save(root / "cat" / "1.png")
@@ -93,7 +93,7 @@ def test_that_more_than_the_share_end_it(root: Path, cache: DataCache) -> None:
         values_of(split(read_images(data), data, 3).training)
     (problem,) = caught.value.problems
     assert (problem.code, problem.field) == ("data_images_unreadable", "data.unreadable_share")
-    assert "2 of 10 images cannot be read, more than the 15.00%" in problem.message
+    assert "At least 2 of 10 images cannot be read, more than the 15.00%" in problem.message
     assert len(problem.detail.splitlines()) == 2
     # Where none may be, the first ends it, and is named.
     assert code_of(data.model_copy(update={"unreadable_share": 0.0})) == "data_image_unreadable"
