@@ -1,6 +1,7 @@
 """TFRecord files of a person's own: what is asked about them."""
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Final, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 from typing_extensions import override
@@ -24,8 +25,22 @@ RECORD_SUFFIXES = (".tfrecord", ".tfrecords", ".tfrec", ".tfr")
 FeatureName = Annotated[str, Field(min_length=1)]
 Length = Annotated[int, Field(gt=0, le=2**24)]
 RawType = Literal[
-    "uint8", "int8", "uint16", "int16", "int32", "int64", "float16", "float32", "float64"
+    "uint8",
+    "int8",
+    "bool",
+    "uint16",
+    "int16",
+    "uint32",
+    "int32",
+    "uint64",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "tensor",
 ]
+RAW_TYPES: Final[Mapping[str, RawType]] = {name: name for name in get_args(RawType)}
+"""By their names in NumPy; ``tensor``, which is none, says its own."""
 _PATTERN = (
     " A pattern of names in one folder, such as train-*.tfrecord, means all files that match it (* "
     "any text, ? any letter, [ab] one of these)."
@@ -135,8 +150,9 @@ class TfrecordData(ImageSource):
     )
     raw_type: RawType | None = setting(
         "Type of raw bytes",
-        "The type of the numbers in an example's bytes, least significant byte first. Detected: "
-        "bytes that are not an encoded image are whole numbers from 0 to 255 (uint8).",
+        "The type of the numbers in an example's bytes, least significant byte first; tensor: what "
+        "tf.io.serialize_tensor wrote, which says it. Detected by the number of bytes where the "
+        "shape is known, and by what the bytes hold.",
         default=None,
         off="automatic",
         advanced=True,

@@ -15,7 +15,7 @@ from tests.sessions.one_source import (
     session,
     trained_with,
 )
-from tests.unit.trainer.record_files import Value, example_of, image, write_records
+from tests.unit.trainer.record_files import Value, example_of, image, tensor, write_records
 
 pytestmark = pytest.mark.tensorflow
 
@@ -57,6 +57,11 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     write("values/v1.tfrecord", values[:25])
     write("values/v2.tfrecord", values[25:])
+    spread = draw.normal(size=(60, 3, 2))
+    write("tensors.tfrecord", [{"x": tensor(each), "y": n % 3} for n, each in enumerate(spread)])
+    floats = [each.astype("<f4").tobytes() for each in spread]
+    sizes = {"height": 3, "width": 2}
+    write("floats.tfrecord", [{"x": each, "y": n % 3, **sizes} for n, each in enumerate(floats)])
     whole: list[dict[str, Value]] = [
         {"x": draw.integers(-5, 300, 6), "y": np.eye(3, dtype=int)[number % 3]}
         for number in range(40)
@@ -75,6 +80,8 @@ def data_of(root: Path) -> dict[str, TfrecordData]:
             validation_fraction=0.2,
             cache="none",
         ),
+        "tensors": TfrecordData(path=f"{root}/tensors.tfrecord", validation_fraction=0.2),
+        "floats": TfrecordData(path=f"{root}/floats.tfrecord", validation_fraction=0.2),
         "raw": TfrecordData(path=f"{root}/raw.tfrecord", validation_fraction=0.3, stratify=True),
         "shaped": TfrecordData(path=f"{root}/raw.tfrecord", shape=(5, 4), class_count=6),
         "tags": TfrecordData(

@@ -38,6 +38,17 @@ CHAPTER: Final = ProblemChapter(
             "Another number of bytes was written.",
             "Set `data.shape` and `data.raw_type` to what was written, or leave them out.",
         ),
+        "record_type_ambiguous": ProblemEntry(
+            "Raw bytes may be numbers of several types.",
+            "The records do not say the type, and the bytes look like more than one.",
+            "Set `data.raw_type` to what was written, and `data.shape` where no feature says it.",
+        ),
+        "record_mask_is_no_label": ProblemEntry(
+            "Records hold an image and a mask of it, and no label.",
+            "They are made for segmentation, which predicts each pixel.",
+            "Choose records with a class, labels or values of each image; or the feature that has "
+            "them.",
+        ),
         "record_names_are_classes": ProblemEntry(
             "A feature names classes, and something else is to be predicted.",
             "Texts can only be classes.",

@@ -68,6 +68,13 @@ def write_records(path: Path, records: Iterable[bytes], *, packed: bool = False)
     return path
 
 
+def tensor(values: np.ndarray) -> bytes:
+    """A serialized tensor of ``float32``."""
+    axes = b"".join(message(2, varint(1 << 3) + varint(size)) for size in values.shape)
+    content = message(4, values.astype("<f4").tobytes())
+    return varint(1 << 3) + varint(1) + message(2, axes) + content
+
+
 def image(value: int, side: int = 9, form: str = "PNG") -> bytes:
     """An encoded image of one colour."""
     file = io.BytesIO()

@@ -162,8 +162,7 @@ def test_that_the_next_of_the_same_label_stands_in_for_a_bad_image(
         assert note.code == "data_images_skipped"
         assert (
             'At least 2 of 200 images cannot be read: "p.tfrecord, record 200", '
-            '"p.tfrecord, record 6"'
-            in (note.message)
+            '"p.tfrecord, record 6"' in (note.message)
         )
 
 

@@ -20,6 +20,8 @@ import io
 import re
 from pathlib import Path
 
+from tensorflow.core.framework.tensor_pb2 import TensorProto
+
 FEATURES, LABELS = $features, $labels
 SHAPE, SHAPE_FEATURES, RAW_TYPE = $shape, $shape_features, $raw_type
 
@@ -83,6 +85,8 @@ def values(feature, of_bytes):
     (value,) = feature.bytes_list.value
     if of_bytes == "image":
         return image(io.BytesIO(value))
+    if of_bytes == "tensor":
+        return tf.make_ndarray(TensorProto.FromString(value))
     return np.frombuffer(value, np.dtype(of_bytes).newbyteorder("<"))
 
 
@@ -97,7 +101,8 @@ def read_records(path):
         found = values(example[FEATURES], of_bytes)
         if of_bytes != "image":
             said = [size for name in SHAPE_FEATURES for size in numbers(example[name])]
-            found = found.reshape(SHAPE or said or -1)
+            if SHAPE or said or of_bytes != "tensor":
+                found = found.reshape(SHAPE or said or -1)
         x.append(found)
         y.append(label_of(example[LABELS]))
     return features(np.stack(x)), np.stack(y) if len(y[0]) else None

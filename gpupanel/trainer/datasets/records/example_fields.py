@@ -93,21 +93,21 @@ def _usual_features(take: Take, size: int, names: set[bytes] | None) -> dict[str
     found: dict[str, Feature] = {}
     try:
         head = take(0, _HEAD_BYTES)
-        whole, at = _varint(head, 1)
+        whole, at = varint(head, 1)
         if head[0] != _OF_LENGTH[1] or at + whole != size:
             return None
         while at < size:
             head = take(at, _USUAL_BYTES)
-            length, place = _varint(head, 1)
+            length, place = varint(head, 1)
             end = at + place + length
             after_name = place + 2 + head[place + 1]
             # A name of 128 bytes or more has its length in two.
             if (head[0], head[place], head[after_name]) != _USUAL or head[place + 1] > 127:
                 return None
             name = head[place + 2 : after_name]
-            length, place = _varint(head, after_name + 1)
+            length, place = varint(head, after_name + 1)
             kind = _OF_LIST.get(head[place])
-            of_list, first = _varint(head, place + 1)
+            of_list, first = varint(head, place + 1)
             if kind is None or at + place + length != end or at + first + of_list != end:
                 return None
             if names is None or name in names:
@@ -173,7 +173,7 @@ def numbers_of(take: Take, feature: Feature) -> npt.NDArray[np.generic]:
     if len(feature.spans) == 1:
         (start, end), *_ = feature.spans
         whole = take(start, end - start)
-        length, at = _varint(whole, 1) if whole[:1] == _PACKED else (0, 0)
+        length, at = varint(whole, 1) if whole[:1] == _PACKED else (0, 0)
         if at and at + length == len(whole):  # as everybody writes it
             return _floats(whole[at:]) if is_float else _integers(whole[at:])
     reader = _Fields(take)
@@ -251,15 +251,15 @@ class _Fields:
             if self._left < 0:
                 raise NoExampleError(f"it has more than {MOST_FIELDS:,} fields")
             head = self.take(start, min(_HEAD_BYTES, end - start))
-            tag, at = _varint(head, 0)
+            tag, at = varint(head, 0)
             number, wire = tag >> 3, tag & 7
             if wire == _LENGTH:
-                length, at = _varint(head, at)
+                length, at = varint(head, at)
                 first = start + at
                 start = first + length
             elif wire == _VARINT:
                 first = start + at
-                start += _varint(head, at)[1]
+                start += varint(head, at)[1]
             elif wire in (_FIXED64, _FIXED32):
                 first = start + at
                 start = first + (8 if wire == _FIXED64 else 4)
@@ -270,7 +270,7 @@ class _Fields:
             yield number, wire, first, start
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
+def varint(data: bytes, at: int) -> tuple[int, int]:
     """A number of seven bits a byte, and where it ends."""
     value = shift = 0
     for place in range(at, min(len(data), at + 10)):

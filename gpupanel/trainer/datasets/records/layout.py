@@ -9,6 +9,7 @@ import numpy as np
 
 from gpupanel.domain.data import TfrecordData
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.tfrecord_data import RAW_TYPES, RawType
 from gpupanel.trainer.datasets.arrays.layout import (
     AmbiguousArraysError,
     ArrayLayout,
@@ -21,12 +22,18 @@ from gpupanel.trainer.datasets.records.example_fields import (
     features_of,
     numbers_of,
 )
+from gpupanel.trainer.datasets.records.example_shape import (
+    ExampleShape,
+    example_shape,
+    numbers_said,
+)
 from gpupanel.trainer.datasets.records.first_records import (
     FeatureFacts,
     FirstRecords,
     is_image,
     taker,
 )
+from gpupanel.trainer.datasets.records.raw_bytes import Tensor, likely_types, tensor_in
 
 _ABOUT = frozenset(
     ["shape", "height", "width", "depth", "channels", "channel", "size", "format", "filename"]
@@ -34,9 +41,10 @@ _ABOUT = frozenset(
 """The last word of a feature that says something of the example, and is neither it nor a label."""
 _OF_CLASSES = frozenset(["label", "labels", "class", "classes", "category", "target", "y"])
 """The last word of a feature of text that names the class of an example."""
-_SHAPES = (("shape",), ("height", "width", "depth"), ("height", "width", "channels"))
-_FEW_SHAPES = (*_SHAPES, ("height", "width"))
-_MOST_AXES = 4
+_MASKS = frozenset(
+    ["mask", "masks", "segmentation", "seg", "annotation", "trimap", "depth", "groundtruth", "gt"]
+) | {"label", "labels", "target"}
+"""Words of a feature with an image that says something of each pixel of another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,7 @@ class RecordLayout:
         shape: Of one example.
         dtype: Of raw bytes, in which the number stands; ``None``: they are an encoded image, or
             numbers of their own.
+        prefix: Of a serialized tensor, what stands before its numbers; empty: it is none.
         labels: The name of the feature that is predicted; empty: it is not read.
         labels_kind: Of its values.
         labels_count: How many it has.
@@ -65,6 +74,14 @@ class RecordLayout:
     labels_count: int = 1
     shape_features: tuple[str, ...] = ()
     said_shape: tuple[int, ...] = ()
+    prefix: bytes = b""
+
+    @property
+    def raw_type(self) -> RawType | None:
+        """As a profile names how raw bytes are read; ``None``: there are none."""
+        if self.dtype is None:
+            return None
+        return "tensor" if self.prefix else RAW_TYPES[self.dtype.name]
 
     @property
     def is_image(self) -> bool:
@@ -79,7 +96,9 @@ class RecordLayout:
     @property
     def count(self) -> int:
         """How many numbers an example has; of raw bytes, how many bytes."""
-        return math.prod(self.shape) * (1 if self.dtype is None else self.dtype.itemsize)
+        if self.dtype is None:
+            return math.prod(self.shape)
+        return len(self.prefix) + math.prod(self.shape) * self.dtype.itemsize
 
     @property
     def names(self) -> frozenset[str]:
@@ -113,8 +132,9 @@ def found_layout(data: TfrecordData, first: FirstRecords, *, needs_labels: bool)
 def _found_features(first: FirstRecords, labels: str) -> str:
     features = {name: facts for name, facts in first.features.items() if name != labels}
     images = [name for name, facts in features.items() if facts.image]
-    if len(images) == 1:
-        return images[0]
+    without_masks = [name for name in images if not _is_mask(name)]
+    if len(without_masks) == 1:
+        return without_masks[0]
     may_be = {name: facts for name, facts in features.items() if _may_be_example(name, facts)}
     images = [name for name in images if name in may_be]
     try:
@@ -149,8 +169,16 @@ def _found_labels(first: FirstRecords, features: str, *, needs_labels: bool) -> 
             return names[0]
         if not needs_labels:
             return ""
+        masks = [name for name in first.features if name != features and _is_mask(name)]
+        if masks:
+            raise problems.mask_beside(first.path, features, masks[0]) from error
         raise problems.ambiguous(first.path, "the labels", _forms(first), "data.labels") from error
     return found
+
+
+def _is_mask(name: str) -> bool:
+    """Whether a feature is called as what says of each pixel what it shows."""
+    return not _MASKS.isdisjoint(_words(name))
 
 
 def _may_be_example(name: str, facts: FeatureFacts) -> bool:
@@ -167,7 +195,11 @@ def _is_about(name: str) -> bool:
 
 
 def _last_word(name: str) -> str:
-    return re.split(r"[^a-z0-9]+", name.lower())[-1]
+    return _words(name)[-1]
+
+
+def _words(name: str) -> list[str]:
+    return re.split(r"[^a-z0-9]+", name.lower())
 
 
 def _shapes(features: Mapping[str, FeatureFacts]) -> dict[str, tuple[int, ...]]:
@@ -197,7 +229,10 @@ def _layout(data: TfrecordData, first: FirstRecords, name: str) -> RecordLayout:
         if data.raw_type is None and is_image(value):
             channels = 3 if data.color == "rgb" else 1
             return RecordLayout(name, "bytes", (*data.image_size, channels))
-        dtype = np.dtype(data.raw_type or "uint8").newbyteorder("<")
+        tensor = tensor_in(value) if data.raw_type in (None, "tensor") else None
+        if tensor is not None:
+            return _tensor_layout(data, first, name, tensor)
+        dtype = _raw_type(data, first, name, value).newbyteorder("<")
         count, rest = divmod(len(value), dtype.itemsize)
         if rest:
             what = f"has {len(value):,} bytes, which are not a whole number of {dtype.name}"
@@ -206,63 +241,48 @@ def _layout(data: TfrecordData, first: FirstRecords, name: str) -> RecordLayout:
         dtype, count = None, len(numbers_of(take, feature))
     if not count:
         raise problems.unused_feature(first.path, name, "is empty", "data.features")
-    shape, names, said = _shape(data, first, name, count)
+    shape, names, said = example_shape(data, first, name, count)
     return RecordLayout(name, feature.kind, shape, dtype, shape_features=names, said_shape=said)
 
 
-def _shape(
-    data: TfrecordData, first: FirstRecords, name: str, count: int
-) -> tuple[tuple[int, ...], tuple[str, ...], tuple[int, ...]]:
-    """The shape of an example, which features say it, and what these say."""
-    if data.shape:
-        if math.prod(data.shape) != count:
-            shown = " x ".join(map(str, data.shape))
-            what = f"has {count:,} numbers, and not those of {shown}"
-            raise problems.unfit_shape(first.path, name, what, "data.shape")
-        return data.shape, (), ()
-    chosen = data.chosen_shape_features
-    if chosen:
-        said = _said(first, chosen)
-        if math.prod(said) != count or not said:
-            shown = " x ".join(map(str, said)) or "none"
-            what = f"has {count:,} numbers, and the shape that the record says is {shown}"
-            raise problems.unfit_shape(first.path, name, what, "data.shape_features")
-        return said, chosen, said
-    for names in _shape_names(first, name):
-        said = _said(first, names)
-        if said and math.prod(said) == count:
-            return said, names, said
-    return (count,), (), ()
+def _tensor_layout(
+    data: TfrecordData, first: FirstRecords, name: str, tensor: Tensor
+) -> RecordLayout:
+    """Of a serialized tensor: its own shape, unless another one was chosen."""
+    said: ExampleShape = (tensor.shape or (1,), (), ())
+    if data.shape or data.chosen_shape_features:
+        said = example_shape(data, first, name, math.prod(tensor.shape))
+    shape, names, numbers = said
+    return RecordLayout(
+        name,
+        "bytes",
+        shape,
+        np.dtype(tensor.dtype).newbyteorder("<"),
+        shape_features=names,
+        said_shape=numbers,
+        prefix=tensor.prefix,
+    )
 
 
-def _shape_names(first: FirstRecords, name: str) -> Iterable[tuple[str, ...]]:
-    """Features that may say the shape, by their names: those that are called after it first."""
-    above = name.rpartition("/")[0]
-    prefixes = [f"{name}/", f"{name}_", *([f"{above}/"] if above else []), ""]
-    for prefix in prefixes:
-        for words in _FEW_SHAPES:
-            names = tuple(f"{prefix}{word}" for word in words)
-            if all(each in first.features for each in names):
-                yield names
-
-
-def _said(first: FirstRecords, names: tuple[str, ...]) -> tuple[int, ...]:
-    """The shape that features of the first record say; empty: they say none.
+def _raw_type(
+    data: TfrecordData, first: FirstRecords, name: str, value: bytes
+) -> np.dtype[np.generic]:
+    """The type of the numbers in raw bytes, chosen or found.
 
     Raises:
-        ProblemError: One of them is not there.
+        ProblemError: They may well be of several types, or are no tensor as was chosen.
     """
-    take = taker(first.first)
-    features = features_of(take, len(first.first))
-    said: list[int] = []
-    for name in names:
-        if name not in features:
-            raise problems.missing_feature(first.path, 1, name, features, "data.shape_features")
-        if features[name].kind != "int64":
-            return ()
-        said += numbers_of(take, features[name])[: _MOST_AXES + 1].tolist()
-    is_shape = len(said) <= _MOST_AXES and all(0 < each <= 2**31 for each in said)
-    return tuple(said) if is_shape else ()
+    if data.raw_type == "tensor":
+        why = "is not a tensor of numbers as tf.io.serialize_tensor writes it"
+        raise problems.unused_feature(first.path, name, why, "data.raw_type")
+    if data.raw_type is not None:
+        return np.dtype(data.raw_type)
+    count = numbers_said(data, first, name)
+    number_bytes = len(value) // count if count and len(value) % count == 0 else None
+    types = likely_types(value, number_bytes) or ("uint8",)
+    if len(types) > 1:
+        raise problems.ambiguous_type(first.path, name, types)
+    return np.dtype(types[0])
 
 
 def _with_labels(layout: RecordLayout, first: FirstRecords, name: str) -> RecordLayout:
@@ -276,17 +296,7 @@ def _with_labels(layout: RecordLayout, first: FirstRecords, name: str) -> Record
     count = len(numbers_of(taker(first.first), feature))
     if not count:
         raise problems.unused_feature(first.path, name, "is empty", "data.labels")
-    return RecordLayout(
-        layout.features,
-        layout.kind,
-        layout.shape,
-        layout.dtype,
-        name,
-        feature.kind,
-        count,
-        layout.shape_features,
-        layout.said_shape,
-    )
+    return replace(layout, labels=name, labels_kind=feature.kind, labels_count=count)
 
 
 def _no_labels(first: FirstRecords, name: str) -> ProblemError:

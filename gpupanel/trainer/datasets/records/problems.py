@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.trainer.datasets.data_problems import data_problem
 
@@ -73,6 +73,34 @@ def ambiguous(path: Path, what: str, names: Iterable[str], field: str) -> Proble
         f"{_listed(names) or 'none'}.",
         f"Choose {field}.",
         field=field,
+    )
+
+
+def ambiguous_type(path: Path, name: str, types: tuple[str, ...]) -> ProblemError:
+    """Raw bytes that may well be numbers of several types."""
+    listed = " or ".join(types)
+    return ProblemError(
+        Problem(
+            code="record_type_ambiguous",
+            field="data.raw_type",
+            message=f'Feature "{visible_line(name)}" of the records in {path} is raw bytes, and '
+            f"they may be numbers of the type {listed}.",
+            hint="Choose the type that was written, with the shape where the records do not say "
+            "it.",
+            fix=Fix.of(f"Read them as {types[-1]}", "data.raw_type", types[-1]),
+        )
+    )
+
+
+def mask_beside(path: Path, image: str, mask: str) -> ProblemError:
+    """Images with a mask of each, and nothing of the whole image that could be predicted."""
+    return data_problem(
+        "record_mask_is_no_label",
+        f'The records in {path} hold an image ("{visible_line(image)}") and beside it what says '
+        f'something of each of its pixels ("{visible_line(mask)}"), but no label of the whole '
+        "image. Segmentation is not trained here.",
+        "Choose records that have a class, labels or values, or name that feature in data.labels.",
+        field="data.labels",
     )
 
 

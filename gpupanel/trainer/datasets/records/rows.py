@@ -210,9 +210,21 @@ class RecordRows:
                     pixels[place] = image
             return pixels, bad
         if layout.dtype is not None:
-            values = [np.frombuffer(b"".join(texts), layout.dtype)]
+            values = [np.frombuffer(b"".join(self._numbers(file, numbers, texts)), layout.dtype)]
         raw = np.concatenate(values).reshape(len(records), *layout.shape)
         return checked_rows(raw, indices, name), {}
+
+    def _numbers(
+        self, file: RecordFile, numbers: Sequence[int], values: Sequence[bytes]
+    ) -> Iterator[bytes]:
+        """The bytes of numbers: of serialized tensors without what stands before them."""
+        layout = self.layout
+        for number, value in zip(numbers, values, strict=True):
+            if not value.startswith(layout.prefix):
+                checker = RecordChecker(file.source, layout)
+                what = "is a tensor of another type or shape than that of the first"
+                raise checker.differs(layout.features, number + 1, what)
+            yield value[len(layout.prefix) :]
 
     def _images(
         self, file: RecordFile, numbers: Sequence[int], values: Sequence[bytes]

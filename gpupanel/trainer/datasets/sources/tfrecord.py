@@ -328,6 +328,8 @@ class _Records(Source[TfrecordData]):
             taken |= {key: name for key, name in named.items() if name}
             if layout.shape_features:
                 taken["shape_features"] = layout.shape_features
+            if layout.raw_type not in (None, "uint8"):
+                taken["raw_type"] = str(layout.raw_type)
         offers = {
             "features": first.choices(),
             "labels": first.label_choices(),
