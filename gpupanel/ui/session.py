@@ -167,7 +167,7 @@ class Session(QObject):
 
     @property
     def is_reading_data(self) -> bool:
-        """Whether the data that is chosen is being looked at, so that nothing is known of it yet.
+        """Whether the data that is chosen is being read, so that nothing is known of it yet.
 
         What is wrong with it is not known either: a run waits with its start.
         """
@@ -322,7 +322,7 @@ class Session(QObject):
             self._prepare_soon()
 
     def await_preview(self) -> None:
-        """Know that the data of the profile is being looked at, or will be in a moment."""
+        """Know that the data of the profile is being read, or will be in a moment."""
         self._awaits_preview = True
         self.checkingChanged.emit()
 

@@ -18,7 +18,7 @@ Edges = npt.NDArray[np.float32]
 GREATEST_ERROR: Final = 0.002
 """Of an area that bins give."""
 MOST_REFINEMENTS: Final = 6
-"""Each divides a bin into hundreds. ``float32`` has no more numbers than five of them tell apart
+"""Each divides a bin into hundreds. ``float32`` has no more numbers than five of them separate
 near a score; scores that lie in clusters of clusters need another one."""
 _MOST_COUNTS: Final = 60_000
 """That are summed over the replicas with each step, in each of two rows."""
@@ -78,7 +78,7 @@ def area_error(has: Counts, has_not: Counts, edges: Edges) -> float:
 
 
 def finer_edges(has: Counts, has_not: Counts, edges: Edges) -> Edges:
-    """Other edges, as many, that are close together where scores cannot be told apart yet.
+    """Other edges, as many, that are close together where scores cannot be distinguished yet.
 
     A bin with p pairs of undecided order that is divided into k still has about p / k: the sum over
     all bins is least where each k grows with the root of its p. Bins whose order is known may
