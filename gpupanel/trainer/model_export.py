@@ -7,6 +7,7 @@ what it takes and gives, and a script that predicts with it. What is wrong with 
 inside the answer.
 """
 
+import contextlib
 import os
 import shutil
 import sys
@@ -28,7 +29,7 @@ from gpupanel.domain.model_export import (
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.files.whole_files import whole_file, write_whole
-from gpupanel.trainer.datasets.examples import DataSet
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
@@ -46,12 +47,8 @@ _TIMED = 32
 """One by one; the first ones are not counted."""
 _UNSUPPORTED = "Some ops are not supported"
 _LONGEST_REASON = 1_500
-_CALIBRATION = Problem(
-    code="export_without_examples",
-    field="data",
-    message="int8 needs examples to see which numbers come up, and the run's data is not here.",
-    hint="Export as float16, or put the data where the run's profile says.",
-)
+_MOST_TRIED = 16 * _EXAMPLES
+"""Until so many can be read."""
 
 
 def export_model(request: ModelExportRequest) -> ModelExport:
@@ -70,10 +67,14 @@ def _exported(request: ModelExportRequest) -> ModelExport:
     from gpupanel.trainer.models.loaded_model import load_saved
 
     model = load_saved(request.model)
-    data = _data_of(request.data, request.seed, request.model)
-    found = None if data is None else _examples_of(data, model)
+    data, found, why = None, None, "there is none on this machine that can be read without a run"
+    try:
+        data = _data_of(request.data, request.seed, request.model)
+        found = None if data is None else _examples_of(data, model)
+    except (OSError, ProblemError) as error:
+        why = str(error)
     if found is None and request.quantization is Quantization.INT8:
-        raise ProblemError(_CALIBRATION)
+        raise _no_calibration(why)
     examples = _random_examples(model) if found is None else found
     write = {
         ModelFormat.KERAS: _copied,
@@ -105,30 +106,67 @@ def _exported(request: ModelExportRequest) -> ModelExport:
     )
 
 
+def _no_calibration(why: str) -> ProblemError:
+    return ProblemError(
+        Problem(
+            code="export_without_examples",
+            field="data",
+            message="int8 needs examples to see which numbers come up, and the run's data cannot "
+            "be read.",
+            hint="Export as float16, or put the data where the run's profile says.",
+            detail=why,
+        )
+    )
+
+
 def _data_of(data: DataSettings | None, seed: int, path: str) -> DataSet | None:
-    """The data; ``None`` where it cannot be read here."""
+    """The data; ``None`` where nobody but a run may read it.
+
+    Raises:
+        ProblemError: It cannot be read.
+        OSError: Likewise.
+    """
     if data is None or data.is_code or needs_download(data):
         return None
-    try:
-        reading = Reading(no_download, seed=seed, recipe=recipe_in(path), is_preview=True)
-        return read_data(data.model_copy(update={"cache": DataCache.NONE}), reading)
-    except (OSError, ProblemError):
-        return None
+    reading = Reading(no_download, seed=seed, recipe=recipe_in(path), is_preview=True)
+    return read_data(data.model_copy(update={"cache": DataCache.NONE}), reading)
 
 
 def _examples_of(data: DataSet, model: "keras.Model") -> _Floats | None:
-    """Some examples as the model takes them; ``None`` where they cannot be read."""
-    read = data.training
-    try:
-        count = min(_EXAMPLES, len(read))
-        chosen = np.linspace(0, len(read) - 1, count).astype(np.int32)
-        features = read.read(np.unique(chosen)).astype(_input_type(model))
-    except (OSError, ProblemError):
-        return None
+    """Some examples as the model takes them; ``None`` where it takes others.
+
+    Raises:
+        ProblemError: None of them can be read.
+    """
+    features = _readable(data.training).astype(_input_type(model))
     shape = model.inputs[0].shape[1:]
     if len(features.shape[1:]) == len(shape):
         return features
     return features.reshape(len(features), *shape) if None not in shape else None
+
+
+def _readable(examples: Examples) -> Array:
+    """The features of some examples from all over the set, without those that cannot be read.
+
+    Raises:
+        ProblemError: None of those that were tried can be read.
+    """
+    count = min(_EXAMPLES, len(examples))
+    chosen = np.unique(np.linspace(0, len(examples) - 1, count).astype(np.int32))
+    try:
+        return examples.read(chosen)
+    except ProblemError as error:
+        failed = error
+    others = np.random.default_rng(0).permutation(len(examples))[:_MOST_TRIED].astype(np.int32)
+    found: list[Array] = []
+    for index in dict.fromkeys([*chosen.tolist(), *others.tolist()]):
+        with contextlib.suppress(ProblemError):
+            found.append(examples.read(np.array([index], np.int32)))
+        if len(found) == count:
+            break
+    if not found:
+        raise failed
+    return np.concatenate(found)
 
 
 def _random_examples(model: "keras.Model") -> _Floats:

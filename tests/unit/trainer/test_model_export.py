@@ -51,10 +51,19 @@ def test_that_an_export_gives_what_the_model_does(
 @pytest.mark.tensorflow
 def test_that_files_stand_whole_and_nothing_else(found: dict[str, Any], folder: Path) -> None:
     names = {each.name for each in folder.iterdir()}
-    exports = {f"{n}.tflite{end}" for n in "abcdh" for end in ("", ".json")}
+    exports = {f"{n}.tflite{end}" for n in "abcdhj" for end in ("", ".json")}
     beside = {"g.keras", "g.keras.json", "predict.py"}
     models = {"model.keras", "mixed.keras", "bicubic.keras"}
-    assert names == {"data.npz", "folder", "mixed folder", *models, *exports, *beside}
+    assert names == {
+        "data.npz",
+        "images",
+        "broken",
+        "folder",
+        "mixed folder",
+        *models,
+        *exports,
+        *beside,
+    }
     assert {"saved_model.pb", "model.json", "predict.py"} <= {
         each.name for each in (folder / "folder").iterdir()
     }
@@ -75,11 +84,21 @@ def test_that_a_model_is_compared_on_random_numbers_where_the_data_is_gone(
 
 
 @pytest.mark.tensorflow
+def test_that_a_model_is_compared_on_the_images_that_can_be_read(found: dict[str, Any]) -> None:
+    images = found["int8 of images"]
+    # Eight of thirty are cut short.
+    assert (images["problems"], images["of_data"], images["compared"]) == ([], True, 22)
+    (problem,) = found["int8 of broken images"]["problems"]
+    assert "x.png" in problem["detail"]
+
+
+@pytest.mark.tensorflow
 @pytest.mark.parametrize(
     ("name", "code"),
     [
         ("savedmodel again", "export_in_the_way"),
         ("int8 without data", "export_without_examples"),
+        ("int8 of broken images", "export_without_examples"),
         ("no model", "model_file_missing"),
         ("bicubic", "export_not_convertible"),
     ],
