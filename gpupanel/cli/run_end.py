@@ -17,6 +17,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.time_spent import TimeSpent
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.following.end_text import end_words, loses_steps
+from gpupanel.runs.following.kept_words import kept_words
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.following.unread_problems import unread_problem
 
@@ -76,6 +77,8 @@ def run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
         "run": str(layout.root),
         "outcome": status.outcome.value if status.outcome is not None else None,
         "metrics": status.metrics.model_dump(mode="json"),
+        "kept_epoch": status.kept_epoch,
+        "best_epoch": status.best.epoch if status.best is not None else None,
         "examples_per_second": status.examples_per_second,
         "waiting_for_data": status.waiting_for_data,
         "time_spent": _time_document(status.time_spent),
@@ -119,6 +122,9 @@ def _print_end(layout: RunLayout, status: RunStatus) -> None:
     outcome = str(status.outcome)
     style = "green" if status.outcome is Outcome.COMPLETED else "yellow"
     answers.print(styled((outcome, f"{style} bold"), f"  {metrics_text(status.metrics)}"))
+    kept = kept_words(status)
+    if kept:
+        answers.print(f"{kept[:1].upper()}{kept[1:]}.", highlight=False)
     ending = end_words(status.outcome, status.saved_work)
     if ending:
         is_lost = loses_steps(status.outcome, status.saved_work)

@@ -48,6 +48,8 @@ _RUN_KEYS: Final = (
     "run",
     "outcome",
     "metrics",
+    "kept_epoch",
+    "best_epoch",
     "examples_per_second",
     "waiting_for_data",
     "time_spent",

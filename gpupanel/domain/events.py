@@ -22,7 +22,7 @@ from gpupanel.domain.event_details import (
 from gpupanel.domain.finding import Finding
 from gpupanel.domain.fine_tuning import begun_text
 from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
-from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
+from gpupanel.domain.outcome import Metrics, Outcome, SavedWork, ValidatedEpoch
 from gpupanel.domain.problem import Change, Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.time_spent import TimeSpent
@@ -101,12 +101,14 @@ class TrainingResumed(_Event):
     Attributes:
         epoch: The epoch that is trained next or was begun, counted from 1.
         step: Updates that the checkpoint holds: what was done after it is done again.
+        best: The best epoch until there, whose weights may still become the model's.
     """
 
     kind: Literal["training_resumed"] = "training_resumed"
     path: str
     epoch: int
     step: int
+    best: ValidatedEpoch | None = None
 
 
 class PhaseChanged(_Event):
@@ -332,13 +334,18 @@ class MemoryReported(_Event):
 
 
 class EpochDone(_Event):
-    """An epoch and its validation are done; the metrics are of the whole sets."""
+    """An epoch and its validation are done; the metrics are of the whole sets.
+
+    Attributes:
+        is_best: It validated better than all before; ``None``: an earlier version wrote this.
+    """
 
     kind: Literal["epoch_done"] = "epoch_done"
     epoch: int
     step: int
     metrics: Metrics
     seconds: float
+    is_best: bool | None = None
 
 
 class CheckpointSaved(_Event):
@@ -373,11 +380,22 @@ class ModelSaved(_Event):
 
     Attributes:
         size_bytes: Of its file; ``None`` in runs of earlier versions.
+        epoch: The whole epochs in its weights; ``None``: earlier versions, which save the last.
+        is_best: Whether it has the weights of the best epoch.
+        is_last: Whether it has those of the last step.
+        other_path: Of a second model beside it, with the weights that are not kept: the last ones,
+            or those of the best epoch; empty: there is none.
+        other_epoch: The whole epochs in its weights.
     """
 
     kind: Literal["model_saved"] = "model_saved"
     path: str
     size_bytes: Annotated[int, Field(ge=0)] | None = None
+    epoch: Annotated[int, Field(ge=0)] | None = None
+    is_best: bool = False
+    is_last: bool = True
+    other_path: str = ""
+    other_epoch: Annotated[int, Field(ge=0)] | None = None
 
 
 class ProblemReported(_Event):
@@ -430,7 +448,9 @@ class TrainingEnded(_Event):
     """The trainer came to its end by itself: the last event that it writes.
 
     Attributes:
-        metrics: Of the last epoch, and of the test set where the training came to its end.
+        metrics: Of the epoch whose weights the saved model has, and with them of the test set where
+            the training came to its end; of the last epoch where no model was saved.
+        kept_epoch: That epoch; ``None``: no model was saved, or of no whole epoch.
         examples_per_second: Training only: start-up and validation are not counted.
         waiting_for_data: The share of the same time, 0 to 1, in which steps waited for their
             examples.
@@ -446,6 +466,7 @@ class TrainingEnded(_Event):
     process: int = 0
     outcome: Outcome
     metrics: Metrics = Metrics()
+    kept_epoch: Annotated[int, Field(ge=1)] | None = None
     examples_per_second: float | None = None
     waiting_for_data: float | None = None
     epochs: int = 0
@@ -471,6 +492,7 @@ class RunEnded(_Event):
     """The supervisor saw the trainer's process end; the last event of every run.
 
     Attributes:
+        kept_epoch: As the trainer said at its end, with the metrics.
         exit_code: Of the trainer; negative: the signal that killed it; ``None``: never started.
         log_tail: Last lines of ``trainer.log`` when the run did not end well.
         saved: What of a training is saved; ``None``: it trained nothing, or an older version
@@ -487,6 +509,7 @@ class RunEnded(_Event):
     kind: Literal["run_ended"] = "run_ended"
     outcome: Outcome
     metrics: Metrics = Metrics()
+    kept_epoch: Annotated[int, Field(ge=1)] | None = None
     examples_per_second: float | None = None
     waiting_for_data: float | None = None
     problem: Problem | None = None

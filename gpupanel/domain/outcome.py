@@ -78,6 +78,20 @@ class Metrics(Value):
         return value
 
 
+class ValidatedEpoch(Value):
+    """An epoch that was validated, such as the best one.
+
+    Attributes:
+        epoch: Counted from 1.
+        step: Updates at its end: those that its weights hold.
+        metrics: Of that epoch.
+    """
+
+    epoch: int
+    step: int
+    metrics: Metrics
+
+
 class SavedWork(Value):
     """What of a training is saved, and what would be lost if nothing more were.
 

@@ -176,3 +176,10 @@ class RunLayout:
     def model(self) -> Path:
         """The trained model."""
         return self.root / "model.keras"
+
+    def other_model(self, *, is_best: bool) -> Path:
+        """The model with the weights that were not kept: the best epoch's, or the last step's.
+
+        Absent where :attr:`model` has these, too.
+        """
+        return self.root / f"model-{'best' if is_best else 'last'}.keras"

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from gpupanel.domain.best_epoch import BestMetric, Keep
 from gpupanel.domain.choice import ChoiceEnum
 from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.optimizer import (
@@ -20,9 +21,6 @@ from gpupanel.domain.value import Count, Float32, Fraction, PositiveInt, Value
 
 MOST_MINUTES = 1e6
 """About two years between two checkpoints."""
-LEAST_PROGRESS = 1e-6
-"""By how much of itself a loss falls at least for early stopping to see progress. The last bits of
-a sum are rounded as its steps were added up, which a run does by time."""
 Beta = Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
@@ -218,10 +216,25 @@ class TrainingSettings(Value):
         prefix="the newest ",
         advanced=True,
     )
+    keep: Keep = setting(
+        "Weights kept",
+        "Which weights the model has that is saved, exported, evaluated and tested. The others "
+        "stand beside it. A run that is resumed continues from the last ones in any case.",
+        default=Keep.BEST,
+    )
+    best_metric: BestMetric = setting(
+        "Best by",
+        "Which figure of the validation decides which epoch is the best one; the first of "
+        "several that are equal but for rounding. With an average of the weights it is measured "
+        "of the average, and that is kept.",
+        default=BestMetric.LOSS,
+        advanced=True,
+    )
     keep_best_checkpoint: bool = setting(
         "Keep the best checkpoint",
-        "Of the checkpoints saved at the end of an epoch, the one with the least validation loss "
-        "(the training loss where nothing is validated) is kept, however old it is.",
+        "The weights of the best epoch (of the checkpoint with the least training loss where "
+        "nothing is validated) stay on the disk, however old they are, also where the last ones "
+        "are kept. Where the best ones are, they stay in any case.",
         default=True,
         advanced=True,
     )
@@ -284,6 +297,11 @@ class TrainingSettings(Value):
         later = self.schedule.curve(fine_tuning.learning_rate, self.epochs, steps_an_epoch)
         later_from = (fine_tuning.from_epoch - 1) * steps_an_epoch
         return replace(curve, later=later, later_from=later_from)
+
+    @property
+    def stores_best(self) -> bool:
+        """Whether the weights of the best epoch are held, and stand beside checkpoints."""
+        return self.keep is Keep.BEST or self.keep_best_checkpoint
 
     @property
     def focal_power(self) -> float:

@@ -30,6 +30,8 @@ _MAY_DIFFER: tuple[_Path, ...] = (
             "checkpoint_every_epochs",
             "checkpoint_every_minutes",
             "checkpoints_kept",
+            "keep",
+            "best_metric",
             "keep_best_checkpoint",
             "max_restarts",
             "out_of_memory_retries",

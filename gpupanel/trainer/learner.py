@@ -148,6 +148,33 @@ class Learner:
         """Every variable of model and optimizer, by name."""
         return read_variables(self._variables())
 
+    def weights(self) -> dict[str, Array]:
+        """What a model is measured and saved with now: a part of :meth:`state`.
+
+        Its weights, statistics of batch normalisations among them; of those that are averaged, the
+        averages.
+        """
+        return read_variables(self._measured_variables())
+
+    def weights_in(self, state: Mapping[str, Array]) -> dict[str, Array]:
+        """The same of what :meth:`state` or :meth:`weights` gave earlier.
+
+        Raises:
+            KeyError: It is of another model.
+        """
+        return {name: state[name] for name in self._measured_variables()}
+
+    def put_weights(self, weights: Mapping[str, Array]) -> None:
+        """Measure and save with these from now on.
+
+        Args:
+            weights: As :meth:`weights` gave them.
+
+        Raises:
+            ProblemError: They are of another model; nothing is changed.
+        """
+        assign_variables(self._measured_variables(), weights)
+
     def plain_model(self) -> keras.Model:
         """The model as people use it; see :meth:`~BuiltModel.plain`."""
         return self.built.plain({} if self.averages is None else self.averages.by_weight())
@@ -159,6 +186,11 @@ class Learner:
             ProblemError: The state is one of another model or optimizer; nothing is changed.
         """
         assign_variables(self._variables(), state)
+
+    def _measured_variables(self) -> dict[str, keras.Variable]:
+        averages = {} if self.averages is None else self.averages.variables_by_weight()
+        measured = {id(averages.get(id(each), each)) for each in self.built.trained.weights}
+        return {name: each for name, each in self._variables().items() if id(each) in measured}
 
     def _variables(self) -> dict[str, keras.Variable]:
         model = self.built.trained
@@ -203,6 +235,9 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
             averages = WeightAverages(optimizers[0], weights, training.ema)
     if training.jit_compile and built.waits_within:
         raise ProblemError(_JIT_WITH_BATCH_NORM)
+    misfit = training.best_metric.misfit(split.data.target) if split.validation else None
+    if misfit is not None:
+        raise ProblemError(misfit)
     objective = make_objective(split.data.target, built.value_units, built.value_means)
     learned = trained_objective(run.profile.data, training, split, objective)
     augmenter = make_augmenter(

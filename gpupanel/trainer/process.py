@@ -157,6 +157,7 @@ def _end(
         process=process_place(),
         outcome=outcome,
         metrics=record.metrics,
+        kept_epoch=record.kept_epoch,
         examples_per_second=record.examples_per_second,
         waiting_for_data=record.waiting_for_data,
         epochs=record.epochs,

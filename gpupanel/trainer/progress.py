@@ -26,7 +26,9 @@ class TrainingRecord:
     """Filled by the loop, read when the run ends.
 
     Attributes:
-        metrics: Of the last whole epoch; of the begun one while there is none.
+        metrics: Of the last whole epoch; of the begun one while there is none; of the epoch whose
+            weights the saved model has, once there is one.
+        kept_epoch: That epoch; ``None``: no model was saved, or of no whole epoch.
         examples: Trained on within ``training_s``.
         training_s: Spent in training; start-up, validation and saving are not counted.
         waited_s: Of these, in which steps waited for their examples; ``None`` where that is not
@@ -37,6 +39,7 @@ class TrainingRecord:
     """
 
     metrics: Metrics = field(default_factory=Metrics)
+    kept_epoch: int | None = None
     examples: int = 0
     training_s: float = 0.0
     waited_s: float | None = None

@@ -126,12 +126,12 @@ def train(
     )
     if learner.placed:
         events.write(LayersPlaced(time_s=time.time(), layers=learner.placed))
-    position = restore_latest(run, learner, events)
-    learner.turn_to(position.epoch)
+    restored = restore_latest(run, learner, events)
+    learner.turn_to(restored.position.epoch)
     events.phase(Phase.TRACING)
     learner.calls.trace()
     interruptions.listen_to_sigterm()
     asynchronous = run.plan.strategy is StrategyKind.PARAMETER_SERVER
     loop = AsynchronousLoop if asynchronous else TrainingLoop
     with closing(learner):
-        return loop(run, split, learner, events, interruptions, record, position).train()
+        return loop(run, split, learner, events, interruptions, record, restored).train()

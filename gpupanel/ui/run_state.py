@@ -12,6 +12,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.following.end_text import end_words, loses_steps, short_end_words
+from gpupanel.runs.following.kept_words import kept_words
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.labels import Tone
@@ -214,7 +215,10 @@ def card_words(status: RunStatus) -> str:
     if not status.has_ended:
         return ""
     words = []
-    if status.best is not None and status.epoch > 1:
+    kept = kept_words(status)
+    if kept:
+        words.append(kept)
+    elif status.best is not None and status.epoch > 1:
         words.append(f"best epoch {status.best.epoch} of {status.epoch}")
     if status.lasted_s is not None and status.lasted_s >= 1.0:
         words.append(f"took {formatting.duration(status.lasted_s)}")

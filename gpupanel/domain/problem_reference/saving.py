@@ -23,6 +23,16 @@ CHAPTER: Final = ProblemChapter(
             "The disk fails, or somebody changed its files.",
             "Check the disk; the run continues from the previous one.",
         ),
+        "best_weights_lost": ProblemEntry(
+            "A resumed run does not have the weights of its best epoch any more.",
+            "They were not kept, or their files are damaged or deleted.",
+            "Nothing, if a later epoch becomes the best one; else start a new run.",
+        ),
+        "other_model_not_saved": ProblemEntry(
+            "The weights that are not kept could not be saved beside the model.",
+            "The disk is full, or does not answer.",
+            "The model itself is saved. Free some space, and resume the run to have both.",
+        ),
         "checkpoint_unreadable": ProblemEntry(
             "A checkpoint cannot be read now.",
             "The disk does not answer.",

@@ -88,6 +88,11 @@ CHAPTER: Final = ProblemChapter(
             "Both are of classes, or of several labels.",
             "Leave them out: values are learned by their squared error.",
         ),
+        "best_metric_not_measured": ProblemEntry(
+            "The best epoch cannot be found by the metric that was chosen.",
+            "Accuracy is of classes and labels, the mean absolute error of values.",
+            'Set `training.best_metric` to `"val_loss"`, which is of both.',
+        ),
         "loss_not_finite": ProblemEntry(
             "The loss, or the gradient, became NaN or infinite, and the training ended.",
             "The learning rate is too high, or the data has extreme values.",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gpupanel.domain.bench import MOST_CANDIDATES, BenchCandidate, BenchDivision, LeftOut
+from gpupanel.domain.best_epoch import BestMetric, Keep
 from gpupanel.domain.device import CPU_KEY, PhysicalDevice
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
@@ -109,6 +110,8 @@ def measured_profile(profile: Profile) -> Profile:
             "epochs": _EPOCHS,
             "checkpoint_every_epochs": 0,
             "checkpoint_every_minutes": None,
+            "keep": Keep.LAST,
+            "best_metric": BestMetric.LOSS,
             "keep_best_checkpoint": False,
             "early_stopping_patience": None,
             "max_restarts": 0,

@@ -188,6 +188,14 @@ def loss_of_values_changed(context: PlanningContext) -> Iterator[Problem]:
     )
 
 
+def best_metric_unmeasured(context: PlanningContext) -> Iterator[Problem]:
+    """The best epoch is that of a figure that is not measured of what is predicted."""
+    validates = context.trains and context.profile.data.may_validate
+    misfit = context.profile.training.best_metric.misfit(_target(context))
+    if validates and misfit is not None:
+        yield misfit
+
+
 def unknown_classes_weighted(context: PlanningContext) -> Iterator[Problem]:
     """Weights of classes that the data does not have."""
     weights, preview = context.profile.data.class_weights, context.known_data

@@ -2,10 +2,10 @@
 
 from string import Template
 
+from gpupanel.domain.best_epoch import LEAST_PROGRESS
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.training import LEAST_PROGRESS
 from gpupanel.planning.script.loss_section import loss_conditions, loss_section
 from gpupanel.planning.script.model_section import later_optimizer, later_rate
 from gpupanel.planning.script.sections import joined, lines_for

@@ -20,7 +20,7 @@ _FOLDERS: Final = re.compile(r"requests|heartbeats|checkpoints|tensorboard|code|
 _FILES: Final = re.compile(
     r"(profile(-\d+)?|label)\.toml|(plan(-\d+)?|amendment|data)\.json|(events|telemetry)\.jsonl"
     r"|trainer(-\d+)?\.log|(run|resume|label|download)\.lock|reserve|predictions\.\w+"
-    r"|(model|start)\.keras|evaluation\.npz|accept-changed-data"
+    r"|(model(-best|-last)?|start)\.keras|evaluation\.npz|accept-changed-data"
 )
 """What people keep beside them is theirs."""
 _MOST_TOLD: Final = 8

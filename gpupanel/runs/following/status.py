@@ -42,7 +42,7 @@ class RunStage(StrEnum):
 
 
 class BestEpoch(Value):
-    """The epoch with the least validation loss, the first of several.
+    """The epoch that validated best, by the metric that the profile chose.
 
     Attributes:
         epoch: Counted from 1.
@@ -71,7 +71,8 @@ class RunStatus(Value):
         energy: What the run's devices took, once it ended; ``None``: none of them says it.
         learning_rate: Of the last reported step.
         metrics: Of the last epoch done; of the whole run once it ended.
-        best: The epoch with the least validation loss; ``None`` without validation.
+        kept_epoch: The epoch of which the metrics are once the run ended and its model was saved.
+        best: The epoch that validated best; ``None`` without validation.
         problems: Reported by the run so far; the one that ended it is the last.
         pids: The processes of the run, by their place in the gang; the first one trains alone or
             leads.
@@ -96,7 +97,8 @@ class RunStatus(Value):
         checkpoint_step: Updates that it holds, or the one that was resumed from later.
         model: Where the trained model stands, relative to the run's directory.
         model_bytes: Size of its file, where the run reported it.
-        model_step: Updates that it holds, where it was saved since the run was last started.
+        model_saved: What was said of it.
+        model_step: Updates that were done then, where it was saved since the run was last started.
         ended_at_once: A person ended the run without saving, since it was last started.
         memory_returned: What became of the GPU memory that it held.
         failures: Processes other than the first that reported why they failed, by their place.
@@ -130,6 +132,7 @@ class RunStatus(Value):
     loss: float | None = None
     accuracy: float | None = None
     metrics: Metrics = Metrics()
+    kept_epoch: int | None = None
     best: BestEpoch | None = None
     shares: tuple[int, ...] = ()
     speeds: tuple[ReplicaSpeed, ...] = ()
@@ -151,6 +154,7 @@ class RunStatus(Value):
     checkpoint_step: int | None = None
     model: str | None = None
     model_bytes: int | None = None
+    model_saved: events.ModelSaved | None = None
     model_step: int | None = None
     ended_at_once: bool = False
     memory_returned: events.MemoryReturned | None = None
@@ -243,10 +247,8 @@ class RunStatus(Value):
             case events.RunRestarted():
                 return self._restart_changes(event)
             case events.TrainingResumed():
-                # Epochs from that one on are trained anew.
-                stays = self.best is not None and self.best.epoch < event.epoch
                 return {
-                    "best": self.best if stays else None,
+                    "best": self._best_when_resumed(event),
                     "epoch": event.epoch,
                     "step": event.step,
                     "resumed": event,
@@ -311,6 +313,7 @@ class RunStatus(Value):
                     "model": event.path,
                     "model_bytes": event.size_bytes,
                     "model_step": self.step,
+                    "model_saved": event,
                 }
             case events.DevicesReady():
                 others = (each for each in self.answers if each.process != event.process)
@@ -392,8 +395,18 @@ class RunStatus(Value):
             "examples_per_second": event.examples_per_second,
         }
 
+    def _best_when_resumed(self, event: events.TrainingResumed) -> BestEpoch | None:
+        if event.best is not None and event.best.metrics.val_loss is not None:
+            return BestEpoch(epoch=event.best.epoch, val_loss=event.best.metrics.val_loss)
+        # Epochs from that one on are trained anew.
+        stays = self.best is not None and self.best.epoch < event.epoch
+        return self.best if stays else None
+
     def _best_after(self, event: events.EpochDone) -> BestEpoch | None:
         loss = event.metrics.val_loss
+        if event.is_best is not None:
+            is_best = event.is_best and loss is not None
+            return BestEpoch(epoch=event.epoch, val_loss=loss) if is_best else self.best
         if loss is None or (self.best is not None and self.best.val_loss <= loss):
             return self.best
         return BestEpoch(epoch=event.epoch, val_loss=loss)
@@ -433,7 +446,7 @@ class RunStatus(Value):
             "problems": self.problems if is_known else (*self.problems, problem),
         }
         if event.metrics != Metrics():
-            changes["metrics"] = event.metrics
+            changes |= {"metrics": event.metrics, "kept_epoch": event.kept_epoch}
         if event.examples_per_second is not None:
             changes["examples_per_second"] = event.examples_per_second
             changes["waiting_for_data"] = event.waiting_for_data

@@ -159,6 +159,7 @@ def _with_events(layout: RunLayout, summary: RunSummary, ends: EventEnds) -> Run
             "ended_s": word.time_s,
             "outcome": word.outcome,
             "metrics": word.metrics if word.metrics != Metrics() else _last_metrics(ends),
+            "kept_epoch": word.kept_epoch,
             "examples_per_second": word.examples_per_second,
             "waiting_for_data": word.waiting_for_data,
             "time_spent": word.time_spent,

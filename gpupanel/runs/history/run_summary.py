@@ -57,6 +57,7 @@ class RunSummary(Value):
         time_spent: Where the time of its last leg went, once it ended; ``None``: it trained
             nothing, was lost, or an older version ran it.
         energy: What its devices took, once it ended; ``None``: none of them says it.
+        kept_epoch: The epoch whose weights its model has, and of which the metrics are.
         findings: What held its last leg up, once it ended.
         devices: Names of the physical devices that it used.
         device_keys: Their keys, in the same order.
@@ -85,6 +86,7 @@ class RunSummary(Value):
     is_running: bool = False
     progress: RunProgress | None = None
     metrics: Metrics = Metrics()
+    kept_epoch: int | None = None
     examples_per_second: float | None = None
     waiting_for_data: float | None = None
     time_spent: TimeSpent | None = None

@@ -201,6 +201,7 @@ def _without_last_word(record: RunRecord, stamp: _Stamp) -> RunSummary:
             "ended_s": word.time_s,
             "outcome": word.outcome,
             "metrics": word.metrics,
+            "kept_epoch": word.kept_epoch,
             "examples_per_second": word.examples_per_second,
             "waiting_for_data": word.waiting_for_data,
             "time_spent": word.time_spent,

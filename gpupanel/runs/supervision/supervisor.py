@@ -225,6 +225,7 @@ class Supervisor:
                 time_s=now_s,
                 outcome=ending.outcome,
                 metrics=attempt.metrics if attempt is not None else Metrics(),
+                kept_epoch=said.kept_epoch if said is not None else None,
                 examples_per_second=said.examples_per_second if said is not None else None,
                 waiting_for_data=said.waiting_for_data if said is not None else None,
                 time_spent=said.time_spent if said is not None else None,

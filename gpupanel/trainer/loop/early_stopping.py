@@ -1,14 +1,18 @@
-"""Ends a training that gets no better, or lowers its learning rate."""
+"""Which epoch is the best; ends a training that gets no better, or lowers its learning rate."""
 
-from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.best_epoch import LEAST_PROGRESS, BestMetric
+from gpupanel.domain.outcome import Metrics, ValidatedEpoch
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.schedule import NO_SCHEDULE, ScheduleSettings
-from gpupanel.domain.training import LEAST_PROGRESS, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.saving.position import Position
 
 
 def after_epoch(
-    position: Position, metrics: Metrics, schedule: ScheduleSettings = NO_SCHEDULE
+    position: Position,
+    metrics: Metrics,
+    schedule: ScheduleSettings = NO_SCHEDULE,
+    best_metric: BestMetric = BestMetric.LOSS,
 ) -> Position:
     """The start of the next epoch, with what is remembered of the losses until this one.
 
@@ -18,21 +22,33 @@ def after_epoch(
         position: At the end of an epoch.
         metrics: Of that epoch.
         schedule: Of the learning rate, which may be lowered now.
+        best_metric: Decides which epoch is the best.
     """
     watched = metrics.loss if metrics.val_loss is None else metrics.val_loss
-    best = position.best_loss
-    better = _is_progress(best, watched)
+    least = position.best_loss
+    better = _is_progress(least, watched)
     after = Position(
         step=position.step,
         epoch=position.epoch + 1,
         metrics=metrics,
-        best_loss=watched if better else best,
+        best=_best_after(position, metrics, best_metric),
+        best_loss=watched if better else least,
         epochs_without_progress=0 if better else position.epochs_without_progress + 1,
         rate_factor=position.rate_factor,
         plateau_loss=position.plateau_loss,
         plateau_epochs=position.plateau_epochs,
     )
     return _after_plateau(after, watched, schedule) if schedule.follows_loss else after
+
+
+def _best_after(
+    position: Position, metrics: Metrics, best_metric: BestMetric
+) -> ValidatedEpoch | None:
+    before = position.best
+    best = None if before is None else best_metric.of(before.metrics)
+    if best_metric.is_better(best_metric.of(metrics), best):
+        return ValidatedEpoch(epoch=position.epoch, step=position.step, metrics=metrics)
+    return before
 
 
 def _after_plateau(

@@ -20,7 +20,7 @@ from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.loop.memory_reports import MemoryReports
 from gpupanel.trainer.loop.time_account import TimeAccount
 from gpupanel.trainer.progress import StepReports, TrainingRecord, added
-from gpupanel.trainer.saving.position import Position
+from gpupanel.trainer.saving.restoring import Restored
 from gpupanel.trainer.saving.run_saving import Reason, Saving
 from gpupanel.trainer.saving.saving_problems import not_finite
 from gpupanel.trainer.saving.tensorboard import TensorBoardFiles
@@ -46,7 +46,7 @@ class TrainingLoop:
         events: EventWriter,
         interruptions: Interruptions,
         record: TrainingRecord,
-        position: Position,
+        restored: Restored,
     ) -> None:
         self._plan = run.plan
         self._settings = run.profile.training
@@ -59,8 +59,8 @@ class TrainingLoop:
         self._consensus = make_consensus(run, interruptions)
         self._record = record
         self._leads = run.leads
-        self._saving = Saving(run, learner, events)
-        self._position = position
+        self._saving = Saving(run, learner, events, restored.best)
+        self._position = position = restored.position
         self._is_first_call = True
         self._period = learner.periods[0]
         self._balancing = make_balancing(run, learner, events)
@@ -94,8 +94,9 @@ class TrainingLoop:
             is_trained = interruption is None
             if is_trained:
                 # First: whatever the test set does, the model stands.
-                self._saving.save_model()
-                interruption = self._test()
+                self._save_model()
+                with self._saving.kept_weights(self._position):
+                    interruption = self._test()
             if interruption is not None:
                 self._saving.save_checkpoint(self._position, "end")
             if interruption is Interruption.SUSPEND:
@@ -104,7 +105,7 @@ class TrainingLoop:
                     # Asked while that was written: who stops wants the model, too.
                     interruption = Interruption.STOP
             if interruption is not Interruption.SUSPEND and not is_trained:
-                self._saving.save_model()
+                self._save_model()
             self._saving.finish(self._position)
         return interruption
 
@@ -150,7 +151,13 @@ class TrainingLoop:
         )
         self._record.metrics = metrics
         self._record.epochs += 1
-        self._position = after_epoch(self._position, metrics, self._settings.schedule)
+        schedule, metric = self._settings.schedule, self._settings.best_metric
+        self._position = after_epoch(self._position, metrics, schedule, metric)
+        best = self._position.best
+        is_best = best is not None and best.step == self._position.step
+        if best is not None and is_best:
+            self._saving.hold_best(best)
+        done = done.model_copy(update={"is_best": is_best})
         if self._settings.schedule.follows_loss:
             self._learner.lower_rate(self._position.rate_factor)
         self._events.write(done)
@@ -270,6 +277,14 @@ class TrainingLoop:
         self._times.add(sums)
         self._times.report(self._position.step)
         self._memory.report()
+
+    def _save_model(self) -> None:
+        """Save the model; its metrics are those of the run from now on."""
+        self._saving.save_model(self._position)
+        kept, last_epoch = self._saving.kept_epoch(self._position), self._position.epoch - 1
+        if kept is not None:
+            self._record.metrics = kept.metrics
+        self._record.kept_epoch = (last_epoch or None) if kept is None else kept.epoch
 
     def _test(self) -> Interruption | None:
         """Measure the trained model on a test set that did not validate."""

@@ -67,6 +67,10 @@ class WeightAverages:
         ]
         return keras.StatelessScope(state_mapping=mapping)
 
+    def variables_by_weight(self) -> Mapping[int, keras.Variable]:
+        """Each average, by the ``id`` of its weight."""
+        return self._of
+
     def by_weight(self) -> Mapping[int, Array]:
         """What each average holds, by the ``id`` of its weight."""
         return dict(self._by_weight())

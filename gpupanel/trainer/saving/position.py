@@ -2,7 +2,7 @@
 
 from pydantic import model_validator
 
-from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.outcome import Metrics, ValidatedEpoch
 from gpupanel.domain.value import Value
 
 _TWO_SUMS = ("epoch_loss_sum", "epoch_measure_sum")
@@ -21,6 +21,10 @@ class Position(Value):
         epoch_sums: Their sums of loss and measures, as the objective counts them; empty where
             nothing was added yet.
         metrics: Of the last whole epoch.
+        best: The epoch that validated best, by the setting ``training.best_metric``; ``None`` where
+            nothing was validated.
+        best_place: The folder beside the checkpoint in which its weights are; empty where they are
+            this checkpoint's own, or nowhere.
         best_loss: The loss at the last progress that early stopping saw.
         epochs_without_progress: Since then.
         rate_factor: What the learning rate is multiplied by, where the loss decides about it.
@@ -34,6 +38,8 @@ class Position(Value):
     epoch_examples: int = 0
     epoch_sums: tuple[float, ...] = ()
     metrics: Metrics = Metrics()
+    best: ValidatedEpoch | None = None
+    best_place: str = ""
     best_loss: float | None = None
     epochs_without_progress: int = 0
     rate_factor: float = 1.0

@@ -2,24 +2,38 @@
 
 import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import tensorflow as tf
 
-from gpupanel.domain.events import CheckpointSaved, ModelSaved, Phase, ProblemReported
+from gpupanel.domain.best_epoch import Keep
+from gpupanel.domain.events import (
+    CheckpointSaved,
+    ModelSaved,
+    Phase,
+    ProblemReported,
+)
+from gpupanel.domain.outcome import ValidatedEpoch
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.files.guarded_files import open_to_write, remove, rename
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
+from gpupanel.trainer.saving.best_weights import BestWeights
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from gpupanel.trainer.saving.position import Position
-from gpupanel.trainer.saving.saving_problems import last_not_saved, not_finite, not_saved
+from gpupanel.trainer.saving.saving_problems import (
+    last_not_saved,
+    not_finite,
+    not_saved,
+    other_model_not_saved,
+)
 from gpupanel.trainer.started_run import StartedRun
 
 Reason = Literal["epoch", "minutes", "request", "end"]
@@ -43,8 +57,24 @@ class Saving:
     is reported, and the training goes on, since a later one may be; the last one has to be written.
     """
 
-    def __init__(self, run: StartedRun, learner: Learner, events: EventWriter) -> None:
+    def __init__(
+        self,
+        run: StartedRun,
+        learner: Learner,
+        events: EventWriter,
+        best: BestWeights | None = None,
+    ) -> None:
+        """Makes nothing yet.
+
+        Args:
+            run: What is trained.
+            learner: Its weights are saved.
+            events: Where it is reported.
+            best: What the model had in the best epoch, where training goes on after it.
+        """
         training = run.profile.training
+        self._training = training
+        self._best = best
         self._leads = run.leads
         self._layout = run.layout
         self._learner = learner
@@ -89,13 +119,14 @@ class Saving:
         state = self._learner.state()
         self._saved_s = time.monotonic()
         self._writing = self._thread.submit(
-            self._write, state, position, reason, start_s, self._saved_s - start_s
+            self._write, state, position, self._best, reason, start_s, self._saved_s - start_s
         )
 
     def _write(
         self,
         state: Mapping[str, Array],
         position: Position,
+        best: BestWeights | None,
         reason: Reason,
         start_s: float,
         stalled_s: float,
@@ -103,7 +134,7 @@ class Saving:
         if not all(np.isfinite(array).all() for array in state.values()):
             raise not_finite("weights", position)
         try:
-            saved = self._checkpoints.save(state, position)
+            saved = self._checkpoints.save(state, position, best)
         except OSError as error:
             raise NotSaved(position.step, error) from error
         self._events.write(
@@ -164,21 +195,97 @@ class Saving:
         """
         self._thread.shutdown()
 
-    def save_model(self) -> None:
+    def hold_best(self, epoch: ValidatedEpoch) -> None:
+        """Copy the weights of this moment: they are those of the best epoch so far."""
+        if self._training.stores_best:
+            self._best = BestWeights(epoch, self._learner.weights())
+
+    def kept_epoch(self, position: Position) -> ValidatedEpoch | None:
+        """The epoch whose weights the model has, where these are not those of the last step."""
+        best = self._best
+        if self._training.keep is Keep.LAST or best is None or best.epoch.step == position.step:
+            return None
+        return best.epoch
+
+    @contextmanager
+    def kept_weights(self, position: Position) -> Iterator[None]:
+        """Within it the learner has the weights that are kept; afterwards those of the last step.
+
+        Args:
+            position: Where the training stands.
+        """
+        if self.kept_epoch(position) is None:
+            yield
+        else:
+            with self._best_weights():
+                yield
+
+    @contextmanager
+    def _best_weights(self) -> Iterator[None]:
+        assert self._best is not None
+        last = self._learner.weights()
+        self._learner.put_weights(self._best.weights)
+        try:
+            yield
+        finally:
+            self._learner.put_weights(last)
+
+    def save_model(self, position: Position) -> None:
         """Save ``model.keras``, when the last checkpoint is written, or cannot be.
+
+        Beside it a second model gets the weights that are not kept, where they are others.
+
+        Args:
+            position: Where the training stands.
 
         Raises:
             ProblemError: A weight of the last checkpoint is not finite.
-            OSError: It cannot be written.
+            OSError: The model cannot be written.
         """
         if not self._leads:
             return
         self._events.phase(Phase.SAVING)
         self.settle()
-        save_model(self._learner, self._layout.model)
-        path = self._layout.model
-        size_bytes = path.stat().st_size
-        self._events.write(ModelSaved(time_s=time.time(), path=path.name, size_bytes=size_bytes))
+        # What an earlier start of the run left there belongs to another model.
+        for is_best in (True, False):
+            remove(self._layout.other_model(is_best=is_best))
+        path, kept, best = self._layout.model, self.kept_epoch(position), position.best
+        with self.kept_weights(position):
+            save_model(self._learner, path)
+        last_epoch = position.epoch - 1
+        last_is_best = best is not None and best.step == position.step
+        other: tuple[str, int] | None = None
+        if kept is not None:
+            other = self._save_other(last_epoch, is_best=False)
+        elif self._best is not None and not last_is_best:
+            with self._best_weights():
+                other = self._save_other(self._best.epoch.epoch, is_best=True)
+        saved = ModelSaved(
+            time_s=time.time(),
+            path=path.name,
+            size_bytes=path.stat().st_size,
+            epoch=last_epoch if kept is None else kept.epoch,
+            is_best=kept is not None or last_is_best,
+            is_last=kept is None,
+            other_path="" if other is None else other[0],
+            other_epoch=None if other is None else other[1],
+        )
+        self._events.write(saved)
+
+    def _save_other(self, epoch: int, *, is_best: bool) -> tuple[str, int] | None:
+        """Save the weights that are not kept; without them the training has its model, too.
+
+        Returns:
+            The file's name and the epoch; ``None`` where it could not be written.
+        """
+        path = self._layout.other_model(is_best=is_best)
+        try:
+            save_model(self._learner, path)
+        except OSError as error:
+            problem = other_model_not_saved(error, is_best=is_best)
+            self._events.write(ProblemReported(time_s=time.time(), problem=problem))
+            return None
+        return path.name, epoch
 
     def finish(self, position: Position) -> None:
         """See to it that the checkpoint of the end stands, if one was wanted.

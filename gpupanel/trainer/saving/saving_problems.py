@@ -32,6 +32,18 @@ def last_not_saved(step: int, cause: OSError) -> Problem:
     )
 
 
+def other_model_not_saved(cause: OSError, *, is_best: bool) -> Problem:
+    """The warning about a second model, of the weights that are not kept."""
+    return Problem(
+        code="other_model_not_saved",
+        severity=Severity.WARNING,
+        message="The model is saved; a second one, with the weights of "
+        f"{'the best epoch' if is_best else 'the last step'}, could not be, because {_why(cause)}.",
+        hint=f"{_what_to_do(cause)}, and resume the run: it saves both again.",
+        detail="".join(traceback.format_exception(cause)),
+    )
+
+
 def tensorboard_not_written(cause: Exception) -> Problem:
     """The warning about TensorBoard's files, without which the training goes on."""
     why = "no space is left on the disk that holds the run"

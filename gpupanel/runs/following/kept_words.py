@@ -1,0 +1,18 @@
+"""Which epoch's weights the model of a run has, in words."""
+
+from gpupanel.runs.following.status import RunStatus
+
+
+def kept_words(status: RunStatus) -> str:
+    """As a part of a sentence; empty where no model was saved, or by an earlier version."""
+    saved, best = status.model_saved, status.best
+    if saved is None or not saved.epoch:
+        return ""
+    if saved.is_last and best is None:
+        return f"model of the last epoch, {saved.epoch}; nothing was validated"
+    if saved.is_last and saved.is_best:
+        return f"model of the last epoch, {saved.epoch}, the best one"
+    if saved.is_last:
+        said = "" if best is None else f"; best epoch {best.epoch}"
+        return f"model of the last epoch, {saved.epoch}{said}"
+    return f"model of the best epoch, {saved.epoch} of {status.epoch}"

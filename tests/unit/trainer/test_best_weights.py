@@ -1,0 +1,276 @@
+"""The model is that of the best epoch, or of the last: measured, tested and saved alike."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.best_epoch import BestMetric, Keep
+from gpupanel.domain.data import NpzData
+from gpupanel.domain.events import (
+    EpochDone,
+    ModelSaved,
+    ProblemReported,
+    TrainingResumed,
+)
+from gpupanel.domain.model import MlpModel
+from gpupanel.domain.optimizer import Optimizer
+from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.trainer.saving.checkpoint_files import STATE_FILE
+from tests.sessions.both import weights
+from tests.unit.trainer.conftest import MakeRun
+from tests.unit.trainer.test_multi_worker import on_workers, states, train_gang
+from tests.unit.trainer.trained_runs import all_events, evaluation, train_all, train_layouts
+
+pytestmark = pytest.mark.tensorflow
+
+EPOCHS = 9
+KEPT_BEST = ("best", "averaged", "mirrored", "stopped early", "saved often")
+EVALUATED = (*KEPT_BEST, "last", "by accuracy")
+MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)
+
+
+def noisy(folder: Path) -> NpzData:
+    """Little of it, and much noise: the training learns it by heart, and validates worse."""
+    random = np.random.default_rng(0)
+    features = random.normal(size=(140, 20)).astype(np.float32)
+    labels = (features[:, 0] + random.normal(size=140) * 1.5 > 0).astype(int)
+    path = folder / "noisy.npz"
+    sets = {"x_train": features[:80], "y_train": labels[:80]}
+    np.savez(path, **sets, x_test=features[80:], y_test=labels[80:])
+    return NpzData(path=str(path), validation_fraction=0.4)
+
+
+@pytest.fixture(scope="module")
+def overfitting(tmp_path_factory: pytest.TempPathFactory) -> Profile:
+    return Profile(
+        data=noisy(tmp_path_factory.mktemp("data")),
+        model=MlpModel(hidden=(48,), batch_norm=True),
+        training=TrainingSettings(
+            epochs=EPOCHS,
+            global_batch_size=8,
+            optimizer=Optimizer.ADAM,
+            learning_rate=1e-2,
+            # The best epoch has no checkpoint of its own.
+            checkpoint_every_epochs=EPOCHS - 2,
+            tensorboard=False,
+        ),
+    )
+
+
+def with_training(profile: Profile, **changes: Any) -> Profile:
+    return profile.model_copy(update={"training": profile.training.model_copy(update=changes)})
+
+
+@pytest.fixture(scope="module")
+def runs(
+    tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun, overfitting: Profile
+) -> dict[str, RunLayout]:
+    last = with_training(overfitting, keep=Keep.LAST)
+    mirrored = overfitting.model_copy(update={"strategy": MIRRORED})
+    by_accuracy = with_training(overfitting, best_metric=BestMetric.ACCURACY, learning_rate=3e-3)
+    by_accuracy = by_accuracy.model_copy(update={"model": MlpModel(hidden=(64, 64))})
+    unvalidated = overfitting.data.model_copy(update={"validation_fraction": 0.0})
+    not_validated = overfitting.model_copy(update={"data": unvalidated})
+    plans = {
+        "best": (overfitting, [8]),
+        "last": (last, [8]),
+        "last alone": (with_training(last, keep_best_checkpoint=False), [8]),
+        "averaged": (with_training(overfitting, ema=0.9), [8]),
+        "mirrored": (mirrored, [5, 3]),
+        "by accuracy": (by_accuracy, [8]),
+        "not validated": (with_training(not_validated, epochs=2), [8]),
+        "stopped early": (with_training(overfitting, epochs=40, early_stopping_patience=3), [8]),
+        "saved often": (with_training(overfitting, checkpoint_every_epochs=1), [8]),
+    }
+    root = tmp_path_factory.mktemp("runs")
+    return train_all(root, make_run, plans, evaluated=EVALUATED, to_the_bit=True)
+
+
+def epochs(layout: RunLayout) -> list[EpochDone]:
+    return [event for event in all_events(layout) if isinstance(event, EpochDone)]
+
+
+def least(layout: RunLayout) -> EpochDone:
+    """The epoch with the least validation loss."""
+    return min(epochs(layout), key=lambda done: done.metrics.val_loss or 0.0)
+
+
+def saved(layout: RunLayout) -> ModelSaved:
+    return [event for event in all_events(layout) if isinstance(event, ModelSaved)][-1]
+
+
+def end(layout: RunLayout) -> Metrics:
+    return all_events(layout)[-1].metrics  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", KEPT_BEST)
+def test_that_the_model_is_that_of_the_best_epoch_for_keras_and_in_every_figure(
+    runs: dict[str, RunLayout], name: str
+) -> None:
+    layout, best = runs[name], least(runs[name])
+    last = epochs(layout)[-1]
+    assert best.epoch < last.epoch
+    assert best.is_best
+    measured = evaluation(layout)
+
+    assert (saved(layout).epoch, saved(layout).is_best, saved(layout).is_last) == (
+        best.epoch, True, False
+    )  # fmt: skip
+    # What plain Keras finds in model.keras.
+    assert measured["validation"][0] == pytest.approx(best.metrics.val_loss, rel=1e-5)
+    assert measured["validation"][1] == pytest.approx(best.metrics.val_accuracy)
+    assert measured["test"][0] == pytest.approx(end(layout).test_loss, rel=1e-5)
+    assert measured["test"][1] == pytest.approx(end(layout).test_accuracy)
+    # What the run says that it reached.
+    assert end(layout).of_part("val") == best.metrics.of_part("val")
+    assert end(layout).loss == best.metrics.loss
+    assert (saved(layout).other_path, saved(layout).other_epoch) == ("model-last.keras", last.epoch)
+
+
+def test_that_the_last_weights_are_those_of_a_training_that_keeps_the_last(
+    runs: dict[str, RunLayout],
+) -> None:
+    best, last = runs["best"], runs["last"]
+    assert saved(last).is_last
+    assert not saved(last).is_best
+    assert same(weights(best.other_model(is_best=False)), weights(last.model))
+    assert same(weights(last.other_model(is_best=True)), weights(best.model))
+    assert not same(weights(best.model), weights(last.model))
+    assert evaluation(last)["validation"][0] == pytest.approx(end(last).val_loss, rel=1e-5)
+    assert end(last).val_loss == epochs(last)[-1].metrics.val_loss
+
+
+def test_that_nothing_of_the_best_epoch_is_held_where_nobody_wants_it(
+    runs: dict[str, RunLayout],
+) -> None:
+    layout = runs["last alone"]
+    assert not saved(layout).other_path
+    assert not list(layout.root.glob("model-*"))
+    assert not list(layout.checkpoints.glob("best-*"))
+
+
+def test_that_the_metric_decides(runs: dict[str, RunLayout]) -> None:
+    layout = runs["by accuracy"]
+    greatest = max(done.metrics.val_accuracy or 0.0 for done in epochs(layout))
+    first = next(done for done in epochs(layout) if done.metrics.val_accuracy == greatest)
+
+    assert first.epoch != least(layout).epoch
+    assert saved(layout).epoch == first.epoch
+    assert evaluation(layout)["validation"][1] == pytest.approx(greatest)
+
+
+def test_that_a_training_without_validation_keeps_the_last(runs: dict[str, RunLayout]) -> None:
+    layout = runs["not validated"]
+    assert (saved(layout).epoch, saved(layout).is_best, saved(layout).is_last) == (2, False, True)
+    assert not saved(layout).other_path
+
+
+def test_that_a_checkpoint_goes_on_from_the_last_weights(runs: dict[str, RunLayout]) -> None:
+    states = []
+    for name in ("best", "last alone"):
+        newest = sorted(runs[name].checkpoints.glob("step-*"))[-1]
+        with np.load(newest / STATE_FILE) as arrays:
+            states.append({each: arrays[each] for each in arrays})
+    assert same(*states)
+
+
+def test_that_the_best_weights_are_written_once_beside_the_checkpoints_that_need_them(
+    runs: dict[str, RunLayout],
+) -> None:
+    best = least(runs["best"])
+    held = [path.name for path in runs["best"].checkpoints.glob("best-*")]
+    assert held == [f"best-{best.step:09d}"]
+    # Where its epoch has a checkpoint of its own, nothing is written twice.
+    often = runs["saved often"].checkpoints
+    assert not list(often.glob("best-*"))
+    assert (often / f"step-{least(runs['saved often']).step:09d}").is_dir()
+
+
+def same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
+    """Whether they have the same bits."""
+    assert one.keys() == other.keys()
+    return all(np.array_equal(array, other[name]) for name, array in one.items())
+
+
+def as_if_killed(run: RunLayout, folder: Path) -> RunLayout:
+    """A copy of a run that went no further than to its first checkpoint but for the last one."""
+    shutil.copytree(run.root, folder)
+    layout = RunLayout(folder)
+    newest = sorted(layout.checkpoints.glob("step-*"))[-1]
+    shutil.rmtree(newest)
+    for model in layout.root.glob("model*.keras"):
+        model.unlink()
+    return layout
+
+
+@pytest.fixture(scope="module")
+def resumed(
+    tmp_path_factory: pytest.TempPathFactory, runs: dict[str, RunLayout]
+) -> dict[str, RunLayout]:
+    """Killed after the best epoch, and trained to the end."""
+    root = tmp_path_factory.mktemp("killed")
+    layouts = {
+        name: as_if_killed(runs[name], root / name)
+        for name in ("best", "averaged", "saved often", "mirrored")
+    }
+    layouts["lost"] = as_if_killed(runs["best"], root / "lost")
+    for held in layouts["lost"].checkpoints.glob("best-*"):
+        (held / STATE_FILE).write_bytes(b"damaged")
+    longer = layouts["longer"] = as_if_killed(runs["best"], root / "longer")
+    shutil.copytree(
+        runs["best"].checkpoints, longer.checkpoints, dirs_exist_ok=True
+    )  # it had come to its end
+    shutil.copy(runs["best"].other_model(is_best=False), longer.root)
+    train_layouts([layouts.pop("mirrored"), *layouts.values()])
+    return {**layouts, "mirrored": RunLayout(root / "mirrored")}
+
+
+@pytest.mark.parametrize("name", ["best", "averaged", "saved often", "mirrored", "longer"])
+def test_that_a_killed_and_resumed_run_keeps_the_same_best_to_the_bit(
+    runs: dict[str, RunLayout], resumed: dict[str, RunLayout], name: str
+) -> None:
+    undisturbed, layout = runs["best" if name == "longer" else name], resumed[name]
+    said = [event for event in all_events(layout) if isinstance(event, TrainingResumed)][-1]
+    best = least(undisturbed)
+
+    assert said.step >= best.step
+    assert said.best is not None
+    assert said.best.epoch == best.epoch
+    assert same(weights(layout.model), weights(undisturbed.model))
+    last = [run.other_model(is_best=False) for run in (layout, undisturbed)]
+    assert same(*map(weights, last))
+    # Sums of losses are added up call by call, and how many steps a call has is a matter of time.
+    reached, expected = (end(run).model_dump(exclude_none=True) for run in (layout, undisturbed))
+    assert reached == pytest.approx(expected, rel=1e-6)
+
+
+def test_that_best_weights_that_are_damaged_are_said_and_not_guessed(
+    resumed: dict[str, RunLayout],
+) -> None:
+    layout = resumed["lost"]
+    problems = [each.problem for each in all_events(layout) if isinstance(each, ProblemReported)]
+    assert [each.code for each in problems].count("best_weights_lost") == 1
+    again = epochs(layout)[EPOCHS:]
+    assert saved(layout).epoch == min(again, key=lambda done: done.metrics.val_loss or 0.0).epoch
+
+
+def test_that_every_worker_tests_with_the_best_weights(
+    tmp_path: Path, overfitting: Profile, runs: dict[str, RunLayout]
+) -> None:
+    tmp_path.joinpath("gang").mkdir()
+    gang = train_gang(tmp_path / "gang", {"best": on_workers(overfitting, [5, 3])})
+    layout, alone = gang["best"], runs["best"]
+
+    assert saved(layout).epoch == least(alone).epoch
+    assert end(layout).test_loss == pytest.approx(end(alone).test_loss, rel=1e-4)
+    held, expected = weights(layout.model), weights(alone.model)
+    assert all(np.allclose(array, expected[name], atol=1e-4) for name, array in held.items())
+    # They all go on from the last weights.
+    assert same(*states(layout))
