@@ -2,7 +2,7 @@
 
 from string import Template
 
-from gpupanel.domain.best_epoch import LEAST_PROGRESS
+from gpupanel.domain.best_epoch import LEAST_PROGRESS, BestMetric, Keep
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
@@ -15,7 +15,7 @@ from gpupanel.planning.script.step_section import step_section
 # test set that may be missing, F a test set for the end, U that may be missing, E early stopping,
 # G examples are changed, R rare classes are repeated, A averages of the weights are kept,
 # L the loss decides about the learning rate, W one of L and E, B layers of a base learn later,
-# M something is measured beside training.
+# M something is measured beside training, K the weights of the best epoch are kept.
 _TEXT = '''
 g |def mean_over(step, x, y, order):
 G |def mean_over(step, x, y, order, *drawn):
@@ -47,6 +47,18 @@ R |    taken = np.concatenate(taken)
 R |    $repeated
 R |
 R |
+K |import sys
+K |
+K |
+K |def measured_weights():
+Ka|    """What the model is validated with now."""
+Ka|    return [np.asarray(weight.value) for weight in model.weights]
+KA|    """What the model is validated with now: averages, where there are any of a weight."""
+KA|    average_of = dict(zip(map(id, model.trainable_variables), averages))
+KA|    return [np.asarray(average_of.get(id(weight), weight).value) for weight in model.weights]
+K |
+K |
+K |best_value, best_epoch, kept = $worst, 0, None
 E |best, waited = np.inf, 0
 L |plateau_loss, plateau_epochs, factor = np.inf, 0, 1.0
 BL|greatest = $rate
@@ -80,14 +92,19 @@ g |    loss, measure = mean_over(train_step, x, y, order)
 G |    loss, measure = mean_over(train_step, x, y, order, drawn_in(epoch, len(order)))
   |    line = f"epoch {epoch}  loss {loss:.6f}  {MEASURE} {measure:.6f}"
 W |    watched = loss
+KT|    value = np.nan
 Ht|    val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val)))
 Ht|    line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
 HtW|    watched = val_loss
+HtK|    value = $value
 HT|    if len(x_val):
 HT|        val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val)))
 HT|        line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
 HTW|        watched = val_loss
+HTK|        value = $value
   |    print(line, flush=True)
+K |    if $gained > $least * abs(value):
+K |        best_value, best_epoch, kept = value, epoch, measured_weights()
 L |    if plateau_loss - watched > $least * abs(watched):
 L |        plateau_loss, plateau_epochs = watched, 0
 L |    else:
@@ -101,8 +118,15 @@ E |    best, waited = (watched, 0) if better else (best, waited + 1)
 E |    if waited >= $patience:
 E |        break
   |
-A |for weight, average in zip(model.trainable_variables, averages):
-A |    weight.assign(average.value)  # what was validated is saved
+K |if kept is None:  # nothing was validated
+K |    best_epoch, kept = epoch, measured_weights()
+K |for weight, array in zip(model.weights, kept):
+K |    weight.assign(array)
+KA|for weight, average in zip(model.trainable_variables, averages):
+KA|    average.assign(weight.value)  # these are measured on a test set
+K |print(f"model.keras has the weights of epoch {best_epoch}", file=sys.stderr)
+kA|for weight, average in zip(model.trainable_variables, averages):
+kA|    weight.assign(average.value)  # what was validated is saved
   |keras.Model(model.input, final(model.output), name="model").save("model.keras")
 Fu|
 Fu|loss, measure = mean_over(evaluation_step, x_test, y_test, np.arange(len(x_test)))
@@ -117,11 +141,15 @@ FU|    print(f"test_loss {loss:.6f}  test {MEASURE} {measure:.6f}")
 def training_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that trains, validates after each epoch, saves ``model.keras`` and tests it."""
     data, training = profile.data, profile.training
+    more_is_better = training.best_metric.more_is_better
     epochs = Template(lines_for(_TEXT, _conditions(profile))).substitute(
         order=_order(data),
         repeated=_REPEATED[data.shuffle],
         patience=training.early_stopping_patience,
         least=LEAST_PROGRESS,
+        worst="-np.inf" if more_is_better else "np.inf",
+        value="val_loss" if training.best_metric is BestMetric.LOSS else "measure",
+        gained="value - best_value" if more_is_better else "best_value - value",
         rate=training.learning_rate,
         from_epoch=0 if profile.fine_tuning is None else profile.fine_tuning.from_epoch,
         later_rate=later_rate(profile),
@@ -161,6 +189,7 @@ def _conditions(profile: Profile) -> set[str]:
         "G": data.chosen_augmentation.changes_anything,
         "B": profile.fine_tuning is not None,
         "M": data.may_validate or data.may_test,
+        "K": data.may_validate and profile.training.keep is Keep.BEST,
     }
     found = {letter for letter, holds in conditions.items() if holds}
     predicted = loss_conditions(data) & {"V", "P"}
