@@ -31,7 +31,7 @@ from tests.unit.trainer.trained_runs import all_events, evaluation, train_all, t
 pytestmark = pytest.mark.tensorflow
 
 EPOCHS = 9
-KEPT_BEST = ("best", "averaged", "mirrored", "stopped early", "saved often")
+KEPT_BEST = ("best", "averaged", "mirrored", "stopped early")
 EVALUATED = (*KEPT_BEST, "last", "by accuracy")
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)
 
@@ -83,7 +83,7 @@ def runs(
         "last": (last, [8]),
         "last alone": (with_training(last, keep_best_checkpoint=False), [8]),
         "averaged": (with_training(overfitting, ema=0.9), [8]),
-        "mirrored": (mirrored, [5, 3]),
+        "mirrored": (with_training(mirrored, ema=0.9), [5, 3]),
         "by accuracy": (by_accuracy, [8]),
         "not validated": (with_training(not_validated, epochs=2), [8]),
         "stopped early": (with_training(overfitting, epochs=40, early_stopping_patience=3), [8]),
