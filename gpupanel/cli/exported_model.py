@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from gpupanel.cli.output import print_problems, progress
+from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.model_export import ModelExport, ModelFormat, Quantization
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
@@ -15,13 +16,14 @@ def write_model(
     output: Path,
     model_format: ModelFormat,
     quantization: Quantization | None,
+    weights: Keep | None = None,
 ) -> ModelExport:
     """Write the model of a run, and print what is to be known of it.
 
     Raises:
         ProblemError: It cannot be written, and why.
     """
-    request = model_export_request(layout, output, model_format, quantization)
+    request = model_export_request(layout, output, model_format, quantization, weights)
     with progress.status("Exporting the model…"):
         found = export_model(request)
     if not found.is_written:

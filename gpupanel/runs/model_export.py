@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
+from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.events import DataReady
 from gpupanel.domain.model_export import (
@@ -28,6 +29,7 @@ from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.following.event_tail import EventTail
+from gpupanel.runs.kept_models import model_with
 
 EXPORT_COMMAND: Final = python_module_command("gpupanel.trainer.model_export")
 """Reads the question on standard input and answers on standard output."""
@@ -51,6 +53,7 @@ def model_export_request(
     output: Path,
     model_format: ModelFormat,
     quantization: Quantization | None = None,
+    weights: Keep | None = None,
 ) -> ModelExportRequest:
     """What is asked to have the model of a run exported.
 
@@ -59,22 +62,17 @@ def model_export_request(
         output: The file, or the folder of a SavedModel.
         model_format: As what.
         quantization: Of a TFLite file.
+        weights: Of the best epoch, or the last ones; ``None``: those that the run kept.
 
     Raises:
-        ProblemError: The run cannot be read, has no model, or the output is a part of a run.
+        ProblemError: The run cannot be read, has no model with these weights, or the output is a part of a run.
     """
     profile = read_run_profile(layout)
     if os.path.lexists(output):
         check_outside_of_runs(output)
-    if profile.task == "train" and not os.path.lexists(layout.model):
-        raise ProblemError(
-            Problem(
-                code="run_without_model",
-                message=f"{layout.name} has saved no model yet: a run saves it at its end.",
-                hint="Let the run complete, or stop it; then export its model.",
-            )
-        )
-    path = layout.model if profile.task == "train" else Path(profile.model.chosen_path)
+    path = Path(profile.model.chosen_path)
+    if profile.task == "train":
+        path = model_with(layout, weights)
     return ModelExportRequest(
         model=str(path.absolute()),
         output=str(output.absolute()),

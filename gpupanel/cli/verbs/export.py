@@ -12,6 +12,7 @@ from gpupanel.cli.named_run import run_called
 from gpupanel.cli.options import JsonOption, RunsDirOption, TrustOption
 from gpupanel.cli.output import answers, print_json, print_problems
 from gpupanel.cli.preparation import startable, with_found_data
+from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.model_export import (
     ModelExport,
     ModelFormat,
@@ -85,6 +86,15 @@ def export(
             "--quantize", help="Make a TFLite file smaller, and often faster.", show_default=False
         ),
     ] = None,
+    weights: Annotated[
+        Keep | None,
+        typer.Option(
+            "--weights",
+            help="Of a model: the weights of the best epoch, or the last ones; otherwise those "
+            "that the run kept.",
+            show_default=False,
+        ),
+    ] = None,
     runs_dir: RunsDirOption = None,
     *,
     slurm: Annotated[
@@ -121,11 +131,12 @@ def export(
         _check_batch_script(file_format, slurm=slurm)
         _check_nodes(wanted, nodes)
         _check_quantized(wanted, quantize)
+        _check_weights(wanted, weights)
         layout = _run_of(source, runs_dir)
         if layout is None:
             notes = _export_profile(source, output, wanted, nodes or 1, trust=trust)
         elif wanted.model_format is not None:
-            model = write_model(layout, output, wanted.model_format, quantize)
+            model = write_model(layout, output, wanted.model_format, quantize, weights)
         else:
             text = ExportFormat(wanted.value)
             if trust and text is not ExportFormat.REPORT:
@@ -232,6 +243,18 @@ _NOT_QUANTIZED: Final = Problem(
 def _check_quantized(wanted: Written, quantize: Quantization | None) -> None:
     if quantize is not None and wanted is not Written.TFLITE:
         raise ProblemError(_NOT_QUANTIZED)
+
+
+_NO_WEIGHTS: Final = Problem(
+    code="export_without_weights",
+    message="--weights is for a model, and another file is to be written.",
+    hint="Leave --weights out, or name a model, such as one that ends in .keras.",
+)
+
+
+def _check_weights(wanted: Written, weights: Keep | None) -> None:
+    if weights is not None and wanted.model_format is None:
+        raise ProblemError(_NO_WEIGHTS)
 
 
 def _needs_run(source: str, wanted: Written) -> Problem:

@@ -133,6 +133,16 @@ CHAPTER: Final = ProblemChapter(
             "Another format was chosen.",
             "Leave `--quantize` out, or use `--format tflite`.",
         ),
+        "export_without_weights": ProblemEntry(
+            "`--weights` chooses among the weights of a model, and no model is exported.",
+            "A script, notebook or report was chosen.",
+            "Leave `--weights` out, or name a model's format.",
+        ),
+        "weights_not_saved": ProblemEntry(
+            "A run has no model with the weights that were asked for.",
+            "Nothing was validated, they were not kept, or an earlier version trained the run.",
+            "Leave `--weights` out to have the weights that the run kept.",
+        ),
         "export_not_for_slurm": ProblemEntry(
             "`--slurm` and `--format` want different files.",
             "A batch script is a script, not a model, a notebook or a report.",

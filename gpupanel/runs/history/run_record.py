@@ -101,7 +101,9 @@ def _unsafe(layout: RunLayout) -> Problem | None:
 def _run_of_model(path: str) -> Path | None:
     """By its name alone: no other disk is asked for a list."""
     folder = Path(path).parent
-    return folder if path and Path(path) == RunLayout(folder).model else None
+    layout = RunLayout(folder)
+    models = layout.model, *(layout.other_model(is_best=each) for each in (True, False))
+    return folder if path and Path(path) in models else None
 
 
 def _label(layout: RunLayout) -> tuple[RunLabel, Problem | None]:
