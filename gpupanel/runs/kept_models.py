@@ -39,6 +39,12 @@ def model_with(layout: RunLayout, weights: Keep | None) -> Path:
     raise ProblemError(_without(layout, weights))
 
 
+def other_weights(layout: RunLayout) -> Keep:
+    """Which weights stand beside the model of a run; the last ones where none do."""
+    is_there = os.path.lexists(layout.other_model(is_best=True))
+    return Keep.BEST if is_there else Keep.LAST
+
+
 def _last_saved(layout: RunLayout) -> ModelSaved | None:
     try:
         found = EventEnds(layout.events).last_of(ModelSaved)

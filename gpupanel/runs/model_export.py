@@ -20,7 +20,7 @@ from gpupanel.domain.model_export import (
     ModelFormat,
     Quantization,
 )
-from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.regular_files import open_regular
 from gpupanel.files.whole_files import whole_file
@@ -65,7 +65,8 @@ def model_export_request(
         weights: Of the best epoch, or the last ones; ``None``: those that the run kept.
 
     Raises:
-        ProblemError: The run cannot be read, has no model with these weights, or the output is a part of a run.
+        ProblemError: The run cannot be read, has no model with these weights, or the output is a
+            part of a run.
     """
     profile = read_run_profile(layout)
     if os.path.lexists(output):

@@ -1,5 +1,6 @@
 """The Live tab: the run that is shown, its curves or what it found, and its log."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
@@ -65,6 +66,9 @@ class LivePage(QWidget):
     exportRequested = Signal(object, object)
     """The shown run is to be exported: its :class:`RunLayout`, and as which
     :class:`ExportFormat` or :class:`ModelExportFormat`."""
+    exportOtherRequested = Signal(object)
+    """A model with the weights that the run did not keep is to be exported: its
+    :class:`RunLayout`."""
     tensorboardRequested = Signal(object)
     """TensorBoard is to show the run that is shown: its :class:`RunLayout`."""
     findingFixRequested = Signal(object)
@@ -155,6 +159,9 @@ class LivePage(QWidget):
         self.banner.changedDataAccepted.connect(self._control.resume_with_changed_data)
         self.banner.evaluateRequested.connect(self._evaluate)
         self.banner.predictRequested.connect(self._predict)
+        self.banner.evaluateOtherRequested.connect(self._evaluate_other)
+        self.banner.predictOtherRequested.connect(self._predict_other)
+        self.banner.exportOtherRequested.connect(self._export_other)
         self.banner.longerRequested.connect(self.longerRequested)
         self.banner.tensorboardRequested.connect(self._open_tensorboard)
         self.banner.fixRequested.connect(self.fixRequested)
@@ -334,20 +341,45 @@ class LivePage(QWidget):
             self.settingsRequested.emit(self._control.shown)
 
     @Slot()
+    def _export_other(self) -> None:
+        if self._control.shown is not None:
+            self.exportOtherRequested.emit(self._control.shown)
+
+    @Slot()
     def _evaluate(self) -> None:
         if self._facts is not None:
-            status = self._control.shown_status
-            metrics = None if status is None else status.metrics
-            was_measured = metrics is not None and (metrics.val_loss, metrics.test_loss) != _NONE
-            self.evaluateRequested.emit(
-                self._facts.profile, str(self._facts.layout.model), was_measured
-            )
+            self._evaluate_model(self._facts.layout.model)
+
+    @Slot()
+    def _evaluate_other(self) -> None:
+        other = self._other_model()
+        if other is not None:
+            self._evaluate_model(other)
+
+    def _evaluate_model(self, model: Path) -> None:
+        status = self._control.shown_status
+        metrics = None if status is None else status.metrics
+        was_measured = metrics is not None and (metrics.val_loss, metrics.test_loss) != _NONE
+        self.evaluateRequested.emit(self.profile, str(model), was_measured)
 
     @Slot()
     def _predict(self) -> None:
         if self._facts is not None:
-            model = str(self._facts.layout.model)
-            self.predictRequested.emit(self._facts.profile, model, ())
+            self.predictRequested.emit(self.profile, str(self._facts.layout.model), ())
+
+    @Slot()
+    def _predict_other(self) -> None:
+        other = self._other_model()
+        if other is not None:
+            self.predictRequested.emit(self.profile, str(other), ())
+
+    def _other_model(self) -> Path | None:
+        """With the weights that the run did not keep; ``None`` where there is none."""
+        status = self._control.shown_status
+        saved = None if status is None else status.model_saved
+        if self._facts is None or saved is None or not saved.other_path:
+            return None
+        return self._facts.layout.other_model(is_best=not saved.is_best)
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

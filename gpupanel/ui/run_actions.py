@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.change_text import changes_text
 from gpupanel.domain.events import RunRestarted
 from gpupanel.domain.outcome import Outcome
@@ -26,6 +27,8 @@ class RunActions:
         resume_tip: What resuming does, or why it cannot be done now.
         can_resume_on_selected: Also with the devices that are chosen in the session.
         on_selected_tip: What changes then, or why it cannot be done.
+        other_weights: Which weights its model does not have, that stand beside it: "last" or
+            "best"; empty: it has all that there are.
         offers_longer: It has come to its end, and can be trained for more epochs.
         offers_tensorboard: It trained, so that there may be curves.
         offers_changed_data: It was refused because its data is other than before; a person may
@@ -39,6 +42,7 @@ class RunActions:
     on_selected_tip: str = _ON_SELECTED
     offers_changed_data: bool = False
     offers_evaluate: bool = False
+    other_weights: str = ""
     offers_longer: bool = False
     can_train_longer: bool = False
     offers_tensorboard: bool = False
@@ -73,10 +77,15 @@ def run_actions(
         return RunActions()
     has_curves = not shown.evaluates and shown.step > 0
     evaluate = shown.model is not None and shown.outcome in (Outcome.COMPLETED, Outcome.STOPPED)
+    saved = shown.model_saved
+    other = ""
+    if evaluate and saved is not None and saved.other_path:
+        other = Keep.LAST.value if saved.is_best else Keep.BEST.value
     if not offers_resume(shown):
         longer = may_train_longer(shown)
         return RunActions(
             offers_evaluate=evaluate,
+            other_weights=other,
             offers_longer=longer,
             can_train_longer=longer and not run.is_busy,
             offers_tensorboard=has_curves,
@@ -87,6 +96,7 @@ def run_actions(
             resume_tip=_ANOTHER_GOES_ON,
             on_selected_tip=_ANOTHER_GOES_ON,
             offers_evaluate=evaluate,
+            other_weights=other,
             offers_tensorboard=has_curves,
         )
     return RunActions(
@@ -102,6 +112,7 @@ def run_actions(
         offers_changed_data=shown.ending_problem is not None
         and shown.ending_problem.code == _DATA_CHANGED,
         offers_evaluate=evaluate,
+        other_weights=other,
         offers_tensorboard=has_curves,
     )
 

@@ -174,3 +174,37 @@ def test_that_images_dropped_on_a_run_are_predicted_on_with_its_model(
     model = str(run.layout.model) if task == "train" else "/models/digits.keras"
     names = tuple(map(str, images))
     assert heard == [(profile, model, names), (profile, model, (str(tmp_path),))]
+
+
+def test_that_the_weights_that_were_not_kept_are_evaluated_predicted_with_and_exported(
+    qtbot, page, control, runs_dir
+):
+    heard = []
+    page.evaluateRequested.connect(lambda *what: heard.append(what))
+    page.predictRequested.connect(lambda *what: heard.append(what))
+    page.exportOtherRequested.connect(lambda *what: heard.append(what))
+    button = page.banner.findChild(QPushButton, "other_weights_button")
+    profile = Profile(devices=DeviceSettings(visible=("cpu",)))
+    saved = events.ModelSaved(
+        time_s=STARTED_S + 3,
+        path="model.keras",
+        epoch=4,
+        is_best=True,
+        is_last=False,
+        other_path="model-last.keras",
+        other_epoch=10,
+    )
+    with WrittenRun(runs_dir, profile) as run:
+        run.begin()
+        control.open(run.layout)
+        qtbot.waitUntil(lambda: page.profile is not None, timeout=5000)
+        assert button.isHidden()
+        run.write(saved)
+        run.write(events.RunEnded(time_s=STARTED_S + 4, outcome=Outcome.COMPLETED))
+        qtbot.waitUntil(lambda: not button.isHidden(), timeout=5000)
+        assert button.text() == "The last weights"
+        for action in button.menu().actions():
+            action.trigger()
+
+    model = str(run.layout.root / "model-last.keras")
+    assert heard == [(profile, model, False), (profile, model, ()), (run.layout,)]

@@ -193,6 +193,15 @@ def test_that_the_end_is_shown_with_what_was_reached():
         f"Best epoch 3 of 5 · took 4:01 · {average} · model 3.0 MiB"
     )
     assert card_words(RunStatus().after(saved)) == ""
+    kept = saved.model_copy(update={"epoch": 3, "is_best": True, "is_last": False})
+    assert card_words(longer.after(kept)).startswith("Model of the best epoch, 3 of 5 · took")
+    last = saved.model_copy(update={"epoch": 5})
+    assert card_words(longer.after(last)).startswith("Model of the last epoch, 5; best epoch 3 ·")
+    assert "nothing was validated" in card_words(
+        longer.model_copy(update={"best": None}).after(last)
+    )
+    both = last.model_copy(update={"is_best": True})
+    assert card_words(longer.after(both)).startswith("Model of the last epoch, 5, the best one ·")
     set_back = longer.model_copy(update={"ended_s": 50.0, "epoch": 1})
     assert card_words(set_back) == average
     lost = longer.model_copy(update={"outcome": Outcome.LOST})

@@ -178,7 +178,13 @@ class _Sweep:
 
     def _end(self, number: int, entry: QueueEntry | None) -> None:
         trial = self._state.trials[number - 1]
-        best = best_of(self._values_of(trial), more_is_better=self._sweep.more_is_better)
+        values = self._values_of(trial)
+        followed = self._values.get(number)
+        kept = None if followed is None else followed.kept_epoch
+        if kept in values:
+            # What its model is worth, which may have been chosen by another metric.
+            values = {kept: values[kept]}
+        best = best_of(values, more_is_better=self._sweep.more_is_better)
         problem = entry.problems[-1] if entry is not None and entry.problems else None
         self._append(
             TrialEnded(

@@ -38,6 +38,7 @@ class ExportBinding(QObject):
             QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
         )
         live.exportRequested.connect(self._export)
+        live.exportOtherRequested.connect(self._export_other)
         runs.panel.exportRequested.connect(self._export_of)
         runs.panel.setExportable(True)
         self._exporter.written.connect(self._on_written)
@@ -63,7 +64,13 @@ class ExportBinding(QObject):
         self._say(f"Writing {visible_line(path.name)}…")
         self._exporter.export(layout, wanted, path)
 
-    def _export_model(self, layout: RunLayout, wanted: ModelExportFormat) -> None:
+    @Slot(object)
+    def _export_other(self, layout: RunLayout) -> None:
+        self._export_model(layout, ModelExportFormat.KERAS, is_other=True)
+
+    def _export_model(
+        self, layout: RunLayout, wanted: ModelExportFormat, *, is_other: bool = False
+    ) -> None:
         # Of a folder nothing behind a dot is taken for a suffix.
         name = layout.name if wanted.suffix else f"{layout.name.replace('.', '-')}-savedmodel"
         kind = f"Models (*{wanted.suffix})" if wanted.suffix else "Folders (*)"
@@ -71,7 +78,7 @@ class ExportBinding(QObject):
         path = self._questions.place_to_export(f"Export {wanted.title}", suggestion, kind)
         if path is not None:
             self._folder = path.parent
-            self.models.begin(layout, wanted, path)
+            self.models.begin(layout, wanted, path, is_other=is_other)
 
     @Slot(object, object)
     def _export_of(self, run: RunSummary, wanted: ExportFormat | ModelExportFormat) -> None:

@@ -30,11 +30,20 @@ class ModelExportBinding(QObject):
         self.exporter.setParent(self)
         self._dialog: ModelExportDialog | None = None
 
-    def begin(self, layout: RunLayout, wanted: ModelExportFormat, output: Path) -> None:
-        """Write the model of that run there, in place of an export that goes on."""
+    def begin(
+        self, layout: RunLayout, wanted: ModelExportFormat, output: Path, *, is_other: bool = False
+    ) -> None:
+        """Write the model of that run there, in place of an export that goes on.
+
+        Args:
+            layout: The run.
+            wanted: As what.
+            output: The file, or the folder of a SavedModel.
+            is_other: The one with the weights that the run did not keep.
+        """
         if self._dialog is None:
             self._dialog = self._new_dialog()
-        self.exporter.begin(layout, wanted, output)
+        self.exporter.begin(layout, wanted, output, is_other=is_other)
         self._dialog.begin(layout.name, wanted, output)
         self._dialog.show()
         self._dialog.activateWindow()

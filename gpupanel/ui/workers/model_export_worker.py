@@ -10,6 +10,7 @@ from gpupanel.domain.model_export import ModelExport
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.export_format import ModelExportFormat
+from gpupanel.runs.kept_models import other_weights
 from gpupanel.runs.model_export import EXPORT_COMMAND, export_model, model_export_request
 from gpupanel.ui.workers.single_request import SingleRequestFacade
 
@@ -30,11 +31,20 @@ class ModelExporter(SingleRequestFacade):
         super().__init__("model exporter", parent)
         self._command = command
 
-    def begin(self, layout: RunLayout, wanted: ModelExportFormat, output: Path) -> None:
-        """Write the model of that run there; ends an export that goes on."""
+    def begin(
+        self, layout: RunLayout, wanted: ModelExportFormat, output: Path, *, is_other: bool = False
+    ) -> None:
+        """Write the model of that run there; ends an export that goes on.
+
+        Args:
+            layout: The run.
+            wanted: As what.
+            output: The file, or the folder of a SavedModel.
+            is_other: The one with the weights that the run did not keep.
+        """
         command = self._command
         self.carry_out(
-            lambda dropped, _: _export(layout, wanted, output, dropped, command),
+            lambda dropped, _: _export(layout, wanted, output, dropped, command, is_other=is_other),
             self.exported.emit,
             failed=lambda problems: ModelExport(problems=problems),
         )
@@ -46,9 +56,14 @@ def _export(
     output: Path,
     dropped: Event,
     command: Sequence[str],
+    *,
+    is_other: bool,
 ) -> ModelExport:
     try:
-        request = model_export_request(layout, output, wanted.model_format, wanted.quantization)
+        weights = other_weights(layout) if is_other else None
+        request = model_export_request(
+            layout, output, wanted.model_format, wanted.quantization, weights
+        )
     except ProblemError as error:
         return ModelExport(problems=error.problems)
     return export_model(request, dropped, command)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpupanel.domain.best_epoch import BestMetric
 from gpupanel.domain.data import (
     DataSettings,
     DigitsData,
@@ -743,6 +744,20 @@ def test_that_a_loss_of_classes_is_refused_where_values_are_predicted(
     problem = found(cpu_profile(training=training, data=values), "loss_without_classes", CPU_ONLY)
     assert (problem.severity, problem.field) == (Severity.ERROR, field)
     assert prepare(cpu_profile(training=training), CPU_ONLY).problems == ()
+
+
+def test_that_a_best_epoch_by_what_is_not_measured_is_refused_before_start() -> None:
+    training = TrainingSettings(best_metric=BestMetric.ACCURACY)
+    values = PythonData(path="/data/values.py", predicts=Target.VALUES, validation_fraction=0.2)
+    unmeasured = cpu_profile(training=training, data=values)
+    problem = found(unmeasured, "best_metric_not_measured", CPU_ONLY)
+    assert (problem.severity, problem.field) == (Severity.ERROR, "training.best_metric")
+    assert problem.fix is not None
+    # Nothing decides where nothing is validated.
+    unvalidated = values.model_copy(update={"validation_fraction": 0.0})
+    for data, settings in ((unvalidated, training), (values, TrainingSettings())):
+        problems = prepare(cpu_profile(training=settings, data=data), CPU_ONLY).problems
+        assert "best_metric_not_measured" not in [each.code for each in problems]
 
 
 def test_that_nesterov_momentum_without_momentum_is_reported() -> None:

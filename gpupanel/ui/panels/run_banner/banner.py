@@ -61,6 +61,12 @@ class RunBanner(QFrame):
     """What the shown run has learned is to be measured."""
     predictRequested = Signal()
     """What the shown run has learned is to be used."""
+    evaluateOtherRequested = Signal()
+    """The weights that its model does not have are to be measured."""
+    predictOtherRequested = Signal()
+    """They are to be used."""
+    exportOtherRequested = Signal()
+    """They are to be exported."""
     longerRequested = Signal()
     """The shown run is to be trained for more epochs."""
     runRequested = Signal(object)
@@ -266,6 +272,9 @@ class RunBanner(QFrame):
         steps.changedDataAccepted.connect(self.changedDataAccepted)
         steps.evaluateRequested.connect(self.evaluateRequested)
         steps.predictRequested.connect(self.predictRequested)
+        steps.evaluateOtherRequested.connect(self.evaluateOtherRequested)
+        steps.predictOtherRequested.connect(self.predictOtherRequested)
+        steps.exportOtherRequested.connect(self.exportOtherRequested)
         steps.longerRequested.connect(self.longerRequested)
         steps.runRequested.connect(self.runRequested)
         steps.tensorboardRequested.connect(self.tensorboardRequested)

@@ -6,6 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
+from gpupanel.domain.best_epoch import Keep
 from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.run_links import RunLinks, link_words
 from gpupanel.ui.widgets.flow_layout import FlowLayout
@@ -23,6 +24,10 @@ _LONGER_TIP = (
 _PREDICT_TIP = (
     "Fills in the Session tab to predict with this run's model; choose the data there. Images, or "
     "a folder of them, can be dropped here instead."
+)
+_OTHER_TIP = (
+    "The run's model has the weights of one epoch; those of the other, the best or the last one, "
+    "stand beside it."
 )
 _BOARD_TIP = (
     "Starts TensorBoard for this run and opens it in the browser. It answers on this machine only, "
@@ -43,6 +48,12 @@ class NextSteps(QWidget):
     """What the shown run has learned is to be measured."""
     predictRequested = Signal()
     """What the shown run has learned is to be used."""
+    evaluateOtherRequested = Signal()
+    """The weights that the model of the shown run does not have are to be measured."""
+    predictOtherRequested = Signal()
+    """They are to be used."""
+    exportOtherRequested = Signal()
+    """They are to be exported."""
     longerRequested = Signal()
     """The shown run is to be trained for more epochs."""
     runRequested = Signal(object)
@@ -63,6 +74,7 @@ class NextSteps(QWidget):
             self._accept,
             self._evaluate,
             self._predict,
+            self._other,
             self._longer,
             self._board,
             self._origin,
@@ -83,6 +95,9 @@ class NextSteps(QWidget):
         self._accept.setVisible(actions.offers_changed_data)
         self._evaluate.setVisible(actions.offers_evaluate)
         self._predict.setVisible(actions.offers_evaluate)
+        self._other.setVisible(bool(actions.other_weights))
+        is_last = actions.other_weights == Keep.LAST.value
+        self._other.setText("The last weights" if is_last else "The best epoch's weights")
         self._longer.setVisible(actions.offers_longer)
         self._longer.setEnabled(actions.can_train_longer)
         self._board.setVisible(actions.offers_tensorboard)
@@ -127,6 +142,17 @@ class NextSteps(QWidget):
         )
         self._predict = make("Predict with it", self.predictRequested, "predict_button")
         self._predict.setToolTip(wrapped(_PREDICT_TIP))
+        self._other = QPushButton(self)
+        self._other.setObjectName("other_weights_button")
+        self._other.setToolTip(wrapped(_OTHER_TIP))
+        menu = QMenu(self)
+        for text, wanted in (
+            ("Evaluate them", self.evaluateOtherRequested),
+            ("Predict with them", self.predictOtherRequested),
+            ("Export them as a Keras model…", self.exportOtherRequested),
+        ):
+            menu.addAction(text).triggered.connect(wanted)
+        self._other.setMenu(menu)
         self._longer = make("Train &longer…", self.longerRequested, "train_longer_button")
         self._longer.setToolTip(wrapped(_LONGER_TIP))
         board = self.tensorboardRequested

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.domain.events import EpochDone, TrainingResumed, encode_event
+from gpupanel.domain.events import EpochDone, TrainingEnded, TrainingResumed, encode_event
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile_toml import parse_profile
@@ -244,6 +244,24 @@ def test_that_epochs_that_are_done_again_count_once(desk: Desk) -> None:
     ended = desk.state(sweep).trials[0].ended
     assert ended is not None
     assert (ended.epoch, ended.value) == (1, 0.5)
+
+
+def test_that_a_trial_is_worth_what_its_model_is(desk: Desk) -> None:
+    # By its best epoch of another metric.
+    sweep = desk.start(profile())
+    desk.scheduler.step()
+    desk.scheduler.step()
+    trial = desk.state(sweep).trials[0]
+    desk.epochs(trial, 0.5, 0.4, 0.1)
+    log = LineLog(RunLayout(desk.run_of(trial)).events)
+    end = TrainingEnded(time_s=1.0, outcome=Outcome.COMPLETED, kept_epoch=2)
+    log.append(encode_event(end))
+    log.close()
+    desk.runs.end(desk.run_of(trial))
+    desk.scheduler.step()
+    ended = desk.state(sweep).trials[0].ended
+    assert ended is not None
+    assert (ended.epoch, ended.value) == (2, 0.4)
 
 
 def test_that_a_stopped_sweep_begins_nothing_more_and_stops_what_goes_on(desk: Desk) -> None:

@@ -1,0 +1,75 @@
+"""Which epoch is the best, by which figure."""
+
+import math
+
+import pytest
+
+from gpupanel.domain.best_epoch import BestMetric, Keep
+from gpupanel.domain.data_source import Target
+from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.training import TrainingSettings
+
+LOSS, ACCURACY, ERROR = BestMetric.LOSS, BestMetric.ACCURACY, BestMetric.ERROR
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "best", "better"),
+    [
+        (LOSS, 0.5, None, True),
+        (LOSS, 0.5, 0.6, True),
+        (LOSS, 0.6, 0.5, False),
+        (LOSS, 0.5, 0.5 * (1 + 1e-7), False),  # rounding
+        (LOSS, 0.0, 0.0, False),
+        (LOSS, -2.0, -1.0, True),
+        (ACCURACY, 0.6, 0.5, True),
+        (ACCURACY, 0.5, 0.6, False),
+        (ACCURACY, 0.5, 0.5, False),
+        (ACCURACY, 0.0, None, True),
+        (ERROR, 1.0, 2.0, True),
+        (LOSS, None, 0.5, False),
+        (LOSS, math.nan, None, False),
+        (ACCURACY, math.inf, None, False),
+    ],
+)
+def test_that_an_epoch_is_better_by_more_than_rounding(
+    metric: BestMetric, value: float | None, best: float | None, better: bool
+) -> None:
+    assert metric.is_better(value, best) is better
+
+
+def test_that_a_metric_is_found_among_those_of_an_epoch() -> None:
+    metrics = Metrics(loss=1.0, val_loss=2.0, val_accuracy=0.5)
+    assert [each.of(metrics) for each in BestMetric] == [2.0, 0.5, None]
+
+
+@pytest.mark.parametrize("target", [*Target, None])
+@pytest.mark.parametrize("metric", BestMetric)
+def test_that_a_metric_that_is_not_measured_of_what_is_predicted_is_refused(
+    metric: BestMetric, target: Target | None
+) -> None:
+    misfit = metric.misfit(target)
+    of_values = target is Target.VALUES
+    refused = (metric is ACCURACY and of_values) or (
+        metric is ERROR and target is not None and not of_values
+    )
+    assert (misfit is not None) is refused
+    if misfit is not None:
+        assert (misfit.code, misfit.field) == ("best_metric_not_measured", "training.best_metric")
+        assert misfit.fix is not None
+        assert misfit.fix.changes[0].value == "val_loss"
+
+
+@pytest.mark.parametrize(
+    ("keep", "checkpoint", "stored"),
+    [
+        (Keep.BEST, True, True),
+        (Keep.BEST, False, True),
+        (Keep.LAST, True, True),
+        (Keep.LAST, False, False),
+    ],
+)
+def test_that_the_best_weights_are_stored_where_they_are_wanted(
+    keep: Keep, checkpoint: bool, stored: bool
+) -> None:
+    settings = TrainingSettings(keep=keep, keep_best_checkpoint=checkpoint)
+    assert settings.stores_best is stored
