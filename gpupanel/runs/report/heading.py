@@ -66,6 +66,8 @@ def _figures(material: ReportMaterial) -> Html:
         figures.append(("Energy", watt_hours(run.energy.watt_hours)))
     if events.epochs:
         figures.append(("Epochs", count(events.epochs)))
+    if run.kept_epoch is not None:
+        figures.append(("Epoch of the model", count(run.kept_epoch)))
     if events.predicted is not None:
         figures.append(("Predictions", count(events.predicted)))
     if events.parameters is not None:

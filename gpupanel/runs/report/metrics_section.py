@@ -52,6 +52,8 @@ def metrics_section(material: ReportMaterial) -> Html:
         rows.append((metric_title(name), *numbers, *extra))
     heads = ("Metric", *shown.values(), *(("Best validation", "after") if has_best else ()))
     note = "" if run.task != "train" else "At the end of the run, over whole sets."
+    if run.kept_epoch is not None:
+        note = f"Of epoch {run.kept_epoch:,}, whose weights the model has, over whole sets."
     return (
         section("Metrics", element("p", note, class_="muted"), table(heads, rows))
         if rows

@@ -181,7 +181,7 @@ class _Sweep:
         values = self._values_of(trial)
         followed = self._values.get(number)
         kept = None if followed is None else followed.kept_epoch
-        if kept in values:
+        if kept is not None and kept in values:
             # What its model is worth, which may have been chosen by another metric.
             values = {kept: values[kept]}
         best = best_of(values, more_is_better=self._sweep.more_is_better)

@@ -755,8 +755,8 @@ def test_that_a_best_epoch_by_what_is_not_measured_is_refused_before_start() -> 
     assert problem.fix is not None
     # Nothing decides where nothing is validated.
     unvalidated = values.model_copy(update={"validation_fraction": 0.0})
-    for data, settings in ((unvalidated, training), (values, TrainingSettings())):
-        problems = prepare(cpu_profile(training=settings, data=data), CPU_ONLY).problems
+    for data, other in ((unvalidated, training), (values, TrainingSettings())):
+        problems = prepare(cpu_profile(training=other, data=data), CPU_ONLY).problems
         assert "best_metric_not_measured" not in [each.code for each in problems]
 
 

@@ -196,7 +196,8 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
     ),
     _number(
         "Training accuracy",
-        "Fraction of training examples classified correctly in the last epoch.",
+        "Fraction of training examples classified correctly in the epoch of the model, or in the "
+        "last one.",
         "training_accuracy",
         lambda run: run.trained.accuracy,
         formatting.fraction,
@@ -204,10 +205,19 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
     ),
     _number(
         "Training loss",
-        "Mean loss over the training examples in the last epoch.",
+        "Mean loss over the training examples in the epoch of the model, or the last one.",
         "training_loss",
         lambda run: run.trained.loss,
         formatting.number,
+        is_shown=False,
+    ),
+    _number(
+        "Model's epoch",
+        "The epoch whose weights its model has, and of which the metrics are. A dash: it saved no "
+        "model, or an earlier version did.",
+        "kept_epoch",
+        lambda run: run.kept_epoch,
+        lambda epoch: formatting.count(None if epoch is None else round(epoch)),
         is_shown=False,
     ),
     _number(
