@@ -196,7 +196,9 @@ def test_that_the_end_is_shown_with_what_was_reached():
     kept = saved.model_copy(update={"epoch": 3, "is_best": True, "is_last": False})
     assert card_words(longer.after(kept)).startswith("Model of the best epoch, 3 of 5 · took")
     last = saved.model_copy(update={"epoch": 5})
-    assert card_words(longer.after(last)).startswith("Model of the last epoch, 5; best epoch 3 ·")
+    assert card_words(longer.after(last)).startswith(
+        "Model of the last step, after epoch 5; best epoch 3 ·"
+    )
     assert "nothing was validated" in card_words(
         longer.model_copy(update={"best": None}).after(last)
     )

@@ -8,11 +8,10 @@ def kept_words(status: RunStatus) -> str:
     saved, best = status.model_saved, status.best
     if saved is None or not saved.epoch:
         return ""
-    if saved.is_last and best is None:
-        return f"model of the last epoch, {saved.epoch}; nothing was validated"
-    if saved.is_last and saved.is_best:
+    if not saved.is_last:
+        return f"model of the best epoch, {saved.epoch} of {status.epoch}"
+    if saved.is_best:
         return f"model of the last epoch, {saved.epoch}, the best one"
-    if saved.is_last:
-        said = "" if best is None else f"; best epoch {best.epoch}"
-        return f"model of the last epoch, {saved.epoch}{said}"
-    return f"model of the best epoch, {saved.epoch} of {status.epoch}"
+    # A training that is stopped within an epoch is some steps further.
+    said = "nothing was validated" if best is None else f"best epoch {best.epoch}"
+    return f"model of the last step, after epoch {saved.epoch}; {said}"

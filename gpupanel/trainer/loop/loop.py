@@ -281,10 +281,11 @@ class TrainingLoop:
     def _save_model(self) -> None:
         """Save the model; its metrics are those of the run from now on."""
         self._saving.save_model(self._position)
-        kept, last_epoch = self._saving.kept_epoch(self._position), self._position.epoch - 1
+        kept = self._saving.kept_epoch(self._position)
         if kept is not None:
-            self._record.metrics = kept.metrics
-        self._record.kept_epoch = (last_epoch or None) if kept is None else kept.epoch
+            self._record.metrics, self._record.kept_epoch = kept.metrics, kept.epoch
+        elif not self._position.step_in_epoch:
+            self._record.kept_epoch = self._position.epoch - 1
 
     def _test(self) -> Interruption | None:
         """Measure the trained model on a test set that did not validate."""

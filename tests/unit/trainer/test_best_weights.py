@@ -223,6 +223,8 @@ def resumed(
     layouts["lost"] = as_if_killed(runs["best"], root / "lost")
     for held in layouts["lost"].checkpoints.glob("best-*"):
         (held / STATE_FILE).write_bytes(b"damaged")
+    # Nothing can be written there.
+    (layouts["lost"].root / ".partial-model-last.keras").mkdir()
     longer = layouts["longer"] = as_if_killed(runs["best"], root / "longer")
     shutil.copytree(
         runs["best"].checkpoints, longer.checkpoints, dirs_exist_ok=True
@@ -258,6 +260,10 @@ def test_that_best_weights_that_are_damaged_are_said_and_not_guessed(
     problems = [each.problem for each in all_events(layout) if isinstance(each, ProblemReported)]
     assert [each.code for each in problems].count("best_weights_lost") == 1
     again = epochs(layout)[EPOCHS:]
+    # The model stands, though the other one beside it could not be written.
+    assert [each.code for each in problems].count("other_model_not_saved") == 1
+    assert layout.model.is_file()
+    assert not saved(layout).other_path
     assert saved(layout).epoch == min(again, key=lambda done: done.metrics.val_loss or 0.0).epoch
 
 
