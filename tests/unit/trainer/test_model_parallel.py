@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.data import DataSettings, DigitsData, TableData, TextData
 from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.events import LayersPlaced
@@ -44,7 +45,12 @@ from tests.unit.trainer.trained_runs import (
 pytestmark = pytest.mark.tensorflow
 
 SGD = TrainingSettings(
-    epochs=3, optimizer=Optimizer.SGD, learning_rate=0.1, momentum=0.9, clip_norm=0.5
+    epochs=3,
+    optimizer=Optimizer.SGD,
+    learning_rate=0.1,
+    momentum=0.9,
+    clip_norm=0.5,
+    keep=Keep.LAST,
 )
 ADAM = TrainingSettings(
     epochs=3,

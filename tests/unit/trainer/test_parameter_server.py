@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from gpupanel.domain.augmentation import Augmentation
+from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.events import (
     CheckpointSaved,
@@ -64,7 +65,7 @@ pytestmark = pytest.mark.tensorflow
 
 
 SERVED = StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=2)
-ADAM = TrainingSettings(epochs=4, optimizer=Optimizer.ADAM, learning_rate=3e-3)
+ADAM = TrainingSettings(epochs=4, optimizer=Optimizer.ADAM, learning_rate=3e-3, keep=Keep.LAST)
 FROZEN = TrainingSettings(epochs=1, optimizer=Optimizer.SGD, learning_rate=1e-30)
 EVERYTHING = ADAM.model_copy(
     update={

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.data import DataSettings, DigitsData
 from gpupanel.domain.events import EpochDone, Event, StepsDone, TrainingEnded, decode_event
 from gpupanel.domain.model import MlpModel, ModelSettings
@@ -25,7 +26,10 @@ from tests.unit.trainer.conftest import MakeRun
 DIGITS = DigitsData(validation_fraction=0.2)
 MLP = MlpModel(hidden=(32,))
 ONE_DEVICE = StrategySettings()
-SGD = TrainingSettings(epochs=3, optimizer=Optimizer.SGD, learning_rate=0.1, momentum=0.9)
+SGD = TrainingSettings(
+    epochs=3, optimizer=Optimizer.SGD, learning_rate=0.1, momentum=0.9, keep=Keep.LAST
+)
+"""Its model is compared with the metrics of the last epoch."""
 
 SMALL_BASE = str(Path(__file__).with_name("with_small_base.py"))
 """Before a program, it puts a small network in place of MobileNet."""
