@@ -14,6 +14,7 @@ from gpupanel.domain.data_source import (
     one_or_several,
     set_path_setting,
 )
+from gpupanel.domain.empty_words import EmptyWord, empty_words_setting
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 
@@ -182,10 +183,11 @@ class TableData(DataSource):
     )
     missing: MissingValues = setting(
         "Empty cells",
-        "How to treat cells that hold nothing, NA, NaN, null or an infinite number. A prediction "
-        "leaves no row out: it fills in what training did.",
+        "How to treat cells that hold nothing, white space, an empty word or an infinite number. A "
+        "prediction leaves no row out: it fills in what training did.",
         default=MissingValues.MEAN,
     )
+    empty_words: tuple[EmptyWord, ...] | None = empty_words_setting()
     group: ColumnName | None = setting(
         "Group column",
         "The column of which equal values mark rows that belong together, such as those of one "

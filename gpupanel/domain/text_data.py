@@ -14,6 +14,7 @@ from gpupanel.domain.data_source import (
     one_or_several,
     set_path_setting,
 )
+from gpupanel.domain.empty_words import EmptyWord, empty_words_setting
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.table_data import (
@@ -116,6 +117,7 @@ class TextData(DataSource):
         "the trained model is measured once, at the end.",
         _TEXTS,
     )
+    empty_words: tuple[EmptyWord, ...] | None = empty_words_setting()
     delimiter: Delimiter | None = delimiter_setting()
     decimal: DecimalMark | None = decimal_setting()
     encoding: Encoding | None = encoding_setting()

@@ -129,10 +129,20 @@ CHAPTER: Final = ProblemChapter(
             "They have an empty cell where none is allowed.",
             "Fill them in if they matter.",
         ),
+        "table_words_kept": ProblemEntry(
+            "A word such as None, NA, ? or - is taken as the name of a class or category.",
+            "It may be one, or mean that the cell is empty.",
+            "Keep it, or name it in `data.empty_words`.",
+        ),
+        "table_words_empty": ProblemEntry(
+            "A word such as null or NaN in what is predicted is taken for an empty cell.",
+            "It means nothing in most files, and may be the name of a class.",
+            "Leave it out of `data.empty_words` if it is a name.",
+        ),
         "table_group_texts": ProblemEntry(
             "The group column cannot be used.",
-            "It holds too many different texts, or nothing.",
-            "Save a number for each group.",
+            "It holds nothing, or more than 16,777,216 different values.",
+            "Choose another column.",
         ),
         "table_recipe_missing": ProblemEntry(
             "The saved model has no record of how its features are made of columns.",

@@ -3,10 +3,15 @@
 from string import Template
 from typing import Protocol
 
+from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.table_data import HeaderLine
 from gpupanel.planning.script.sections import joined
 
 _IMPORTS = """
+import re
+import unicodedata
+from decimal import Decimal
+
 import pyarrow as pa
 import pyarrow.compute as pc
 """
@@ -15,8 +20,6 @@ _TEXT = """
 import csv
 
 import pyarrow.csv
-
-MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "?", "-"]
 
 
 def $function(path):
@@ -35,7 +38,7 @@ def $function(path):
         parse_options=pyarrow.csv.ParseOptions(delimiter=$delimiter, newlines_in_values=True),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=dict.fromkeys(places, pa.string()),
-            null_values=MISSING,
+            null_values=[""],
             strings_can_be_null=True,
         ),
     )
@@ -55,6 +58,12 @@ def $function(path):
 _EITHER = """
 def read_table(path):
     return (read_parquet if path.lower().endswith(".parquet") else read_text)(path)
+"""
+
+_EMPTY = """
+# Cells of these words hold nothing: where numbers and dates are, and where names are.
+EMPTY = $in_numbers
+EMPTY_NAMES = $in_names
 """
 
 _NAMED = '''
@@ -79,8 +88,18 @@ def is_text(cells):
     return pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
 
 
+def held(cells, empty):
+    """Texts without those that mean nothing; others as they are."""
+    if not is_text(cells):
+        return cells
+    cells = cells.cast(pa.string())
+    is_empty = pc.is_in(pc.utf8_trim_whitespace(cells), pa.array(["", *empty]))
+    return pc.if_else(is_empty, pa.scalar(None, pa.string()), cells)
+
+
 def numbers(cells):
     """NaN where a cell holds nothing, or no finite number."""
+    cells = held(cells, EMPTY)
     if is_text(cells):
         cells = pc.utf8_trim_whitespace(pc.replace_substring(cells, DECIMAL, "."))
     if pa.types.is_boolean(cells.type):
@@ -93,6 +112,7 @@ def numbers(cells):
 
 
 def stamps(cells):
+    cells = held(cells, EMPTY)
     for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
         try:
             return cells.cast(kind)
@@ -118,11 +138,43 @@ def days(cells, first=None):
 
 
 def texts(cells):
-    return (cells if is_text(cells) else cells.cast(pa.string())).to_pylist()
+    """The names of categories and classes."""
+    if not is_text(cells):
+        return exact(cells)
+    found = held(cells, EMPTY_NAMES).to_pylist()
+    return [None if text is None else unicodedata.normalize("NFC", text) for text in found]
 
 
-def shown(number):
-    return str(number.item() if number == np.floor(number) else number).removesuffix(".0")
+def exact(cells):
+    """Numbers as names that keep every digit: 7, 7.0 and 007 are 7."""
+    numbers(cells)  # each of them is one
+    found = held(cells, EMPTY).to_pylist()
+    names = {cell: name_of_number(cell) for cell in set(found) - {None}}
+    return [names.get(cell) for cell in found]
+
+
+def name_of_number(cell):
+    if isinstance(cell, bool):
+        return str(int(cell))
+    if not isinstance(cell, float):
+        mark = DECIMAL if isinstance(cell, str) else "."
+        whole = re.fullmatch(rf"([+-]?)([0-9]+)(?:[{mark}]0*)?", str(cell).strip())
+        if whole:
+            digits = whole[2].lstrip("0") or "0"
+            return f"-{digits}" if whole[1] == "-" and digits != "0" else digits
+        cell = float(str(cell).strip().replace(mark, "."))
+    if not np.isfinite(cell):
+        return None
+    return str(int(cell)) if cell == int(cell) else str(cell)
+
+
+def keys(cells):
+    """What marks rows of the same group: as it is written, whole numbers without decimals."""
+    if not is_text(cells):
+        return exact(cells)
+    found = pa.array(cells.to_pylist(), pa.string())
+    named = texts(pc.utf8_trim_whitespace(found))
+    return [key and re.sub(r"^[+]?(-?[0-9]+)([.]0*)?$", r"\\1", key) for key in named]
 '''
 
 
@@ -137,6 +189,8 @@ class TableFormat(Protocol):
     def encoding(self) -> str | None: ...  # noqa: D102
     @property
     def header(self) -> HeaderLine | None: ...  # noqa: D102
+    @property
+    def empty_words(self) -> tuple[str, ...] | None: ...  # noqa: D102
 
 
 def table_functions(form: TableFormat, *paths: str) -> str:
@@ -146,12 +200,17 @@ def table_functions(form: TableFormat, *paths: str) -> str:
         form: How the tables are written.
         paths: Of all that are read.
     """
+    words = empty_words(form.empty_words)
+    decimal = f"DECIMAL = {form.decimal or '.'!r}"
+    empty = Template(_EMPTY).substitute(
+        in_numbers=sorted(words.in_numbers), in_names=sorted(words.in_names)
+    )
     kinds = {path.lower().endswith(".parquet") for path in paths}
     # Where the tables are of two kinds, each has a function of its own.
     names = ("read_text", "read_parquet") if len(kinds) > 1 else ("read_table", "read_table")
     parquet = Template(_PARQUET).substitute(function=names[1]) if True in kinds else ""
     if False not in kinds:
-        return joined(_IMPORTS, parquet, "DECIMAL = '.'", _NAMED)
+        return joined(_IMPORTS, parquet, "DECIMAL = '.'", empty, _NAMED)
     encoding = form.encoding or "utf-8"
     has_names = form.header is not HeaderLine.NONE
     text = Template(_TEXT).substitute(
@@ -164,4 +223,4 @@ def table_functions(form: TableFormat, *paths: str) -> str:
         names="header" if has_names else '[""] * len(header)',
     )
     either = _EITHER if len(kinds) > 1 else ""
-    return joined(_IMPORTS, parquet, text, either, f"DECIMAL = {form.decimal or '.'!r}", _NAMED)
+    return joined(_IMPORTS, parquet, text, either, decimal, empty, _NAMED)

@@ -15,13 +15,13 @@ from pydantic import ValidationError
 
 from gpupanel import __version__
 from gpupanel.domain.data import DataSettings, Scaling, Target
+from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.value import Value
 from gpupanel.files.whole_files import write_whole
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.source import Reading, no_download, source_of
-from gpupanel.trainer.datasets.tables.batches import MISSING
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, TableRecipe
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.inference.meaning import Activation, Meaning, read_outputs
@@ -73,7 +73,7 @@ class ModelInput(Value):
         means: What they are, in words.
         image: Of images.
         columns: Of rows: in the order of their numbers.
-        empty: Of rows: cells that hold nothing.
+        empty: Of rows: words that mean that a cell of numbers holds nothing.
         words: Of texts: the first has the number 2; 0 fills up, 1 is any other word.
         length: Of texts: how many words count.
         column: Of texts: that of a table which holds them; empty: they were files.
@@ -204,7 +204,7 @@ def _input(
             "(days since 1970), where a cell is empty the mean; of categories a number for each "
             "name, 1 where the cell is that name, else 0. Standardising is inside the model.",
             columns=recipe.features,
-            empty=MISSING,
+            empty=tuple(sorted(empty_words(recipe.empty_words).in_numbers)),
             csv=_csv_form(settings, recipe),
         )
     if isinstance(recipe, TextRecipe):

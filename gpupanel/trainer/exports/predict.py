@@ -14,6 +14,7 @@ import csv
 import json
 import re
 import string
+import unicodedata
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -292,10 +293,13 @@ def features_of_row(cells: dict[str, str], takes: dict[str, Any], row: str) -> n
     for column in takes["columns"]:
         cell = cells[column["name"]]
         if column["kind"] == "category":
-            found += [float(cell == name) for name in column["categories"]]
+            cell = unicodedata.normalize("NFC", cell)
+            found += [
+                float(cell == unicodedata.normalize("NFC", name)) for name in column["categories"]
+            ]
             continue
         value = column["mean"]
-        if cell not in takes["empty"]:
+        if cell.strip() not in ("", *takes["empty"]):
             try:
                 if column["kind"] == "date":
                     held = days_since_1970(cell) - column["first_day"]

@@ -384,10 +384,16 @@ def test_that_rows_of_a_group_are_held_out_together(tmp_path: Path) -> None:
     assert again.groups.tolist() == found.groups.tolist()
 
 
-def test_that_groups_that_cannot_be_known_are_refused(tmp_path: Path) -> None:
+def test_that_many_different_texts_can_be_groups_and_nothing_cannot(tmp_path: Path) -> None:
     lines = [f"{place}.5,patient {place},{place % 2}" for place in range(10_001)]
     path = write(tmp_path / "t.csv", "\n".join(["x,patient,y", *lines]))
-    assert refused(TableData(path=path, group="patient")).code == "table_group_texts"
+    groups = read(TableData(path=path, group="patient")).groups
+    assert groups is not None
+    assert len(np.unique(groups)) == 10_001
+    empty = write(tmp_path / "empty.csv", "x,g,y\n1,,0\n2, ,1\n")
+    assert refused(TableData(path=empty, group="g")).code == "table_group_texts"
+    also = TableData(path=path, group="patient", target="patient")
+    assert refused(also).code == "table_target_unfit"
     assert refused(TableData(path=path, group="gone")).code == "table_column_missing"
     one = write(tmp_path / "one.csv", "x,g,y\n1,a,0\n2,a,1\n3,a,1\n")
     alone = TableData(path=one, group="g", validation_fraction=0.4)

@@ -85,12 +85,10 @@ x, is_category = np.concatenate(columns, axis=1), np.array(is_category)
 # found in the data, M they are those of a saved model, D rows with empty cells are left out.
 _LABELS = """
 CT |labels = texts(table[TARGETS[0]])
-Ct |values = numbers(table[TARGETS[0]])
-CtD|values[np.any(is_missing, axis=0)] = np.nan  # a number that is left out is no class
-Ct |labels = [None if np.isnan(value) else shown(value) for value in values]
+Ct |labels = exact(table[TARGETS[0]])
 CTF|class_names = sorted({label for label in labels if label is not None})
-CTD|labels = [None if out else label for label, out in zip(labels, np.any(is_missing, axis=0))]
-CtF|class_names = [shown(value) for value in np.unique(values[~np.isnan(values)])]
+C D|labels = [None if out else label for label, out in zip(labels, np.any(is_missing, axis=0))]
+CtF|class_names = sorted({label for label in labels if label is not None}, key=Decimal)
 KF |class_names = TARGETS
 vM |class_names = recipe["class_names"]
 C  |lacking = np.array([label is None for label in labels])
@@ -108,8 +106,18 @@ import zipfile
 with zipfile.ZipFile($model) as archive:
     recipe = json.loads(archive.read("$member"))
 TARGETS, features = $targets, recipe["features"]
+$words
 table = read_table($path)
 x, is_missing = made_as(features, table)
+"""
+_KNOWN_WORDS = """
+# What is no name that is known means nothing.
+known = {*$names, *(name for each in features for name in each.get("categories", ()))}
+EMPTY_NAMES = [word for word in EMPTY if word not in known]
+"""
+_WORDS_OF_MODEL = """
+if recipe.get("empty_words") is not None:
+    EMPTY_NAMES = recipe["empty_words"]
 """
 _WITHOUT_LABELS = """
 class_names = recipe["class_names"]
@@ -135,6 +143,7 @@ m|
 m|recipe = {
 m|    "schema_version": 1,
 m|    "features": features,
+m|    "empty_words": $words,
 M|recipe |= {
  |    "targets": TARGETS,
  |    "target_kind": "$target_kind",
@@ -197,6 +206,7 @@ class _Table(SourceScript[TableData]):
             target_kind="category" if _is_category(data) else "number",
             predicts=target.value,
             class_names="[]" if target is Target.VALUES else "class_names",
+            words=None if data.empty_words is None else list(data.empty_words),
             member=RECIPE_MEMBER,
         )
 
@@ -217,8 +227,22 @@ def _from_model(data: TableData, model_path: str, *, own_targets: bool) -> str:
         model=repr(model_path),
         member=RECIPE_MEMBER,
         targets=targets if data.targets or own_targets else 'recipe["targets"]',
+        words=_words_of_model(data, own_targets=own_targets),
     )
     return joined(_functions(data), _MADE_AS, opened)
+
+
+def _words_of_model(data: TableData, *, own_targets: bool) -> str:
+    """Which words mean nothing to a saved model."""
+    if data.empty_words is not None:
+        return ""
+    known = _known_words(data, 'recipe["class_names"]')
+    return joined("" if own_targets else known, _WORDS_OF_MODEL)
+
+
+def _known_words(data: TableData, names: str) -> str:
+    are_classes = data.target_kind in (Target.CLASSES, None)
+    return Template(_KNOWN_WORDS).substitute(names=names if are_classes else "()")
 
 
 def _is_category(data: TableData) -> bool:
@@ -268,17 +292,14 @@ def _sets(data: TableData) -> str:
     lines = [
         f"x_{name}, y_{name} = examples_of(read_table({path!r}))" for name, path in chosen.items()
     ]
-    return joined(read, "\n".join(lines))
+    known = _known_words(data, "class_names") if data.empty_words is None else ""
+    return joined(read, known, "\n".join(lines))
 
 
 def _groups(data: TableData) -> str:
     if not data.group:
         return ""
-    made = f"numbers(table[{data.group!r}])"
-    if data.group in (data.categories or ()):
-        made = f'np.array([text or "" for text in texts(table[{data.group!r}])])'
-    elif data.group in (data.dates or ()):
-        made = f"days(table[{data.group!r}])[0]"
+    made = f'np.array([key or "" for key in keys(table[{data.group!r}])])'
     return Template(_KEPT_GROUPS).substitute(made=made)
 
 

@@ -57,7 +57,7 @@ _TABLE = '''
   |def read_texts(path, names=None):
   |    """The names of classes or labels, the texts, and what is predicted of each."""
   |    table = read_table(path)
-  |    x = np.array([*((text or "") for text in texts(table[TEXT])), None], object)[:-1]
+  |    x = np.array([*((text or "") for text in table[TEXT].to_pylist()), None], object)[:-1]
 P |    if not TARGETS or not all(name in table for name in TARGETS):
 P |        return names or [], x, None
 vk|    cells = table[TARGETS[0]]
@@ -67,9 +67,10 @@ vk|        try:
 vkQx|            if is_text(cells):
 vkQX|            if path.lower().endswith(".parquet") and is_text(cells):
 vkQ|                raise pa.ArrowInvalid()
-vk|            values = numbers(cells)
-vk|            labels = [None if np.isnan(value) else shown(value) for value in values]
-vk|            names = names or [shown(value) for value in np.unique(values[~np.isnan(values)])]
+vk|            if is_text(cells) and any(re.match("0[0-9]", label or "") for label in labels):
+vk|                raise pa.ArrowInvalid()  # 007 is another name than 7
+vk|            labels = exact(cells)
+vk|            names = names or sorted({*labels} - {None}, key=Decimal)
 vk|        except pa.ArrowInvalid:
 vk|            names = names or sorted({label for label in labels if label is not None})
 vk|    lacking = np.array([label is None for label in labels])
@@ -122,6 +123,7 @@ m|recipe = {
 m|    "schema_version": 1,
 m|    "words": vectorize.get_vocabulary()[2:],
 m|    "length": LENGTH,
+m|    "empty_words": $words,
 M|recipe |= {
  |    "text": TEXT or "",
  |    "targets": TARGETS,
@@ -170,7 +172,11 @@ class _Text(SourceScript[TextData]):
     def kept_in_model(self, data: TextData, *, from_model: bool = False) -> str:
         text = lines_for(_KEPT_IN_MODEL, "M" if from_model else "")
         target = data.target_kind or Target.CLASSES
-        return Template(text).substitute(predicts=target.value, member=RECIPE_MEMBER)
+        return Template(text).substitute(
+            predicts=target.value,
+            member=RECIPE_MEMBER,
+            words=None if data.empty_words is None else list(data.empty_words),
+        )
 
     @override
     def class_names(self, data: TextData) -> str:

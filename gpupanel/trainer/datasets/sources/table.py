@@ -86,7 +86,10 @@ class _TableSource(Source[TableData]):
         made = TableRecipe(
             features=found.features,
             targets=targets,
-            target_kind="category" if table.columns[found.targets[0]].names else "number",
+            target_kind="category"
+            if table.columns[found.targets[0]].kind == "category"
+            else "number",
+            empty_words=data.empty_words if recipe is None else recipe.empty_words,
             predicts=labels.predicts,
             class_names=labels.class_names,
         )

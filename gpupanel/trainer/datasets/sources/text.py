@@ -27,6 +27,7 @@ from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import Digests, OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 from gpupanel.trainer.datasets.split import divide
+from gpupanel.trainer.datasets.tables.empty_cells import known_words, word_problems
 from gpupanel.trainer.datasets.tables.targets import TargetLabels
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.datasets.texts.rows import TextRows, counted, numbers_in
@@ -54,6 +55,14 @@ def _recipe(reading: Reading) -> TextRecipe:
             field="model.path",
             detail=str(error) if reading.recipe else "",
         ) from error
+
+
+def _with_words_of(data: TextData, recipe: TextRecipe | None) -> TextData:
+    """The settings, with the empty words of the model where none were chosen."""
+    if recipe is None or data.empty_words is not None:
+        return data
+    words = known_words(recipe.empty_words, recipe.class_names, ())
+    return data.model_copy(update={"empty_words": words})
 
 
 def _features(data: TextData, rows: TextRows) -> Features:
@@ -107,6 +116,8 @@ class _Texts(Source[TextData]):
         known = _recipe(reading) if reading.recipe else None
         # What is predicted; without it the data decides.
         predicted = None if reading.own_targets else known
+        chosen = data.empty_words if known is None else known.empty_words
+        data = _with_words_of(data, predicted)
         sets = read_sets(
             data,
             reading,
@@ -147,6 +158,7 @@ class _Texts(Source[TextData]):
             targets=tuple(each.name for each in training.facts),
             predicts=labels.predicts,
             class_names=labels.class_names,
+            empty_words=chosen,
         )
         return DataSet(
             training=examples["training"],
@@ -155,7 +167,10 @@ class _Texts(Source[TextData]):
             class_names=labels.class_names,
             scaling=data.scaling,
             files=files_of(sets),
-            notes=tuple(note for each in sets.values() for note in each.notes),
+            notes=(
+                *(note for each in sets.values() for note in each.notes),
+                *word_problems(training.facts, recipe.targets, data.empty_words),
+            ),
             recipe=recipe.model_dump_json(),
             token_count=data.token_count,
             words=(*SPECIAL_WORDS, *shown),
@@ -165,6 +180,7 @@ class _Texts(Source[TextData]):
     @override
     def read_all(self, data: TextData, reading: Reading, *, needs_labels: bool) -> AllExamples:
         recipe = _recipe(reading)
+        data = _with_words_of(data, recipe)
         targets = data.targets or recipe.targets
         sets = read_sets(
             data,

@@ -18,8 +18,6 @@ from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.text_form import TextForm
 
-MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "?", "-")
-"""Cells that hold nothing."""
 _BLOCK_BYTES = 2**20
 """What is read at once; no line may be longer."""
 _BATCH_ROWS = 32_768
@@ -61,7 +59,8 @@ def text_batches(
             ),
             convert_options=pyarrow.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
-                null_values=list(MISSING),
+                # Which words mean nothing depends on what a column holds.
+                null_values=[""],
                 strings_can_be_null=True,
             ),
         )

@@ -8,8 +8,10 @@ from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.tables import problems
+from gpupanel.trainer.datasets.tables.column_uses import found_targets
+from gpupanel.trainer.datasets.tables.empty_cells import known_words
 from gpupanel.trainer.datasets.tables.imported import Kind
-from gpupanel.trainer.datasets.tables.recipe import TableRecipe, found_targets
+from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.datasets.tables.table_examples import TableExamples
 from gpupanel.trainer.datasets.tables.table_file import (
     ImportedTable,
@@ -37,6 +39,15 @@ def opened(data: TableData, reading: Reading, recipe: TableRecipe | None) -> Imp
     def progress(done: int, total: int) -> None:
         reading.on_progress("importing the table", done, total)
 
+    if data.empty_words is None and recipe is not None:
+        categories = [each.categories for each in recipe.features]
+        # A new last layer has classes of its own, which nobody knows yet.
+        words = (
+            recipe.empty_words
+            if reading.own_targets
+            else known_words(recipe.empty_words, recipe.class_names, categories)
+        )
+        data = data.model_copy(update={"empty_words": words})
     most_bytes = _LARGEST_PREVIEW_BYTES if reading.is_preview else None
     overview = overview_of_table(data, known_kinds(reading, recipe))
     return imported(overview, progress, most_bytes=most_bytes)

@@ -109,11 +109,11 @@ def _column(column: ColumnFacts, facts: NumberFacts) -> ScannedColumn:
     shift = column.first_day if column.kind == "date" else 0.0
     return ScannedColumn(
         name=column.name,
-        holds=column.kind,
+        holds="number" if column.kind == "class" else column.kind,
         missing=column.missing,
         least=facts.least + shift if is_number and facts.least is not None else None,
         greatest=facts.greatest + shift if is_number and facts.greatest is not None else None,
         mean=facts.mean + shift if is_number and facts.mean is not None else None,
-        different=len(column.names) if column.kind == "category" else None,
+        different=len(column.names) if column.kind in ("category", "class") else None,
         is_constant=column.is_constant,
     )

@@ -1,14 +1,15 @@
 """What each column of a table holds, as far as some rows show it."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
+from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.table_data import MOST_COLUMNS, TableData
 from gpupanel.trainer.datasets.tables import problems
-from gpupanel.trainer.datasets.tables.batches import MISSING
+from gpupanel.trainer.datasets.tables.exact_names import padded_codes
 from gpupanel.trainer.datasets.tables.imported import Kind
 from gpupanel.trainer.datasets.tables.text_form import TextSample, column_names, is_number
 from gpupanel.trainer.datasets.tables.values import is_date, is_text
@@ -26,13 +27,22 @@ _NOT_FINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
 Columns = tuple[tuple[str, Kind], ...]
 
 
-def columns_of_text(sample: TextSample) -> Columns:
-    """The columns of a text file by what their cells hold."""
-    cells = zip(*sample.rows, strict=True) if sample.rows else [()] * len(sample.names)
+def columns_of_text(sample: TextSample, empty: EmptyWords) -> Columns:
+    """The columns of a text file by what their cells hold.
+
+    Args:
+        sample: Some rows.
+        empty: Words that mean that a cell holds nothing.
+    """
     return tuple(
-        (name, _kind(each, sample.form.decimal))
-        for name, each in zip(sample.names, cells, strict=True)
+        (name, _kind(cells, sample.form.decimal)) for name, cells in _held_cells(sample, empty)
     )
+
+
+def padded_columns(sample: TextSample, empty: EmptyWords) -> dict[str, int]:
+    """Of columns of digits with zeros before them: how many different ones are seen, by name."""
+    counts = ((name, padded_codes(cells)) for name, cells in _held_cells(sample, empty))
+    return {name: count for name, count in counts if count is not None}
 
 
 def columns_of_schema(path: Path, schema: pa.Schema) -> tuple[Columns, tuple[str, ...]]:
@@ -86,8 +96,15 @@ def with_chosen(
     return tuple((name, chosen.get(name, kind)) for name, kind in columns)
 
 
-def _kind(cells: Iterable[str], decimal: str) -> Kind:
-    held = [cell for cell in cells if cell not in MISSING]
+def _held_cells(sample: TextSample, empty: EmptyWords) -> Iterator[tuple[str, list[str]]]:
+    """The cells of each column that hold something, if they are numbers or dates."""
+    columns = zip(*sample.rows, strict=True) if sample.rows else [()] * len(sample.names)
+    for name, cells in zip(sample.names, columns, strict=True):
+        words = ((cell, cell.strip()) for cell in cells)
+        yield name, [cell for cell, word in words if word and word not in empty.in_numbers]
+
+
+def _kind(held: list[str], decimal: str) -> Kind:
     if not held:
         return "category"  # whatever may come is one, if it is not too many
     numbers = sum(

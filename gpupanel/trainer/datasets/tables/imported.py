@@ -6,27 +6,39 @@ given is made of them when they are read (:mod:`gpupanel.trainer.datasets.tables
 same file serves whatever target, columns and missing values are chosen.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import BinaryIO, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.value import Value
+from gpupanel.trainer.datasets.tables.exact_names import (
+    name_of_key,
+    name_of_number,
+    name_of_text,
+    without_words,
+)
 from gpupanel.trainer.datasets.tables.values import (
     codes_of,
     days_of,
     first_misfit,
-    is_text,
     numbers_of,
 )
 
-Kind = Literal["number", "category", "date", "text"]
+Kind = Literal["number", "category", "date", "text", "class", "key"]
+"""A class is a number that names one; a key marks rows that belong together."""
+MOST_KEYS: Final = 2**24
+"""Different ones of a column: their numbers are kept in 32 bits, which distinguish so many."""
 MOST_NAMES: Final = 10_000
 """A column of texts with more different ones is no category that is predicted, either."""
 _MOST_NAME_BYTES: Final = 4 * 2**20
 """Of all names of a column together: longer ones are texts."""
+_MOST_WORDS: Final = 5
 
 
 class ColumnFacts(Value):
@@ -34,15 +46,17 @@ class ColumnFacts(Value):
 
     Attributes:
         name: Its name.
-        kind: What it holds; texts are too many different ones to be a category.
+        kind: What it holds; texts are too many different ones to be a category, and so are
+            classes without names.
         missing: Cells that hold nothing.
         infinite: Of them those that hold an infinite number, or one that 32 bits cannot hold.
         mean: Of a number or date, as it is in the file; 0 where there is none.
         first_day: Of dates: the day that is 0, in days since 1970.
-        names: Of categories, by their numbers.
+        names: Of categories and classes, by their numbers.
         counts: How often each occurs.
         is_constant: All that it holds is the same.
         is_counting: Every number is whole and greater than the one before, as that of a row.
+        empty_words: Words that were taken for nothing, and in how many cells; the most frequent.
     """
 
     name: str
@@ -55,6 +69,7 @@ class ColumnFacts(Value):
     counts: tuple[int, ...] = ()
     is_constant: bool = False
     is_counting: bool = False
+    empty_words: tuple[tuple[str, int], ...] = ()
 
 
 class MisfitError(Exception):
@@ -68,8 +83,8 @@ class MisfitError(Exception):
 class _Numbers:
     """A column of numbers, or of dates."""
 
-    def __init__(self, name: str, kind: Kind, decimal: str) -> None:
-        self._name, self._kind, self._decimal = name, kind, decimal
+    def __init__(self, name: str, kind: Kind, decimal: str, empty: EmptyWords) -> None:
+        self._name, self._kind, self._decimal, self._empty = name, kind, decimal, empty
         self._missing = self._infinite = self._count = 0
         self._sum = 0.0
         self._least, self._most = np.inf, -np.inf
@@ -78,6 +93,7 @@ class _Numbers:
 
     def take(self, cells: pa.Array, row: int) -> npt.NDArray[np.float32]:
         is_date = self._kind == "date"
+        cells = without_words(cells, self._empty.in_numbers)
         values = days_of(cells) if is_date else numbers_of(cells, self._decimal)
         if values is None:
             place, text = first_misfit(cells, self._decimal, is_date=is_date)
@@ -123,64 +139,115 @@ class _Numbers:
         )
 
 
-class _Names:
-    """A column of texts, each of which is a category as long as they are not too many."""
+NameOf = Callable[[object], str | None]
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+
+class _Names:
+    """A column of which each different cell is a name, as long as they are not too many.
+
+    Args:
+        name: Of the column.
+        kind: What it holds.
+        name_of: The name of a cell, ``None`` where it holds nothing.
+        empty: Words that mean nothing.
+    """
+
+    def __init__(self, name: str, kind: Kind, name_of: NameOf, empty: EmptyWords) -> None:
+        self._name, self._kind, self._name_of, self._empty = name, kind, name_of, empty
         self._numbers: dict[str, int] = {}
         self._counts = np.zeros(0, np.int64)
+        self._words: Counter[str] = Counter()
         self._bytes = self._missing = 0
         self._are_texts = False
 
     def take(self, cells: pa.Array, row: int) -> npt.NDArray[np.float32]:
-        del row
-        self._missing += cells.null_count
         if self._are_texts:
-            return np.where(np.asarray(cells.is_null()), np.nan, 0.0).astype(np.float32)
-        if not is_text(cells.type):
-            cells = cells.cast(pa.string())
+            return self._texts(cells)
         if not isinstance(cells, pa.DictionaryArray):
             cells = cells.dictionary_encode()
         codes = codes_of(cells)
-        met = np.unique(codes)
+        met, counts = np.unique(codes, return_counts=True)
         numbers = np.full(len(cells.dictionary) + 1, np.nan, np.float32)
-        for code in met[met >= 0].tolist():
-            numbers[code] = self._number(cells.dictionary[code].as_py())
+        for code, count in zip(met.tolist(), counts.tolist(), strict=True):
+            if code >= 0:
+                cell = cells.dictionary[code].as_py()
+                numbers[code] = self._number(cell, count, row, codes, code)
         found = numbers[codes]
-        counted = np.bincount(
-            found[~np.isnan(found)].astype(np.int64), minlength=len(self._numbers)
-        )
+        held = found[~np.isnan(found)].astype(np.int64)
+        self._missing += len(found) - len(held)
+        counted = np.bincount(held, minlength=len(self._numbers))
         counted[: len(self._counts)] += self._counts
         self._counts = counted
-        self._are_texts = len(self._numbers) > MOST_NAMES or self._bytes > _MOST_NAME_BYTES
+        self._are_texts = self._are_too_many()
         return found
 
-    def _number(self, text: str | None) -> float:
-        if text is None:
-            return np.nan  # a dictionary may hold nothing, too
-        number = self._numbers.get(text)
+    def _number(
+        self, cell: object, count: int, row: int, codes: npt.NDArray[np.int64], code: int
+    ) -> float:
+        try:
+            name = None if cell is None else self._name_of(cell)
+        except ValueError:
+            place = int(np.argmax(codes == code))
+            raise MisfitError(row + place, self._name, str(cell), "number") from None
+        if name is None:
+            if isinstance(cell, str) and cell.strip():
+                self._words[cell.strip()] += count
+            return np.nan
+        number = self._numbers.get(name)
         if number is None:
-            number = self._numbers[text] = len(self._numbers)
-            self._bytes += len(text)
+            number = self._numbers[name] = len(self._numbers)
+            self._bytes += len(name)
         return number
 
+    def _texts(self, cells: pa.Array) -> npt.NDArray[np.float32]:
+        """Which cells hold something; texts are not counted any more."""
+        cells = without_words(cells, self._empty.in_names)
+        if isinstance(cells, pa.DictionaryArray):
+            of_values = np.asarray(cells.dictionary.is_null())
+            is_missing = np.append(of_values, True)[codes_of(cells)]
+        else:
+            is_missing = np.asarray(cells.is_null())
+        self._missing += int(is_missing.sum())
+        return np.where(is_missing, np.nan, 0.0).astype(np.float32)
+
+    def _are_too_many(self) -> bool:
+        if self._kind == "key":
+            return len(self._numbers) > MOST_KEYS
+        return len(self._numbers) > MOST_NAMES or self._bytes > _MOST_NAME_BYTES
+
     def facts(self) -> ColumnFacts:
-        is_category = self._numbers and not self._are_texts
+        # A column of nothing but "NA" holds nothing.
+        is_known = not self._numbers.keys() <= self._empty.unsure and not self._are_texts
+        has_names = is_known and self._kind != "key"
         return ColumnFacts(
             name=self._name,
-            kind="category" if is_category else "text",
-            missing=self._missing,
-            names=tuple(self._numbers) if is_category else (),
-            counts=tuple(self._counts.tolist()) if is_category else (),
+            kind=self._kind if is_known or self._kind == "class" else "text",
+            missing=self._missing + (0 if is_known or self._are_texts else int(self._counts.sum())),
+            names=tuple(self._numbers) if has_names else (),
+            counts=tuple(self._counts.tolist()) if has_names else (),
             is_constant=len(self._numbers) == 1,
+            empty_words=tuple(self._words.most_common(_MOST_WORDS)),
         )
+
+
+def _column(name: str, kind: Kind, decimal: str, empty: EmptyWords) -> _Names | _Numbers:
+    match kind:
+        case "number" | "date":
+            return _Numbers(name, kind, decimal, empty)
+        case "class":
+            name_of: NameOf = partial(name_of_number, decimal=decimal, empty=empty)
+        case "key":
+            name_of = partial(name_of_key, empty=empty)
+        case _:
+            kind, name_of = "category", partial(name_of_text, empty=empty)
+    return _Names(name, kind, name_of, empty)
 
 
 def import_rows(
     batches: Iterable[pa.RecordBatch],
     columns: Iterable[tuple[str, Kind]],
     decimal: str,
+    empty: EmptyWords,
     file: BinaryIO,
     progress: Callable[[int], None],
 ) -> tuple[int, tuple[ColumnFacts, ...]]:
@@ -190,6 +257,7 @@ def import_rows(
         batches: The rows, with these columns in this order.
         columns: The name of each and what it holds.
         decimal: What stands before the decimals of numbers in texts.
+        empty: Words that mean that a cell holds nothing.
         file: Taken from where it is.
         progress: Called with how many rows are done.
 
@@ -202,10 +270,7 @@ def import_rows(
         OSError: Nor written.
     """
     named = list(columns)
-    kept = [
-        _Names(name) if kind in ("category", "text") else _Numbers(name, kind, decimal)
-        for name, kind in named
-    ]
+    kept = [_column(name, kind, decimal, empty) for name, kind in named]
     rows = 0
     for batch in batches:
         block = np.empty((batch.num_rows, len(kept)), np.float32)

@@ -16,7 +16,6 @@ from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts, Kind
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
 
-USUAL_TARGETS: Final = ("target", "label", "class", "y", "labels", "classes", "targets", "output")
 MOST_FEATURES: Final = 50_000
 """Numbers an example."""
 
@@ -51,6 +50,7 @@ class TableRecipe(Value):
         target_kind: What they hold.
         predicts: What they are.
         class_names: In the order of the class numbers, or of the labels; none for values.
+        empty_words: As they were chosen, see :mod:`gpupanel.domain.empty_words`.
     """
 
     schema_version: Literal[1] = 1
@@ -59,45 +59,20 @@ class TableRecipe(Value):
     target_kind: Literal["number", "category"]
     predicts: Target
     class_names: tuple[str, ...] = ()
+    empty_words: tuple[str, ...] | None = None
 
     @property
     def kinds(self) -> dict[str, Kind]:
         """What each column that is learned from or predicted holds, by name."""
-        targets: dict[str, Kind] = dict.fromkeys(self.targets, self.target_kind)
+        are_numbered = self.target_kind == "number" and self.predicts is Target.CLASSES
+        held: Kind = "class" if are_numbered else self.target_kind
+        targets = dict.fromkeys(self.targets, held)
         return {**{each.name: each.kind for each in self.features}, **targets}
 
     @property
     def width(self) -> int:
         """How many features an example has."""
         return sum(each.width for each in self.features)
-
-
-def found_targets(data: TableData, names: tuple[str, ...]) -> ColumnNames:
-    """The columns that are predicted: those that were chosen; a usual name; else the last one.
-
-    Args:
-        data: What was chosen.
-        names: Of the columns that there are.
-
-    Raises:
-        ProblemError: One that was chosen is not there, or nothing remains.
-    """
-    for name in data.targets:
-        if name not in names:
-            raise problems.unknown_column(_path(data), name, names, "data.target")
-        if name in data.ignore:
-            raise data_problem(
-                "table_target_ignored",
-                f'Column "{name}" is both predicted and left out.',
-                "Remove it from one of the two.",
-                field="data.ignore",
-            )
-    if data.targets:
-        return data.targets
-    usual = [name for name in names if name not in data.ignore]
-    by_name = {name.lower(): name for name in reversed(usual)}
-    named = next((by_name[word] for word in USUAL_TARGETS if word in by_name), None)
-    return (named,) if named is not None else tuple(usual[-1:])
 
 
 def feature_columns(

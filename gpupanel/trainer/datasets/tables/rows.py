@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -128,5 +129,5 @@ class _Category:
 
 
 def _places_of(facts: ColumnFacts, column: FeatureColumn) -> npt.NDArray[np.intp]:
-    places = {name: place for place, name in enumerate(column.categories)}
+    places = {normalize("NFC", name): place for place, name in enumerate(column.categories)}
     return np.asarray([*(places.get(name, -1) for name in facts.names), -1], np.intp)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from gpupanel.domain.preview import ColumnPreview
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.table_data import MOST_CATEGORIES, ColumnNames, TableData
+from gpupanel.trainer.datasets.tables.empty_cells import word_problems
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, is_learned_from
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
@@ -89,6 +90,12 @@ def _hints(
             "Fill them in if they matter.",
             "data.missing",
         )
+    named = [each for each in table.columns if each.name not in (*data.ignore, data.group)]
+    yield from word_problems(
+        (each for each in named if each.name in targets or is_learned_from(each)),
+        targets,
+        data.empty_words,
+    )
     others = (*targets, *data.ignore, data.group)
     used = [each for each in table.columns if each.name not in others]
     counting = [each for each in used if each.is_counting and each.kind == "number"]
@@ -114,6 +121,8 @@ def _hints(
 
 
 def _held(column: ColumnFacts) -> str:
+    if column.kind == "class":
+        return "number"
     is_text = column.kind == "category" and not is_learned_from(column)
     return "text" if is_text else column.kind
 

@@ -12,7 +12,7 @@ from gpupanel.trainer.datasets.checks import stays_on_disk
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Array, Features, Indices
 from gpupanel.trainer.datasets.tables import problems
-from gpupanel.trainer.datasets.tables.imported import MOST_NAMES
+from gpupanel.trainer.datasets.tables.imported import MOST_KEYS, MOST_NAMES
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn
 from gpupanel.trainer.datasets.tables.rows import TableRows
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
@@ -78,7 +78,7 @@ class TableExamples:
         """What rows have in common that are held out together.
 
         Raises:
-            ProblemError: There is no such column, or its texts are too many to be known.
+            ProblemError: There is no such column, or it holds nothing.
         """
         if self.data.group is None:
             return None
@@ -91,9 +91,9 @@ class TableExamples:
         if column.kind == "text":
             raise data_problem(
                 "table_group_texts",
-                f'Column "{column.name}" of {self.path} holds too many different texts to be '
-                "groups, or nothing.",
-                "Save a number for each group.",
+                f'Column "{column.name}" of {self.path} holds nothing, or more than '
+                f"{MOST_KEYS:,} different values, and cannot be groups.",
+                "Choose another column in data.group.",
                 field="data.group",
             )
         found = np.concatenate([block[:, place] for _, block in self._blocks()])

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import ValidationError
 
+from gpupanel.domain.empty_words import EmptyWords, empty_words
 from gpupanel.domain.table_data import TableData
 from gpupanel.domain.value import Value
 from gpupanel.files.cache_folder import cache_folder, remove_unused
@@ -32,10 +33,12 @@ from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.row_files import RowFile
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.batches import open_parquet, parquet_batches, text_batches
+from gpupanel.trainer.datasets.tables.column_uses import seeming, with_group, with_target
 from gpupanel.trainer.datasets.tables.columns import (
     Columns,
     columns_of_schema,
     columns_of_text,
+    padded_columns,
     with_chosen,
 )
 from gpupanel.trainer.datasets.tables.imported import (
@@ -46,7 +49,7 @@ from gpupanel.trainer.datasets.tables.imported import (
 )
 from gpupanel.trainer.datasets.tables.text_form import TextForm, sample_of_text
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 """Of the rows: another one is imported anew."""
 _RECENT_NS: Final = 2 * 10**9
 _PARQUET: Final = ".parquet"
@@ -60,6 +63,9 @@ class TableOverview:
     Attributes:
         form: How it is written; ``None``: it is Parquet.
         columns: The name of each and what it seems to hold.
+        imported_as: What each is imported as.
+        empty: Words that mean that a cell holds nothing.
+        padded: Of columns of digits with zeros before them: how many different ones are seen.
         left_out: Names of columns that are not read: they are nested, or bytes.
         places: Of the columns, in a Parquet file.
     """
@@ -67,6 +73,9 @@ class TableOverview:
     path: Path
     form: TextForm | None
     columns: Columns
+    imported_as: Columns
+    empty: EmptyWords
+    padded: Mapping[str, int]
     left_out: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
 
@@ -149,9 +158,7 @@ def overview_of_table(data: TableData, known: Mapping[str, Kind] | None = None) 
                 columns, left_out = columns_of_schema(path, schema)
                 read = {name for name, _ in columns}
                 places = tuple(at for at, name in enumerate(schema.names) if name in read)
-                return TableOverview(
-                    path, None, with_chosen(path, columns, data, known or {}), left_out, places
-                )
+                return _overview(data, None, columns, {}, known or {}, left_out, places)
             sample = sample_of_text(path, file, data)
     except OSError as error:
         raise data_problem(
@@ -159,8 +166,32 @@ def overview_of_table(data: TableData, known: Mapping[str, Kind] | None = None) 
             f"The table {path} cannot be read: {error.strerror}.",
             "Choose a file that you may read, or check the disk that holds it.",
         ) from error
-    columns = with_chosen(path, columns_of_text(sample), data, known or {})
-    return TableOverview(path, sample.form, columns)
+    empty = empty_words(data.empty_words)
+    columns, padded = columns_of_text(sample, empty), padded_columns(sample, empty)
+    return _overview(data, sample.form, columns, padded, known or {})
+
+
+def _overview(
+    data: TableData,
+    form: TextForm | None,
+    seen: Columns,
+    padded: Mapping[str, int],
+    known: Mapping[str, Kind],
+    left_out: tuple[str, ...] = (),
+    places: tuple[int, ...] = (),
+) -> TableOverview:
+    path = Path(data.path)
+    columns = with_target(with_chosen(path, seen, data, known), padded, data, known)
+    return TableOverview(
+        path,
+        form,
+        seeming(columns),
+        with_group(columns, data.group),
+        empty_words(data.empty_words),
+        padded,
+        left_out,
+        places,
+    )
 
 
 def imported(
@@ -249,7 +280,14 @@ class _Importing:
 
         try:
             with whole_file(self.place.with_suffix(".rows"), private=True) as file:
-                found = import_rows(self._batches(), overview.columns, decimal, file, progress)
+                found = import_rows(
+                    self._batches(),
+                    overview.imported_as,
+                    decimal,
+                    overview.empty,
+                    file,
+                    progress,
+                )
                 if not found[0]:
                     raise problems.empty(overview.path)
         except MisfitError as misfit:
@@ -268,7 +306,9 @@ class _Importing:
 
 
 def _key(overview: TableOverview, status: os.stat_result) -> str:
-    what = (_VERSION, _marks(status), overview.form, overview.columns)
+    empty = overview.empty
+    words = sorted(empty.in_numbers), sorted(empty.in_names), sorted(empty.unsure)
+    what = (_VERSION, _marks(status), overview.form, overview.imported_as, words)
     return hashlib.sha256(repr(what).encode(errors="backslashreplace")).hexdigest()[:32]
 
 

@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.data_source import Target
+from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.datasets.tables.imported import ColumnFacts
+from gpupanel.trainer.datasets.tables.exact_names import name_of_number
+from gpupanel.trainer.datasets.tables.imported import MOST_NAMES, ColumnFacts
 
 Floats = npt.NDArray[np.float32]
 _MOST_FOUND_CLASSES = 20
@@ -66,7 +70,8 @@ def labels_of(
             '"values" for other numbers.',
         )
     (column,), values = columns, raw[:, 0]
-    names = tuple(sorted(column.names)) or _numbered(path, column, values)
+    is_numbered = column.kind != "category"
+    names = _numbered(path, column, values) if is_numbered else tuple(sorted(column.names))
     return TargetLabels(class_numbers(path, values, column, names), Target.CLASSES, names)
 
 
@@ -84,8 +89,8 @@ def class_numbers(
     Raises:
         ProblemError: One of them is no class.
     """
-    places = {name: place for place, name in enumerate(names)}
-    if column.kind == "category":
+    places = {normalize("NFC", name): place for place, name in enumerate(names)}
+    if column.names:
         known = np.asarray([places.get(name, -1) for name in column.names], np.int32)
         found = known[values.astype(np.intp)]
     else:
@@ -109,7 +114,7 @@ def check_columns(path: Path, columns: Sequence[ColumnFacts]) -> None:
     """Refuse what cannot be predicted.
 
     Raises:
-        ProblemError: Texts of too many different values, or dates.
+        ProblemError: Texts of too many different values, dates, or marks of groups.
     """
     for column in columns:
         if column.kind == "text":
@@ -118,6 +123,13 @@ def check_columns(path: Path, columns: Sequence[ColumnFacts]) -> None:
                 [column],
                 "holds too many different texts to be classes, or nothing",
                 "Choose another data.target; or name it in data.numbers if it holds numbers.",
+            )
+        if column.kind == "key":
+            raise _problem(
+                path,
+                [column],
+                "marks groups, too: no group is held out whole then",
+                "Choose another data.target or data.group.",
             )
         if column.kind == "date":
             raise _problem(
@@ -141,14 +153,18 @@ def _found(raw: Floats, columns: Sequence[ColumnFacts]) -> Target:
 
 def _numbered(path: Path, column: ColumnFacts, values: Floats) -> tuple[str, ...]:
     different = np.unique(values)
-    if len(different) > _MOST_NUMBERED_CLASSES:
+    are_too_many = column.kind == "class" and not column.names
+    if are_too_many or len(different) > _MOST_NUMBERED_CLASSES:
+        count = f"more than {MOST_NAMES:,}" if are_too_many else f"{len(different):,}"
         raise _problem(
             path,
             [column],
-            f"holds {len(different):,} different numbers, and numbers are "
+            f"holds {count} different numbers, and numbers are "
             f"{_MOST_NUMBERED_CLASSES:,} classes at most",
             'Set data.predicts to "values"; or name the column in data.categories.',
         )
+    if column.names:  # of the rows that are learned from
+        return tuple(sorted((column.names[int(each)] for each in different), key=Decimal))
     return tuple(map(_shown, different))
 
 
@@ -159,7 +175,7 @@ def _shown(value: np.generic) -> str:
 def is_name_of_number(name: str) -> bool:
     """Whether a class that a column of numbers holds may be called so: "7", but not "007"."""
     try:
-        return _shown(np.float32(name)) == name
+        return name_of_number(name, ".", empty_words(None)) == name
     except ValueError:
         return False
 

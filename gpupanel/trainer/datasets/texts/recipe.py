@@ -18,6 +18,7 @@ class TextRecipe(Value):
         targets: The columns that were predicted; none of folders.
         predicts: What they are.
         class_names: In the order of the class numbers, or of the labels; none for values.
+        empty_words: As they were chosen, see :mod:`gpupanel.domain.empty_words`.
     """
 
     schema_version: Literal[1] = 1
@@ -27,11 +28,12 @@ class TextRecipe(Value):
     targets: tuple[str, ...] = ()
     predicts: Target
     class_names: tuple[str, ...] = ()
+    empty_words: tuple[str, ...] | None = None
 
     @property
     def kinds(self) -> dict[str, Kind]:
         """What each column that was predicted held, where the names of the classes show it."""
-        is_named = not all(map(is_name_of_number, self.class_names))
-        if self.predicts is not Target.CLASSES or not is_named:
+        if self.predicts is not Target.CLASSES:
             return {}
-        return dict.fromkeys(self.targets, "category")
+        are_numbers = all(map(is_name_of_number, self.class_names))
+        return dict.fromkeys(self.targets, "class" if are_numbers else "category")

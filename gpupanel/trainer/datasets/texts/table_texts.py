@@ -2,25 +2,26 @@
 
 import io
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BufferedReader
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from gpupanel.domain.data import TableData, TextData
+from gpupanel.domain.data import TableData, Target, TextData
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.batches import parquet_batches, text_batches
+from gpupanel.trainer.datasets.tables.column_uses import found_targets, kind_of_target
+from gpupanel.trainer.datasets.tables.columns import Columns
 from gpupanel.trainer.datasets.tables.imported import (
     ColumnFacts,
     Kind,
     MisfitError,
     import_rows,
 )
-from gpupanel.trainer.datasets.tables.recipe import found_targets
 from gpupanel.trainer.datasets.tables.table_file import TableOverview, overview_of_table
 
 USUAL_TEXTS = (
@@ -41,17 +42,23 @@ class TableColumns:
         overview: Of the table.
         text: The column of the texts.
         targets: The columns that are predicted; empty: none are read.
+        predicts: What they are; ``None``: that is found.
     """
 
     overview: TableOverview
     text: str
     targets: tuple[str, ...]
+    predicts: Target | None = None
 
     @property
-    def kinds(self) -> tuple[tuple[str, Kind], ...]:
-        """What each column that is predicted holds."""
-        known = dict(self.overview.columns)
-        return tuple((name, known[name]) for name in self.targets)
+    def kinds(self) -> Columns:
+        """What each column that is predicted is read as."""
+        known, padded = dict(self.overview.imported_as), self.overview.padded
+        is_only = len(self.targets) == 1
+        return tuple(
+            (name, kind_of_target(known[name], padded.get(name), self.predicts, is_only=is_only))
+            for name in self.targets
+        )
 
 
 def overview_of_texts(
@@ -74,9 +81,14 @@ def overview_of_texts(
         decimal=data.decimal,
         encoding=data.encoding,
         header=data.header,
+        empty_words=data.empty_words,
+        target=data.target,
+        predicts=data.predicts,
     )
     try:
-        return overview_of_table(table, known_kinds)
+        found = overview_of_table(table, known_kinds)
+        # What a column held that was trained on it holds here, however it looks.
+        return replace(found, padded={}) if known_kinds else found
     except ProblemError as error:
         if field == "data.path":
             raise
@@ -94,6 +106,7 @@ def chosen_columns(
     *,
     known_text: str = "",
     needs_targets: bool,
+    predicts: Target | None = None,
 ) -> TableColumns:
     """The columns of the texts and of what is predicted: chosen, or found by their names.
 
@@ -103,6 +116,7 @@ def chosen_columns(
         targets: Those that are predicted, likewise.
         known_text: What the column of the texts that were trained on is called.
         needs_targets: Without it they may be missing.
+        predicts: What they are; ``None``: that is found.
 
     Raises:
         ProblemError: One is missing, or it is not clear which it is.
@@ -128,7 +142,7 @@ def chosen_columns(
             "Choose another column in data.target.",
             field="data.target",
         )
-    return TableColumns(overview, column, targets)
+    return TableColumns(overview, column, targets, predicts)
 
 
 def _found_text(overview: TableOverview, targets: tuple[str, ...]) -> str:
@@ -193,7 +207,7 @@ def read_rows(
     decimal = overview.form.decimal if overview.form else "."
     try:
         rows, facts = import_rows(
-            without_texts(), columns.kinds or [_NOTHING], decimal, kept, progress
+            without_texts(), columns.kinds or [_NOTHING], decimal, overview.empty, kept, progress
         )
     except MisfitError as misfit:
         raise problems.does_not_fit(

@@ -272,7 +272,12 @@ class _Reader:
         field = f"data.{_PATHS[name]}"
         overview = overview_of_texts(self.data, str(path), field, known_kinds)
         columns = chosen_columns(
-            overview, self.data.text, targets, known_text=known_text, needs_targets=needs_targets
+            overview,
+            self.data.text,
+            targets,
+            known_text=known_text,
+            needs_targets=needs_targets,
+            predicts=self.data.predicts,
         )
         try:
             with open_regular(path) as file:
@@ -290,7 +295,8 @@ class _Reader:
                     known = b"\n".join(each.model_dump_json().encode() for each in facts)
                     writer.close(found, known)
 
-                how = overview.form, overview.columns, columns.text, columns.targets
+                words = sorted(overview.empty.in_numbers), sorted(overview.empty.in_names)
+                how = overview.form, columns.kinds, columns.text, overview.columns, words
                 tokens = self._kept(path, [before], how, write)
         except OSError as error:
             raise unreadable(path, error, field, "texts") from error

@@ -92,7 +92,7 @@ CASES = {
     ),
     "table": (
         TableData(path=str(folder / "table.csv"), target="class", ignore=("name",)),
-        network((5,), 1, "sigmoid"),
+        network((6,), 1, "sigmoid"),
     ),
     "houses": (
         TableData(path=str(folder / "houses.csv"), target="price", predicts="values"),

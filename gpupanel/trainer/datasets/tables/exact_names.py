@@ -1,0 +1,99 @@
+"""Cells as names that keep every digit.
+
+A number of 32 bits has seven digits: of two codes or identifiers that differ in the eighth it
+makes one. What is compared and not calculated with is therefore a text.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gpupanel.domain.empty_words import EmptyWords
+from gpupanel.trainer.datasets.tables.values import is_text, numbers_of
+
+_WHOLE = {mark: re.compile(rf"([+-]?)([0-9]+)(?:[{mark}]0*)?") for mark in ".,"}
+_PADDED = re.compile(r"0[0-9]+")
+_DIGITS = re.compile(r"[0-9]+")
+
+
+def name_of_number(cell: object, decimal: str, empty: EmptyWords) -> str | None:
+    """A number as the name of a class: 7, 7.0 and 007 are "7", and no digit is lost.
+
+    Args:
+        cell: A text or number of Python's.
+        decimal: What stands before the decimals in texts.
+        empty: Words that mean nothing.
+
+    Raises:
+        ValueError: It is no number.
+    """
+    if isinstance(cell, str):
+        word = cell.strip()
+        if not word or word in empty.in_numbers:
+            return None
+        found = _WHOLE[decimal].fullmatch(word)
+        if found is None:
+            values = numbers_of(pa.array([cell], pa.string()), decimal)
+            if values is None:
+                raise ValueError(cell)
+            return _shown(float(values[0]))
+        digits = found[2].lstrip("0") or "0"
+        return f"-{digits}" if found[1] == "-" and digits != "0" else digits
+    if isinstance(cell, bool):
+        return str(int(cell))
+    if isinstance(cell, float):
+        return _shown(cell)
+    return name_of_number(str(cell), ".", empty)  # a whole number, or one of so many decimals
+
+
+def name_of_key(cell: object, empty: EmptyWords) -> str | None:
+    """What marks rows that belong together: as it is written, whole numbers without decimals."""
+    if isinstance(cell, float):
+        return _shown(cell)
+    if not isinstance(cell, str):
+        return str(cell)
+    name = name_of_text(cell.strip(), empty)
+    whole = None if name is None else _WHOLE["."].fullmatch(name)
+    return name if whole is None else whole[1].removeprefix("+") + whole[2]
+
+
+def name_of_text(cell: object, empty: EmptyWords) -> str | None:
+    """A category: a text in one form of Unicode, since two that look alike are alike."""
+    if not isinstance(cell, str):
+        return name_of_number(cell, ".", empty)
+    word = cell.strip()
+    if not word or word in empty.in_names:
+        return None
+    return unicodedata.normalize("NFC", cell)
+
+
+def padded_codes(cells: Iterable[str]) -> int | None:
+    """How many different ones there are of digits with zeros before them; ``None``: no such."""
+    words = {cell.strip() for cell in cells}
+    if not all(map(_DIGITS.fullmatch, words)) or not any(map(_PADDED.fullmatch, words)):
+        return None
+    return len(words)
+
+
+def without_words(cells: pa.Array, words: frozenset[str]) -> pa.Array:
+    """Texts with nothing in place of white space alone and of these words; others as they are."""
+    if isinstance(cells, pa.DictionaryArray):
+        # Decoded it may be larger than memory.
+        values = without_words(cells.dictionary, words)
+        return pa.DictionaryArray.from_arrays(cells.indices, values)
+    if not is_text(cells.type):
+        return cells
+    empty = pa.array(["", *words], pa.string())
+    if cells.type != pa.string():
+        cells = cells.cast(pa.string())
+    is_empty = pc.is_in(pc.utf8_trim_whitespace(cells), empty)
+    return pc.if_else(is_empty, pa.scalar(None, pa.string()), cells)
+
+
+def _shown(value: float) -> str | None:
+    if value != value or value in (float("inf"), float("-inf")):
+        return None
+    return str(int(value)) if value == int(value) else str(value)
