@@ -52,6 +52,17 @@ class HeaderLine(ChoiceEnum):
     )
 
 
+class Quoting(ChoiceEnum):
+    """What quotation marks are."""
+
+    DOUBLE = (
+        "double",
+        "Around cells",
+        "A cell may stand in quotation marks, and then hold delimiters and line breaks.",
+    )
+    NONE = "none", "Letters", "Quotation marks are letters of a cell; each line is a row."
+
+
 Delimiter = Literal[",", ";", "\t", "|"]
 DecimalMark = Literal[".", ","]
 Encoding = Literal[
@@ -128,6 +139,34 @@ def header_setting() -> Any:  # noqa: ANN401 - as pydantic's
         off="automatic",
         advanced=True,
     )
+
+
+def quoting_setting() -> Any:  # noqa: ANN401 - as pydantic's
+    """How a text file with a table is written."""
+    return setting(
+        "Quotation marks",
+        "What quotation marks in a text file are. Detected: letters where a cell in quotation "
+        "marks would hold lines that are rows; else they stand around cells.",
+        default=None,
+        off="automatic",
+        advanced=True,
+    )
+
+
+def skip_lines_setting() -> Any:  # noqa: ANN401 - as pydantic's
+    """How a text file with a table is written."""
+    return setting(
+        "Lines before the table",
+        "How many lines at the start of a text file come before the table: titles, comments. "
+        "Detected: those with at most half as many cells as the rows that follow.",
+        default=None,
+        unit="line",
+        off="automatic",
+        advanced=True,
+    )
+
+
+SkippedLines = Annotated[int, Field(ge=0, le=10_000)]
 
 
 class TableData(DataSource):
@@ -241,6 +280,8 @@ class TableData(DataSource):
     decimal: DecimalMark | None = decimal_setting()
     encoding: Encoding | None = encoding_setting()
     header: HeaderLine | None = header_setting()
+    quoting: Quoting | None = quoting_setting()
+    skip_lines: SkippedLines | None = skip_lines_setting()
 
     module: ClassVar[str] = "table"
     may_lack_labels: ClassVar[bool] = True

@@ -25,10 +25,14 @@ from gpupanel.domain.table_data import (
     Delimiter,
     Encoding,
     HeaderLine,
+    Quoting,
+    SkippedLines,
     decimal_setting,
     delimiter_setting,
     encoding_setting,
     header_setting,
+    quoting_setting,
+    skip_lines_setting,
 )
 
 MOST_VOCABULARY = 1_000_000
@@ -122,6 +126,8 @@ class TextData(DataSource):
     decimal: DecimalMark | None = decimal_setting()
     encoding: Encoding | None = encoding_setting()
     header: HeaderLine | None = header_setting()
+    quoting: Quoting | None = quoting_setting()
+    skip_lines: SkippedLines | None = skip_lines_setting()
 
     module: ClassVar[str] = "text"
     may_lack_labels: ClassVar[bool] = True

@@ -129,6 +129,21 @@ CHAPTER: Final = ProblemChapter(
             "They have an empty cell where none is allowed.",
             "Fill them in if they matter.",
         ),
+        "table_quote_stray": ProblemEntry(
+            "A quotation mark makes one cell of lines that look like rows.",
+            "It stands there by itself, and no cell was meant to begin or end with it.",
+            "Set `data.quoting` to none; or to double if the lines are the text of a cell.",
+        ),
+        "table_lines_skipped": ProblemEntry(
+            "Lines before the table are left out.",
+            "They have at most half as many cells as the rows: titles, comments.",
+            "Set `data.skip_lines` if it is otherwise.",
+        ),
+        "table_header_unsure": ProblemEntry(
+            "The first line is taken as a row.",
+            "No cell of it is a number, and it holds what other rows hold.",
+            "Set `data.header` if it names the columns.",
+        ),
         "table_words_kept": ProblemEntry(
             "A word such as None, NA, ? or - is taken as the name of a class or category.",
             "It may be one, or mean that the cell is empty.",

@@ -4,7 +4,7 @@ from string import Template
 from typing import Protocol
 
 from gpupanel.domain.empty_words import empty_words
-from gpupanel.domain.table_data import HeaderLine
+from gpupanel.domain.table_data import HeaderLine, Quoting
 from gpupanel.planning.script.sections import joined
 
 _IMPORTS = """
@@ -18,24 +18,31 @@ import pyarrow.compute as pc
 
 _TEXT = """
 import csv
+from itertools import islice
 
 import pyarrow.csv
+
+$encodings
 
 
 def $function(path):
     \"\"\"The cells of each column, as texts, by its name.\"\"\"
     with open(path, encoding=$first_encoding, newline="") as file:
-        header = next(row for row in csv.reader(file, delimiter=$delimiter) if row)
+        rows = csv.reader($lines, delimiter=$delimiter$quoting)
+        header = next(row for row in rows if row)$start
+        first = next((row for row in rows if row), [])
+    if len(first) == len(header) + 1:  # a cell of each row has no name
+        header = ["", *header] if first[-1].strip() else [*header, ""]
     places = [str(place) for place in range(len(header))]
     table = pyarrow.csv.read_csv(
         path,
         read_options=pyarrow.csv.ReadOptions(
             column_names=places,
-            skip_rows_after_names=$skipped,
+            $skipped,
             encoding=$encoding,
             block_size=2**20,
         ),
-        parse_options=pyarrow.csv.ParseOptions(delimiter=$delimiter, newlines_in_values=True),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=$delimiter, $cells),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=dict.fromkeys(places, pa.string()),
             null_values=[""],
@@ -43,6 +50,19 @@ def $function(path):
         ),
     )
     return named($names, table.columns)
+"""
+
+_ENCODINGS = """
+def encoding_of(path):
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return $other
+    return "utf-8-sig"
+
+
 """
 
 _PARQUET = """
@@ -190,6 +210,10 @@ class TableFormat(Protocol):
     @property
     def header(self) -> HeaderLine | None: ...  # noqa: D102
     @property
+    def quoting(self) -> Quoting | None: ...  # noqa: D102
+    @property
+    def skip_lines(self) -> int | None: ...  # noqa: D102
+    @property
     def empty_words(self) -> tuple[str, ...] | None: ...  # noqa: D102
 
 
@@ -212,14 +236,27 @@ def table_functions(form: TableFormat, *paths: str) -> str:
     if False not in kinds:
         return joined(_IMPORTS, parquet, "DECIMAL = '.'", empty, _NAMED)
     encoding = form.encoding or "utf-8"
+    with_mark = "utf-8-sig" if encoding == "utf-8" else encoding
+    # What wrote another table may have taken another encoding.
+    other = "cp1252" if encoding == "utf-8" else encoding
+    is_found_anew = other in ("cp1252", "iso8859-15") and len({*paths}) > 1
+    skipped, are_letters = form.skip_lines or 0, form.quoting is Quoting.NONE
     has_names = form.header is not HeaderLine.NONE
+    skip = f"skip_rows_after_names={int(has_names)}"
+    if skipped:
+        skip = "skip_rows=start" if has_names else f"skip_rows={skipped}"
     text = Template(_TEXT).substitute(
         function=names[0],
-        encoding=repr(encoding),
+        encodings=Template(_ENCODINGS).substitute(other=repr(other)) if is_found_anew else "",
+        encoding="encoding_of(path)" if is_found_anew else repr(encoding),
         # The mark at the start of a file is no part of the first name.
-        first_encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding),
+        first_encoding="encoding_of(path)" if is_found_anew else repr(with_mark),
+        lines=f"islice(file, {skipped}, None)" if skipped else "file",
+        quoting=", quoting=csv.QUOTE_NONE" if are_letters else "",
+        start=f"\n        start = {skipped} + rows.line_num" if skipped and has_names else "",
+        cells="quote_char=False" if are_letters else "newlines_in_values=True",
         delimiter=repr(form.delimiter or ","),
-        skipped=int(has_names),
+        skipped=skip,
         names="header" if has_names else '[""] * len(header)',
     )
     either = _EITHER if len(kinds) > 1 else ""

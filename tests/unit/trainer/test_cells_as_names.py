@@ -9,7 +9,9 @@ import pyarrow.parquet
 import pytest
 
 from gpupanel.domain.data import DataSettings, TableData, TextData
+from gpupanel.domain.preview import DataPreview, with_found
 from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.source import Reading, source_of
@@ -28,9 +30,9 @@ def noted(found: DataSet, code: str) -> Problem:
 def by_script(data: TableData | TextData) -> dict[str, Any]:
     """What the exported script reads; a preview fills in what was found."""
     found = source_of(data).find(data, Reading(print)).found
-    kept = {key: value for key, value in found.items() if getattr(data, key) is None}
+    profile = Profile(data=data)
+    chosen = with_found(profile, DataPreview(found=found)).data
     names: dict[str, Any] = {"np": np, "SEED": 1}
-    chosen = type(data).model_validate({**data.model_dump(), **kept})
     # Numbers of words are made by TensorFlow, which has no part here.
     is_text = isinstance(chosen, TextData)
     text = script_of(chosen).read(chosen, needs_labels=True) if is_text else data_section(chosen)

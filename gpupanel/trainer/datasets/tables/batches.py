@@ -5,11 +5,12 @@ A column is a column of texts here, however numbers stand in it: what it holds i
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
@@ -22,12 +23,18 @@ _BLOCK_BYTES = 2**20
 """What is read at once; no line may be longer."""
 _BATCH_ROWS = 32_768
 _BUFFER_BYTES = 2**20
+_FEW_DIFFERENT = 100
 _BLOCK_WORDS = "straddling object"
 _WIDTH_WORDS = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
 def text_batches(
-    path: Path, file: BinaryIO, form: TextForm, column_count: int
+    path: Path,
+    file: BinaryIO,
+    form: TextForm,
+    column_count: int,
+    *,
+    may_hold_rows: bool = False,
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a text file; columns are called by their numbers from 0.
 
@@ -36,9 +43,10 @@ def text_batches(
         file: At its start.
         form: How it is written.
         column_count: How many cells each row has.
+        may_hold_rows: A cell in quotation marks may hold lines that look like rows.
 
     Raises:
-        ProblemError: A line is cut short, too long, or of another encoding.
+        ProblemError: A line is cut short, too long, of another encoding, or part of a cell.
         OSError: It cannot be read.
     """
     names = [str(place) for place in range(column_count)]
@@ -51,11 +59,14 @@ def text_batches(
                 use_threads=False,
                 block_size=_BLOCK_BYTES,
                 column_names=names,
+                skip_rows=form.skipped,
                 skip_rows_after_names=int(form.has_names),
                 encoding=form.encoding,
             ),
             parse_options=pyarrow.csv.ParseOptions(
-                delimiter=form.delimiter, newlines_in_values=True
+                delimiter=form.delimiter,
+                quote_char='"' if form.has_quotes else False,
+                newlines_in_values=form.has_quotes,
             ),
             convert_options=pyarrow.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
@@ -65,6 +76,8 @@ def text_batches(
             ),
         )
         for batch in reader:
+            if form.has_quotes and not may_hold_rows:
+                _check_cells(path, batch, row, form.delimiter)
             row += batch.num_rows
             yield batch
     except (pa.ArrowException, ValueError) as error:
@@ -102,6 +115,28 @@ def _check_closed(path: Path, batch: pa.RecordBatch, row: int) -> None:
                 f"{cell.count(chr(10)):,} lines that follow.",
                 "Close it, or remove it.",
             )
+
+
+def _check_cells(path: Path, batch: pa.RecordBatch, row: int, delimiter: str) -> None:
+    """Refuse a cell that holds lines of which each is a row, by its width and what it holds."""
+    width = len(batch.columns)
+    for column in batch.columns:
+        for place in pc.indices_nonzero(pc.match_substring(column, "\n")).to_pylist():
+            inner = column[place].as_py().splitlines()[1:-1]
+            rows = [line.split(delimiter) for line in inner if line]
+            if not rows or any(len(each) != width for each in rows):
+                continue
+            by_column = zip(batch.columns, zip(*rows, strict=True), strict=True)
+            fits = [_fits(each, cells) for each, cells in by_column]
+            is_sure = True in fits or delimiter == "\t" or width > 2
+            if is_sure and False not in fits:
+                raise problems.quote_stray(path, row + place + 1, len(rows))
+
+
+def _fits(column: pa.Array, cells: Sequence[str]) -> bool | None:
+    """Whether these are cells of a column of few values; ``None``: it may hold anything."""
+    held = pc.unique(column).to_pylist()
+    return None if len(held) > _FEW_DIFFERENT else {*held, ""}.issuperset(cells)
 
 
 def open_parquet(path: Path, file: BinaryIO) -> pyarrow.parquet.ParquetFile:

@@ -60,8 +60,10 @@ def further_sets(
         if not chosen:
             continue
         path = Path(chosen)
-        # Written as the table is whose rows are trained on: few lines may seem anything.
-        form = overview.form.settings if overview.form else {}
+        # Written as the table is whose rows are trained on: few lines may seem anything. But what
+        # wrote it may have taken another encoding, and put other lines before it.
+        written = overview.form.settings if overview.form else {}
+        form = {key: written[key] for key in ("delimiter", "decimal", "header") if key in written}
         other = TableData.model_validate({**data.model_dump(), **form, "path": chosen})
         try:
             table = opened(other, reading, recipe)

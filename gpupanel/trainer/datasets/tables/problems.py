@@ -1,5 +1,6 @@
 """What can be wrong with a table, as problems with stable codes."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
@@ -65,9 +66,60 @@ def ragged(path: Path, row: int, expected: int, actual: int) -> ProblemError:
     )
 
 
+def quote_stray(path: Path, row: int, lines: int) -> ProblemError:
+    """A quotation mark that makes one cell of lines that are rows."""
+    return ProblemError(
+        Problem(
+            code="table_quote_stray",
+            field="data.quoting",
+            message=f"A quotation mark in row {row:,} of {path} makes one cell of {lines:,} lines "
+            "that have as many cells as a row.",
+            hint="Take quotation marks as letters if it stands there by itself; or keep the lines "
+            "in one cell if they are its text.",
+            fix=Fix.of("Take quotation marks as letters", "data.quoting", "none"),
+            alternatives=(Fix.of("Keep such lines in one cell", "data.quoting", "double"),),
+        )
+    )
+
+
+def lines_skipped(lines: Sequence[str]) -> Problem:
+    """What stands before a table, and is no part of it."""
+    count = len(lines)
+    what = "line is" if count == 1 else f"{count:,} lines are"
+    return Problem(
+        code="table_lines_skipped",
+        severity=Severity.HINT,
+        field="data.skip_lines",
+        message=f"The first {what} before the table, and left out: {shortened(lines[0].strip())}.",
+        hint="Say otherwise in data.skip_lines if it is one.",
+        fix=Fix.of(f"Always leave {count:,} out", "data.skip_lines", count),
+        alternatives=(Fix.of("Begin with the first line", "data.skip_lines", 0),),
+    )
+
+
+def header_unsure(first: Sequence[str]) -> Problem:
+    """A first line of which nothing shows whether it names the columns."""
+    shown = ", ".join(f'"{shortened(cell)}"' for cell in first[:5])
+    return Problem(
+        code="table_header_unsure",
+        severity=Severity.WARNING,
+        field="data.header",
+        message=f"The first line ({shown}) is taken as a row: it holds what other rows hold in the "
+        "same column.",
+        hint="Say in data.header whether it names the columns.",
+        fix=Fix.of("Take it as a row", "data.header", "none"),
+        alternatives=(Fix.of("Take it as names", "data.header", "first_line"),),
+    )
+
+
+def shortened(text: str) -> str:
+    """As much of a text as a sentence takes."""
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def does_not_fit(path: Path, row: int, column: str, text: str, kind: str) -> ProblemError:
     """A cell that is not what its column was seen to hold."""
-    shown = text if len(text) <= 60 else f"{text[:57]}..."
+    shown = shortened(text)
     return ProblemError(
         Problem(
             code="table_cell_misfit",

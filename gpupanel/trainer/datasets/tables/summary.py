@@ -82,6 +82,7 @@ def _unknown_categories(
 def _hints(
     data: TableData, table: ImportedTable, targets: ColumnNames, kept: int | None
 ) -> Iterator[Problem]:
+    yield from table.overview.notes
     if kept is not None:
         yield _hint(
             "table_rows_left_out",

@@ -21,6 +21,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from gpupanel.domain.empty_words import EmptyWords, empty_words
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.table_data import TableData
 from gpupanel.domain.value import Value
 from gpupanel.files.cache_folder import cache_folder, remove_unused
@@ -68,6 +69,8 @@ class TableOverview:
         padded: Of columns of digits with zeros before them: how many different ones are seen.
         left_out: Names of columns that are not read: they are nested, or bytes.
         places: Of the columns, in a Parquet file.
+        may_hold_rows: A person said that quotation marks stand around cells, whatever these hold.
+        notes: What is odd about how it is written.
     """
 
     path: Path
@@ -78,6 +81,8 @@ class TableOverview:
     padded: Mapping[str, int]
     left_out: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
+    may_hold_rows: bool = False
+    notes: tuple[Problem, ...] = ()
 
 
 class _Import(Value):
@@ -168,7 +173,12 @@ def overview_of_table(data: TableData, known: Mapping[str, Kind] | None = None) 
         ) from error
     empty = empty_words(data.empty_words)
     columns, padded = columns_of_text(sample, empty), padded_columns(sample, empty)
-    return _overview(data, sample.form, columns, padded, known or {})
+    notes = [problems.lines_skipped(sample.skipped)] if sample.skipped else []
+    if data.skip_lines is not None:
+        notes = []
+    if sample.first_row:
+        notes.append(problems.header_unsure(sample.first_row))
+    return _overview(data, sample.form, columns, padded, known or {}, notes=tuple(notes))
 
 
 def _overview(
@@ -179,6 +189,7 @@ def _overview(
     known: Mapping[str, Kind],
     left_out: tuple[str, ...] = (),
     places: tuple[int, ...] = (),
+    notes: tuple[Problem, ...] = (),
 ) -> TableOverview:
     path = Path(data.path)
     columns = with_target(with_chosen(path, seen, data, known), padded, data, known)
@@ -191,6 +202,8 @@ def _overview(
         padded,
         left_out,
         places,
+        data.quoting is not None,
+        notes,
     )
 
 
@@ -301,14 +314,27 @@ class _Importing:
     def _batches(self) -> Iterator[pa.RecordBatch]:
         overview = self.overview
         if overview.form is not None:
-            return text_batches(overview.path, self.source, overview.form, len(overview.columns))
+            return text_batches(
+                overview.path,
+                self.source,
+                overview.form,
+                len(overview.columns),
+                may_hold_rows=overview.may_hold_rows,
+            )
         return parquet_batches(overview.path, self.source, overview.places)
 
 
 def _key(overview: TableOverview, status: os.stat_result) -> str:
     empty = overview.empty
     words = sorted(empty.in_numbers), sorted(empty.in_names), sorted(empty.unsure)
-    what = (_VERSION, _marks(status), overview.form, overview.imported_as, words)
+    what = (
+        _VERSION,
+        _marks(status),
+        overview.form,
+        overview.imported_as,
+        words,
+        overview.may_hold_rows,
+    )
     return hashlib.sha256(repr(what).encode(errors="backslashreplace")).hexdigest()[:32]
 
 

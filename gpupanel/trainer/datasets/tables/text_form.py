@@ -4,30 +4,32 @@ pyarrow's own reader asks nobody: it takes a comma for granted, text in Windows-
 the first block for what all others are like.
 """
 
-import codecs
 import csv
 import io
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from gpupanel.domain.table_data import MOST_COLUMNS, HeaderLine, TableData
+from gpupanel.domain.table_data import MOST_COLUMNS, HeaderLine, Quoting, TableData
 from gpupanel.trainer.datasets.tables import problems
+from gpupanel.trainer.datasets.tables.text_layout import (
+    TextLayout,
+    found_encoding,
+    found_layout,
+    rows_of,
+    text_after,
+)
 
 FIRST_BYTES = 2**20
 """Names and first rows stand in so many bytes."""
 _PIECE_BYTES = 128 * 2**10
 _PIECES = 6
-_DELIMITERS = (",", ";", "\t", "|")
-_DELIMITED_ROWS = 200
 _SAMPLED_ROWS = 1000
 """Of each place."""
-_UNDEFINED_IN_CP1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
 _WITH_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
@@ -40,21 +42,29 @@ class TextForm:
 
     Attributes:
         has_names: The first line names the columns.
+        has_quotes: A cell may stand in quotation marks; else these are letters.
+        skipped: So many lines stand before the table.
     """
 
     delimiter: str
     decimal: str
     encoding: str
     has_names: bool
+    has_quotes: bool = True
+    skipped: int = 0
 
     @property
     def settings(self) -> dict[str, str]:
-        """The same as a profile says it."""
+        """The same as a profile says it; what is as usual and rarely chosen is left out."""
+        unusual = {} if self.has_quotes else {"quoting": "none"}
+        if self.skipped:
+            unusual["skip_lines"] = str(self.skipped)
         return {
             "delimiter": self.delimiter,
             "decimal": self.decimal,
             "encoding": self.encoding,
             "header": "first_line" if self.has_names else "none",
+            **unusual,
         }
 
 
@@ -65,11 +75,15 @@ class TextSample:
     Attributes:
         names: Of the columns, each another one.
         rows: Some, from several places; each has a cell for each column.
+        skipped: The lines before the table.
+        first_row: The cells of the first line where it was taken as a row by what it holds.
     """
 
     form: TextForm
     names: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    skipped: tuple[str, ...] = ()
+    first_row: tuple[str, ...] = ()
 
 
 def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
@@ -87,20 +101,29 @@ def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
     pieces = _pieces(file)
     if not pieces[0].strip():
         raise problems.empty(path)
-    encoding = data.encoding or _found_encoding(path, pieces)
+    encoding = data.encoding or found_encoding(pieces)
+    if encoding is None:
+        raise problems.no_text(path)
     is_whole = len(pieces) == 1
     texts = [_decoded(piece, encoding) for piece in pieces]
     if not is_whole and not re.search(r"[\r\n]", texts[0]):
         raise problems.line_too_long(path, FIRST_BYTES)
-    delimiter = data.delimiter or _found_delimiter(texts[0])
-    rows = _rows(texts[0], delimiter, is_whole=is_whole)
+    layout = found_layout(
+        texts[0],
+        is_whole=is_whole,
+        delimiter=data.delimiter,
+        has_quotes=None if data.quoting is None else data.quoting is Quoting.DOUBLE,
+        skipped=data.skip_lines,
+    )
+    rows = _rows(text_after(texts[0], layout.skipped), layout, is_whole=is_whole)
     if not rows:
         raise problems.empty(path) if is_whole else problems.line_too_long(path, FIRST_BYTES)
-    first, width = rows[0], len(rows[0])
+    first = rows[0]
+    width = len(layout.names(first))
     if width > MOST_COLUMNS:
         raise problems.too_many_columns(path, width, MOST_COLUMNS)
     for text in texts[1:]:
-        rows += _rows(text.partition("\n")[2], delimiter, is_whole=False)
+        rows += _rows(text.partition("\n")[2], layout, is_whole=False)
     full = [row for row in rows[1:] if len(row) == width]
     decimal = data.decimal or _found_decimal(cell for row in (first, *full) for cell in row)
     has_names = (
@@ -108,10 +131,13 @@ def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
         if data.header is None
         else (data.header is HeaderLine.FIRST)
     )
+    are_numbers = any(is_number(cell, decimal) for cell in first)
     return TextSample(
-        TextForm(delimiter, decimal, encoding, has_names),
-        column_names(first if has_names else [""] * width),
+        TextForm(layout.delimiter, decimal, encoding, has_names, layout.has_quotes, layout.skipped),
+        column_names(layout.names(first) if has_names else [""] * width),
         tuple(map(tuple, full if has_names else [first, *full])),
+        tuple(islice(io.StringIO(texts[0]), layout.skipped)),
+        tuple(first) if data.header is None and not has_names and not are_numbers else (),
     )
 
 
@@ -142,65 +168,18 @@ def _pieces(file: BinaryIO) -> list[bytes]:
     return pieces
 
 
-def _found_encoding(path: Path, pieces: Iterable[bytes]) -> str:
-    first, *_ = pieces = list(pieces)
-    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    if any(b"\0" in piece for piece in pieces):
-        odd, even = first[1:2000:2], first[0:2000:2]
-        if odd.count(0) > 0.9 * len(odd) and not even.count(0):
-            return "utf-16"  # without its mark, little end first
-        raise problems.no_text(path)
-    if all(_is_utf8(piece, is_first=piece is first) for piece in pieces):
-        return "utf-8"
-    undefined = any(_UNDEFINED_IN_CP1252 & set(piece) for piece in pieces)
-    return "iso8859-15" if undefined else "cp1252"
-
-
-def _is_utf8(piece: bytes, *, is_first: bool) -> bool:
-    if not is_first:
-        # It may begin in the middle of a letter, whose other bytes begin with the bits 10.
-        begin = next((at for at, byte in enumerate(piece[:4]) if byte & 0xC0 != 0x80), 4)
-        piece = piece[begin:]
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(piece)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _decoded(piece: bytes, encoding: str) -> str:
     return piece.decode(encoding, errors="replace").removeprefix("\ufeff")
 
 
-def _found_delimiter(text: str) -> str:
-    """The one that cuts most rows into as many cells as each other."""
-    best, found = (0.0, 0), ","
-    for delimiter in _DELIMITERS:
-        rows = _rows(text, delimiter, is_whole=False, most=_DELIMITED_ROWS)
-        widths = [len(row) for row in rows]
-        if not widths:
-            continue
-        width, count = Counter(widths).most_common(1)[0]
-        score = (round(count / len(widths), 2), width)
-        if width > 1 and score > best:
-            best, found = score, delimiter
-    return found
-
-
-def _rows(
-    text: str, delimiter: str, *, is_whole: bool, most: int = _SAMPLED_ROWS
-) -> list[list[str]]:
+def _rows(text: str, layout: TextLayout, *, is_whole: bool) -> list[list[str]]:
     """The first rows of a text; the last one of a piece may be cut short, and is left out."""
-    before = csv.field_size_limit(FIRST_BYTES)
     try:
-        lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        rows = list(islice((row for row in lines if row), most))
+        lines = rows_of(text, layout.delimiter, has_quotes=layout.has_quotes)
+        rows = list(islice(lines, _SAMPLED_ROWS))
     except csv.Error:
         return []  # the reader of the whole file says where
-    finally:
-        csv.field_size_limit(before)
-    return rows if is_whole or len(rows) in (0, 1, most) else rows[:-1]
+    return rows if is_whole or len(rows) in (0, 1, _SAMPLED_ROWS) else rows[:-1]
 
 
 def _found_decimal(cells: Iterable[str]) -> str:
@@ -216,8 +195,17 @@ def _found_decimal(cells: Iterable[str]) -> str:
 def _has_names(first: Sequence[str], rows: Sequence[Sequence[str]], decimal: str) -> bool:
     if any(is_number(cell, decimal) for cell in first):
         return False
-    # Without a number anywhere, names and rows are alike: most tables have names.
+    # Without a number anywhere, names and rows are alike: most tables have names. But a cell that
+    # occurs again and again below is none.
+    if len(first) > 1 and any(map(_is_repeated, first, zip(*rows, strict=True))):
+        return False
     return any(cell.strip() for cell in first) or not rows
+
+
+def _is_repeated(cell: str, others: Sequence[str]) -> bool:
+    """Whether a cell is one of few that a column holds over and over."""
+    few = len(set(others)) <= len(others) / 3
+    return bool(cell.strip()) and few and cell in others
 
 
 def is_number(cell: str, decimal: str) -> bool:

@@ -81,6 +81,8 @@ def overview_of_texts(
         decimal=data.decimal,
         encoding=data.encoding,
         header=data.header,
+        quoting=data.quoting,
+        skip_lines=data.skip_lines,
         empty_words=data.empty_words,
         target=data.target,
         predicts=data.predicts,
@@ -229,5 +231,11 @@ def _texts(cells: pa.Array) -> Iterator[bytes]:
 
 def _batches(overview: TableOverview, file: BufferedReader) -> Iterator[pa.RecordBatch]:
     if overview.form is not None:
-        return text_batches(overview.path, file, overview.form, len(overview.columns))
+        return text_batches(
+            overview.path,
+            file,
+            overview.form,
+            len(overview.columns),
+            may_hold_rows=overview.may_hold_rows,
+        )
     return parquet_batches(overview.path, file, overview.places, _ROWS)

@@ -296,14 +296,21 @@ class _Reader:
                     writer.close(found, known)
 
                 words = sorted(overview.empty.in_numbers), sorted(overview.empty.in_names)
-                how = overview.form, columns.kinds, columns.text, overview.columns, words
+                how = (
+                    overview.form,
+                    columns.kinds,
+                    columns.text,
+                    overview.columns,
+                    words,
+                    self.data.quoting,
+                )
                 tokens = self._kept(path, [before], how, write)
         except OSError as error:
             raise unreadable(path, error, field, "texts") from error
         lines = tokens.known.split(b"\n") if tokens.known else []
         facts = tuple(ColumnFacts.model_validate_json(line) for line in lines)
         files = path.parent, (path,)
-        return TextSet(name, path, tokens, None, columns.text, facts, files)
+        return TextSet(name, path, tokens, None, columns.text, facts, files, overview.notes)
 
     def _folder(self, name: str, path: Path) -> TextSet:
         field = f"data.{_PATHS[name]}"

@@ -180,7 +180,7 @@ def test_that_the_file_beside_a_model_says_what_it_takes_and_gives(folder: Path)
     assert table["format"] == "tflite"
     assert {"gpupanel", "tensorflow", "keras"} == set(table["written_by"])
     assert [each["name"] for each in table["input"]["columns"]] == ["size", "town", "built"]
-    assert table["input"]["columns"][1]["categories"] == ["Bonn", "Köln", "a, b"]
+    assert table["input"]["columns"][1]["categories"] == ["Bonn", "Köln", "NA", "a, b"]
     assert (table["output"]["kind"], table["output"]["numbers"]) == ("classes", "probabilities")
     houses = json.loads((folder / "houses keras" / "m.keras.json").read_text())
     assert houses["input"]["csv"]["decimal"] == ","
