@@ -14,14 +14,17 @@ import numpy.typing as npt
 from pydantic import ValidationError
 
 from gpupanel import __version__
-from gpupanel.domain.data import DataSettings, Scaling, Target
+from gpupanel.domain.data import DataSettings, Scaling, TableData, Target, TextData
 from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.table_data import HeaderLine, Quoting
 from gpupanel.domain.value import Value
 from gpupanel.files.whole_files import write_whole
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.source import Reading, no_download, source_of
+from gpupanel.trainer.datasets.tables import text_layout
+from gpupanel.trainer.datasets.tables.empty_cells import known_words
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, TableRecipe
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.inference.meaning import Activation, Meaning, read_outputs
@@ -29,21 +32,27 @@ from gpupanel.trainer.inference.replicas import OutputLayer
 from gpupanel.trainer.models.model_file import recipe_in
 
 _SCRIPT = Path(__file__).with_name("predict.py")
+_TEXT_LAYOUT = Path(text_layout.__file__)
 _LOGITS = (Meaning.LOGITS, Meaning.LABEL_LOGITS, Meaning.BINARY_LOGIT)
 _COLOURS = {1: "Grey", 3: "RGB"}
 
 
 class CsvForm(Value):
-    """How the text files were written that the model was trained on.
+    """How text files are written, as a person said it; what nobody said is found in each file.
 
     Attributes:
+        decimal: That of the file which the model was trained on.
         has_names: The first line names the columns.
+        has_quotes: A cell may stand in quotation marks.
+        skipped: Lines before the table.
     """
 
-    delimiter: str = ","
     decimal: str = "."
-    encoding: str = "utf-8"
-    has_names: bool = True
+    delimiter: str | None = None
+    encoding: str | None = None
+    has_names: bool | None = None
+    has_quotes: bool | None = None
+    skipped: int | None = None
 
 
 class ImageInput(Value):
@@ -74,6 +83,7 @@ class ModelInput(Value):
         image: Of images.
         columns: Of rows: in the order of their numbers.
         empty: Of rows: words that mean that a cell of numbers holds nothing.
+        empty_names: Likewise a cell of categories.
         words: Of texts: the first has the number 2; 0 fills up, 1 is any other word.
         length: Of texts: how many words count.
         column: Of texts: that of a table which holds them; empty: they were files.
@@ -87,6 +97,7 @@ class ModelInput(Value):
     image: ImageInput | None = None
     columns: tuple[FeatureColumn, ...] = ()
     empty: tuple[str, ...] = ()
+    empty_names: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     length: int = 0
     column: str = ""
@@ -176,7 +187,9 @@ def write_beside(request: ModelExportRequest, description: ModelDescription) -> 
     document["input"] = {key: said for key, said in document["input"].items() if said}
     # As ASCII: a name of a stranger's that would act on a terminal does not when it is printed.
     write_whole(folder / name, f"{json.dumps(document, indent=1)}\n")
-    write_whole(folder / _SCRIPT.name, _SCRIPT.read_bytes())
+    reads_tables = description.input.kind in ("row", "words")
+    for script in (_SCRIPT, _TEXT_LAYOUT) if reads_tables else (_SCRIPT,):
+        write_whole(folder / script.name, script.read_bytes())
 
 
 def _recipe(text: str) -> TableRecipe | TextRecipe | None:
@@ -205,6 +218,9 @@ def _input(
             "name, 1 where the cell is that name, else 0. Standardising is inside the model.",
             columns=recipe.features,
             empty=tuple(sorted(empty_words(recipe.empty_words).in_numbers)),
+            empty_names=known_words(
+                recipe.empty_words, (), [each.categories for each in recipe.features]
+            ),
             csv=_csv_form(settings, recipe),
         )
     if isinstance(recipe, TextRecipe):
@@ -255,20 +271,21 @@ def _image(
 
 
 def _csv_form(settings: DataSettings | None, recipe: TableRecipe | TextRecipe) -> CsvForm:
-    """How the data is written, where it is here."""
-    if settings is None:
+    """How a person says that text files are written; the decimals of the data, where it is here."""
+    if not isinstance(settings, TableData | TextData):
         return CsvForm()
     reading = Reading(no_download, recipe=recipe.model_dump_json(), is_preview=True)
     try:
         found = source_of(settings).find(settings, reading).found
     except (OSError, ProblemError):
         found = {}
-    usual = CsvForm()
     return CsvForm(
-        delimiter=str(found.get("delimiter", usual.delimiter)),
-        decimal=str(found.get("decimal", usual.decimal)),
-        encoding=str(found.get("encoding", usual.encoding)),
-        has_names=found.get("header", "first_line") == "first_line",
+        decimal=str(found.get("decimal", settings.decimal or ".")),
+        delimiter=settings.delimiter,
+        encoding=settings.encoding,
+        has_names=None if settings.header is None else settings.header is HeaderLine.FIRST,
+        has_quotes=None if settings.quoting is None else settings.quoting is Quoting.DOUBLE,
+        skipped=settings.skip_lines,
     )
 
 

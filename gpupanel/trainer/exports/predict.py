@@ -5,19 +5,26 @@
     python predict.py review.txt          texts; or --text "the words of one"
     python predict.py examples.npy        arrays, one example or many
 
-Beside it stand the model and a JSON file that says what the model takes and gives. It needs
-Python 3.10, NumPy, Pillow for images, and TensorFlow; of a .tflite file ai-edge-litert is enough.
+Beside it stand the model, a JSON file that says what the model takes and gives and, where that is
+rows or texts, text_layout.py, which finds out how a file is written. It needs Python 3.10, NumPy,
+Pillow for images, and TensorFlow; of a .tflite file ai-edge-litert is enough.
 """
 
 import argparse
+import codecs
 import csv
+import importlib.util
 import json
 import re
 import string
+import sys
 import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
+from itertools import islice
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,6 +32,12 @@ import numpy as np
 FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
 TABLES = (".csv", ".tsv")
 LONGEST_TEXT = 2**20  # bytes: what follows is not read
+NUMBER = re.compile(
+    r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf(inity)?|nan)",
+    re.IGNORECASE | re.ASCII,
+)
+UNKNOWN: defaultdict[str, Counter[str]] = defaultdict(Counter)
+"""Categories that training did not know, by their columns, and in how many rows."""
 
 NEEDED_OF_KIND: dict[str, dict[str, type]] = {
     "image": {"image": dict},
@@ -63,6 +76,8 @@ def main() -> None:
             print(f"{visible(name)}: {sentence(named, gives)}", flush=True)
     if arguments.json:
         print(json.dumps(results))
+    for words in unknown_categories():
+        print(visible(words), file=sys.stderr)
 
 
 def model_beside() -> Path:
@@ -176,9 +191,7 @@ def examples(
                 for name, cells in rows(path, [takes["column"]], takes):
                     yield name, features_of_text(cells[takes["column"]], numbers, takes["length"])
             elif kind == "words" and suffix not in TABLES:
-                with path.open("rb") as file:
-                    content = file.read(LONGEST_TEXT)
-                words = content.decode(encoding_of(takes), errors="ignore")
+                words = text_in(path, takes["csv"].get("encoding") or "utf-8")
                 yield path.name, features_of_text(words, numbers, takes["length"])
             else:
                 raise problem(f"The model cannot take {path}. It takes this: {takes['means']}")
@@ -257,22 +270,82 @@ def rows(
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Each row as cells by the names of their columns."""
     form = takes["csv"]
-    with path.open(encoding=encoding_of(takes), newline="") as file:
-        lines = (line for line in csv.reader(file, delimiter=form["delimiter"]) if line)
+    layouts = text_layout()
+    with path.open("rb") as binary:
+        pieces = layouts.pieces_of(binary)
+    encoding = form.get("encoding") or layouts.found_encoding(pieces)
+    if encoding is None:
+        raise problem(f"{path} holds bytes of value 0, which no text has.")
+    layout = layouts.found_layout(
+        pieces[0].decode(encoding, errors="replace").removeprefix("\ufeff"),
+        is_whole=len(pieces) == 1,
+        delimiter=form.get("delimiter"),
+        has_quotes=form.get("has_quotes"),
+        skipped=form.get("skipped"),
+    )
+    csv.field_size_limit(LONGEST_TEXT)
+    quoting: Any = csv.QUOTE_MINIMAL if layout.has_quotes else csv.QUOTE_NONE
+    with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
+        lines = islice(file, layout.skipped, None)
+        found = csv.reader(lines, delimiter=layout.delimiter, quoting=quoting)
         names: list[str] = []
-        for number, cells in enumerate(lines, 0 if form["has_names"] else 1):
+        number = 0
+        for cells in (line for line in found if line):
             if not names:
-                names = column_names(cells if form["has_names"] else [""] * len(cells))
+                named = form.get("has_names")
+                names, is_first_line = names_in(layout, cells, wanted, has_names=named)
                 missing = [each for each in wanted if each not in names]
                 if missing:
-                    columns, cut = ", ".join(missing), form["delimiter"]
+                    columns, cut = ", ".join(missing), layout.delimiter
                     raise problem(f'{path} lacks columns: {columns}. Its cells end at "{cut}".')
-            if number == 0:
-                continue
+                if is_first_line:
+                    continue
+            number += 1
             if len(cells) != len(names):
-                found = f"{len(cells)} cells, not {len(names)}"
-                raise problem(f"Row {number} of {path} has {found}.")
+                counts = f"{len(cells)} cells, not {len(names)}"
+                raise problem(f"Row {number} of {path} has {counts}.")
             yield f"{path.name} row {number}", dict(zip(names, cells, strict=True))
+
+
+def names_in(
+    layout: Any,  # noqa: ANN401 - of the module beside this one
+    first: list[str],
+    wanted: list[str],
+    *,
+    has_names: bool | None,
+) -> tuple[list[str], bool]:
+    """The names of the columns, and whether the first line holds them: where it has those wanted.
+
+    Columns that no line names are called by their numbers.
+    """
+    named, numbered = column_names(layout.names(first)), column_names([""] * len(first))
+    if has_names is None:
+        has_names = set(wanted) <= set(named) or not set(wanted) <= set(numbered)
+    return (named if has_names else numbered), has_names
+
+
+def text_layout() -> ModuleType:
+    """What finds out how a text file is written; it stands beside this script."""
+    path = Path(__file__).with_name("text_layout.py")
+    spec = importlib.util.spec_from_file_location("text_layout", path)
+    if spec is None or spec.loader is None or not path.exists():
+        raise problem(f"{path} is missing: copy it from where the model was exported to.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["text_layout"] = module  # its dataclasses look there for their types
+    spec.loader.exec_module(module)
+    return module
+
+
+def unknown_categories() -> Iterator[str]:
+    """What training did not know, a sentence for each column."""
+    for column, cells in UNKNOWN.items():
+        shown = ", ".join(f'"{cell}"' for cell in list(cells)[:5])
+        more = ", ..." if len(cells) > 5 else ""
+        count = cells.total()
+        yield (
+            f'Column "{column}" holds {shown}{more} in {count} {"row" if count == 1 else "rows"}, '
+            "which training did not know: there it is none of the categories."
+        )
 
 
 def column_names(names: list[str]) -> list[str]:
@@ -293,10 +366,12 @@ def features_of_row(cells: dict[str, str], takes: dict[str, Any], row: str) -> n
     for column in takes["columns"]:
         cell = cells[column["name"]]
         if column["kind"] == "category":
+            is_empty = cell.strip() in ("", *takes.get("empty_names", ()))
             cell = unicodedata.normalize("NFC", cell)
-            found += [
-                float(cell == unicodedata.normalize("NFC", name)) for name in column["categories"]
-            ]
+            names = [unicodedata.normalize("NFC", name) for name in column["categories"]]
+            found += [float(cell == name) for name in names]
+            if not is_empty and cell not in names:
+                UNKNOWN[column["name"]][cell] += 1
             continue
         value = column["mean"]
         if cell.strip() not in ("", *takes["empty"]):
@@ -319,13 +394,15 @@ def number_in(cell: str, decimal: str) -> float:
         if "." in cell:
             raise ValueError(cell)
         cell = cell.replace(",", ".")
-    if "_" in cell:
+    if not NUMBER.fullmatch(cell.strip()):  # Python reads 1_000 and the digits of all scripts
         raise ValueError(cell)
     return float(cell)
 
 
 def days_since_1970(cell: str) -> float:
     """Of a date such as 2026-01-31 or 31.01.2026, with or without a time."""
+    if not cell.isascii():
+        raise ValueError(cell)
     text = re.sub(r"^\s*(\d{1,2})\.(\d{1,2})\.(\d{4})", r"\3-\2-\1", cell).strip()
     text = re.sub(r"-(\d)(?=\D|$)", r"-0\1", text).replace("Z", "+00:00")
     moment = datetime.fromisoformat(text)
@@ -346,10 +423,16 @@ def features_of_text(text: str, numbers: dict[bytes, int], length: int) -> np.nd
     return found
 
 
-def encoding_of(takes: dict[str, Any]) -> str:
-    """In which text files are written, with a mark at their start or without."""
-    encoding: str = takes["csv"]["encoding"]
-    return "utf-8-sig" if encoding == "utf-8" else encoding
+def text_in(path: Path, encoding: str) -> str:
+    """What a file holds, as far as texts are read."""
+    with path.open("rb") as file:
+        content = file.read(LONGEST_TEXT + 1)
+    decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
+    # A letter that the cut went through is left out.
+    text = decoder.decode(content[:LONGEST_TEXT], final=len(content) <= LONGEST_TEXT)
+    if "\0" in text:
+        raise problem(f"{path} holds bytes of value 0, which no text has.")
+    return text
 
 
 def probabilities(outputs: np.ndarray, gives: dict[str, Any]) -> np.ndarray:

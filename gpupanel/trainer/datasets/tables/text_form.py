@@ -6,7 +6,6 @@ the first block for what all others are like.
 
 import csv
 import io
-import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,17 +16,15 @@ from typing import BinaryIO
 from gpupanel.domain.table_data import MOST_COLUMNS, HeaderLine, Quoting, TableData
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.text_layout import (
+    FIRST_BYTES,
     TextLayout,
     found_encoding,
     found_layout,
+    pieces_of,
     rows_of,
     text_after,
 )
 
-FIRST_BYTES = 2**20
-"""Names and first rows stand in so many bytes."""
-_PIECE_BYTES = 128 * 2**10
-_PIECES = 6
 _SAMPLED_ROWS = 1000
 """Of each place."""
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+")
@@ -98,7 +95,7 @@ def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
         ProblemError: It is no table.
         OSError: It cannot be read.
     """
-    pieces = _pieces(file)
+    pieces = pieces_of(file)
     if not pieces[0].strip():
         raise problems.empty(path)
     encoding = data.encoding or found_encoding(pieces)
@@ -153,19 +150,6 @@ def column_names(names: Sequence[str]) -> tuple[str, ...]:
         taken.add(name)
         given.append(name)
     return tuple(given)
-
-
-def _pieces(file: BinaryIO) -> list[bytes]:
-    size = os.fstat(file.fileno()).st_size
-    pieces = [file.read(FIRST_BYTES)]
-    if size <= FIRST_BYTES:
-        return pieces
-    last = size - _PIECE_BYTES
-    for place in range(1, _PIECES + 1):
-        # UTF-16 has two bytes a letter, and seldom four.
-        file.seek(max(FIRST_BYTES, last * place // _PIECES) // 4 * 4)
-        pieces.append(file.read(_PIECE_BYTES))
-    return pieces
 
 
 def _decoded(piece: bytes, encoding: str) -> str:
