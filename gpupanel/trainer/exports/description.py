@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pydantic import ValidationError
 
 from gpupanel import __version__
-from gpupanel.domain.data import DataSettings, Scaling, TableData, Target, TextData
+from gpupanel.domain.data import DataSettings, Scaling, Target
 from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
 from gpupanel.domain.problem import ProblemError
@@ -272,20 +272,22 @@ def _image(
 
 def _csv_form(settings: DataSettings | None, recipe: TableRecipe | TextRecipe) -> CsvForm:
     """How a person says that text files are written; the decimals of the data, where it is here."""
-    if not isinstance(settings, TableData | TextData):
+    if settings is None:
         return CsvForm()
     reading = Reading(no_download, recipe=recipe.model_dump_json(), is_preview=True)
     try:
         found = source_of(settings).find(settings, reading).found
     except (OSError, ProblemError):
         found = {}
+    chosen = settings.model_dump()
+    header, quoting = chosen.get("header"), chosen.get("quoting")
     return CsvForm(
-        decimal=str(found.get("decimal", settings.decimal or ".")),
-        delimiter=settings.delimiter,
-        encoding=settings.encoding,
-        has_names=None if settings.header is None else settings.header is HeaderLine.FIRST,
-        has_quotes=None if settings.quoting is None else settings.quoting is Quoting.DOUBLE,
-        skipped=settings.skip_lines,
+        decimal=str(found.get("decimal", chosen.get("decimal") or ".")),
+        delimiter=chosen.get("delimiter"),
+        encoding=chosen.get("encoding"),
+        has_names=None if header is None else header is HeaderLine.FIRST,
+        has_quotes=None if quoting is None else quoting is Quoting.DOUBLE,
+        skipped=chosen.get("skip_lines"),
     )
 
 

@@ -129,3 +129,17 @@ def test_that_whole_paths_into_the_folder_are_understood(tmp_path: Path) -> None
     (tmp_path / "labels.csv").write_text(f"{tmp_path}/a.png,x\n{tmp_path}//b.png,y\n")
     read = read_images(ImagesData(path=str(tmp_path), labels_csv="labels.csv"))
     assert read.training.labels.tolist() == [0, 1]
+
+
+def test_that_long_numbers_are_classes_and_two_forms_of_a_name_are_one(tmp_path: Path) -> None:
+    make_images(tmp_path, {"a.png": 1, "b.png": 2, "c.png": 3})
+    ids = ["12345678901234567890", "12345678901234567891", "9"]
+    lines = [f"{name}.png,{each}\n" for name, each in zip("abc", ids, strict=True)]
+    (tmp_path / "labels.csv").write_text("".join(lines))
+    found = read_images(ImagesData(path=str(tmp_path), labels_csv="labels.csv"))
+    assert (found.target, found.class_names) == (Target.CLASSES, (ids[2], ids[0], ids[1]))
+    text = "a.png,caf\u00e9\nb.png,cafe\u0301\nc.png,bar\n"
+    (tmp_path / "labels.csv").write_text(text, encoding="utf-8")
+    found = read_images(ImagesData(path=str(tmp_path), labels_csv="labels.csv"))
+    assert found.class_names == ("bar", "caf\u00e9")
+    assert found.training.labels.tolist() == [1, 1, 0]

@@ -386,3 +386,14 @@ def check_as_keras(
     numbers = {word: place for place, word in enumerate(known)}
     rows = [[numbers.get(word.decode(), 1) for word in each][:length] for each in words]
     assert [row + [0] * (length - len(row)) for row in rows] == expected[1]
+
+
+def test_that_folders_of_sets_have_the_same_class_in_both_forms_of_unicode(tmp_path: Path) -> None:
+    names = {"train": ("bar", "caf\u00e9"), "later": ("bar", "cafe\u0301")}
+    for folder, classes in names.items():
+        for name in classes:
+            (tmp_path / folder / name).mkdir(parents=True)
+            (tmp_path / folder / name / "a.txt").write_text(f"word {name[:3]}")
+    found = read(tmp_path / "train", validation_path=str(tmp_path / "later"))
+    assert found.validation is not None
+    assert found.validation.labels.tolist() == [0, 1]

@@ -103,6 +103,7 @@ _BY_NAME = """
 # together; P as above.
 _BY_CSV = '''
   |import csv
+C |from unicodedata import normalize
   |
 G |group_of = {}  # images of the same are held out together
 G |
@@ -140,11 +141,11 @@ G |        del columns[at]
 G |        group_of.update((path, cells.pop(at)) for path, cells in said.items())
   |    x = np.array([*said, None], object)[:-1]
 C |    if len(columns) == 1:
-C |        texts = [as_utf8(cells[0]) for cells in said.values()]
-C |        are_whole = all(re.fullmatch(r"[+-]?[0-9]{1,15}", text) for text in texts)
+C |        texts = [normalize("NFC", as_utf8(cells[0])) for cells in said.values()]
+C |        are_whole = all(re.fullmatch(r"[+-]?[0-9]{1,1000}", text) for text in texts)
 C |        order = (lambda text: (int(text), text)) if are_whole else None
 C |        names = names or sorted(set(texts), key=order)
-C |        numbers = {name: number for number, name in enumerate(names)}
+C |        numbers = {normalize("NFC", name): number for number, name in enumerate(names)}
 C |        return names, x, np.array([numbers[text] for text in texts], np.int32)
   |    y = np.array([[float(cell) for cell in cells] for cells in said.values()])
 C |    return [as_utf8(column) for column in columns], x, y.argmax(axis=1).astype(np.int32)

@@ -15,6 +15,7 @@ from gpupanel.planning.script.tables import table_functions
 
 _FOLDER = '''
 from pathlib import Path
+from unicodedata import normalize
 
 
 def texts_below(folder):
@@ -45,7 +46,10 @@ def read_texts(root, names=None):
     of_class = {as_utf8(each.name): paths for each, paths in of_class.items() if paths}
     names = names or list(of_class)
     paths = [path for of_one in of_class.values() for path in of_one]
-    numbers = [names.index(name) for name, of_one in of_class.items() for _ in of_one]
+    # Systems write a name's letters in one form of Unicode or another.
+    known = [normalize("NFC", name) for name in names]
+    of_name = {name: known.index(normalize("NFC", name)) for name in of_class}
+    numbers = [of_name[name] for name, of_one in of_class.items() for _ in of_one]
     if not paths:
         paths, numbers = filter(is_text, sorted(root.iterdir())), None
     x = np.array([*map(read_text, paths), None], object)[:-1]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 
 import numpy as np
 from typing_extensions import override
@@ -20,7 +21,7 @@ from gpupanel.trainer.datasets.images.csv_lines import (
 from gpupanel.trainer.datasets.labels import checked_labels
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
+_WHOLE = re.compile(r"[+-]?\d{1,1000}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +104,8 @@ def _classes(
     empty = next((n for n, cell in zip(lines.numbers, cells, strict=True) if not cell), None)
     if empty is not None:
         raise problem_of_line(lines.path, empty, "has no label")
-    texts = [as_utf8(cell) for cell in cells]
+    # Two names that differ in their form of Unicode alone look alike, and are.
+    texts = [normalize("NFC", as_utf8(cell)) for cell in cells]
     if names is None:
         different = set(texts)
         are_whole = all(map(_WHOLE.fullmatch, different))
@@ -117,7 +119,7 @@ def _classes(
             "at most.",
             "Choose a CSV whose second column is the class; or predict values.",
         )
-    numbers = {name: number for number, name in enumerate(names)}
+    numbers = {normalize("NFC", name): number for number, name in enumerate(names)}
     for line, text in zip(lines.numbers, texts, strict=True):
         if text not in numbers:
             raise problem_of_line(

@@ -217,7 +217,9 @@ class _Names:
 
     def facts(self) -> ColumnFacts:
         # A column of nothing but "NA" holds nothing.
-        is_known = not self._numbers.keys() <= self._empty.unsure and not self._are_texts
+        names = self._numbers.keys()
+        is_empty = not names or (len(names) == 1 and names <= self._empty.unsure)
+        is_known = not is_empty and not self._are_texts
         has_names = is_known and self._kind != "key"
         return ColumnFacts(
             name=self._name,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -173,8 +174,10 @@ class TextSet:
     def _numbers(self, names: tuple[str, ...]) -> Array:
         folder = self.folder
         assert folder is not None, "tables have targets"
-        places = {name: place for place, name in enumerate(names)}
-        unknown = [name for name in folder.class_names if name not in places]
+        # Systems write a name's letters in one form of Unicode or another.
+        places = {normalize("NFC", name): place for place, name in enumerate(names)}
+        own = [normalize("NFC", name) for name in folder.class_names]
+        unknown = [name for name in own if name not in places]
         if unknown:
             raise data_problem(
                 "data_classes_differ",
@@ -183,7 +186,7 @@ class TextSet:
                 "Use folders of the same names in all sets.",
                 field=self.field,
             )
-        numbers = np.array([places[name] for name in folder.class_names], np.int32)
+        numbers = np.array([places[name] for name in own], np.int32)
         return np.repeat(numbers, folder.counts)
 
 
