@@ -140,9 +140,9 @@ CHAPTER: Final = ProblemChapter(
             "Set `data.skip_lines` if it is otherwise.",
         ),
         "table_header_unsure": ProblemEntry(
-            "The first line is taken as a row.",
-            "No cell of it is a number, and it holds what other rows hold.",
-            "Set `data.header` if it names the columns.",
+            "The first line may name the columns, or be a row.",
+            "It holds what other rows hold, or numbers that may be years or places of columns.",
+            "Set `data.header`.",
         ),
         "table_words_kept": ProblemEntry(
             "A word such as None, NA, ? or - is taken as the name of a class or category.",

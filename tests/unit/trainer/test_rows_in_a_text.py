@@ -115,6 +115,36 @@ def test_that_a_first_line_that_holds_what_rows_hold_is_a_row(tmp_path: Path) ->
     assert len(named.training) == 39
 
 
+@pytest.mark.parametrize(
+    ("header", "is_sure"),
+    [("town,2019,2020,kind", False), ("0,1,2,3", False), ("town,a,b,kind", True)],
+)
+def test_that_names_of_columns_may_be_numbers_and_that_is_said(
+    tmp_path: Path, header: str, is_sure: bool
+) -> None:
+    lines = [f"{'vw'[n % 2]},{n}.5,{n * n},{'ab'[n % 2]}" for n in range(20)]
+    data = TableData(path=written(tmp_path, "\n".join([header, *lines])), validation_fraction=0)
+    found = read(data)
+    assert [each.name for each in found.columns] == header.split(",")
+    assert found.class_names == ("a", "b")
+    assert by_script(data)["y"].tolist() == [0, 1] * 10
+    assert ("table_header_unsure" in [each.code for each in found.notes]) is not is_sure
+
+
+def test_that_numbers_alone_are_no_names(tmp_path: Path) -> None:
+    lines = "".join(f"{n}.5,{n % 2},{n % 2}\n" for n in range(20))
+    found = read(TableData(path=written(tmp_path, lines), validation_fraction=0))
+    assert len(found.training) == 20
+    assert not [each for each in found.notes if each.code == "table_header_unsure"]
+
+
+def test_that_a_line_that_names_the_delimiter_is_none_of_the_table(tmp_path: Path) -> None:
+    lines = "".join(f"{n};{n}.5;{n % 2}\n" for n in range(20))
+    data = TableData(path=written(tmp_path, f"sep=;\na;b;y\n{lines}"), validation_fraction=0)
+    assert [each.name for each in read(data).columns] == ["a", "b", "y"]
+    assert by_script(data)["y"].tolist() == [0, 1] * 10
+
+
 def test_that_a_row_may_have_a_name_that_has_none_as_r_writes_it(tmp_path: Path) -> None:
     path = written(tmp_path, '"a","y"\n' + "".join(f'"r{n}",{n},{n % 2}\n' for n in range(8)))
     data = TableData(path=path, validation_fraction=0, ignore=("column 1",))

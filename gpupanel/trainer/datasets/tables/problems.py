@@ -97,18 +97,24 @@ def lines_skipped(lines: Sequence[str]) -> Problem:
     )
 
 
-def header_unsure(first: Sequence[str]) -> Problem:
-    """A first line of which nothing shows whether it names the columns."""
+def header_unsure(first: Sequence[str], *, has_names: bool) -> Problem:
+    """A first line that may name the columns, or be a row."""
     shown = ", ".join(f'"{shortened(cell)}"' for cell in first[:5])
+    fixes = [
+        Fix.of("Take it as a row", "data.header", "none"),
+        Fix.of("Take it as names", "data.header", "first_line"),
+    ]
+    taken, other = reversed(fixes) if has_names else fixes
     return Problem(
         code="table_header_unsure",
         severity=Severity.WARNING,
         field="data.header",
-        message=f"The first line ({shown}) is taken as a row: it holds what other rows hold in the "
-        "same column.",
+        message=f"The first line ({shown}) is taken "
+        f"{'for the names of the columns' if has_names else 'as a row'}, and may be "
+        f"{'a row' if has_names else 'their names'}.",
         hint="Say in data.header whether it names the columns.",
-        fix=Fix.of("Take it as a row", "data.header", "none"),
-        alternatives=(Fix.of("Take it as names", "data.header", "first_line"),),
+        fix=taken,
+        alternatives=(other,),
     )
 
 

@@ -176,8 +176,9 @@ def overview_of_table(data: TableData, known: Mapping[str, Kind] | None = None) 
     notes = [problems.lines_skipped(sample.skipped)] if sample.skipped else []
     if data.skip_lines is not None:
         notes = []
-    if sample.first_row:
-        notes.append(problems.header_unsure(sample.first_row))
+    if sample.unsure_line:
+        has_names = sample.form.has_names
+        notes.append(problems.header_unsure(sample.unsure_line, has_names=has_names))
     return _overview(data, sample.form, columns, padded, known or {}, notes=tuple(notes))
 
 

@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from gpupanel.domain.table_data import MOST_COLUMNS, HeaderLine, Quoting, TableData
 from gpupanel.trainer.datasets.tables import problems
+from gpupanel.trainer.datasets.tables.header_line import found_header
 from gpupanel.trainer.datasets.tables.text_layout import (
     FIRST_BYTES,
     TextLayout,
@@ -73,14 +74,14 @@ class TextSample:
         names: Of the columns, each another one.
         rows: Some, from several places; each has a cell for each column.
         skipped: The lines before the table.
-        first_row: The cells of the first line where it was taken as a row by what it holds.
+        unsure_line: The cells of the first line where nothing shows whether it names the columns.
     """
 
     form: TextForm
     names: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     skipped: tuple[str, ...] = ()
-    first_row: tuple[str, ...] = ()
+    unsure_line: tuple[str, ...] = ()
 
 
 def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
@@ -123,18 +124,17 @@ def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
         rows += _rows(text.partition("\n")[2], layout, is_whole=False)
     full = [row for row in rows[1:] if len(row) == width]
     decimal = data.decimal or _found_decimal(cell for row in (first, *full) for cell in row)
-    has_names = (
-        _has_names(first, full, decimal)
-        if data.header is None
-        else (data.header is HeaderLine.FIRST)
+    has_names, is_unsure = found_header(
+        layout.names(first), full, lambda cell: is_number(cell, decimal)
     )
-    are_numbers = any(is_number(cell, decimal) for cell in first)
+    if data.header is not None:
+        has_names, is_unsure = data.header is HeaderLine.FIRST, False
     return TextSample(
         TextForm(layout.delimiter, decimal, encoding, has_names, layout.has_quotes, layout.skipped),
         column_names(layout.names(first) if has_names else [""] * width),
         tuple(map(tuple, full if has_names else [first, *full])),
         tuple(islice(io.StringIO(texts[0]), layout.skipped)),
-        tuple(first) if data.header is None and not has_names and not are_numbers else (),
+        tuple(first) if is_unsure else (),
     )
 
 
@@ -174,22 +174,6 @@ def _found_decimal(cells: Iterable[str]) -> str:
         is_thousands = _THOUSANDS.fullmatch(stripped) is not None
         commas += not is_thousands and _WITH_COMMA.fullmatch(stripped) is not None
     return "," if commas > points else "."
-
-
-def _has_names(first: Sequence[str], rows: Sequence[Sequence[str]], decimal: str) -> bool:
-    if any(is_number(cell, decimal) for cell in first):
-        return False
-    # Without a number anywhere, names and rows are alike: most tables have names. But a cell that
-    # occurs again and again below is none.
-    if len(first) > 1 and any(map(_is_repeated, first, zip(*rows, strict=True))):
-        return False
-    return any(cell.strip() for cell in first) or not rows
-
-
-def _is_repeated(cell: str, others: Sequence[str]) -> bool:
-    """Whether a cell is one of few that a column holds over and over."""
-    few = len(set(others)) <= len(others) / 3
-    return bool(cell.strip()) and few and cell in others
 
 
 def is_number(cell: str, decimal: str) -> bool:

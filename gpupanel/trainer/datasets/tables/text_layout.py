@@ -25,6 +25,8 @@ _DELIMITED_ROWS = 200
 _MOST_SKIPPED = 100
 _FEW_DIFFERENT = 20
 _UNDEFINED_IN_CP1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")
+_SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n", re.IGNORECASE)
+"""Spreadsheets write and read a first line that names the delimiter."""
 _NUMBER = re.compile(r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -120,6 +122,9 @@ def found_layout(
         has_quotes: Likewise.
         skipped: Likewise.
     """
+    said = _SEPARATOR.match(text)
+    if said is not None and skipped is None:
+        skipped, delimiter = 1, delimiter or said[1]
     lines = text_after(text, skipped or 0)
     delimiter = delimiter or _found_delimiter(lines, has_quotes=has_quotes is not False)
     if has_quotes is None:
@@ -208,6 +213,8 @@ def _lines_before(rows: Sequence[tuple[int, list[str]]]) -> int:
         first += 1
     if not first:
         return 0
+    if len(rows[first - 1][1]) > 1 and any(map(_is_number, rows[first][1])):
+        return 0  # the names of columns with a delimiter missing, as it seems
     line, row = rows[first]
     return line - 1 - sum(cell.count("\n") for cell in row)
 
