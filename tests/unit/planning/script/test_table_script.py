@@ -12,7 +12,7 @@ import pytest
 
 from gpupanel.domain.data import TableData, Target
 from gpupanel.domain.model import Head, SavedModel
-from gpupanel.domain.table_data import HeaderLine, MissingValues
+from gpupanel.domain.table_data import HeaderLine, MissingValues, Quoting
 from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.planning.script.model_section import scaled
 
@@ -225,3 +225,35 @@ def test_that_further_tables_are_read_as_the_rows_that_are_trained_on(tmp_path: 
     assert found["y_val"].tolist() == [1.5]
     assert found["x_test"].tolist() == [[2.0, 1, 0, 1, 0]]
     assert found["y_test"].tolist() == [4.0]
+
+
+@pytest.mark.parametrize("header", [HeaderLine.FIRST, HeaderLine.NONE])
+def test_that_lines_before_a_table_are_left_out_and_quotation_marks_may_be_letters(
+    tmp_path: Path, header: HeaderLine
+) -> None:
+    names = "n,y\n" if header is HeaderLine.FIRST else ""
+    (tmp_path / "t.csv").write_text(f'He said "no\n\n{names}"a,1\nb,2\n"a,1\n')
+    data = TableData(
+        path=str(tmp_path / "t.csv"),
+        header=header,
+        quoting=Quoting.NONE,
+        skip_lines=1,
+        categories=("n", "column 1"),
+        numbers=("y", "column 2"),
+        target="y" if names else "column 2",
+        predicts=Target.CLASSES,
+    )
+    found = carried_out(data_section(data))
+    assert found["x"].tolist() == [[1, 0], [0, 1], [1, 0]]
+    assert (found["y"].tolist(), found["class_names"]) == ([0, 1, 0], ["1", "2"])
+
+
+def test_that_chosen_words_mean_nothing_whatever_a_saved_model_knows(
+    tmp_path: Path, saved: Path
+) -> None:
+    (tmp_path / "t.csv").write_text(TEXT.replace(";x;", ";z;"))
+    words = {"empty_words": ("z",), "path": str(tmp_path / "t.csv")}
+    data = TableData(**words, predicts=Target.CLASSES, **FOUND)
+    found = carried_out(script_of(data).read_for_model(data, str(saved), needs_labels=True))
+    assert found["x"].tolist()[0] == [0, 0, 1.5, 1]
+    assert found["is_missing"][0].tolist() == [True, False, True]
