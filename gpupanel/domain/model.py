@@ -18,10 +18,12 @@ from gpupanel.domain.layered_models import CnnModel, MlpModel
 from gpupanel.domain.model_kind import (
     FrozenLayers,
     Model,
+    Outputs,
     fine_tune_from_setting,
     fine_tune_rate_setting,
     fine_tuning_of,
     frozen_setting,
+    outputs_setting,
     synchronized_setting,
 )
 from gpupanel.domain.resnet_model import ResNetModel
@@ -38,6 +40,7 @@ __all__ = [
     "MlpModel",
     "Model",
     "ModelSettings",
+    "Outputs",
     "PythonModel",
     "ResNetModel",
     "SavedModel",
@@ -96,6 +99,7 @@ class SavedModel(Model):
         "Whether training keeps the last layer with weights, or replaces it.",
         default=Head.KEPT,
     )
+    outputs: Outputs | None = outputs_setting()
     frozen_layers: FrozenLayers = frozen_setting()
     fine_tune_from_epoch: PositiveInt | None = fine_tune_from_setting()
     fine_tune_learning_rate: Float32 | None = fine_tune_rate_setting()
@@ -150,9 +154,9 @@ class PythonModel(Model):
     the columns of Keras's housing data standardised; the numbers of an ``.npz`` file or of Python
     code as they are. ``outputs`` is the number of classes, of labels, or of values to be
     predicted. The answer is a Keras model, sequential or functional, with one input and ``outputs``
-    numbers an example: logits (a softmax of classes, or a sigmoid of labels, at its end is taken
-    off and put back when the model is saved), or the values in standard deviations from the mean
-    of the training labels. Layers keep no state of
+    numbers an example: logits, or probabilities (a softmax of classes, or a sigmoid of labels,
+    wherever it stands in the model: it is taken off and put back when the model is saved), or the
+    values in standard deviations from the mean of the training labels. Layers keep no state of
     their own beside that of batch normalisation and dropout.
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
@@ -169,6 +173,7 @@ class PythonModel(Model):
         default="",
         path=PathKind((".py",), "Python files", "Choose the code that builds the model"),
     )
+    outputs: Outputs | None = outputs_setting()
     batch_norm_synchronized: bool = synchronized_setting()
 
     module: ClassVar[str] = "python_model"

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from gpupanel.domain.choice import Choice
+from gpupanel.domain.choice import Choice, ChoiceEnum
 from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.kind import KindValue
 from gpupanel.domain.layers import Stack
@@ -61,6 +61,34 @@ def batch_norm_setting(layers: str) -> Any:  # noqa: ANN401
         f"Normalises the activations of each batch after each {layers}. It often allows a larger "
         "learning rate.",
         default=False,
+        advanced=True,
+    )
+
+
+class Outputs(ChoiceEnum):
+    """What the last layer of a model that was not built here gives, of classes or labels."""
+
+    PROBABILITIES = (
+        "probabilities",
+        "Probabilities",
+        "Numbers from 0 to 1: of classes they sum to 1, of labels each is one of its own.",
+    )
+    LOGITS = (
+        "logits",
+        "Logits",
+        "Numbers without bounds, before a softmax or a sigmoid.",
+    )
+
+
+def outputs_setting() -> Any:  # noqa: ANN401
+    """What the outputs of a model are, where its layers do not show it."""
+    return setting(
+        "Outputs",
+        "Whether the model gives probabilities or logits. Detected from what its last layers "
+        "compute: a softmax or a sigmoid, wherever it stands, or a layer without either. Where "
+        "that does not show it, training asks for it. Values need none.",
+        default=None,
+        off="automatic",
         advanced=True,
     )
 

@@ -63,7 +63,7 @@ def export_model(request: ModelExportRequest) -> ModelExport:
 def _exported(request: ModelExportRequest) -> ModelExport:
     # They take seconds.
     from gpupanel.trainer.exports.description import describe, write_beside
-    from gpupanel.trainer.inference.replicas import ending_of
+    from gpupanel.trainer.inference.replicas import output_layer_of
     from gpupanel.trainer.models.loaded_model import load_saved
 
     model = load_saved(request.model)
@@ -87,7 +87,7 @@ def _exported(request: ModelExportRequest) -> ModelExport:
         return np.asarray(model(features, training=False), np.float32)
 
     wanted = of_model(examples)
-    ending = ending_of(model)
+    ending = output_layer_of(model)
     shape = tuple(
         side or known
         for side, known in zip(model.inputs[0].shape[1:], examples.shape[1:], strict=True)

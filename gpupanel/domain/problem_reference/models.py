@@ -97,8 +97,14 @@ CHAPTER: Final = ProblemChapter(
         "model_outputs_assumed": ProblemEntry(
             "What the model's outputs mean was assumed.",
             "Its last layer does not say it.",
-            "If it is something else, save the model with a softmax, or a sigmoid each, at its "
-            "end.",
+            "If it is something else, say in model.outputs what they are, or save the model with a "
+            "softmax, or a sigmoid each, at its end.",
+        ),
+        "model_outputs_unknown": ProblemEntry(
+            "Nothing shows whether the model gives probabilities or logits.",
+            "Its last layers compute something of their own, such as a mean of several softmaxes. "
+            "A second softmax over probabilities would be learned from wrongly, without an error.",
+            "Set model.outputs to what they are.",
         ),
         "model_outputs_do_not_fit": ProblemEntry(
             "The model has another number of outputs than the data has classes or values.",

@@ -3,9 +3,11 @@
 from string import Template
 
 from gpupanel.domain.data import DataSettings, Target
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import script_of, split_section
+from gpupanel.planning.script.models.ending import ENDING
 from gpupanel.planning.script.saved_file import FITTING_SHAPE
 from gpupanel.planning.script.sections import joined, lines_for
 
@@ -20,26 +22,22 @@ eC|
   |$fitting_shape
   |
   |
+  |$ending
+  |
+  |
   |def without_ending(model):
   |    """What the model ends in, and the model without a softmax or a single sigmoid.
   |
   |    A loss is exact before them.
   |    """
-  |    outputs = int(np.prod(model.outputs[0].shape[1:]))
-  |    last = model.outputs[0]._keras_history.operation
-  |    activation = getattr(last, "activation", None)
-  |    if len(last._inbound_nodes) != 1:
-  |        return "unknown", model
-k |    if isinstance(last, keras.layers.Softmax) and outputs > 1:
-k |        return "softmax", keras.Model(model.inputs, last.input)
-k |    if activation is keras.activations.softmax and outputs > 1:
-k |        last.activation = keras.activations.linear
-k |        return "softmax", model
-  |    if activation is keras.activations.sigmoid:
-vk|        last.activation = keras.activations.linear if outputs == 1 else activation
-K |        last.activation = keras.activations.linear
-  |        return "sigmoid", model
-  |    return ("linear" if activation is keras.activations.linear else "unknown"), model
+  |    ending = ending_of(model)
+V |    return ending, model
+vk|    outputs = int(np.prod(model.outputs[0].shape[1:]))
+vk|    is_cut = ending == ("softmax" if outputs > 1 else "sigmoid")
+K |    is_cut = ending == "sigmoid"
+v |    if ending not in ("softmax", "sigmoid"):
+v |        ending = $said or ("linear" if ending == "linear" else "unknown")
+v |    return ending, (before_ending(model, ending) if is_cut else model)
   |
   |
   |def loaded_on(device):
@@ -79,15 +77,16 @@ vk|
 vk|def meaning_of(ending, first):
 vk|    """What the outputs mean, by what the model ends in, else by the first examples."""
 vk|    if first.shape[1] > 1:
-vk|        if ending == "sigmoid":
+vk|        if ending in ("sigmoid", "probabilities"):
 vk|            return "probabilities"
 vk|        sums_to_one = np.abs(first.sum(axis=1, dtype=np.float64) - 1) < 1e-3
 vk|        if ending == "unknown" and (first >= 0).all() and sums_to_one.all():
 vk|            return "probabilities"
 vk|        return "logits"
-vk|    if not class_names and ending in ("softmax", "linear"):
+vk|    if not class_names and ending == "linear":
 vk|        return "values"
-vk|    if ending == "unknown" and ((first >= 0) & (first <= 1)).all():
+vk|    is_unknown = ending == "unknown" and ((first >= 0) & (first <= 1)).all()
+vk|    if ending == "probabilities" or is_unknown:
 vk|        return "a probability"
 vk|    return "a logit"
 vk|
@@ -113,7 +112,9 @@ K |class_names = class_names or [str(number) for number in range(first.shape[1])
 K |if first.shape[1] != len(class_names):
   |    raise SystemExit(f"The model has {first.shape[1]} outputs, which do not fit the data.")
 vk|meaning = meaning_of(models[0][0], first)
-K |are_logits = models[0][0] in ("sigmoid", "linear") or not ((first >= 0) & (first <= 1)).all()
+K |ending = models[0][0]
+K |are_logits = ending in ("sigmoid", "linear", "logits")
+K |are_logits |= ending != "probabilities" and not ((first >= 0) & (first <= 1)).all()
   |batches = [indices[begin : begin + BATCH] for begin in range(0, len(indices), BATCH)]
 EV|loss = error = 0.0
 EV|for rows in batches:
@@ -232,7 +233,8 @@ def _indices(profile: Profile) -> str:
 
 def inference_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that loads the model onto each device and evaluates, or writes predictions."""
-    csv = profile.inference.output == "csv"
+    csv, model = profile.inference.output == "csv", profile.model
+    said = model.outputs if isinstance(model, SavedModel) else None
     conditions = {
         "E": profile.task == "evaluate",
         "V": profile.data.target_kind is Target.VALUES,
@@ -248,6 +250,8 @@ def inference_section(profile: Profile, plan: LaunchPlan) -> str:
         path=repr(profile.model.chosen_path),
         fit=_fit(profile.data),
         fitting_shape=FITTING_SHAPE.strip("\n"),
+        ending=ENDING.strip("\n"),
+        said=repr(said and said.value),
     )
 
 

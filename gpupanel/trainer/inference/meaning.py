@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.data import Target
-from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.model import Outputs
+from gpupanel.domain.problem import Fix, Problem, Severity
 
 Floats = npt.NDArray[np.float32]
 
@@ -17,12 +18,16 @@ _ROW_SUM_TOLERANCE = 1e-3
 
 
 class Activation(Enum):
-    """What the last layer does last."""
+    """What the last layers do last."""
 
     SOFTMAX = auto()
     SIGMOID = auto()
     LINEAR = auto()
     UNKNOWN = auto()
+    SAID_LOGITS = auto()
+    """It does not show it; a person says so."""
+    SAID_PROBABILITIES = auto()
+    """Likewise."""
 
 
 class Meaning(Enum):
@@ -99,8 +104,10 @@ def read_outputs(
     if outputs == 1:
         return _read_single(activation, first, class_count)
     match activation:
-        case Activation.SOFTMAX:
+        case Activation.SOFTMAX | Activation.SAID_LOGITS:
             return OutputMeaning(Meaning.LOGITS, outputs)
+        case Activation.SAID_PROBABILITIES:
+            return OutputMeaning(Meaning.PROBABILITIES, outputs)
         case Activation.LINEAR:
             return OutputMeaning(Meaning.LOGITS, outputs, _assumed("logits", "has no softmax"))
         case Activation.SIGMOID:
@@ -116,8 +123,10 @@ def read_outputs(
 
 def _read_labels(activation: Activation, first: Floats) -> OutputMeaning:
     count = first.shape[1]
-    if activation is Activation.SIGMOID:
+    if activation in (Activation.SIGMOID, Activation.SAID_LOGITS):
         return OutputMeaning(Meaning.LABEL_LOGITS, 0, None, count)
+    if activation is Activation.SAID_PROBABILITIES:
+        return OutputMeaning(Meaning.LABEL_PROBABILITIES, 0, None, count)
     if activation is not Activation.LINEAR and _lie_between_0_and_1(first):
         words = "is not a sigmoid, but its outputs lie between 0 and 1"
         hint = _assumed("the probability of each label", words)
@@ -131,8 +140,10 @@ def _lie_between_0_and_1(outputs: Floats) -> bool:
 
 
 def _read_single(activation: Activation, first: Floats, class_count: int | None) -> OutputMeaning:
-    if activation is Activation.SIGMOID:
+    if activation in (Activation.SIGMOID, Activation.SAID_LOGITS):
         return OutputMeaning(Meaning.BINARY_LOGIT, 2)
+    if activation is Activation.SAID_PROBABILITIES:
+        return OutputMeaning(Meaning.BINARY_PROBABILITY, 2)
     if class_count is None and activation is not Activation.UNKNOWN:
         words = "has one output and no sigmoid, and the data has no labels"
         return OutputMeaning(Meaning.VALUES, 0, _assumed("values", words))
@@ -153,10 +164,12 @@ def _assumed(meaning: str, why: str) -> Problem:
     return Problem(
         code="model_outputs_assumed",
         severity=Severity.HINT,
-        field="model.path",
+        field="model.outputs",
         message=f"The model's outputs are taken as {meaning}: its last layer {why}.",
-        hint="If they are something else, save the model with a softmax (or one sigmoid) at its "
-        "end.",
+        hint="Say in model.outputs what they are; or save the model with a softmax (or one "
+        "sigmoid) at its end.",
+        fix=Fix.of("They are probabilities", "model.outputs", Outputs.PROBABILITIES.value),
+        alternatives=(Fix.of("They are logits", "model.outputs", Outputs.LOGITS.value),),
     )
 
 

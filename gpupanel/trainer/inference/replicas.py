@@ -8,11 +8,19 @@ import numpy as np
 import tensorflow as tf
 
 from gpupanel.domain.data import Target
+from gpupanel.domain.model import Outputs
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.inference.examples import InferenceExamples
 from gpupanel.trainer.inference.meaning import Activation, Floats
+from gpupanel.trainer.models.ending import (
+    LINEAR,
+    SIGMOID,
+    SOFTMAX,
+    before_ending,
+    ending_of,
+)
 from gpupanel.trainer.models.loaded_model import check_single, fitting_shape, load_saved
 from gpupanel.trainer.models.model_file import problem
 
@@ -38,8 +46,14 @@ class Replica:
         shape: What examples are brought into before the model takes them.
     """
 
-    def __init__(self, model: keras.Model, device: str, examples: InferenceExamples) -> None:
-        self.ending = ending_of(model)
+    def __init__(
+        self,
+        model: keras.Model,
+        device: str,
+        examples: InferenceExamples,
+        said: Outputs | None = None,
+    ) -> None:
+        self.ending = output_layer_of(model, said)
         self.parameters = int(model.count_params())
         self.trainable_parameters = sum(
             int(variable.value.shape.num_elements()) for variable in model.trainable_variables
@@ -69,7 +83,11 @@ class Replica:
 
 
 def load_replicas(
-    path: str, plan: LaunchPlan, examples: InferenceExamples, place: int = 0
+    path: str,
+    plan: LaunchPlan,
+    examples: InferenceExamples,
+    place: int = 0,
+    said: Outputs | None = None,
 ) -> list[Replica]:
     """Load the model onto each device of this process; no step is traced or run yet.
 
@@ -78,6 +96,7 @@ def load_replicas(
         plan: Has the devices.
         examples: What it is given.
         place: Of this process in the plan's gang.
+        said: What the model's outputs are, as a person says; ``None``: its layers show it.
 
     Raises:
         ProblemError: Keras cannot load it, or it does not fit the data.
@@ -91,7 +110,7 @@ def load_replicas(
         with tf.device(planned.logical_device):
             model = load_saved(path)
         check_single(model)
-        replicas.append(Replica(model, planned.logical_device, examples))
+        replicas.append(Replica(model, planned.logical_device, examples, said))
     _check_outputs(replicas[0].ending.outputs, examples)
     return replicas
 
@@ -150,13 +169,12 @@ def reshaped_hint(replica_shape: tuple[int, ...], shape: tuple[int, ...]) -> Pro
     )
 
 
-def _last_layer(model: keras.Model) -> keras.Operation | None:
-    history = getattr(model.outputs[0], "_keras_history", None)
-    return getattr(history, "operation", None)
-
-
-def ending_of(model: keras.Model) -> OutputLayer:
+def output_layer_of(model: keras.Model, said: Outputs | None = None) -> OutputLayer:
     """The last layer of a model.
+
+    Args:
+        model: With one output.
+        said: What its outputs are, as a person says; ``None``: its layers have to show it.
 
     Raises:
         ProblemError: Its outputs are no row of numbers.
@@ -170,23 +188,18 @@ def ending_of(model: keras.Model) -> OutputLayer:
             "is needed.",
             "Choose a model that gives one number for each class, or one value.",
         )
-    return OutputLayer(outputs, _activation(_last_layer(model), outputs))
+    return OutputLayer(outputs, _activation(ending_of(model), outputs, said))
 
 
-def _activation(layer: keras.Operation | None, outputs: int) -> Activation:
-    if len(getattr(layer, "_inbound_nodes", ())) != 1:
-        return Activation.UNKNOWN  # used in several places: it cannot be cut off in one
-    if isinstance(layer, keras.layers.Softmax):
-        return Activation.SOFTMAX if outputs > 1 else Activation.UNKNOWN
-    activations = keras.activations
-    match getattr(layer, "activation", None):
-        case activations.softmax if outputs > 1:
-            return Activation.SOFTMAX
-        case activations.sigmoid:
-            return Activation.SIGMOID
-        case activations.linear:
-            return Activation.LINEAR
-    return Activation.UNKNOWN
+def _activation(ending: str, outputs: int, said: Outputs | None) -> Activation:
+    if ending == SOFTMAX and outputs > 1:
+        return Activation.SOFTMAX
+    if ending == SIGMOID:
+        return Activation.SIGMOID
+    if said is not None:
+        are_logits = said is Outputs.LOGITS
+        return Activation.SAID_LOGITS if are_logits else Activation.SAID_PROBABILITIES
+    return Activation.LINEAR if ending == LINEAR else Activation.UNKNOWN
 
 
 def _before_activation(model: keras.Model, ending: OutputLayer, target: Target) -> keras.Model:
@@ -195,13 +208,10 @@ def _before_activation(model: keras.Model, ending: OutputLayer, target: Target) 
     The sigmoid of several classes is kept, and of values either is a part.
     """
     of_labels = target is Target.LABELS
-    is_sigmoid = ending.activation is Activation.SIGMOID and (of_labels or ending.outputs == 1)
-    is_softmax = ending.activation is Activation.SOFTMAX and not of_labels
-    if target is Target.VALUES or not (is_sigmoid or is_softmax):
+    if target is Target.VALUES:
         return model
-    layer = _last_layer(model)
-    if isinstance(layer, keras.layers.Softmax):
-        return keras.Model(model.inputs, layer.input)
-    if layer is not None:
-        layer.activation = keras.activations.linear
+    if ending.activation is Activation.SIGMOID and (of_labels or ending.outputs == 1):
+        return before_ending(model, SIGMOID)
+    if ending.activation is Activation.SOFTMAX and not of_labels:
+        return before_ending(model, SOFTMAX)
     return model

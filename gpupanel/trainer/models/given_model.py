@@ -4,10 +4,20 @@ import keras
 import tensorflow as tf
 
 from gpupanel.domain.data import Target
+from gpupanel.domain.model import Outputs
+from gpupanel.domain.problem import Fix, Problem, ProblemError
+from gpupanel.trainer.models.ending import (
+    LINEAR,
+    SIGMOID,
+    SOFTMAX,
+    UNKNOWN,
+    before_ending,
+    ending_of,
+    with_logarithms,
+)
 from gpupanel.trainer.models.network import Building
 
-_LINEAR = "linear"
-_ENDINGS = {Target.CLASSES: "softmax", Target.LABELS: "sigmoid"}
+_ENDINGS = {Target.CLASSES: SOFTMAX, Target.LABELS: SIGMOID}
 """What a model may end in instead of logits: it is taken off, and put back when it is saved."""
 
 
@@ -15,16 +25,20 @@ class ModelMisfitError(Exception):
     """What of the model cannot be trained here, as the end of a sentence."""
 
 
-def checked_model(model: object, shape: tuple[int, ...], building: Building) -> keras.Model:
+def checked_model(
+    model: object, shape: tuple[int, ...], building: Building, said: Outputs | None
+) -> keras.Model:
     """The model, without the softmax or sigmoid that it may end in.
 
     Args:
         model: What was given.
         shape: Of one example, as it is given to the model.
         building: What it is for.
+        said: What its outputs are, as a person says; ``None``: its layers have to show it.
 
     Raises:
         ModelMisfitError: It cannot be trained here.
+        ProblemError: Nothing shows whether it ends in probabilities.
     """
     outputs = building.output_count
     if not isinstance(model, keras.Model):
@@ -47,13 +61,42 @@ def checked_model(model: object, shape: tuple[int, ...], building: Building) -> 
         raise ModelMisfitError(
             f"it gives {tuple(given[0].shape[1:])} an example, but {outputs} are needed"
         )
-    ending, may_end_in = _ending(model), _ENDINGS.get(building.data.target, _LINEAR)
-    if ending not in (_LINEAR, may_end_in):
-        wanted = "the value as it is is" if outputs == 1 else "the values as they are are"
-        if may_end_in is not _LINEAR:
-            wanted = f"logits or a {may_end_in} are"
-        raise ModelMisfitError(f"it ends in {ending}, but {wanted} needed")
-    return model if ending == _LINEAR else _without_ending(model)
+    return _with_logits(model, building.data.target, said)
+
+
+def _with_logits(model: keras.Model, target: Target, said: Outputs | None) -> keras.Model:
+    """The model, or what of it comes before its softmax or sigmoid; values as they are."""
+    ending, probable = ending_of(model), _ENDINGS.get(target)
+    if probable is None:
+        if ending not in (LINEAR, UNKNOWN):
+            one = tuple(model.outputs[0].shape[1:]) == (1,)
+            wanted = "the value as it is is" if one else "the values as they are are"
+            raise ModelMisfitError(f"it ends in {ending}, but {wanted} needed")
+        return model
+    if ending == probable:
+        if said is Outputs.LOGITS:
+            raise ModelMisfitError(f"it ends in a {ending}, and model.outputs says logits")
+        return before_ending(model, ending)
+    if said is Outputs.PROBABILITIES:
+        return with_logarithms(model, of_labels=target is Target.LABELS)
+    if ending == LINEAR or said is Outputs.LOGITS:
+        return model
+    if ending == UNKNOWN:
+        raise ProblemError(_outputs_unknown(probable))
+    raise ModelMisfitError(f"it ends in {ending}, but logits or a {probable} are needed")
+
+
+def _outputs_unknown(probable: str) -> Problem:
+    are, key = "They are", "model.outputs"
+    return Problem(
+        code="model_outputs_unknown",
+        field=key,
+        message="Whether the model gives probabilities or logits cannot be seen: its last layers "
+        f"end neither in a {probable} nor in a layer without an activation.",
+        hint=f"Say it in {key}: a {probable} over probabilities would be learned from wrongly.",
+        fix=Fix.of(f"{are} probabilities", key, Outputs.PROBABILITIES.value),
+        alternatives=(Fix.of(f"{are} logits", key, Outputs.LOGITS.value),),
+    )
 
 
 def check_state(model: keras.Model) -> None:
@@ -94,21 +137,3 @@ def _takes(wanted: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
     return len(wanted) == len(shape) and all(
         side in (None, there) for side, there in zip(wanted, shape, strict=True)
     )
-
-
-def _ending(model: keras.Model) -> str:
-    """The name of the function that the last layer ends in."""
-    last = model.layers[-1]
-    if isinstance(last, keras.layers.Softmax):
-        return _ENDINGS[Target.CLASSES]
-    activation = getattr(last, "activation", keras.activations.linear)
-    return getattr(activation, "__name__", _LINEAR)
-
-
-def _without_ending(model: keras.Model) -> keras.Model:
-    """The model without the function that it ends in: the loss is exact before it."""
-    last = model.layers[-1]
-    if isinstance(last, keras.layers.Softmax):
-        return keras.Model(model.inputs, last.input)
-    last.activation = keras.activations.linear
-    return model

@@ -30,7 +30,7 @@ class _PythonModel(Network[PythonModel]):
         shape = building.training.feature_shape
         built = building.code.function(_FUNCTION)(shape, building.output_count)
         try:
-            built = checked_model(built, shape, building)
+            built = checked_model(built, shape, building, model.outputs)
             _check_weights(built)
             if building.begins:
                 check_state(built)

@@ -58,7 +58,7 @@ class _SavedModel(Network[SavedModel]):
             _set_precision(list(_layers(base)))
             return _new_head(base, examples, building)
         try:
-            network = checked_model(loaded, shape, building)
+            network = checked_model(loaded, shape, building, model.outputs)
         except ModelMisfitError as misfit:
             raise saved_model_misfit(path, str(misfit)) from misfit
         network.name = _WHOLE

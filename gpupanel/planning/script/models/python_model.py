@@ -4,19 +4,19 @@ from string import Template
 
 from typing_extensions import override
 
-from gpupanel.domain.data import Target
 from gpupanel.domain.model import PythonModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.batch_norm import batch_norm_functions
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of, scaled
+from gpupanel.planning.script.models.ending import ENDING, with_logits
 from gpupanel.planning.script.sections import joined
 
 _PYTHON = """
 network = carried_out($path, "model_code").build_model(tuple(x.shape[1:]), $outputs)
 if isinstance(network, keras.Sequential) and not network.built:
     network.build((None, *x.shape[1:]))
-$without_ending
+$with_logits
 network.name = "python_model"
 for layer in network._flatten_layers():  # those within other layers, too
     if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable:
@@ -26,33 +26,22 @@ outputs = keras.layers.Activation("linear", name="outputs", dtype="float32")(hid
 """
 
 
-_SOFTMAX = """
-last = network.layers[-1]
-if isinstance(last, keras.layers.Softmax):  # the loss is exact before it
-    network = keras.Model(network.inputs, last.input)
-elif getattr(last, "activation", None) is keras.activations.softmax:
-    last.activation = keras.activations.linear
-"""
-_SIGMOID = """
-last = network.layers[-1]
-if getattr(last, "activation", None) is keras.activations.sigmoid:  # the loss is exact before it
-    last.activation = keras.activations.linear
-"""
-_WITHOUT_ENDING = {Target.CLASSES: _SOFTMAX, Target.LABELS: _SIGMOID, None: _SOFTMAX}
-
-
 class _PythonModel(ModelScript[PythonModel]):
     """Python that carries the file out."""
 
     @override
     def built(self, model: PythonModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
         several = len(plan.replicas) > 1 and model.synchronizes_batch_norm
-        definitions = batch_norm_functions(over_replicas=several, call_by_call=True)
+        without_ending = with_logits(model, profile.data.target_kind)
+        definitions = joined(
+            batch_norm_functions(over_replicas=several, call_by_call=True),
+            ENDING if without_ending else "",
+        )
         values = {
             "norm": "over_replicas(layer)" if several else "layer",
             "path": repr(model.path),
             "outputs": outputs_of(profile.data),
-            "without_ending": _WITHOUT_ENDING.get(profile.data.target_kind, "").strip("\n"),
+            "with_logits": without_ending,
         }
         text = Template(_PYTHON).substitute(values)
         return BuiltText(definitions, in_scope=joined(scaled(profile.data), text))

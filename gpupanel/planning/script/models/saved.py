@@ -10,11 +10,12 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.batch_norm import batch_norm_functions
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of
+from gpupanel.planning.script.models.ending import ENDING, with_logits
 from gpupanel.planning.script.saved_file import FITTING_SHAPE
 from gpupanel.planning.script.sections import joined, lines_for
 
-# In the margin: N a new last layer, C classes, K several labels at once, V values to be predicted,
-# F frozen layers, L layers that learn later.
+# In the margin: N a new last layer, V values to be predicted, F frozen layers, L layers that learn
+# later.
 _DEFINITIONS = '''
   |def saved_network(path):
   |    """The model of a file, without what a run that trained it further has put around it."""
@@ -63,14 +64,7 @@ _BUILT = """
   |    examples = keras.ops.cast(examples, network.inputs[0].dtype)
   |network.trainable = True
 N |network = without_head(network)
-nC|last = network.layers[-1]
-nC|if isinstance(last, keras.layers.Softmax):  # the loss is exact before it
-nC|    network = keras.Model(network.inputs, last.input)
-nC|elif getattr(last, "activation", None) is keras.activations.softmax:
-nC|    last.activation = keras.activations.linear
-nK|last = network.layers[-1]
-nK|if getattr(last, "activation", None) is keras.activations.sigmoid:  # the loss is exact before it
-nK|    last.activation = keras.activations.linear
+n |$with_logits
 N |network.name = "base"
 N |layers = layers_with_weights(network)
 n |network.name = "saved_model"
@@ -115,13 +109,12 @@ class _SavedModel(ModelScript[SavedModel]):
         target = data.target_kind or Target.CLASSES
         conditions = {
             "N": model.head is Head.NEW,
-            "C": target is Target.CLASSES,
-            "K": target is Target.LABELS,
             "V": target is Target.VALUES,
             "F": model.keeps_layers or model.fine_tuning is not None,
             "L": profile.fine_tuning is not None,
         }
         holds = {name for name, is_so in conditions.items() if is_so}
+        with_ending = "" if model.head is Head.NEW else with_logits(model, target)
         last = model.frozen_layers if isinstance(model.frozen_layers, int) else 0
         # Until layers begin to learn, the whole base is frozen.
         is_whole = not last or model.fine_tuning is not None
@@ -129,10 +122,12 @@ class _SavedModel(ModelScript[SavedModel]):
             joined(
                 batch_norm_functions(over_replicas=several, call_by_call=True),
                 FITTING_SHAPE,
+                ENDING if with_ending else "",
                 lines_for(_DEFINITIONS, holds),
             ),
             in_scope=Template(lines_for(_BUILT, holds)).substitute(
                 path=repr(model.path),
+                with_logits=with_ending,
                 frozen="" if is_whole else f"[: -{last}]",
                 later=f"layers[-{last} :]" if last else "layers",
                 from_epoch=model.fine_tune_from_epoch,

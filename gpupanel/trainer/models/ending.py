@@ -1,0 +1,214 @@
+"""What a model ends in: probabilities, or the logits before them.
+
+A layer of Keras's own that says it is believed; everything else is traced, and the operations that
+its output comes from decide, whatever layers are called. So a softmax may stand in a model within
+the model, be a function instead of a layer, or have a reshape behind it.
+
+The exported script does the same (:mod:`gpupanel.planning.script.models.ending`).
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import keras
+import tensorflow as tf
+
+SOFTMAX, SIGMOID, LINEAR, UNKNOWN = "softmax", "sigmoid", "linear", "unknown"
+_layers = keras.layers
+_SAME_NUMBERS = (_layers.Dropout, _layers.Flatten, _layers.Identity, _layers.Reshape)
+"""Layers that give the numbers that they are given, in the same order, where nothing is trained."""
+_SAYS_IT = (_layers.Activation, _layers.Dense)
+"""Layers that end in their activation; a class of somebody else's may do more."""
+_PASSING = frozenset(
+    {
+        "Cast",
+        "EnsureShape",
+        "ExpandDims",
+        "Identity",
+        "PreventGradient",
+        "Reshape",
+        "Squeeze",
+        "StopGradient",
+    }
+)
+"""Operations that give the numbers that they are given, in the same order."""
+_WEIGHTED = frozenset(
+    {
+        "BatchMatMul",
+        "BatchMatMulV2",
+        "BatchMatMulV3",
+        "Conv2D",
+        "DepthwiseConv2dNative",
+        "Einsum",
+        "FusedBatchNormV3",
+        "Log",
+        "Log1p",
+        "LogSoftmax",
+        "MatMul",
+    }
+)
+"""Operations that give numbers without bounds: logits, or values."""
+_COMBINING = frozenset(
+    {
+        "Add",
+        "AddN",
+        "AddV2",
+        "BiasAdd",
+        "ConcatV2",
+        "Max",
+        "Maximum",
+        "Mean",
+        "Minimum",
+        "Mul",
+        "Neg",
+        "RealDiv",
+        "Sub",
+    }
+)
+"""Operations that give such numbers where they are given no others."""
+_UNBOUNDED = frozenset({LINEAR, "elu", "leakyrelu", "relu", "selu", "softplus"})
+_ACTIVATIONS = _UNBOUNDED | {SIGMOID, "relu6", "softsign", "tanh"}
+_SMALLEST: Final = 1e-37
+"""Near the smallest number that float32 holds in full precision."""
+_LARGEST: Final = 1.0 - 2.0**-24
+_MOST_STEPS = 200
+
+
+def ending_of(model: keras.Model) -> str:
+    """What the model ends in.
+
+    Args:
+        model: Functional or sequential, with one input and one output.
+
+    Returns:
+        ``softmax`` (over all outputs of an example), ``sigmoid``, ``linear`` (numbers without
+        bounds), the name of another activation, or ``unknown``.
+    """
+    last, count = _last(model), _count(model)
+    activation = getattr(last, "activation", None)
+    if last is not None and type(last) in _SAYS_IT and last.output.shape[-1] == count:
+        for name in (SOFTMAX, SIGMOID, LINEAR):
+            if activation is getattr(keras.activations, name):
+                return name
+    found = _traced_ending(model, count)
+    if found == UNKNOWN and activation not in (None, keras.activations.linear):
+        named: str = getattr(activation, "__name__", UNKNOWN)
+        return UNKNOWN if named == SOFTMAX else named
+    return found
+
+
+def before_ending(model: keras.Model, ending: str) -> keras.Model:
+    """The model without the softmax or sigmoid that it ends in: a loss is exact there.
+
+    Where that cannot be taken off, its logarithm (of a sigmoid, the logit) follows it: the same
+    numbers, as far as float32 holds them.
+
+    Args:
+        model: It may be changed.
+        ending: One of both, as :func:`ending_of` found it.
+    """
+    last, output = _last(model), model.outputs[0]
+    if last is not None and isinstance(last, _layers.Softmax) and last.output is output:
+        return keras.Model(model.inputs, last.input)
+    activation = getattr(keras.activations, ending)
+    if last is not None and getattr(last, "activation", None) is activation:
+        last.activation = keras.activations.linear
+        if type(last) in _SAYS_IT or ending_of(model) != ending:
+            return model
+        last.activation = activation
+    return with_logarithms(model, of_labels=ending == SIGMOID)
+
+
+def with_logarithms(model: keras.Model, *, of_labels: bool) -> keras.Model:
+    """The model with what gives its probabilities again by a softmax, or a sigmoid each.
+
+    Args:
+        model: Gives probabilities.
+        of_labels: Each output is the probability of a label of its own.
+    """
+    ops, given = keras.ops, keras.ops.cast(model.outputs[0], "float32")
+    if of_labels:
+        given = ops.clip(given, _SMALLEST, _LARGEST)
+        return keras.Model(model.inputs, ops.subtract(ops.log(given), ops.log1p(-given)))
+    return keras.Model(model.inputs, ops.log(ops.maximum(given, _SMALLEST)))
+
+
+def _count(model: keras.Model) -> int | None:
+    """Outputs an example."""
+    count = 1
+    for side in model.outputs[0].shape[1:]:
+        if side is None:
+            return None
+        count *= side
+    return count
+
+
+def _last(model: keras.Model) -> keras.Operation | None:
+    """The last layer that changes numbers, also of a model within; ``None``: it stands twice."""
+    given = model.outputs[0]
+    for _ in range(_MOST_STEPS):
+        operation = given._keras_history.operation  # noqa: SLF001 - Keras has no other way back
+        if len(operation._inbound_nodes) != 1:  # noqa: SLF001
+            return None
+        if isinstance(operation, keras.Model) and len(getattr(operation, "outputs", ())) == 1:
+            given = operation.outputs[0]
+        elif type(operation) in _SAME_NUMBERS or _is_linear_activation(operation):
+            given = operation.input
+        else:
+            return operation
+    return None
+
+
+def _is_linear_activation(operation: keras.Operation) -> bool:
+    linear = keras.activations.linear
+    return type(operation) is _layers.Activation and operation.activation is linear
+
+
+def _traced_ending(model: keras.Model, count: int | None) -> str:
+    """What the operations behind the output say; nothing is computed."""
+    given = model.inputs[0]
+    function = tf.function(lambda features: model(features, training=False), autograph=False)
+    traced = function.get_concrete_function(tf.TensorSpec((None, *given.shape[1:]), given.dtype))
+    depends = {traced.inputs[0].op.name}
+    for operation in traced.graph.get_operations():
+        if any(each.op.name in depends for each in operation.inputs):
+            depends.add(operation.name)
+    known: dict[str, str] = {}
+
+    def ending(output: tf.Tensor) -> str:
+        if output.name not in known:
+            known[output.name] = UNKNOWN
+            if len(known) < _MOST_STEPS:
+                known[output.name] = _of_operation(output, count, depends, ending)
+        return known[output.name]
+
+    return ending(traced.outputs[0])
+
+
+def _of_operation(
+    output: tf.Tensor, count: int | None, depends: set[str], ending: Callable[[tf.Tensor], str]
+) -> str:
+    """What an operation gives.
+
+    Args:
+        output: Its output.
+        count: Outputs of the model.
+        depends: Names of the operations that depend on the model's input; others are weights.
+        ending: What another one gives.
+    """
+    operation = output.op
+    if operation.type in _PASSING:
+        return ending(operation.inputs[0])
+    if operation.type in _WEIGHTED:
+        return LINEAR
+    if operation.type in _COMBINING:
+        given = {ending(each) for each in operation.inputs if each.op.name in depends}
+        if operation.type == "ConcatV2" and given == {SIGMOID}:
+            return SIGMOID
+        return LINEAR if given and given <= _UNBOUNDED else UNKNOWN
+    if operation.type == "Softmax":
+        # One over all outputs: the last axis has them, and no other axis has several.
+        sides = tuple(output.shape[1:])
+        return SOFTMAX if sides == (*[1] * (len(sides) - 1), count) else UNKNOWN
+    lowered: str = operation.type.lower()
+    return lowered if lowered in _ACTIVATIONS else UNKNOWN

@@ -1,0 +1,84 @@
+"""What a model ends in is found out from what its layers compute."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.forked.processes import run_forked
+
+pytestmark = pytest.mark.tensorflow
+
+WANTED = {
+    "dense": "softmax",
+    "logits": "linear",
+    "nested": "softmax",
+    "nested twice": "softmax",
+    "function": "softmax",
+    "function of nn": "softmax",
+    "reshape": "softmax",
+    "flatten": "softmax",
+    "dropout": "softmax",
+    "cast": "softmax",
+    "linear activation": "softmax",
+    "own layer": "softmax",
+    "mean of places": "linear",
+    "softmax of places": "softmax",
+    "normalised": "linear",
+    "scaled": "linear",
+    "percent": "unknown",
+    "mean of two": "unknown",
+    "groups": "unknown",
+    "relu": "relu",
+    "sigmoid": "sigmoid",
+    "sigmoid function": "sigmoid",
+    "sigmoids": "sigmoid",
+}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """Endings, those that a script finds, differences, and what comes of saved models."""
+    builder, folder = Path(__file__).with_name("model_endings.py"), tmp_path_factory.mktemp("ends")
+    done = run_forked(
+        [sys.executable, str(builder), str(folder)],
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    answer: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def test_that_an_ending_is_found_wherever_it_stands(found: list[dict[str, Any]]) -> None:
+    endings, in_script, *_ = found
+    assert endings == WANTED
+    assert in_script == WANTED
+
+
+def test_that_probabilities_are_the_same_after_their_ending_was_taken_off(
+    found: list[dict[str, Any]],
+) -> None:
+    differences = {name: each for name, each in found[2].items() if each is not None}
+    assert set(differences) == {k for k, end in WANTED.items() if end in ("softmax", "sigmoid")}
+    assert max(each for name, each in differences.items() if name != "cast") < 1e-6
+    assert differences["cast"] < 1e-3  # of half precision
+
+
+def test_that_a_saved_model_gives_the_same_probabilities_when_it_was_trained_further(
+    found: list[dict[str, Any]],
+) -> None:
+    further = found[3]
+    for name in ("nested, None", "function, None", "reshape, None", "labels"):
+        assert further[name] < 1e-6, name
+    assert further["mean of two, probabilities"] < 1e-6
+
+
+def test_that_an_ending_that_cannot_be_known_is_asked_for(found: list[dict[str, Any]]) -> None:
+    assert found[3]["mean of two, None"] == "model_outputs_unknown"
+    assert found[3]["nested, logits"] == "saved_model_misfit"
