@@ -120,6 +120,11 @@ class DataPreview(Value):
         texts: Of texts.
         image_sides: Height and width in the middle of some images before they are scaled; ``None``:
             none are.
+        value_range: Least and greatest value of some examples; ``None``: not known.
+        greatest_of_16_bits: The greatest value in some images, which all have 16 bits a value;
+            ``None``: not all of them have.
+        model_scales: Whether a saved model begins with a layer that brings what it is given into
+            another range; ``None``: not known.
         needs_download: The data is not on this machine yet; the start of a run downloads it.
         needs_start: Only a run shows what the data is like: it comes from Python code, which
             nothing but the start of a run carries out.
@@ -143,6 +148,9 @@ class DataPreview(Value):
     columns: tuple[ColumnPreview, ...] = ()
     texts: TextsPreview | None = None
     image_sides: tuple[int, int] | None = None
+    value_range: tuple[float, float] | None = None
+    greatest_of_16_bits: int | None = None
+    model_scales: bool | None = None
     needs_download: bool = False
     needs_start: bool = False
     problems: tuple[Problem, ...] = ()

@@ -30,7 +30,7 @@ from gpupanel.trainer.datasets.examples import (
     read_features,
 )
 from gpupanel.trainer.datasets.images.files import ImageFiles
-from gpupanel.trainer.datasets.images.sides import usual_sides
+from gpupanel.trainer.datasets.images.sides import greatest_of_16_bits, usual_sides
 from gpupanel.trainer.datasets.source import Found, Reading, no_download, read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
@@ -39,6 +39,7 @@ from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.models.model_file import (
     check_model_file,
     recipe_in,
+    scales_of_file,
 )
 from gpupanel.trainer.models.saved_recipe import check_last_layer, reading_to_train
 from gpupanel.trainer.models.weights_file import check_weights_file
@@ -61,7 +62,13 @@ def preview(request: PreviewRequest) -> DataPreview:
     """Some examples and the class counts; or the problems that training would have."""
     found = _preview_of_data(request)
     problems = _model_problems(request, found)
-    return found.model_copy(update={"model_problems": problems})
+    scales = None if problems else _model_scales(request)
+    return found.model_copy(update={"model_problems": problems, "model_scales": scales})
+
+
+def _model_scales(request: PreviewRequest) -> bool | None:
+    model = request.model
+    return scales_of_file(model.chosen_path) if model is not None and model.is_saved else None
 
 
 def _model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem, ...]:
@@ -103,6 +110,8 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
         for part in filter(None, (data_set.training, data_set.validation, data_set.test)):
             _check_some(with_stand_ins(part), request.seed)
         examples, augmented = _examples(data_set, request)
+        value_range = _value_range(data_set.training, request.seed)
+        greatest_of_16 = _greatest_of_16_bits(data_set.training, request.seed)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
         refused = DataPreview(
             target=target or Target.CLASSES,
@@ -128,6 +137,8 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
         columns=data_set.columns,
         texts=data_set.texts,
         image_sides=_image_sides(data_set.training, request.seed),
+        value_range=value_range,
+        greatest_of_16_bits=greatest_of_16,
         problems=data_set.all_notes(),
     )
 
@@ -135,6 +146,23 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
 def _image_sides(examples: Examples, seed: int) -> tuple[int, int] | None:
     files = examples.features
     return usual_sides(files, seed) if isinstance(files, ImageFiles) else None
+
+
+def _value_range(examples: Examples, seed: int) -> tuple[float, float] | None:
+    """Least and greatest value of some examples; ``None`` where one is not finite."""
+    training = with_stand_ins(examples)
+    count = min(_FILES_AT_ONCE, len(training))
+    drawn = np.random.default_rng(seed).choice(len(training), count, replace=False)
+    if not count:
+        return None
+    values = training.read(drawn.astype(np.int32))
+    least, greatest = float(values.min()), float(values.max())
+    return (least, greatest) if math.isfinite(least) and math.isfinite(greatest) else None
+
+
+def _greatest_of_16_bits(examples: Examples, seed: int) -> int | None:
+    files = examples.features
+    return greatest_of_16_bits(files, seed) if isinstance(files, ImageFiles) else None
 
 
 def _epoch_counts(request: PreviewRequest, divided: Split) -> tuple[int, int]:

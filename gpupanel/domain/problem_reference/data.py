@@ -264,5 +264,16 @@ CHAPTER: Final = ProblemChapter(
             "The run's folder could not be written.",
             "Free some space; when the run is resumed, changed data may not be noticed.",
         ),
+        "channels_first": ProblemEntry(
+            "The channels of the images seem to come first.",
+            "PyTorch has them in this order; TensorFlow takes the last axis for the channels.",
+            "Save the array with `numpy.moveaxis(x, 1, -1)`.",
+        ),
+        "images_dark": ProblemEntry(
+            "Images of 16 bits use only the lower ones.",
+            "Cameras and microscopes of 10, 12 or 14 bits save them so. The upper 8 bits are "
+            "taken, and hardly anything is left.",
+            "Multiply the values by the number that the hint names, and save the images again.",
+        ),
     },
 )

@@ -100,6 +100,23 @@ CHAPTER: Final = ProblemChapter(
             "If it is something else, say in model.outputs what they are, or save the model with a "
             "softmax, or a sigmoid each, at its end.",
         ),
+        "application_inputs_scaled": ProblemEntry(
+            "Examples from 0 to 1 are multiplied by 255.",
+            "The architecture's own preprocessing is meant for pixels from 0 to 255.",
+            "Nothing, if they are pixels that were divided by 255.",
+        ),
+        "application_inputs_range": ProblemEntry(
+            "The examples are no pixels from 0 to 255.",
+            "They were standardised or have another range; the architecture's own preprocessing "
+            "is meant for pixels.",
+            "Save them as pixels from 0 to 255, or from 0 to 1.",
+        ),
+        "saved_model_inputs_range": ProblemEntry(
+            "A saved model that does not scale is given raw pixels.",
+            "Outside of gpupanel pixels are often divided by 255 before a model takes them.",
+            "Put `keras.layers.Rescaling(1 / 255)` before the model, or give it arrays that are "
+            "divided; nothing, if it learned from raw pixels.",
+        ),
         "model_outputs_unknown": ProblemEntry(
             "Nothing shows whether the model gives probabilities or logits.",
             "Its last layers compute something of their own, such as a mean of several softmaxes. "

@@ -12,6 +12,7 @@ from gpupanel.trainer.downloads.download import digest_of
 from gpupanel.trainer.downloads.keras_cache import place_of
 from gpupanel.trainer.models.frozen_layers import last_learning, let_learn
 from gpupanel.trainer.models.network import Building, Network
+from gpupanel.trainer.models.scaling import are_from_0_to_1
 from gpupanel.trainer.models.weights_file import check_weights_file, weights_problem
 
 _RGB = 3
@@ -55,11 +56,13 @@ def _layers(base: keras.Model) -> list[keras.layers.Layer]:
 
 def _pixels(inputs: keras.KerasTensor, building: Building) -> keras.KerasTensor:
     """From raw features to pixels from 0 to 255 in three colours."""
-    data, hidden = building.data, inputs
-    if data.scaling is Scaling.DIVIDE and data.greatest != 255:
-        hidden = keras.layers.Rescaling(255.0 / data.greatest, name="pixels", dtype="float32")(
-            hidden
-        )
+    data, hidden, greatest = building.data, inputs, 255.0
+    if data.scaling is Scaling.DIVIDE:
+        greatest = data.greatest
+    elif data.scaling is Scaling.NONE and are_from_0_to_1(building.training):
+        greatest = 1.0
+    if greatest != 255:
+        hidden = keras.layers.Rescaling(255.0 / greatest, name="pixels", dtype="float32")(hidden)
     if len(hidden.shape) == 3:
         hidden = keras.layers.Reshape((*hidden.shape[1:], 1), name="channel", dtype="float32")(
             hidden

@@ -15,7 +15,7 @@ from gpupanel.domain.model import Head, ModelSettings
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.files.regular_files import open_regular
-from gpupanel.trainer.models.saved_outputs import ends_in, outputs_in
+from gpupanel.trainer.models.saved_outputs import begins_with_scaling, ends_in, outputs_in
 from gpupanel.trainer.models.weights_file import check_weights
 from gpupanel.trainer.size_limits import check_unpacked
 
@@ -149,6 +149,17 @@ def outputs_of_file(path: str) -> int | None:
             return outputs_in(_configuration(archive))
     except (*_DAMAGE, KeyError) as error:
         raise _damaged(file, f"{type(error).__name__}: {error}") from error
+
+
+def scales_of_file(path: str) -> bool | None:
+    """Whether the model begins with a layer that scales; ``None``: nothing shows it."""
+    file = Path(path)
+    try:
+        with open_regular(file) as opened, zipfile.ZipFile(opened) as archive:
+            check_unpacked(archive, file, "model.path")
+            return begins_with_scaling(_configuration(archive))
+    except (*_DAMAGE, KeyError, ProblemError):
+        return None  # said by whoever checks the file
 
 
 def recipe_in(path: str) -> str:

@@ -49,6 +49,47 @@ def _places_in(structure: object) -> int:
     return found
 
 
+_SCALING = frozenset({"BatchNormalization", "Normalization", "Rescaling"})
+"""Layers that bring what they are given into another range."""
+_WEIGHTED = ("Conv", "Dense", "DepthwiseConv", "SeparableConv")
+_BEFORE = frozenset(
+    {"Cast", "Concatenate", "Flatten", "InputLayer", "Reshape", "Resizing", "ZeroPadding2D"}
+)
+"""What may stand before it."""
+
+
+def begins_with_scaling(configuration: object) -> bool | None:
+    """Whether the first layers of a model bring what it is given into another range.
+
+    Args:
+        configuration: As ``config.json`` holds it; a stranger's may say anything.
+
+    Returns:
+        ``False``: its first layer with weights is given the numbers as they are; ``None``: it
+        begins with something else.
+    """
+    waiting = [configuration] if _is_object(configuration) else []
+    for _ in range(_MOST_STEPS):
+        if not waiting:
+            return None
+        layer = waiting.pop(0)
+        inside, kind = layer.get("config"), str(layer.get("class_name"))
+        if kind in ("Functional", "Sequential"):
+            listed = inside.get("layers") if _is_object(inside) else None
+            waiting[:0] = (
+                [each for each in listed or () if _is_object(each)]
+                if isinstance(listed, list)
+                else []
+            )
+        elif kind in _SCALING:
+            return True
+        elif kind.startswith(_WEIGHTED):
+            return False
+        elif kind not in _BEFORE and not kind.startswith("Random"):
+            return None
+    return None
+
+
 def _outputs(model: Configuration, steps: int) -> int | None:
     """Walks back from the last layer to one that says how many numbers it gives."""
     for layer in _backwards(model):

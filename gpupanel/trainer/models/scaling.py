@@ -43,6 +43,14 @@ def statistics_of(examples: Examples) -> Statistics:
     return _statistics(mean, np.sqrt(squares / len(examples)))
 
 
+def are_from_0_to_1(examples: Examples) -> bool:
+    """Whether no value is below 0 or above 1."""
+    if examples.in_memory is not None:
+        values = examples.in_memory
+        return bool(values.min() >= 0 and values.max() <= 1)
+    return all(bool(each.min() >= 0 and each.max() <= 1) for each in _chunks(examples))
+
+
 def _statistics(mean: npt.NDArray[np.float64], deviation: npt.NDArray[np.float64]) -> Statistics:
     return Statistics(
         mean=np.asarray(mean, np.float32),

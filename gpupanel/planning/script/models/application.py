@@ -12,12 +12,15 @@ from gpupanel.planning.script.batch_norm import batch_norm_functions
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of
 from gpupanel.planning.script.sections import lines_for
 
-# In the margin: D pixels that are not from 0 to 255, W weights that were learned before, K those
-# that Keras publishes, F frozen layers, P dropout, L layers that learn later.
+# In the margin: D pixels that are not from 0 to 255, U pixels of a range that the data shows, W
+# weights that were learned before, K those that Keras publishes, F frozen layers, P dropout, L
+# layers that learn later.
 _TEXT = """
   |inputs = keras.Input(x.shape[1:], name="features")
 d |pixels = inputs
 D |pixels = keras.layers.Rescaling(255 / $greatest, name="pixels", dtype="float32")(inputs)
+U |if x.dtype != np.uint8 and x.min() >= 0 and x.max() <= 1:
+U |    pixels = keras.layers.Rescaling(255.0, name="pixels", dtype="float32")(inputs)
   |if len(pixels.shape) == 3:
   |    pixels = keras.layers.Reshape((*x.shape[1:], 1), name="channel", dtype="float32")(pixels)
   |if pixels.shape[-1] == 1:
@@ -56,6 +59,7 @@ class _Application(ModelScript[ApplicationModel]):
         published = application.weights
         conditions = {
             "D": data.scaling is Scaling.DIVIDE and data.greatest != 255,
+            "U": data.scaling in (None, Scaling.NONE),
             "W": model.weights != "none",
             "K": bool(model.downloads),
             "F": model.keeps_layers or model.fine_tuning is not None,

@@ -239,9 +239,14 @@ def _averaged(there: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
     return across, down
 
 
+def is_deep(image: Image.Image) -> bool:
+    """Whether it has grey values of 16 bits, of which the upper 8 are taken."""
+    return image.mode in _DEEP or (image.mode == "I" and image.format in _GREY_AS_INT)
+
+
 def _shown(image: Image.Image) -> Image.Image:
     """The image with 8 bits a value and nothing to see through."""
-    if image.mode in _DEEP or (image.mode == "I" and image.format in _GREY_AS_INT):
+    if is_deep(image):
         return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
     if image.mode in ("I", "F"):
         raise UnknownRangeError(f"its pixels are numbers of 32 bits (Pillow's mode {image.mode})")

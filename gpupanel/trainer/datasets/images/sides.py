@@ -1,4 +1,4 @@
-"""How large images are in their files, before they are scaled."""
+"""How large images are in their files, before they are scaled, and how deep."""
 
 import statistics
 from contextlib import suppress
@@ -10,9 +10,13 @@ from PIL import Image
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.images.files import ImageFiles, image_errors
+from gpupanel.trainer.datasets.images.pixels import FORMATS, is_deep
 
 _READ = 64
 """So many heads of files say what most images are like."""
+_UNPACKED = 16
+"""So many images are unpacked to find the greatest value."""
+_MOST_PIXELS = 2**24
 
 
 def usual_sides(files: ImageFiles, seed: int) -> tuple[int, int] | None:
@@ -39,3 +43,28 @@ def usual_sides(files: ImageFiles, seed: int) -> tuple[int, int] | None:
         return None
     heights, widths = zip(*found, strict=True)
     return round(statistics.median(heights)), round(statistics.median(widths))
+
+
+def greatest_of_16_bits(files: ImageFiles, seed: int) -> int | None:
+    """The greatest value in some images; ``None``: not all of them have 16 bits a value.
+
+    Args:
+        files: A few are unpacked; very large ones are passed over.
+        seed: Chooses them.
+    """
+    count = min(_UNPACKED, len(files.paths))
+    drawn = np.random.default_rng(seed).choice(len(files.paths), count, replace=False)
+    found = []
+    for place in drawn.tolist():
+        path = files.paths[place]
+        with (
+            suppress(ProblemError),
+            image_errors(path, files.key),
+            open_regular(Path(path)) as file,
+            Image.open(file, formats=FORMATS) as image,
+        ):
+            if not is_deep(image):
+                return None
+            if image.width * image.height <= _MOST_PIXELS:
+                found.append(int(np.asarray(image).max(initial=0)))
+    return max(found, default=None)

@@ -1,0 +1,109 @@
+"""Whether the numbers of examples are what a model expects: their range, and their order."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gpupanel.domain.model import ApplicationModel
+from gpupanel.domain.model_kind import ExampleKind
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.planning.context import PlanningContext
+
+_CHANNELS: Final = (1, 3, 4)
+_LEAST_SIDE: Final = 8
+"""Of an image, in pixels; with fewer numbers nothing shows which axis has the channels."""
+_WHITE_OF_16_BITS: Final = 2**16 - 1
+_DARK: Final = 0.25
+"""A part of the range that no set of images leaves unused by chance: 14 bits of 16."""
+
+
+def channels_first(context: PlanningContext) -> Iterator[Problem]:
+    """Images in the order of PyTorch: channels, height, width."""
+    preview, model = context.known_data, context.profile.model
+    may_matter = model.is_saved or model.is_code or model.takes is ExampleKind.IMAGES
+    if preview is None or len(preview.feature_shape) != 3 or not may_matter:
+        return
+    first, height, width = preview.feature_shape
+    if first in _CHANNELS and min(height, width) >= _LEAST_SIDE:
+        yield Problem(
+            code="channels_first",
+            severity=Severity.WARNING,
+            field="data.path",
+            message=f"The examples have the shape {first} x {height} x {width}: the channels seem "
+            f"to come first, as in PyTorch. They are taken for images of {first} x {height} pixels "
+            f"with {width} channels.",
+            hint="Save them with the channels last: numpy.moveaxis(x, 1, -1).",
+        )
+
+
+def application_inputs(context: PlanningContext) -> Iterator[Problem]:
+    """Numbers before an architecture whose own preprocessing is meant for pixels of 0 to 255."""
+    preview, profile = context.known_data, context.profile
+    is_application = isinstance(profile.model, ApplicationModel) and context.trains
+    if preview is None or not is_application or profile.data.scaling is not None:
+        return
+    if preview.value_range is None:
+        return
+    least, greatest = preview.value_range
+    if least >= 0.0 and greatest <= 1.0:
+        yield Problem(
+            code="application_inputs_scaled",
+            severity=Severity.HINT,
+            field="model.source",
+            message=f"{profile.model.source} takes pixels from 0 to 255, and the examples lie "
+            "between 0 and 1: they are multiplied by 255 first, also in the saved model.",
+            hint="Nothing needs to be done if they are pixels that were divided by 255.",
+        )
+    elif least < 0.0 or greatest > 255.0:
+        yield Problem(
+            code="application_inputs_range",
+            severity=Severity.WARNING,
+            field="model.source",
+            message=f"{profile.model.source} takes pixels from 0 to 255, and the examples have "
+            f"values from {least:g} to {greatest:g}: its preprocessing brings them into a range "
+            "that its weights were not trained with.",
+            hint="Save the examples as pixels from 0 to 255 (uint8), or from 0 to 1.",
+        )
+
+
+def saved_model_inputs(context: PlanningContext) -> Iterator[Problem]:
+    """Raw pixels for a saved model that takes them as they are: few models learned from these."""
+    preview, profile = context.known_data, context.profile
+    if preview is None or not profile.model.is_saved or preview.model_scales is not False:
+        return
+    if preview.value_range is None or len(preview.feature_shape) not in (2, 3):
+        return
+    least, greatest = preview.value_range
+    if least >= 0.0 and greatest > _MOST_SCALED:
+        yield Problem(
+            code="saved_model_inputs_range",
+            severity=Severity.WARNING,
+            field="model.path",
+            message=f"The saved model begins without a layer that scales, and is given pixels from "
+            f"{least:g} to {greatest:g}. Was it trained on pixels that were divided by 255 before, "
+            "its outputs are wrong.",
+            hint="If it was, put keras.layers.Rescaling(1 / 255) before it and save it again, or "
+            "give it arrays that are divided by 255. If it learned from such pixels, nothing needs "
+            "to be done.",
+        )
+
+
+_MOST_SCALED: Final = 16.0
+"""Standardised pixels stay below this."""
+
+
+def dark_images(context: PlanningContext) -> Iterator[Problem]:
+    """Images of 16 bits a value of which only the lower ones are used, as 12-bit cameras save."""
+    preview = context.known_data
+    greatest = None if preview is None else preview.greatest_of_16_bits
+    if greatest is None or greatest > _DARK * _WHITE_OF_16_BITS:
+        return
+    bits = max(8, greatest.bit_length())
+    yield Problem(
+        code="images_dark",
+        severity=Severity.WARNING,
+        field="data.path",
+        message=f"The images have 16 bits a value, but no value of some of them is above "
+        f"{greatest:,}: only {bits} bits are used. The upper 8 of 16 are taken, so that "
+        f"{(greatest >> 8) + 1} grey levels remain, nearly black.",
+        hint=f"Multiply the values by {2 ** (16 - bits)} and save the images again.",
+    )

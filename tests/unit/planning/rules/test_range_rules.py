@@ -1,0 +1,112 @@
+"""What is said of the range and the order of the numbers of examples."""
+
+import pytest
+
+from gpupanel.domain.data import DigitsData, ImagesData, NpzData
+from gpupanel.domain.model import ApplicationModel, CnnModel, MlpModel, ModelSettings, SavedModel
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.problem import Severity
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.context import PlanningContext, planning_context
+from gpupanel.planning.rules import range_rules
+from tests.fakes.devices import CPU_ONLY
+
+NPZ, IMAGES = NpzData(path="/x.npz"), ImagesData(path="/images")
+APPLICATION = ApplicationModel(source="MobileNetV2", weights="none")
+SAVED = SavedModel(path="/model.keras")
+
+
+def context(profile: Profile, **preview: object) -> PlanningContext:
+    seen = DataPreview.model_validate({"feature_shape": (32, 32, 3), **preview})
+    return planning_context(profile, CPU_ONLY, preview=seen)
+
+
+def of(model: ModelSettings, data: NpzData | ImagesData | DigitsData = NPZ) -> Profile:
+    return Profile(model=model, data=data)
+
+
+@pytest.mark.parametrize(
+    ("shape", "model", "is_said"),
+    [
+        ((3, 32, 32), CnnModel(), True),
+        ((1, 28, 28), CnnModel(), True),
+        ((3, 32, 32), APPLICATION, True),
+        ((3, 224, 200), SAVED, True),
+        ((3, 32, 32), MlpModel(), False),
+        ((32, 32, 3), CnnModel(), False),
+        ((3, 4, 3), CnnModel(), False),
+        ((28, 28), CnnModel(), False),
+    ],
+)
+def test_that_channels_that_seem_to_come_first_are_pointed_out(
+    shape: tuple[int, ...], model: ModelSettings, is_said: bool
+) -> None:
+    found = list(range_rules.channels_first(context(of(model), feature_shape=shape)))
+    assert [each.code for each in found] == ["channels_first"] * is_said
+    assert all("numpy.moveaxis(x, 1, -1)" in each.hint for each in found)
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ((0.0, 1.0), "application_inputs_scaled"),
+        ((-2.1, 2.6), "application_inputs_range"),
+        ((0.0, 4095.0), "application_inputs_range"),
+        ((0.0, 255.0), ""),
+        (None, ""),
+    ],
+)
+def test_that_numbers_that_are_no_pixels_are_pointed_out_before_an_architecture(
+    values: tuple[float, float] | None, code: str
+) -> None:
+    found = list(range_rules.application_inputs(context(of(APPLICATION), value_range=values)))
+    assert [each.code for each in found] == ([code] if code else [])
+
+
+def test_that_an_architecture_is_given_pixels_by_images_and_nothing_is_said() -> None:
+    for profile in (of(APPLICATION, IMAGES), of(CnnModel())):
+        assert not list(range_rules.application_inputs(context(profile, value_range=(0, 1))))
+
+
+@pytest.mark.parametrize(
+    ("scales", "values", "shape", "is_said"),
+    [
+        (False, (0, 255), (32, 32, 3), True),
+        (True, (0, 255), (32, 32, 3), False),
+        (None, (0, 255), (32, 32, 3), False),
+        (False, (0, 1), (32, 32, 3), False),
+        (False, (-3, 90), (32, 32, 3), False),
+        (False, (0, 255), (13,), False),
+        (False, None, (32, 32, 3), False),
+    ],
+)
+def test_that_a_saved_model_that_does_not_scale_is_pointed_out_before_raw_pixels(
+    *, scales: bool | None, values: object, shape: tuple[int, ...], is_said: bool
+) -> None:
+    seen = context(of(SAVED), value_range=values, feature_shape=shape, model_scales=scales)
+    found = list(range_rules.saved_model_inputs(seen))
+    assert [each.code for each in found] == ["saved_model_inputs_range"] * is_said
+    assert all(each.severity is Severity.WARNING for each in found)
+
+
+@pytest.mark.parametrize(
+    ("greatest", "hint"), [(4095, "by 16 "), (1000, "by 64 "), (65535, ""), (None, "")]
+)
+def test_that_16_bits_of_which_only_the_lower_are_used_are_pointed_out(
+    greatest: int | None, hint: str
+) -> None:
+    seen = context(of(CnnModel(), IMAGES), greatest_of_16_bits=greatest)
+    found = list(range_rules.dark_images(seen))
+    assert [each.code for each in found] == ["images_dark"] * bool(hint)
+    assert all(hint in each.hint for each in found)
+
+
+def test_that_nothing_is_said_of_data_that_was_not_read() -> None:
+    empty = planning_context(of(SAVED), CPU_ONLY)
+    rules = (
+        range_rules.channels_first,
+        range_rules.application_inputs,
+        range_rules.saved_model_inputs,
+        range_rules.dark_images,
+    )
+    assert not [problem for rule in rules for problem in rule(empty)]

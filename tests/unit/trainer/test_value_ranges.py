@@ -1,0 +1,85 @@
+"""What a preview finds of the range of numbers, and how models are given them."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gpupanel.domain.data import ImagesData, NpzData
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.trainer.models.saved_outputs import begins_with_scaling
+from gpupanel.trainer.preview import preview
+from tests.forked.processes import run_forked
+
+
+def layer(kind: str, *inside: object) -> dict[str, object]:
+    return {"class_name": kind, "config": {"layers": list(inside)} if inside else {}}
+
+
+@pytest.mark.parametrize(
+    ("first", "wanted"),
+    [
+        (("InputLayer", "Conv2D"), False),
+        (("InputLayer", "ZeroPadding2D", "Conv2D", "BatchNormalization"), False),
+        (("InputLayer", "Reshape", "Dense"), False),
+        (("InputLayer", "RandomFlip", "Rescaling", "Conv2D"), True),
+        (("InputLayer", "Normalization", "Conv2D"), True),
+        (("InputLayer", "BatchNormalization", "Conv2D"), True),
+        (("InputLayer", "Subtract", "Conv2D"), None),
+        ((), None),
+    ],
+)
+def test_that_a_model_says_by_its_first_layers_whether_it_scales(
+    first: tuple[str, ...], *, wanted: bool | None
+) -> None:
+    layers = [layer(kind) for kind in first]
+    assert begins_with_scaling(layer("Sequential", *layers)) is wanted
+    inner = layer("Functional", *layers)
+    assert begins_with_scaling(layer("Functional", layer("InputLayer"), inner)) is wanted
+    assert begins_with_scaling([1, 2]) is None
+
+
+def test_that_a_preview_finds_the_range_of_arrays(tmp_path: Path) -> None:
+    x = np.linspace(-0.5, 2.0, 4 * 6 * 6).reshape(4, 6, 6).astype(np.float32)
+    np.savez(tmp_path / "x.npz", x=x, y=[0, 1, 0, 1])
+    found = preview(PreviewRequest(data=NpzData(path=str(tmp_path / "x.npz"))))
+    assert found.value_range == (-0.5, 2.0)
+    assert found.greatest_of_16_bits is None
+    np.savez(tmp_path / "x.npz", x=np.uint8(x * 100 + 55), y=[0, 1, 0, 1])
+    found = preview(PreviewRequest(data=NpzData(path=str(tmp_path / "x.npz"))))
+    assert found.value_range == (5.0, 255.0)
+
+
+@pytest.mark.parametrize(("white", "suffix"), [(4095, "png"), (4095, "tif"), (65535, "png")])
+def test_that_a_preview_finds_how_much_of_16_bits_is_used(
+    tmp_path: Path, white: int, suffix: str
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        for place in range(3):
+            pixels = np.linspace(0, white, 64).reshape(8, 8).astype(np.uint16)
+            Image.fromarray(pixels).save(tmp_path / name / f"{place}.{suffix}")
+    data = ImagesData(path=str(tmp_path), image_size=(8, 8), color="grayscale")
+    assert preview(PreviewRequest(data=data)).greatest_of_16_bits == white
+    Image.fromarray(np.zeros((8, 8), np.uint8)).save(tmp_path / "a" / "other.png")
+    assert preview(PreviewRequest(data=data)).greatest_of_16_bits is None
+
+
+@pytest.mark.tensorflow
+def test_that_an_architecture_is_given_the_same_by_arrays_of_0_to_1_as_by_pixels() -> None:
+    done = run_forked(
+        [sys.executable, str(Path(__file__).with_name("application_ranges.py"))],
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert set(found) == {"bytes", "floats", "from 0 to 1"}
+    for least, greatest in found.values():
+        assert (least, greatest) == pytest.approx((-1.0, 1.0), abs=1e-5)
