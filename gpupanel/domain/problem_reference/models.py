@@ -106,7 +106,7 @@ CHAPTER: Final = ProblemChapter(
             "Nothing, if they are pixels that were divided by 255.",
         ),
         "application_inputs_range": ProblemEntry(
-            "The examples are no pixels from 0 to 255.",
+            "The examples are not pixels from 0 to 255.",
             "They were standardised or have another range; the architecture's own preprocessing "
             "is meant for pixels.",
             "Save them as pixels from 0 to 255, or from 0 to 1.",
