@@ -31,7 +31,6 @@ from gpupanel.trainer.models.variable_state import assign_variables, by_name, re
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.periods import Period, count_parameters, make_optimizers, make_periods
 from gpupanel.trainer.started_run import StartedRun
-from gpupanel.trainer.steps.contribution import Variables
 from gpupanel.trainer.steps.order import make_epoch_order, steps_per_epoch
 from gpupanel.trainer.steps.replica_steps import EvaluationStep, TrainingStep
 from gpupanel.trainer.steps.step_calls import StepCalls, TrainingCalls, calls_over
@@ -196,7 +195,9 @@ class Learner:
         model = self.built.trained
         variables = by_name("model", model.weights)
         # Keras numbers these through the whole process, so that their names say nothing.
-        seeds = Variables(model).seeds
+        known = {id(weight) for weight in model.weights}
+        # No step changes them; a checkpoint has always had them.
+        seeds = [each for each in model.variables if id(each) not in known]
         variables |= {f"random/{number}": seed for number, seed in enumerate(seeds)}
         of_optimizers = [each for period in self.periods for each in period.optimizer.variables]
         return variables | by_name("optimizer", of_optimizers)
@@ -268,6 +269,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
                 built.trained,
                 learned,
                 optimizer,
+                seed=training.seed,
                 micro_batches=micro_batches,
                 jit_compile=training.jit_compile,
                 clip_norm=training.clip_norm,

@@ -63,6 +63,7 @@ def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]
     from gpupanel.trainer.models.objectives import make_objective
     from gpupanel.trainer.models.optimizers import make_optimizer
     from gpupanel.trainer.periods import freeze_base
+    from gpupanel.trainer.steps.batch_part import BatchPart
     from gpupanel.trainer.steps.order import make_epoch_order
     from gpupanel.trainer.steps.replica_steps import TrainingStep
 
@@ -80,6 +81,7 @@ def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]
         built.trained,
         trained_objective(request.data, training, divided, measured),
         optimizer,
+        seed=training.seed,
         micro_batches=training.accumulation_steps,
         jit_compile=False,
         clip_norm=training.clip_norm,
@@ -95,8 +97,10 @@ def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]
         batch, indices = np.split(indices, [training.global_batch_size])
         optimizer.learning_rate = rate
         features, labels = divided.training.read(batch), divided.training.labels[batch]
-        given = [tf.constant(each) for each in (features, labels, np.float32(len(batch)))]
-        loss = float(call(*given)[0]) / len(batch)
+        given = [tf.constant(each) for each in (features, labels)]
+        numbers = (np.float32(len(batch)), np.int32(0), np.int64(len(points)))
+        part = BatchPart(*map(tf.constant, numbers))
+        loss = float(call(*given, part)[0]) / len(batch)
         mean = smoothed.add(loss)
         if smoothed.has_diverged(mean):
             break

@@ -37,6 +37,7 @@ from gpupanel.trainer.memory_estimate.step_memory import step_memory
 from gpupanel.trainer.models.build import build_model
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.objectives import Classification
+from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.contribution import ContributionOf, State, Variables
 
 name, rounds, *batches = json.loads(sys.argv[1])
@@ -67,14 +68,15 @@ start = time.perf_counter()
 step = step_memory(built, Classification(), examples)
 seconds = time.perf_counter() - start
 variables = Variables(built)
-compute = ContributionOf(built, variables, Classification(), jit_compile=False)
+compute = ContributionOf(built, variables, Classification(), seed=7, jit_compile=False)
 call = tf.function(compute, autograph=False)
-parts = (variables.weights, variables.fixed, variables.seeds)
+parts = (variables.weights, variables.fixed)
 state = State(*([each.value + 0 for each in part] for part in parts))
 rows = []
 for batch in batches:
     given = [tf.constant(each[:batch]) for each in (features, labels)]
-    given = (state, *given, tf.constant(float(batch)))
+    numbers = (np.float32(batch), np.int32(0), np.int64(0))
+    given = (state, *given, BatchPart(*map(tf.constant, numbers)))
     peaks, before = [], []
     for _ in range(rounds + 1):
         before.append(tf.config.experimental.get_memory_info("CPU:0")["current"])

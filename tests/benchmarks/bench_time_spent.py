@@ -90,7 +90,13 @@ def measure(name: str) -> None:
 
     def calls(*, timed: bool) -> Calls:
         step = TrainingStep(
-            model, Classification(), optimizer, micro_batches=1, jit_compile=False, timed=timed
+            model,
+            Classification(),
+            optimizer,
+            seed=7,
+            micro_batches=1,
+            jit_compile=False,
+            timed=timed,
         )
         return Calls(strategy, feed, plan.shares, Classification.size, step, timed=timed)
 

@@ -8,10 +8,11 @@ from string import Template
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.loss_section import loss_conditions
-from gpupanel.planning.script.sections import lines_for
+from gpupanel.planning.script.random_numbers import random_functions
+from gpupanel.planning.script.sections import joined, lines_for
 
-# In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
-# normalisation, Q in layers that are known when code of one's own runs, L one of A, D and N,
+# In the margin: S several replicas, A accumulation, D dropout or other random numbers, R others,
+# too, N batch normalisation, Q in layers that are known when code of one's own runs, L one of A and N,
 # O such code or an embedding, C clipping, W weight decay, X XLA, B weighted classes, G examples are
 # changed, M something is measured beside training, E averages of the weights are kept,
 # F another loss is made small than measured.
@@ -20,8 +21,7 @@ _TEXT = '''
   |EPOCHS, BATCH = $epochs, $batch
 S |SHARES = $shares$measured
 A |PARTS = $parts  # micro-batches of each replica's part
-D |weights = {id(weight) for weight in model.weights}
-D |SEEDS = [variable for variable in model.variables if id(variable) not in weights]
+D |STEP = tf.Variable(0, dtype=tf.int64)  # updates of all epochs
 N |NORMS = [
 N |    layer
 NQ|    for layer in model._flatten_layers()  # those within other layers, too
@@ -49,18 +49,21 @@ S |    return int(tf.get_static_value(context.replica_id_in_sync_group))
   |
   |
 X |@tf.function(jit_compile=True, autograph=False)
-  |def contribution($state, features, labels, examples):
+  |def contribution($state, features, labels, examples$at):
   |    """Loss, measure and gradients of some examples; gradients of the mean over the batch."""
   |    known = list(zip(model.trainable_variables, weights))
-D |    known += zip(SEEDS, seeds)
 Nq|    for norm in NORMS:  # from zero, a moving average becomes the new value times 1 - momentum
 Nq|        known += [(norm.moving_mean, tf.zeros(norm.moving_mean.shape))]
 Nq|        known += [(norm.moving_variance, tf.zeros(norm.moving_variance.shape))]
 NQ|    TRACED.calls = {norm: [] for norm in NORMS}
-dn|    with keras.StatelessScope(state_mapping=known):
-dN|    with keras.StatelessScope(state_mapping=known) as scope:
-D |    with keras.StatelessScope(state_mapping=known) as scope:
+RS|    # A size that is known is not that of a batch: as in a run, this is not.
+RS|    features = tf.compat.v1.placeholder_with_default(features, [None, *features.shape[1:]])
+R |    DRAWN_FOR.count = tf.shape(features)[0]
+D |    DRAWN_FOR.first, DRAWN_FOR.step, DRAWN_FOR.draws = first, step, 0
+n |    with keras.StatelessScope(state_mapping=known):
+N |    with keras.StatelessScope(state_mapping=known) as scope:
   |        outputs = model(features, training=True)
+D |    DRAWN_FOR.step = None
 b |    loss, measure = loss_and_measure(outputs, labels)
 B |    loss, measure = loss_and_measure(outputs, labels, CLASS_WEIGHTS)
 F |    loss = training_loss(outputs, labels)
@@ -75,8 +78,7 @@ Nq|    for norm, centre in zip(NORMS, centres):
 Nq|        mean = scope.get_current_value(norm.moving_mean) / (1 - norm.momentum) - centre
 Nq|        variance = scope.get_current_value(norm.moving_variance) / (1 - norm.momentum)
 Nq|        moments.append(part * tf.stack([mean, variance + tf.square(mean)]))
-D |    seeds = [scope.get_current_value(seed) for seed in SEEDS]
-  |    return $found
+  |    return $sums
 A |
 A |
 A |def micro_batches_of(sizes, shares):
@@ -92,28 +94,23 @@ A |    with tf.device(one.device):
 A |        return one + other
   |
   |
-L |def learn_from(features, labels, examples$micro_batches):
+L |def learn_from(features, labels, examples$micro_batches$at):
 LA|    """The contribution of one replica's part, one micro-batch after the other."""
 La|    """The contribution of one replica's part."""
 L |    weights = [tf.convert_to_tensor(weight.value) for weight in model.trainable_variables]
 N |    centres = [tf.convert_to_tensor(norm.moving_mean.value) for norm in NORMS]
-DS|    # Each replica draws random numbers of its own.
-DS|    seeds = [seed.value + [this_replica() * 0x9E3779B1, 0] for seed in SEEDS]
-Ds|    seeds = [tf.convert_to_tensor(seed.value) for seed in SEEDS]
-D |    begun = seeds
-La|    $found = contribution($state, features, labels, examples)
+La|    $sums = contribution($state, features, labels, examples$at)
 AS|    total, count = None, labels.shape[0]
 As|    total, count = None, tf.shape(labels)[0]
 A |    for part in range(micro_batches):
-A |        first, end = (count * border // micro_batches for border in (part, part + 1))
+A |        begin, end = (count * border // micro_batches for border in (part, part + 1))
 A |        with tf.control_dependencies(total[2] if total else []):  # wait: it saves memory
-A |            micro = tf.identity(features[first:end]), tf.identity(labels[first:end])
-AD|        *found, seeds = contribution($state, *micro, examples)
+A |            micro = tf.identity(features[begin:end]), tf.identity(labels[begin:end])
+AD|        found = contribution($state, *micro, examples, first + begin, step)
 Ad|        found = contribution($state, *micro, examples)
 A |        total = found if total is None else tf.nest.map_structure(add, total, found)
 A |    $sums = total
-D |    drawn = [after - before for before, after in zip(begun, seeds)]
-L |    return $answer
+L |    return $sums
 L |
 L |
 C |def clipping_scale(_, gradients):
@@ -149,17 +146,18 @@ G |    features, labels = augmented(features, labels, drawn)
 S |    parts, copies = division(labels.shape[0])
 SA|    sizes = [end - first for first, end in parts]
 SA|    micro_batches = micro_batches_of(sizes, SHARES)
+D |    step = tf.identity(STEP)
   |
   |    def in_replica():
 S |        first, end = parts[this_replica()]
 S |        mine = features[first:end], labels[first:end]
-LS|        return learn_from(*mine, float(labels.shape[0] * copies)$micro_batches)
-Ls|        return learn_from(features, labels, tf.cast(size, tf.float32)$micro_batches)
+LS|        return learn_from(*mine, float(labels.shape[0] * copies)$micro_batches$of)
+Ls|        return learn_from(features, labels, tf.cast(size, tf.float32)$micro_batches$of)
 l |        weights = [tf.convert_to_tensor(weight.value) for weight in model.trainable_variables]
-lS|        return contribution(weights, *mine, float(labels.shape[0] * copies))
-ls|        return contribution(weights, features, labels, tf.cast(size, tf.float32))
+lS|        return contribution(weights, *mine, float(labels.shape[0] * copies)$of)
+ls|        return contribution(weights, features, labels, tf.cast(size, tf.float32)$of)
   |
-  |    $answer = strategy.run(in_replica)
+  |    $sums = strategy.run(in_replica)
   |    weights = [weight.value for weight in model.trainable_variables]
   |    gradients = strategy.extended.batch_reduce_to(SUM, list(zip(gradients, weights)))
 C |    scale = strategy.extended.update(weights[0], clipping_scale, args=(gradients,))
@@ -182,8 +180,7 @@ NQ|            moved += (1 - norm.momentum) * (mean - moved)
 NQ|            now += (1 - norm.momentum) * (tf.maximum(square - tf.square(mean), 0.0) - now)
 NQ|        norm.moving_mean.assign_add(moved * tf.ones_like(now))
 NQ|        norm.moving_variance.assign(now)
-D |    for seed, numbers in zip(SEEDS, drawn):
-D |        seed.assign_add(strategy.experimental_local_results(numbers)[0])
+D |    STEP.assign_add(1)
 S |    return [strategy.reduce(SUM, each, axis=None) / copies for each in (loss, measure)]
 s |    return loss, measure
 M |
@@ -216,12 +213,13 @@ def step_section(profile: Profile, plan: LaunchPlan) -> str:
     holds = _conditions(profile, plan)
     state = [
         "weights",
-        *(["seeds"] if "D" in holds else []),
         *(["centres"] if "N" in holds else []),
     ]
     sums = ["loss", "measure", "gradients", *(["moments"] if "N" in holds else [])]
-    random = "D" in holds
-    return Template(lines_for(_TEXT, holds)).substitute(
+    draws = "D" in holds
+    functions = random_functions(only_dropout="R" not in holds) if draws else ""
+    first = "first" if "S" in holds else "0"
+    steps = Template(lines_for(_TEXT, holds)).substitute(
         epochs=training.epochs,
         batch=plan.global_batch_size,
         shares=list(plan.shares),
@@ -229,25 +227,28 @@ def step_section(profile: Profile, plan: LaunchPlan) -> str:
         parts=plan.accumulation_steps,
         state=", ".join(state),
         sums=", ".join(sums),
-        found=", ".join([*sums, *(["seeds"] if random else [])]),
-        answer=", ".join([*sums, *(["drawn"] if random else [])]),
+        at=", first, step" if draws else "",
+        of=f", tf.constant({first}), step" if draws else "",
         micro_batches=", micro_batches" if "A" in holds else "",
         clip=training.clip_norm,
         ema=training.ema,
         counted="optimizer" if profile.fine_tuning is None else "head_optimizer",
     )
+    return joined(functions, steps)
 
 
 def _conditions(profile: Profile, plan: LaunchPlan) -> set[str]:
     training, data = profile.training, profile.data
     # What is not declared layer by layer is known when it is built.
-    stack = profile.model.stack
-    drops = stack is None or stack.dropout > 0
-    norms = profile.model.normalises_batches is not False
+    stack, norms = profile.model.stack, profile.model.normalises_batches is not False
+    # Where that is not known, nothing is known of what is drawn either.
+    draws = profile.model.normalises_batches is None
+    drops = draws or getattr(profile.model, "dropout", 0.0) > 0.0
     conditions = {
         "S": len(plan.replicas) > 1,
         "A": plan.accumulation_steps > 1,
         "D": drops,
+        "R": draws,
         "N": norms,
         "Q": stack is None,
         "O": profile.model.is_code or profile.model.is_saved or data.token_count > 0,
@@ -261,4 +262,4 @@ def _conditions(profile: Profile, plan: LaunchPlan) -> set[str]:
         "M": data.may_validate or data.may_test,
     }
     found = {letter for letter, holds in conditions.items() if holds}
-    return found | {"L"} if found & {"A", "D", "N"} else found
+    return found | {"L"} if found & {"A", "N"} else found

@@ -45,7 +45,12 @@ class AsynchronousLoop(TrainingLoop):
         size, pace = self._plan.global_batch_size, self._training_pace
         batches = batches_of_calls(calls, order, size, pace, first_step=first)
         interruption = self._make_calls(
-            batches, lambda steps: calls.of(steps.shape[1]), Phase.TRAINING, self._learned
+            batches,
+            lambda steps: calls.of(steps.shape[1]),
+            Phase.TRAINING,
+            self._learned,
+            # Nothing is under way between two epochs, so that all steps before are counted.
+            first_step=position.step - first,
         )
         if interruption is not None or position.epoch == settings.epochs:
             self._report_steps(now=True)
@@ -81,9 +86,19 @@ class AsynchronousLoop(TrainingLoop):
         calls_for: Callable[[Indices], StepCalls],
         phase: Phase,
         take: Callable[[FinishedCall], None],
+        *,
+        first_step: int = 0,
     ) -> Interruption | None:
-        """Have all these steps done; nothing is under way afterwards, whatever it ends with."""
-        self._take = take
+        """Have all these steps done; nothing is under way afterwards, whatever it ends with.
+
+        Args:
+            batches: Of each call.
+            calls_for: What does them.
+            phase: What they are for.
+            take: Is given each call that has finished.
+            first_step: The number of the first step of the epoch in the run, counted from 0.
+        """
+        self._take, size = take, self._plan.global_batch_size
         self._events.phase(phase)
         for place, steps, _ in batches:
             interruption = self._wait_while(lambda: self._in_flight.is_full)
@@ -94,7 +109,9 @@ class AsynchronousLoop(TrainingLoop):
                 self._last_finished_s = time.monotonic()
             # Where every worker has something to do, none waits for what is read meanwhile.
             nobody_waits = self._in_flight.under_way >= len(self._plan.replicas)
-            begun = calls_for(steps).begin(steps, place=place)
+            begun = calls_for(steps).begin(
+                steps, place=place, first_step=first_step + place // size
+            )
             self._in_flight.begin(_without_wait(begun) if nobody_waits else begun, steps.size)
         return self._wait_while(lambda: not self._in_flight.is_empty)
 

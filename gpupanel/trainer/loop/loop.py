@@ -210,7 +210,9 @@ class TrainingLoop:
             self._begin_call(batches, len(order) - place)
             start_s = time.monotonic()
             votes = self._consensus.vote(self._training_pace)
-            sums = calls.of(batches.shape[1])(batches, votes, place=place, coming=coming)
+            sums = calls.of(batches.shape[1])(
+                batches, votes, place=place, first_step=self._position.step, coming=coming
+            )
             took_s = time.monotonic() - start_s
             self._trace.end_call(sums.steps)
             self._consensus.take_votes(sums.votes, self._training_pace, sums.steps, took_s)

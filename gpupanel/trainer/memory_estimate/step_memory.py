@@ -11,6 +11,7 @@ from gpupanel.domain.step_memory import StepMemory
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.memory_estimate.live_buffers import Size, needed_operations, peaks
 from gpupanel.trainer.models.objectives import Objective
+from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.contribution import ContributionOf, State, Variables
 
 _FEW, _MANY = 1024, 2048
@@ -51,14 +52,15 @@ def _traced(
     model: keras.Model, objective: Objective, examples: Examples, count: int
 ) -> tuple[tf.types.experimental.ConcreteFunction, list[tf.Operation]]:
     variables = Variables(model)
-    contribution = ContributionOf(model, variables, objective, jit_compile=False)
-    state = State(*(_specs(part) for part in (variables.weights, variables.fixed, variables.seeds)))
+    contribution = ContributionOf(model, variables, objective, seed=0, jit_compile=False)
+    state = State(_specs(variables.weights), _specs(variables.fixed))
+    part = BatchPart(*(tf.TensorSpec((), each) for each in (tf.float32, tf.int32, tf.int64)))
     features, labels = examples.features, examples.labels
     traced = tf.function(contribution, autograph=False).get_concrete_function(
         state,
         tf.TensorSpec((count, *examples.feature_shape), features.dtype),
         tf.TensorSpec((count, *labels.shape[1:]), labels.dtype),
-        tf.TensorSpec((), tf.float32),
+        part,
     )
     return traced, needed_operations(traced.outputs)
 

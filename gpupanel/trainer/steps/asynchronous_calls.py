@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.calls import CallSums, ReplicaStep
 from gpupanel.trainer.steps.order import Parts, divide_batch
 from gpupanel.trainer.steps.worker_feeds import WorkerFeed
@@ -51,7 +52,9 @@ class AsynchronousCalls:
         self._replica_step = replica_step
         self._accumulation_steps = accumulation_steps
         self._function = tf.function(
-            self._steps, input_signature=list(feed.signature), autograph=False
+            self._steps,
+            input_signature=[tf.TensorSpec([], tf.int64), *feed.signature],
+            autograph=False,
         )
 
     def trace(self) -> None:
@@ -82,10 +85,11 @@ class AsynchronousCalls:
         votes: Sequence[float] = (),
         *,
         place: int = 0,
+        first_step: int = 0,
         coming: Indices | None = None,
     ) -> CallSums:
         """Do one step for each row on one worker, and wait for them; nothing is agreed on."""
-        return self.begin(batches, votes, place=place, coming=coming)()
+        return self.begin(batches, votes, place=place, first_step=first_step, coming=coming)()
 
     def begin(
         self,
@@ -93,6 +97,7 @@ class AsynchronousCalls:
         votes: Sequence[float] = (),
         *,
         place: int = 0,
+        first_step: int = 0,
         coming: Indices | None = None,
     ) -> Callable[[], CallSums]:
         """Begin one step for each row on a worker; what is given back waits for them.
@@ -106,7 +111,8 @@ class AsynchronousCalls:
         start_s = time.monotonic()
         arguments = self._feed.arguments(batches, place)
         waited_s = time.monotonic() - start_s
-        under_way = self._coordinator.schedule(self._function, args=arguments)
+        begun = tf.constant(first_step, tf.int64)
+        under_way = self._coordinator.schedule(self._function, args=(begun, *arguments))
 
         def sums() -> CallSums:
             *sums, norms, steps, seconds = (float(one) for one in under_way.fetch())
@@ -120,7 +126,7 @@ class AsynchronousCalls:
 
         return sums
 
-    def _steps(self, *arguments: tf.Tensor) -> tf.Tensor:
+    def _steps(self, first_step: tf.Tensor, *arguments: tf.Tensor) -> tf.Tensor:
         start_s = tf.timestamp()
         read = self._feed.reader(*arguments)
         count, batch_size = tf.unstack(tf.shape(arguments[-1])[:2])
@@ -131,9 +137,9 @@ class AsynchronousCalls:
 
         def one_step(step: tf.Tensor, sums: tf.Tensor) -> Any:  # noqa: ANN401
             features, labels = read(step)
-            more = self._coordinator.strategy.run(
-                self._replica_step, args=(features, labels, examples)
-            )
+            # A worker takes a batch whole.
+            part = BatchPart(examples, tf.zeros([], tf.int32), first_step + tf.cast(step, tf.int64))
+            more = self._coordinator.strategy.run(self._replica_step, args=(features, labels, part))
             return step + 1, sums + tf.concat([more.sums, [more.whole_batch_norm]], axis=0)
 
         zeros = tf.zeros([self._sum_count + 1])

@@ -10,13 +10,13 @@ import numpy as np
 import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.feeds import Feed
 from gpupanel.trainer.steps.order import Parts, divide_batch
 from gpupanel.trainer.steps.replica_sums import ReplicaSums
 
-ReplicaStep = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], ReplicaSums]
-"""From the features and labels of a replica's part, and the number of examples over all
-replicas, to the sums of its part."""
+ReplicaStep = Callable[[tf.Tensor, tf.Tensor, BatchPart], ReplicaSums]
+"""From the features and labels of a replica's part, and which part it is, to the sums of it."""
 
 VOTE_NUMBERS = 5
 """How many numbers every process hands in with a call."""
@@ -100,11 +100,12 @@ class Calls:
         self._replicas = len(shares)
         bounds = tf.TensorSpec([len(shares), 2], tf.int32)
         copies = tf.TensorSpec([], tf.int32)
+        first_step = tf.TensorSpec([], tf.int64)
         votes = tf.TensorSpec([VOTE_NUMBERS + 1], tf.float32)
         # Without autograph: the loop is written with TensorFlow's own, which traces faster.
         self._function = tf.function(
             self._steps,
-            input_signature=[bounds, copies, votes, *feed.signature],
+            input_signature=[bounds, copies, first_step, votes, *feed.signature],
             autograph=False,
         )
 
@@ -140,10 +141,11 @@ class Calls:
         votes: Sequence[float] = (),
         *,
         place: int = 0,
+        first_step: int = 0,
         coming: Indices | None = None,
     ) -> CallSums:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.__call__`."""
-        return self.begin(batches, votes, place=place, coming=coming)()
+        return self.begin(batches, votes, place=place, first_step=first_step, coming=coming)()
 
     def begin(
         self,
@@ -151,6 +153,7 @@ class Calls:
         votes: Sequence[float] = (),
         *,
         place: int = 0,
+        first_step: int = 0,
         coming: Indices | None = None,
     ) -> Callable[[], CallSums]:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.begin`.
@@ -159,6 +162,7 @@ class Calls:
             batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
             votes: At most :data:`VOTE_NUMBERS` numbers, summed over the run's processes.
             place: Of the first example among those of the epoch.
+            first_step: The number of the first step in the run, counted from 0.
             coming: What the next call is going to take; ``None``: nobody knows.
 
         Raises:
@@ -166,17 +170,23 @@ class Calls:
         """
         parts = self.divide(batches.shape[1])
         division = (tf.constant(parts.bounds), tf.constant(parts.copies))
+        begun = tf.constant(first_step, tf.int64)
         start_s = time.monotonic()
         tensors = self._feed.tensors(batches, parts.bounds, place)
         waited_s = time.monotonic() - start_s
         if coming is not None:
             self._feed.place_ahead(coming, self.divide(coming.shape[1]).bounds)
         padded = [*votes, *[0.0] * (VOTE_NUMBERS - len(votes)), waited_s]
-        sums = self._function(*division, tf.constant(padded, tf.float32), *tensors)
+        sums = self._function(*division, begun, tf.constant(padded, tf.float32), *tensors)
         return lambda: self._call_sums(sums, waited_s)
 
     def _steps(
-        self, bounds: tf.Tensor, copies: tf.Tensor, votes: tf.Tensor, *stacked: tf.Tensor
+        self,
+        bounds: tf.Tensor,
+        copies: tf.Tensor,
+        first_step: tf.Tensor,
+        votes: tf.Tensor,
+        *stacked: tf.Tensor,
     ) -> tf.Tensor:
         with tf.device(_HOST):
             begun_s = tf.timestamp()
@@ -187,7 +197,8 @@ class Calls:
             return tf.logical_and(step < count, tf.math.is_finite(sums[0]))
 
         def one_step(step: tf.Tensor, sums: tf.Tensor) -> Any:  # noqa: ANN401
-            more = self._strategy.run(self._in_replica, args=(bounds, examples, stacked, step))
+            part = BatchPart(examples, tf.zeros([], tf.int32), first_step + tf.cast(step, tf.int64))
+            more = self._strategy.run(self._in_replica, args=(bounds, part, stacked, step))
             return step + 1, sums + self._sum(more)
 
         with tf.control_dependencies([begun_s]):
@@ -209,14 +220,14 @@ class Calls:
     def _in_replica(
         self,
         bounds: tf.Tensor,
-        examples: tf.Tensor,
+        batch: BatchPart,
         tensors: tuple[tf.Tensor, ...],
         step: tf.Tensor,
     ) -> tf.Tensor:
         replica = _replica()
         first, end = bounds[replica, 0], bounds[replica, 1]
         features, labels = self._feed.part(replica, tensors, step, first, end)
-        sums = self._replica_step(features, labels, examples)
+        sums = self._replica_step(features, labels, batch.begins_with(first))
         # All replicas know the same norm: one of them counts.
         norm = sums.whole_batch_norm if replica == 0 else tf.zeros([])
         if sums.timing is None:

@@ -13,10 +13,12 @@ import tensorflow as tf
 
 from gpupanel.trainer.models.batch_norm import Moments, batch_norms, measured_calls
 from gpupanel.trainer.models.objectives import Objective
+from gpupanel.trainer.models.random_numbers import drawn_by_example
+from gpupanel.trainer.steps.batch_part import BatchPart
 
 
 class Contribution(NamedTuple):
-    """Of one replica, or of one of its micro-batches: all but the seeds are summed up.
+    """Of one replica, or of one of its micro-batches: all of it is summed up.
 
     Attributes:
         sums: Over the examples, of loss and measures, as
@@ -25,13 +27,11 @@ class Contribution(NamedTuple):
         moments: Of each batch normalisation, shape [calls, 2, channels]: mean of its inputs and of
             their squares, both measured from the moving mean and weighted by the part of the whole
             batch that these examples are. One that is frozen, or only infers, is never called.
-        seeds: Where each source of random numbers stands afterwards.
     """
 
     sums: tf.Tensor
     gradients: list[tf.Tensor]
     moments: list[tf.Tensor]
-    seeds: list[tf.Tensor]
 
     def plus(self, later: "Contribution") -> "Contribution":
         """This and that of the micro-batch after it."""
@@ -39,7 +39,6 @@ class Contribution(NamedTuple):
             self.sums + later.sums,
             _sums(self.gradients, later.gradients),
             _sums(self.moments, later.moments),
-            later.seeds,
         )
 
 
@@ -58,12 +57,10 @@ class State(NamedTuple):
     Attributes:
         weights: Of the model's trainable variables.
         fixed: What its other weights hold: moving statistics, and what is frozen.
-        seeds: Where each source of random numbers stands on this replica.
     """
 
     weights: list[tf.Tensor]
     fixed: list[tf.Tensor]
-    seeds: list[tf.Tensor]
 
 
 class Variables:
@@ -73,7 +70,6 @@ class Variables:
         weights: Learn.
         fixed: The other weights, which no gradient changes.
         norms: Batch normalisations that keep moving statistics.
-        seeds: States of random numbers.
     """
 
     def __init__(self, model: keras.Model) -> None:
@@ -81,17 +77,19 @@ class Variables:
         learn = {id(weight) for weight in self.weights}
         self.fixed = [weight for weight in model.weights if id(weight) not in learn]
         self.norms = [norm for norm in batch_norms(model) if norm.trainable]
-        known = {id(weight) for weight in model.weights}
-        self.seeds: list[keras.Variable] = [
-            variable for variable in model.variables if id(variable) not in known
-        ]
 
 
 class ContributionOf:
     """Computes contributions of one model."""
 
     def __init__(
-        self, model: keras.Model, variables: Variables, objective: Objective, *, jit_compile: bool
+        self,
+        model: keras.Model,
+        variables: Variables,
+        objective: Objective,
+        *,
+        seed: int,
+        jit_compile: bool,
     ) -> None:
         """Builds nothing yet.
 
@@ -99,12 +97,14 @@ class ContributionOf:
             model: See :class:`~gpupanel.trainer.models.build.BuiltModel`, its trained one.
             variables: Of that model.
             objective: What is made small.
+            seed: Of the run.
             jit_compile: Compile it with XLA; reading examples and summing over replicas stay
                 outside.
         """
         self._model = model
         self._variables = variables
         self._objective = objective
+        self._seed = seed
         self._function = (
             tf.function(self._compute, jit_compile=True, autograph=False)
             if jit_compile
@@ -112,7 +112,7 @@ class ContributionOf:
         )
 
     def __call__(
-        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, part: BatchPart
     ) -> Contribution:
         """The contribution of these examples, at most of one replica.
 
@@ -120,26 +120,27 @@ class ContributionOf:
             state: See :class:`State`.
             features: Shape [n, ...].
             labels: Shape [n].
-            examples: Of the whole batch, float32.
+            part: Which examples of which batch these are.
         """
-        contribution: Contribution = self._function(state, features, labels, examples)
+        contribution: Contribution = self._function(state, features, labels, part)
         return contribution
 
     def _compute(
-        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, part: BatchPart
     ) -> Contribution:
-        mapping = self._mapping(state)
-        with measured_calls() as calls, keras.StatelessScope(state_mapping=mapping) as scope:
+        scope = keras.StatelessScope(state_mapping=self._mapping(state))
+        drawing = drawn_by_example(self._seed, part.step, part.first, features)
+        with measured_calls() as calls, scope, drawing:
             outputs = self._model(features, training=True)
         sums = self._objective.sums(outputs, labels)
         # Not a tape: this puts the gradient of an operation on the device of the operation, which
         # matters where layers are placed on several.
         gradients = tf.gradients(
-            sums[0] / examples,
+            sums[0] / part.examples,
             state.weights,
             unconnected_gradients=tf.UnconnectedGradients.ZERO,
         )
-        share = tf.cast(tf.shape(labels)[0], tf.float32) / examples
+        share = tf.cast(tf.shape(labels)[0], tf.float32) / part.examples
         variables = self._variables
         fixed = {id(each): now for each, now in zip(variables.fixed, state.fixed, strict=True)}
         return Contribution(
@@ -150,14 +151,12 @@ class ContributionOf:
                 _moments(calls.of(norm), fixed[id(norm.moving_mean)], share)
                 for norm in variables.norms
             ],
-            [scope.get_current_value(seed) for seed in variables.seeds],
         )
 
     def _mapping(self, state: State) -> list[tuple[keras.Variable, tf.Tensor]]:
         variables = self._variables
         mapping = list(zip(variables.weights, state.weights, strict=True))
         mapping += zip(variables.fixed, state.fixed, strict=True)
-        mapping += zip(variables.seeds, state.seeds, strict=True)
         return mapping
 
 

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from gpupanel.trainer.models.objectives import Objective
 from gpupanel.trainer.models.weight_averages import WeightAverages
+from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.contribution import Contribution, ContributionOf, State, Variables
 from gpupanel.trainer.steps.replica_sums import ReplicaSums, instant
 from gpupanel.trainer.steps.update import Update
@@ -26,6 +27,7 @@ class TrainingStep:
         objective: Objective,
         optimizer: keras.optimizers.Optimizer,
         *,
+        seed: int,
         micro_batches: int,
         jit_compile: bool,
         clip_norm: float | None = None,
@@ -38,6 +40,7 @@ class TrainingStep:
             model: Its trainable variables learn.
             objective: What is made small.
             optimizer: Built for those variables.
+            seed: Of the run: what layers draw.
             micro_batches: In how many, one after the other, each part is taken.
             jit_compile: Compile the gradients with XLA.
             clip_norm: Greatest global norm of the gradient of the whole batch; ``None``: any.
@@ -45,28 +48,30 @@ class TrainingStep:
             timed: Report how many seconds the gradients took.
         """
         variables = Variables(model)
-        self._contribution = ContributionOf(model, variables, objective, jit_compile=jit_compile)
+        self._contribution = ContributionOf(
+            model, variables, objective, seed=seed, jit_compile=jit_compile
+        )
         self._update = Update(variables, optimizer, clip_norm=clip_norm, averages=averages)
         self._micro_batches = micro_batches
         self._timed = timed
 
-    def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
+    def __call__(self, features: tf.Tensor, labels: tf.Tensor, part: BatchPart) -> ReplicaSums:
         """One update; gives the sums of loss and measures before it, and its gradient's norm."""
         state = self._update.state()
         learn = self._timed_learning if self._timed else self._learning
-        sums, contribution = learn(state, features, labels, examples)
-        return sums._replace(gradient_norm=self._update(state, contribution))
+        sums, contribution = learn(state, features, labels, part)
+        return sums._replace(gradient_norm=self._update(contribution))
 
-    def tried(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
+    def tried(self, features: tf.Tensor, labels: tf.Tensor, part: BatchPart) -> ReplicaSums:
         """What an update computes, timed; nothing is changed by it."""
         state = self._update.state()
-        return self._timed_learning(state, features, labels, examples, alone=True)[0]
+        return self._timed_learning(state, features, labels, part, alone=True)[0]
 
     def _learning(
-        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, part: BatchPart
     ) -> tuple[ReplicaSums, Contribution]:
         """The sums and the contribution of this replica's part; nothing is applied."""
-        learned = self._accumulated(state, features, labels, examples)
+        learned = self._accumulated(state, features, labels, part)
         return ReplicaSums(learned.sums), learned
 
     def _timed_learning(
@@ -74,40 +79,38 @@ class TrainingStep:
         state: State,
         features: tf.Tensor,
         labels: tf.Tensor,
-        examples: tf.Tensor,
+        part: BatchPart,
         *,
         alone: bool = False,
     ) -> tuple[ReplicaSums, Contribution]:
         start = instant([features, labels], alone=alone)
-        part = (features, labels)
+        given = (features, labels)
         if alone or start.witness is None:
             # What comes next waits for the clock, which may be carried out last otherwise. A step
             # of a GPU does not: it would stand still until the number that is copied has come.
             with tf.control_dependencies([start.clock_s]):
-                part = (tf.identity(features), tf.identity(labels))
-        learned = self._accumulated(state, *part, examples)
+                given = (tf.identity(features), tf.identity(labels))
+        learned = self._accumulated(state, *given, part)
         # Nothing waits for this clock: gradients that are ready are summed over the replicas while
         # the other ones are still computed.
         end = instant(learned.gradients, alone=alone)
         return ReplicaSums(learned.sums, start.until(end)), learned
 
     def _accumulated(
-        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, part: BatchPart
     ) -> Contribution:
         """Of this replica's part, one micro-batch after the other."""
         parts, count = self._micro_batches, tf.shape(labels)[0]
         if parts == 1:
-            return self._contribution(state, features, labels, examples)
-        borders = [count * part // parts for part in range(parts + 1)]
+            return self._contribution(state, features, labels, part)
+        borders = [count * number // parts for number in range(parts + 1)]
         first = (features[: borders[1]], labels[: borders[1]])
-        total = self._contribution(state, *first, examples)
+        total = self._contribution(state, *first, part)
         for begin, end in pairwise(borders[1:]):
             # Side by side they would need the memory of all.
             with tf.control_dependencies(total.gradients):
                 micro = (tf.identity(features[begin:end]), tf.identity(labels[begin:end]))
-            # Random numbers go on where the last micro-batch left off.
-            start = state._replace(seeds=total.seeds)
-            total = total.plus(self._contribution(start, *micro, examples))
+            total = total.plus(self._contribution(state, *micro, part.begins_with(begin)))
         return total
 
 
@@ -130,9 +133,9 @@ class EvaluationStep:
         self._objective = objective
         self._averages = averages
 
-    def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
+    def __call__(self, features: tf.Tensor, labels: tf.Tensor, part: BatchPart) -> ReplicaSums:
         """The sums of loss and measures."""
-        del examples
+        del part
         with self._averages.in_place_of_weights() if self._averages else nullcontext():
             outputs = self._model(features, training=False)
         sums = self._objective.sums(outputs, labels)

@@ -61,6 +61,7 @@ class StepCalls(Protocol):
         votes: Sequence[float] = (),
         *,
         place: int = 0,
+        first_step: int = 0,
         coming: Indices | None = None,
     ) -> CallSums:
         """Do one step for each row, and wait for them.
@@ -69,6 +70,8 @@ class StepCalls(Protocol):
             batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
             votes: Numbers to be summed over the processes of the run.
             place: Of the first example among those of the epoch.
+            first_step: The number of the first step in the run, counted from 0: what layers draw
+                depends on it.
             coming: What the next call is going to take: it is made ready while this one computes.
                 ``None``: nobody knows.
 
@@ -82,6 +85,7 @@ class StepCalls(Protocol):
         votes: Sequence[float] = (),
         *,
         place: int = 0,
+        first_step: int = 0,
         coming: Indices | None = None,
     ) -> Callable[[], CallSums]:
         """Begin one step for each row; what is given back waits for them.
@@ -90,6 +94,7 @@ class StepCalls(Protocol):
             batches: See :meth:`__call__`.
             votes: See :meth:`__call__`.
             place: See :meth:`__call__`.
+            first_step: See :meth:`__call__`.
             coming: See :meth:`__call__`.
 
         Raises:

@@ -9,11 +9,12 @@ import tensorflow as tf
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.models.batch_norm import normalised_alone
+from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.feeds import Feed
 from gpupanel.trainer.steps.replica_sums import ReplicaSums
 from gpupanel.trainer.steps.trial import Trial
 
-Tried = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], ReplicaSums]
+Tried = Callable[[tf.Tensor, tf.Tensor, BatchPart], ReplicaSums]
 """As a step of the loop, but nothing is changed, and always timed."""
 
 _DEVICE = re.compile(r"/device:[CG]PU:\d+")
@@ -95,7 +96,8 @@ class Trials:
         end = sizes[replica]
         features, labels = self._feed.part(replica, tensors, 0, tf.constant(0), end)
         with normalised_alone():
-            sums = self._tried(features, labels, tf.cast(end, tf.float32))
+            part = BatchPart(tf.cast(end, tf.float32), tf.constant(0), tf.zeros([], tf.int64))
+            sums = self._tried(features, labels, part)
         timing = sums.timing
         assert timing is not None  # it was asked for
         seen = tf.zeros([]) if timing.witness is None else timing.witness

@@ -13,10 +13,6 @@ import tensorflow as tf
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.steps.contribution import Contribution, State, Variables
 
-_REPLICAS_APART = 0x9E3779B1
-"""Between the seeds of two replicas: far from all small numbers and their sums, so that layers,
-whose seeds are random, do not meet (2**32 divided by the golden ratio)."""
-
 
 class Update:
     """Reads the state that a step starts from, and changes it once for all replicas."""
@@ -48,23 +44,18 @@ class Update:
         return State(
             [tf.convert_to_tensor(weight.value) for weight in variables.weights],
             [tf.convert_to_tensor(weight.value) for weight in variables.fixed],
-            [_of_this_replica(seed) for seed in variables.seeds],
         )
 
-    def __call__(self, before: State, contribution: Contribution) -> tf.Tensor:
+    def __call__(self, contribution: Contribution) -> tf.Tensor:
         """Apply what this replica contributes, together with what the other replicas do.
 
         Args:
-            before: The state that the step started from.
             contribution: Of this replica, to the whole batch.
 
         Returns:
             The global norm of the whole batch's gradient, before it is clipped: a float32 scalar,
             the same on all replicas.
         """
-        drawn = [
-            after - start for after, start in zip(contribution.seeds, before.seeds, strict=True)
-        ]
         # Those that were called, which is the same on all replicas.
         measured = [
             (norm, moments)
@@ -74,7 +65,7 @@ class Update:
         # One sum for all: every collective costs a round trip.
         return tf.distribute.get_replica_context().merge_call(
             partial(self._apply, [norm for norm, _ in measured]),
-            args=([*contribution.gradients, *(moments for _, moments in measured)], drawn),
+            args=([*contribution.gradients, *(moments for _, moments in measured)],),
         )
 
     def _apply(
@@ -82,7 +73,6 @@ class Update:
         norms: list[keras.layers.BatchNormalization],
         strategy: tf.distribute.Strategy,
         contributed: list[tf.Tensor],
-        drawn: list[tf.Tensor],
     ) -> tf.Tensor:
         """Within the context of all replicas; the tensors are one a replica."""
         variables = self._variables
@@ -95,8 +85,6 @@ class Update:
         gradient_norm = self._learn(strategy, weights, gradients)
         for norm, of_norm in zip(norms, moments, strict=True):
             self._follow(strategy, norm, of_norm)
-        for seed, numbers in zip(variables.seeds, drawn, strict=True):
-            strategy.extended.update(seed.value, _add, args=(numbers,), group=False)
         return gradient_norm
 
     def _learn(
@@ -189,14 +177,3 @@ def global_norm(gradients: list[tf.Tensor]) -> tf.Tensor:
         with tf.device(gradient.device):
             squares.append(tf.reduce_sum(tf.square(gradient)))
     return tf.sqrt(tf.add_n(squares))
-
-
-def _of_this_replica(seed: keras.Variable) -> tf.Tensor:
-    """A stream of its own for each replica; that of the first is plain Keras's."""
-    context = tf.distribute.get_replica_context()
-    replica = int(tf.get_static_value(context.replica_id_in_sync_group))
-    return seed.value + tf.constant([replica * _REPLICAS_APART, 0], seed.dtype)
-
-
-def _add(variable: tf.Variable, amount: tf.Tensor) -> None:
-    variable.assign_add(amount)

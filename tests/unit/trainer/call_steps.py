@@ -79,6 +79,7 @@ def main() -> None:
             model,
             Classification(),
             optimizer,
+            seed=7,
             micro_batches=1,
             jit_compile=False,
             timed=timed,

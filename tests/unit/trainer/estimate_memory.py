@@ -11,6 +11,7 @@ from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.memory_estimate.live_buffers import Size, _greatest, needed_operations, peaks
 from gpupanel.trainer.memory_estimate.step_memory import step_memory
 from gpupanel.trainer.models.objectives import Classification
+from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.contribution import ContributionOf, State, Variables
 
 COUNT = 1000
@@ -74,15 +75,13 @@ def measured(model, features, labels):
     """The peak that TensorFlow reports of a step on the CPU, beside what was there before."""
     variables = Variables(model)
     step = tf.function(
-        ContributionOf(model, variables, Classification(), jit_compile=False), autograph=False
+        ContributionOf(model, variables, Classification(), seed=7, jit_compile=False),
+        autograph=False,
     )
-    state = State(
-        *(
-            [each.value + 0 for each in part]
-            for part in (variables.weights, variables.fixed, variables.seeds)
-        )
-    )
-    given = (state, tf.constant(features), tf.constant(labels), tf.constant(float(len(labels))))
+    parts = (variables.weights, variables.fixed)
+    state = State(*([each.value + 0 for each in part] for part in parts))
+    batch = BatchPart(*map(tf.constant, (np.float32(len(labels)), np.int32(0), np.int64(0))))
+    given = (state, tf.constant(features), tf.constant(labels), batch)
     float(step(*given).sums[0])
     before = tf.config.experimental.get_memory_info("CPU:0")["current"]
     tf.config.experimental.reset_memory_stats("CPU:0")

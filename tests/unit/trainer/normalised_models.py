@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from gpupanel.trainer.models.batch_norm import prepare_batch_norms
 from gpupanel.trainer.models.objectives import Classification
+from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.contribution import ContributionOf, Variables
 from gpupanel.trainer.steps.update import Update
 
@@ -151,7 +152,9 @@ def with_loop(
         optimizer.build(model.trainable_variables)
     prepare_batch_norms(model, across_replicas=several)
     variables = Variables(model)
-    contribution_of = ContributionOf(model, variables, Classification(), jit_compile=not several)
+    contribution_of = ContributionOf(
+        model, variables, Classification(), seed=7, jit_compile=not several
+    )
     update = Update(variables, optimizer, clip_norm=None)
     borders = (0, SHARES[0], BATCH) if several else (0, BATCH)
 
@@ -162,10 +165,9 @@ def with_loop(
             first = int(tf.get_static_value(context.replica_id_in_sync_group))
             part = slice(borders[first], borders[first + 1])
             state = update.state()
-            update(
-                state,
-                contribution_of(state, features[part], labels[part], tf.constant(1.0 * BATCH)),
-            )
+            place = tf.constant(borders[first]), tf.constant(0, tf.int64)
+            batch_part = BatchPart(tf.constant(1.0 * BATCH), *place)
+            update(contribution_of(state, features[part], labels[part], batch_part))
 
         strategy.run(in_replica)
 

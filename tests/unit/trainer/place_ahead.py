@@ -14,6 +14,7 @@ from tensorflow.python.eager import context
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
 from gpupanel.trainer.steps import feeds
+from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.calls import Calls
 from gpupanel.trainer.steps.feeds import StreamedFeed, make_feed
 from gpupanel.trainer.steps.order import divide_batch
@@ -151,7 +152,7 @@ def steps_of_a_call() -> dict[str, bool]:
 
 
 def calls_over(feed: StreamedFeed, kind: StrategyKind = StrategyKind.MIRRORED) -> Calls:
-    def replica_step(features: tf.Tensor, labels: tf.Tensor, _: tf.Tensor) -> ReplicaSums:
+    def replica_step(features: tf.Tensor, labels: tf.Tensor, _: BatchPart) -> ReplicaSums:
         weighted = tf.cast(features, tf.float32) * tf.reshape(tf.range(12.0), (4, 3))
         numbers = [tf.reduce_sum(weighted), tf.reduce_sum(tf.cast(labels, tf.float32))]
         return ReplicaSums(tf.stack(numbers))

@@ -16,6 +16,7 @@ from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.learner import make_learner
 from gpupanel.trainer.started_run import read_started_run
+from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.replica_steps import TrainingStep
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 
@@ -33,6 +34,7 @@ def main() -> None:
         model,
         learner.objective,
         learner.period.optimizer,
+        seed=7,
         micro_batches=2,
         jit_compile=False,
         clip_norm=training.clip_norm,
@@ -42,7 +44,7 @@ def main() -> None:
         .get_concrete_function(
             tf.TensorSpec([None, *model.input.shape[1:]]),
             tf.TensorSpec([None], tf.int32),
-            tf.TensorSpec([], tf.float32),
+            BatchPart(*(tf.TensorSpec([], each) for each in (tf.float32, tf.int32, tf.int64))),
         )
         .graph
     )

@@ -52,6 +52,7 @@ ALIKE: dict[str, Profile] = {
     "accumulated": profile(ACCUMULATED),
     "compiled": profile(COMPILED),
     "normed": profile(model=NORMED),
+    "dropped": profile(SGD, model=MlpModel(hidden=(32,), dropout=0.3)),
 }
 """Runs that one device trains, too."""
 
@@ -60,6 +61,7 @@ TWO: dict[str, tuple[str, Sequence[int]]] = {
     "sgd, 64 + 0": ("sgd", [64, 0]),
     "compiled, 48 + 16": ("compiled", [48, 16]),
     "normed, 48 + 16": ("normed", [48, 16]),
+    "dropped, 48 + 16": ("dropped", [48, 16]),
 }
 THREE: dict[str, tuple[str, Sequence[int]]] = {
     "accumulated, 40 + 20 + 4": ("accumulated", [40, 20, 4]),

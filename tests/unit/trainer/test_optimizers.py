@@ -166,7 +166,7 @@ def by_run(**settings):
     update = Update(Variables(model), optimizer, clip_norm=None, averages=averages)
     for kernel, bias in zip(kernels, biases):
         gradients = [tf.constant(kernel), tf.constant(bias)]
-        update(update.state(), Contribution(tf.zeros([2]), gradients, [], []))
+        update(Contribution(tf.zeros([2]), gradients, []))
     return numbers(model, optimizer), type(optimizer).__name__
 
 CASES = {

@@ -122,7 +122,7 @@ def test_that_a_run_killed_within_an_epoch_reaches_the_same_bits(
 
 PLAIN = EVERY_STATE.model_copy(
     update={
-        "model": MlpModel(hidden=(16,), batch_norm=True),
+        "model": MlpModel(hidden=(16,), batch_norm=True, dropout=0.2),
         "training": TrainingSettings(
             epochs=3,
             global_batch_size=_BATCH,
@@ -134,8 +134,6 @@ PLAIN = EVERY_STATE.model_copy(
         ),
     }
 )
-"""Without dropout, whose masks depend on the division."""
-
 LEGS: dict[str, tuple[StrategyKind, Sequence[int]]] = {
     "one device": (StrategyKind.ONE_DEVICE, (16,)),
     "mirrored": (StrategyKind.MIRRORED, (12, 4)),

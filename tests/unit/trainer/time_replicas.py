@@ -48,7 +48,13 @@ def main() -> None:
         optimizer = keras.optimizers.SGD(0.001)
         optimizer.build(model.trainable_variables)
     step = TrainingStep(
-        model, Classification(), optimizer, micro_batches=1, jit_compile=False, timed=True
+        model,
+        Classification(),
+        optimizer,
+        seed=7,
+        micro_batches=1,
+        jit_compile=False,
+        timed=True,
     )
     calls = Calls(
         strategy,

@@ -1,0 +1,309 @@
+"""Random numbers of layers by step and example: any division of a batch has the same.
+
+Dropout, noise, stochastic depth and all else that draws by ``keras.random`` ask Keras's backend for
+numbers, which it draws for as many examples as a call has: a replica that takes the last four of a
+batch would drop what another one drops of the first four. Here each draw of a step has a key of its
+own, and each example of the whole batch its own place in the sequence of numbers of that key: a
+replica draws those of its own examples, whatever the others do.
+
+Keras has no public way to say so, so its functions are replaced, in this file alone. They do what
+they did wherever no step is traced.
+"""
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+Size = tf.Tensor | int
+Shape = tf.Tensor | Sequence[Size]
+Seed = keras.random.SeedGenerator | int | None
+Draw = Callable[[Sequence[Size], tf.Tensor, tf.Tensor], tf.Tensor]
+"""From a shape, a key and a counter to numbers."""
+
+_PHILOX = 1
+"""TensorFlow's number of the generator that has a counter, and is the same on CPU and GPU."""
+_COUNT_BYTES = 16
+"""Philox gives four numbers of 32 bits a count (Salmon et al. 2011, doi:10.1145/2063384.2063405);
+for a shorter one TensorFlow takes 32 bits, too."""
+_MOST_DRAWS = 2**20
+"""Of a step: between the keys of two seeds."""
+_LARGEST_BATCH = 2**32
+_SCOPE = "by_example"
+_DRAWING = ("Random", "Multinomial", "TruncatedNormal", "Rng")
+"""One of them is in the name of each type of TensorFlow's operations that draws."""
+
+
+@dataclass(slots=True)
+class _Part:
+    """The examples that a call of the model is about.
+
+    Attributes:
+        seed: Of the run.
+        step: Whose batch they are of, int64.
+        first: The place of the first of them in the batch, int64.
+        count: How many they are; a number where that is known while the graph is built.
+        draws: How often numbers were drawn for them until now.
+    """
+
+    seed: int
+    step: tf.Tensor
+    first: tf.Tensor
+    count: Size
+    draws: int = 0
+
+    def seed_of_batch(self) -> tf.Tensor:
+        """Of the next draw, the same for each part of the batch; int64, shape [2]."""
+        number = self.seed * _MOST_DRAWS + self.draws
+        self.draws += 1
+        return tf.stack([tf.constant(number, tf.int64), self.step])
+
+    def seed_of_part(self) -> tf.Tensor:
+        """Of the next draw, for this part alone; as a generator of Keras gives it."""
+        of_part = tf.stack([tf.zeros([], tf.int64), self.first * _LARGEST_BATCH])
+        seed = self.seed_of_batch() + of_part
+        return tf.cast(tf.random.stateless_uniform([2], seed, None, None, tf.int32), tf.int64)
+
+
+_PART: ContextVar[_Part | None] = ContextVar("part_that_is_drawn_for", default=None)
+
+
+@contextmanager
+def drawn_by_example(
+    seed: int, step: tf.Tensor, first: tf.Tensor, features: tf.Tensor
+) -> Iterator[None]:
+    """Have layers that are called within draw by step and example; while a graph is built.
+
+    Args:
+        seed: Of the run.
+        step: Whose batch the examples are of, counted over the run; a whole number, shape [].
+        first: The place of the first of the examples in that batch, likewise.
+        features: Of the examples, shape [n, ...].
+    """
+    not_replaced()
+    count = features.shape[0]
+    count = tf.shape(features)[0] if count is None else count
+    token = _PART.set(_Part(seed, tf.cast(step, tf.int64), tf.cast(first, tf.int64), count))
+    try:
+        yield
+    finally:
+        _PART.reset(token)
+
+
+def _drawn(part: _Part, shape: Shape, dtype: tf.DType, seed: Seed, draw: Draw) -> tf.Tensor:
+    """Numbers of this shape, whose first axis is that of the examples.
+
+    Where its size is known beforehand, unlike that of the batch, it is another axis: then all parts
+    of the batch have the same numbers. Where it is a multiple of the examples, each has several.
+    """
+    sizes = _sizes(shape)
+    with tf.name_scope(_SCOPE):
+        # Of a seed that is a number, Keras draws the same numbers each time.
+        whole = tf.constant([seed, 0]) if isinstance(seed, int) else part.seed_of_batch()
+        key, _ = tf.raw_ops.StatelessRandomGetKeyCounter(seed=whole)
+        if not sizes or _is_another_axis(sizes[0], part):
+            return draw(sizes, key, tf.zeros([2], tf.uint64))
+        rows, *of_row = sizes
+        numbers = _product(of_row)
+        # Each example begins with a count of its own.
+        of_count = min(4, _COUNT_BYTES // dtype.size)
+        counts = -(-numbers // of_count)
+        rows_before = part.first * tf.cast(rows // part.count, tf.int64)
+        begin = [rows_before * tf.cast(counts, tf.int64), tf.zeros([], tf.int64)]
+        drawn = draw([rows, counts * of_count], key, tf.bitcast(tf.stack(begin), tf.uint64))
+        return tf.reshape(drawn[:, :numbers], sizes)
+
+
+def _is_another_axis(size: Size, part: _Part) -> bool:
+    if not isinstance(size, int):
+        return False
+    return not isinstance(part.count, int) or size != part.count
+
+
+def _sizes(shape: Shape) -> list[Size]:
+    """Of each axis, a number where it is known while the graph is built."""
+    every = tf.unstack(shape) if tf.is_tensor(shape) else shape
+    known = [tf.get_static_value(size) if tf.is_tensor(size) else size for size in every]
+    return [
+        tf.cast(size, tf.int32) if number is None else int(number)
+        for size, number in zip(every, known, strict=True)
+    ]
+
+
+def _product(sizes: Sequence[Size]) -> Size:
+    return functools.reduce(lambda one, other: one * other, sizes, 1)
+
+
+def _uniform(part: _Part, shape: Shape, dtype: tf.DType, seed: Seed) -> tf.Tensor:
+    """Numbers of at least 0 and below 1."""
+
+    def draw(sizes: Sequence[Size], key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
+        return tf.raw_ops.StatelessRandomUniformV2(
+            shape=sizes, key=key, counter=counter, alg=_PHILOX, dtype=dtype
+        )
+
+    return _drawn(part, shape, dtype, seed, draw)
+
+
+def _normal(
+    part: _Part, shape: Shape, dtype: tf.DType, seed: Seed, beyond: float = 0.0
+) -> tf.Tensor:
+    """Of a standard normal distribution, without so much of it on either side.
+
+    One from each uniform number. TensorFlow makes pairs, which XLA takes from the two halves of a
+    shape: what an example has would depend on how many there are.
+    """
+    fine = tf.float64 if dtype == tf.float64 else tf.float32
+    # The middle between 0 and the next number, so that neither 0 nor 1 is among them.
+    uniform = _uniform(part, shape, fine, seed) + np.finfo(fine.as_numpy_dtype).eps / 2.0
+    return tf.cast(tf.math.ndtri(beyond + (1.0 - 2.0 * beyond) * uniform), dtype)
+
+
+def _type(name: str | None) -> tf.DType:
+    return tf.as_dtype(keras.backend.standardize_dtype(name or keras.config.floatx()))
+
+
+def _keras_uniform(
+    part: _Part,
+    shape: Shape,
+    minval: float = 0.0,
+    maxval: float = 1.0,
+    dtype: str | None = None,
+    seed: Seed = None,
+) -> tf.Tensor:
+    drawn = _uniform(part, shape, _type(dtype), seed)
+    least, most = tf.cast(minval, drawn.dtype), tf.cast(maxval, drawn.dtype)
+    return drawn * (most - least) + least
+
+
+def _keras_normal(
+    part: _Part,
+    shape: Shape,
+    mean: float = 0.0,
+    stddev: float = 1.0,
+    dtype: str | None = None,
+    seed: Seed = None,
+) -> tf.Tensor:
+    drawn = _normal(part, shape, _type(dtype), seed)
+    return drawn * tf.cast(stddev, drawn.dtype) + tf.cast(mean, drawn.dtype)
+
+
+def _keras_truncated_normal(
+    part: _Part,
+    shape: Shape,
+    mean: float = 0.0,
+    stddev: float = 1.0,
+    dtype: str | None = None,
+    seed: Seed = None,
+) -> tf.Tensor:
+    # At two standard deviations; TensorFlow draws until a number lies within them.
+    drawn = _normal(part, shape, _type(dtype), seed, beyond=math.erfc(math.sqrt(2.0)) / 2.0)
+    return drawn * tf.cast(stddev, drawn.dtype) + tf.cast(mean, drawn.dtype)
+
+
+def _keras_randint(
+    part: _Part,
+    shape: Shape,
+    minval: int,
+    maxval: int,
+    dtype: str = "int32",
+    seed: Seed = None,
+) -> tf.Tensor:
+    whole = tf.int32 if _type(dtype) == tf.int32 else tf.int64
+
+    def draw(sizes: Sequence[Size], key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
+        least, end = tf.cast(minval, whole), tf.cast(maxval, whole)
+        return tf.raw_ops.StatelessRandomUniformIntV2(
+            shape=sizes, key=key, counter=counter, alg=_PHILOX, minval=least, maxval=end
+        )
+
+    return tf.cast(_drawn(part, shape, whole, seed, draw), _type(dtype))
+
+
+def _keras_dropout(
+    part: _Part,
+    inputs: tf.Tensor,
+    rate: float,
+    noise_shape: Sequence[Size | None] | None = None,
+    seed: Seed = None,
+) -> tf.Tensor:
+    if rate in (0.0, 1.0):
+        return inputs if rate == 0.0 else tf.zeros_like(inputs)
+    inputs = tf.convert_to_tensor(inputs)
+    now = tf.shape(inputs)
+    sizes = [now[axis] if size is None else size for axis, size in enumerate(inputs.shape)]
+    if noise_shape is not None:
+        sizes = [
+            there if size is None else size for size, there in zip(noise_shape, sizes, strict=True)
+        ]
+    kept = _uniform(part, sizes, inputs.dtype, seed) >= rate
+    scaled = inputs * tf.cast(1.0 / (1.0 - rate), inputs.dtype)
+    return tf.where(kept, scaled, tf.zeros([], inputs.dtype))
+
+
+_OWN = {
+    "uniform": _keras_uniform,
+    "normal": _keras_normal,
+    "truncated_normal": _keras_truncated_normal,
+    "randint": _keras_randint,
+    "dropout": _keras_dropout,
+}
+"""In place of the functions of Keras's backend, with the same parameters after the first."""
+
+
+@functools.cache
+def not_replaced() -> tuple[str, ...]:
+    """Replace what Keras draws with, once.
+
+    Returns:
+        Names of functions that this Keras has otherwise than those that are known here: what they
+        draw depends on how a batch is divided.
+    """
+    of_keras = keras.random.SeedGenerator.next
+
+    # All else that is drawn begins here. A step assigns nothing, so that a generator stands where
+    # it stood: what it gives follows from the step.
+    @functools.wraps(of_keras)
+    def seed_of_part(
+        generator: keras.random.SeedGenerator,
+        ordered: bool = True,  # noqa: FBT001, FBT002 - as Keras has it
+    ) -> tf.Tensor:
+        part = _PART.get()
+        return of_keras(generator, ordered) if part is None else part.seed_of_part()
+
+    keras.random.SeedGenerator.next = seed_of_part
+    try:
+        from keras.src.backend.tensorflow import random
+    except ImportError:
+        return tuple(_OWN)
+    others = []
+    for name, own in _OWN.items():
+        given = getattr(random, name, None)
+        if given is None or _parameters(given) != _parameters(own)[1:]:
+            others.append(name)
+        else:
+            setattr(random, name, _replacing(given, own))
+    return tuple(others)
+
+
+def _parameters(function: Callable[..., tf.Tensor]) -> list[str]:
+    return list(inspect.signature(function).parameters)
+
+
+def _replacing(
+    of_keras: Callable[..., tf.Tensor], own: Callable[..., tf.Tensor]
+) -> Callable[..., tf.Tensor]:
+    @functools.wraps(of_keras)
+    def drawn(*args: Any, **kwargs: Any) -> tf.Tensor:  # noqa: ANN401 - as Keras calls it
+        part = _PART.get()
+        return of_keras(*args, **kwargs) if part is None else own(part, *args, **kwargs)
+
+    return drawn

@@ -1,0 +1,118 @@
+"""Draws of layers, in parts of a batch and of the whole: prints by how much they differ, as JSON.
+
+``python split_masks.py``: of each layer and way of carrying a graph out, the greatest differences
+between the whole batch and its parts, itself again, and the same batch in another step; and what
+Keras's functions take.
+"""
+
+import inspect
+import json
+import os
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers
+from keras.src.applications.convnext import StochasticDepth
+
+from gpupanel.trainer.models.random_numbers import drawn_by_example, not_replaced
+
+BATCH = 16
+PARTS = ((0, 11, 16), (0, 1, 2, 16), (0, 4, 8, 12, 16))
+COMPILED = ("Dropout", "GaussianNoise", "truncated", "whole numbers")
+
+
+class Drawing(layers.Layer):
+    """A layer of the person's own."""
+
+    def __init__(self, draw: Callable[[tf.Tensor, keras.random.SeedGenerator], tf.Tensor]) -> None:
+        super().__init__()
+        self._draw = draw
+        self._seeds = keras.random.SeedGenerator(3)
+
+    def call(self, inputs: tf.Tensor) -> tf.Tensor:
+        return inputs + keras.ops.cast(self._draw(inputs, self._seeds), inputs.dtype)
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        return input_shape
+
+
+def models() -> Iterator[tuple[str, keras.Model]]:
+    rate = 0.5
+    rows, images = (4, 5), (4, 4, 3)
+    shape = keras.ops.shape
+    for name, given, layer in (
+        ("Dropout", (5,), layers.Dropout(rate)),
+        ("Dropout, half", (5,), layers.Dropout(rate, dtype="bfloat16")),
+        ("Dropout of examples", images, layers.Dropout(rate, noise_shape=(None, 1, 1, 1))),
+        ("Dropout of all", rows, layers.Dropout(rate, noise_shape=(1, *rows))),
+        ("SpatialDropout1D", rows, layers.SpatialDropout1D(rate)),
+        ("SpatialDropout2D", images, layers.SpatialDropout2D(rate)),
+        ("SpatialDropout3D", (2, *images), layers.SpatialDropout3D(rate)),
+        ("GaussianNoise", (5,), layers.GaussianNoise(rate)),
+        ("GaussianDropout", (5,), layers.GaussianDropout(rate)),
+        ("AlphaDropout", (5,), layers.AlphaDropout(rate)),
+        ("LSTM", rows, layers.LSTM(3, dropout=rate, recurrent_dropout=rate)),
+        ("GRU", rows, layers.Bidirectional(layers.GRU(3, dropout=rate))),
+        ("StochasticDepth", images, StochasticDepth(rate)),
+        ("RandomFlip", images, layers.RandomFlip()),
+        ("RandomRotation", images, layers.RandomRotation(0.2)),
+        ("truncated", (5,), Drawing(lambda x, _: keras.random.truncated_normal(shape(x)))),
+        ("whole numbers", (5,), Drawing(lambda x, s: keras.random.randint(shape(x), 0, 9, seed=s))),
+        ("weights", (5,), Drawing(lambda _, s: keras.random.normal((5,), seed=s))),
+        ("fixed", (5,), Drawing(lambda x, _: keras.random.normal(shape(x), seed=9))),
+        ("otherwise", (5,), Drawing(lambda x, s: keras.random.gamma(shape(x), 2.0, seed=s))),
+    ):
+        inputs = keras.Input(given)
+        yield name, keras.Model(inputs, layer(inputs))
+    inputs = keras.Input(rows)
+    yield (
+        "MultiHeadAttention",
+        keras.Model(inputs, layers.MultiHeadAttention(2, 3, dropout=rate)(inputs, inputs)),
+    )
+
+
+def differences(model: keras.Model, *, jit_compile: bool) -> dict[str, float]:
+    @tf.function(
+        jit_compile=jit_compile,
+        autograph=False,
+        input_signature=[
+            tf.TensorSpec(model.input.shape),
+            tf.TensorSpec([], tf.int64),
+            tf.TensorSpec([], tf.int32),
+        ],
+    )
+    def trained(features: tf.Tensor, step: tf.Tensor, first: tf.Tensor) -> tf.Tensor:
+        with keras.StatelessScope(), drawn_by_example(7, step, first, features):
+            return model(features, training=True)
+
+    features = np.random.default_rng(0).random((BATCH, *model.input.shape[1:]), np.float32)
+
+    def outputs(first: int, end: int, step: int = 3) -> np.ndarray:
+        given = features[first:end], np.int64(step), np.int32(first)
+        return np.asarray(trained(*map(tf.constant, given))).astype(np.float64)
+
+    whole = outputs(0, BATCH)
+    joined = [np.concatenate([outputs(*each) for each in pairwise(parts)]) for parts in PARTS]
+    return {
+        "parts": max(float(np.abs(each - whole).max()) for each in joined),
+        "again": float(np.abs(outputs(0, BATCH) - whole).max()),
+        "step": float(np.abs(outputs(0, BATCH, step=4) - whole).max()),
+    }
+
+
+of_keras = {
+    "uniform": list(inspect.signature(keras.random.uniform).parameters),
+    "next": list(inspect.signature(keras.random.SeedGenerator.next).parameters),
+    "not replaced": not_replaced(),
+}
+found = {}
+for name, model in models():
+    found[name] = differences(model, jit_compile=False)
+    if name in COMPILED:
+        found[f"{name}, compiled"] = differences(model, jit_compile=True)
+print(json.dumps([found, of_keras]))

@@ -1,0 +1,61 @@
+"""What layers draw: by step and example, whatever part of a batch is asked for."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.forked.processes import run_forked
+
+pytestmark = pytest.mark.tensorflow
+
+ALWAYS_THE_SAME, BY_PART = "fixed", "otherwise"
+"""A seed that is a number, and a distribution that is not drawn by example."""
+
+Differences = dict[str, dict[str, float]]
+OfKeras = dict[str, list[str]]
+
+
+@pytest.fixture(scope="module")
+def reported() -> tuple[Differences, OfKeras]:
+    script = Path(__file__).with_name("split_masks.py")
+    done = run_forked([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    differences, of_keras = json.loads(done.stdout)
+    return differences, of_keras
+
+
+@pytest.fixture
+def found(reported: tuple[Differences, OfKeras]) -> Differences:
+    assert len(reported[0]) > 20
+    return reported[0]
+
+
+@pytest.fixture
+def of_keras(reported: tuple[Differences, OfKeras]) -> OfKeras:
+    return reported[1]
+
+
+def test_that_parts_of_a_batch_draw_what_the_whole_draws(found: Differences) -> None:
+    apart = {name: each["parts"] for name, each in found.items() if name != BY_PART}
+
+    assert {name: far for name, far in apart.items() if far > 1e-6} == {}
+    assert found[BY_PART]["parts"] > 1.0
+
+
+def test_that_the_same_step_draws_the_same_and_another_one_other_numbers(
+    found: Differences,
+) -> None:
+    assert {each["again"] for each in found.values()} == {0.0}
+    same = {name for name, each in found.items() if each["step"] < 0.3}
+    assert same == {ALWAYS_THE_SAME}
+
+
+def test_that_keras_still_cannot_draw_the_rows_of_a_greater_batch(of_keras: OfKeras) -> None:
+    # The day it can, what is replaced of it should be left alone.
+    assert of_keras["uniform"] == ["shape", "minval", "maxval", "dtype", "seed"]
+    assert of_keras["next"] == ["self", "ordered"]
+
+
+def test_that_the_functions_of_this_keras_are_those_that_are_replaced(of_keras: OfKeras) -> None:
+    assert of_keras["not replaced"] == []

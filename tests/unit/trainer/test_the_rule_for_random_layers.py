@@ -1,0 +1,143 @@
+"""Any split draws the same random numbers: dropout, noise, spatial dropout, stochastic depth."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.model import MlpModel, ModelSettings, PythonModel
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from tests.unit.trainer.conftest import MakeRun
+from tests.unit.trainer.test_the_rule import CENTRAL, MIRRORED, ONE, TO_ONE_DEVICE
+from tests.unit.trainer.trained_runs import changed, furthest, last_metrics, profile, train_all
+
+pytestmark = pytest.mark.tensorflow
+
+NAMED = "/home/someone/code.py"
+EVERY_LAYER = """
+import keras
+from keras import layers
+from keras.src.applications.convnext import StochasticDepth
+
+
+class Shaken(layers.Layer):
+    def __init__(self, **settings):
+        super().__init__(**settings)
+        self.seeds = keras.random.SeedGenerator(3)
+
+    def call(self, inputs, training=False):
+        if not training:
+            return inputs
+        size = keras.ops.shape(inputs)
+        return inputs * keras.random.uniform(size, 0.9, 1.1, seed=self.seeds)
+
+
+def build_model(input_shape, outputs):
+    inputs = keras.Input(input_shape)
+    hidden = layers.Reshape((*input_shape[:2], 1))(layers.GaussianNoise(0.1)(inputs))
+    hidden = layers.Conv2D(6, 3, padding="same", activation="tanh", name="first")(hidden)
+    deeper = layers.Conv2D(6, 3, padding="same", activation="tanh", name="second")(hidden)
+    deeper = layers.Dropout(0.3, noise_shape=(None, 1, 1, 1))(deeper)
+    hidden = layers.Add()([hidden, StochasticDepth(0.4)(deeper)])
+    hidden = layers.SpatialDropout2D(0.2)(hidden)
+    hidden = layers.Flatten()(hidden)
+    hidden = Shaken()(layers.GaussianDropout(0.2)(layers.Dropout(0.2)(hidden)))
+    return keras.Model(inputs, layers.Dense(outputs, name="last")(hidden))
+"""
+MODELS: dict[str, ModelSettings] = {
+    "dropout": MlpModel(hidden=(24,), dropout=0.4),
+    "every layer": PythonModel(path=NAMED),
+}
+SPLITS = {
+    "one device": (ONE, [64]),
+    "mirrored, 60 + 4": (MIRRORED, [60, 4]),
+    "mirrored, 40 + 20 + 4": (TO_ONE_DEVICE, [40, 20, 4]),
+    "central storage, 44 + 20": (CENTRAL, [44, 20]),
+}
+ACCUMULATION = {"": {}, ", accumulated": {"accumulation_steps": 3}}
+COMPILED = ", compiled"
+FEW = (
+    "dropout, mirrored, 40 + 20 + 4",
+    "dropout, one device, accumulated",
+    "every layer, mirrored, 60 + 4, accumulated",
+    "every layer, central storage, 44 + 20",
+)
+ALONE = tuple(f"{model}, one device" for model in MODELS)
+
+
+def plans() -> dict[str, tuple[Profile, Sequence[int]]]:
+    found: dict[str, tuple[Profile, Sequence[int]]] = {}
+    for model, settings in MODELS.items():
+        for split, (strategy, shares) in SPLITS.items():
+            for suffix, more in ACCUMULATION.items():
+                training = changed(epochs=1, clip_norm=0.5, **more)
+                found[f"{model}, {split}{suffix}"] = (
+                    profile(training, strategy, model=settings),
+                    shares,
+                )
+            compiled = changed(epochs=1, clip_norm=0.5, jit_compile=True)
+            found[f"{model}, {split}{COMPILED}"] = (
+                profile(compiled, strategy, model=settings),
+                shares,
+            )
+    return found
+
+
+OTHERS = tuple(name for name in plans() if name not in FEW + ALONE)
+"""For ``make test-slow``; a compiled one is compared with a compiled one."""
+
+Train = Callable[[Sequence[str]], dict[str, RunLayout]]
+
+
+@pytest.fixture(scope="module")
+def train(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> Train:
+    def with_code(path: Path, one: Profile, shares: Sequence[int]) -> RunLayout:
+        layout = make_run(path, one, shares)
+        if isinstance(one.model, PythonModel):
+            layout.code.mkdir()
+            layout.model_code.write_text(EVERY_LAYER)
+        return layout
+
+    def trained(names: Sequence[str]) -> dict[str, RunLayout]:
+        every = plans()
+        root = tmp_path_factory.mktemp("random")
+        return train_all(root, with_code, {name: every[name] for name in names})
+
+    return trained
+
+
+@pytest.fixture(scope="module")
+def runs(train: Train) -> dict[str, RunLayout]:
+    return train(ALONE + FEW)
+
+
+@pytest.fixture(scope="module")
+def other_runs(train: Train) -> dict[str, RunLayout]:
+    return train(OTHERS)
+
+
+def assert_alike(one_device: RunLayout, other: RunLayout) -> None:
+    assert furthest(one_device, other, "model/") < 1e-5
+    expected = last_metrics(one_device).model_dump(exclude_none=True)
+    assert last_metrics(other).model_dump(exclude_none=True) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_that_any_split_draws_what_one_device_draws(runs: dict[str, RunLayout], name: str) -> None:
+    model, _, _ = name.partition(", ")
+
+    assert_alike(runs[f"{model}, one device"], runs[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS)
+def test_that_every_other_split_draws_what_one_device_draws(
+    runs: dict[str, RunLayout], other_runs: dict[str, RunLayout], name: str
+) -> None:
+    model, _, _ = name.partition(", ")
+    # XLA draws other numbers, which are the same for every split as well.
+    suffix = COMPILED if name.endswith(COMPILED) else ""
+    one_device = f"{model}, one device{suffix}"
+
+    assert_alike((runs | other_runs)[one_device], other_runs[name])
