@@ -89,7 +89,8 @@ def _trained(request: RateRangeRequest, divided: Split) -> tuple[RatePoint, ...]
     call = tf.function(lambda *given: step(*given).sums, autograph=False, reduce_retracing=True)
     order = make_epoch_order(request.data, divided, training.seed)
     indices, epoch = np.empty(0, np.int32), 0
-    points, smoothed = [], SmoothedLoss()
+    points: list[RatePoint] = []
+    smoothed = SmoothedLoss()
     for rate in rates():
         if not len(indices):
             epoch += 1

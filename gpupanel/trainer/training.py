@@ -23,6 +23,7 @@ from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import make_learner
 from gpupanel.trainer.loop.asynchronous_loop import AsynchronousLoop
 from gpupanel.trainer.loop.loop import TrainingLoop
+from gpupanel.trainer.models.drawn_otherwise import drawn_otherwise
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.saving.restoring import restore_latest
 from gpupanel.trainer.started_run import StartedRun
@@ -124,6 +125,12 @@ def train(
             trainable_parameters=learner.periods[-1].parameters,
         )
     )
+    divided = len(run.plan.replicas) > 1 or run.plan.accumulation_steps > 1
+    if divided and run.leads and (run.profile.model.is_code or run.profile.model.is_saved):
+        # All other models are made of layers that draw by step and example.
+        warning = drawn_otherwise(trained)
+        if warning is not None:
+            events.write(ProblemReported(time_s=time.time(), problem=warning))
     if learner.placed:
         events.write(LayersPlaced(time_s=time.time(), layers=learner.placed))
     restored = restore_latest(run, learner, events)

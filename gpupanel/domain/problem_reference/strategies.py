@@ -19,8 +19,9 @@ CHAPTER: Final = ProblemChapter(
             "Use fewer accumulation steps.",
         ),
         "accumulation_with_batch_norm": ProblemEntry(
-            "The result differs from that without accumulation.",
-            "Batch normalisation sees one micro-batch at a time.",
+            "The result differs from that without accumulation, and depends on the shares.",
+            "Batch normalisation sees one micro-batch at a time: which examples these are follows "
+            "from the shares and from the accumulation steps.",
             "Use fewer accumulation steps, or leave batch normalisation out.",
         ),
         "all_reduce_unused": ProblemEntry(

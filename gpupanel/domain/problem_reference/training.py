@@ -133,6 +133,14 @@ CHAPTER: Final = ProblemChapter(
             "Its name is mistyped, or the data has changed.",
             "Name classes of the data: the message lists them.",
         ),
+        "random_numbers_by_split": ProblemEntry(
+            "What some layers draw at random depends on how a batch is divided.",
+            "They do not draw by Keras's `uniform`, `normal`, `truncated_normal`, `randint` or "
+            "`dropout`, but by TensorFlow, by another distribution, or by permuting a batch. The "
+            "same shares and accumulation give the same training again; others do not.",
+            "Draw by `keras.random`, the examples first in the shape; or train on one device "
+            "without accumulation.",
+        ),
         "class_weights_without_classes": ProblemEntry(
             "Class weights were set, and the labels are not classes.",
             "Only classes can be weighted.",

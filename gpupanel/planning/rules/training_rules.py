@@ -159,7 +159,8 @@ def accumulation_with_batch_norm(context: PlanningContext) -> Iterator[Problem]:
             severity=Severity.HINT,
             field="training.accumulation_steps",
             message="Batch normalisation sees one micro-batch at a time: the result differs from "
-            "that without accumulation.",
+            "that without accumulation, and depends on the shares, which decide what is in each "
+            "micro-batch.",
             hint="Use fewer accumulation steps, or leave batch normalisation out.",
         )
 

@@ -12,10 +12,10 @@ from gpupanel.planning.script.random_numbers import random_functions
 from gpupanel.planning.script.sections import joined, lines_for
 
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, R others,
-# too, N batch normalisation, Q in layers that are known when code of one's own runs, L one of A and N,
-# O such code or an embedding, C clipping, W weight decay, X XLA, B weighted classes, G examples are
-# changed, M something is measured beside training, E averages of the weights are kept,
-# F another loss is made small than measured.
+# too, N batch normalisation, Q in layers that are known when code of one's own runs, L one of A
+# and N, O such code or an embedding, C clipping, W weight decay, X XLA, B weighted classes,
+# G examples are changed, M something is measured beside training, E averages of the weights are
+# kept, F another loss is made small than measured.
 _TEXT = '''
   |SUM = tf.distribute.ReduceOp.SUM
   |EPOCHS, BATCH = $epochs, $batch

@@ -17,15 +17,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-Size = tf.Tensor | int
-Shape = tf.Tensor | Sequence[Size]
-Seed = keras.random.SeedGenerator | int | None
+Size: TypeAlias = tf.Tensor | int
+Shape: TypeAlias = tf.Tensor | Sequence[Size]
+Seed: TypeAlias = keras.random.SeedGenerator | int | None
 Draw = Callable[[Sequence[Size], tf.Tensor, tf.Tensor], tf.Tensor]
 """From a shape, a key and a counter to numbers."""
 
@@ -37,9 +37,8 @@ for a shorter one TensorFlow takes 32 bits, too."""
 _MOST_DRAWS = 2**20
 """Of a step: between the keys of two seeds."""
 _LARGEST_BATCH = 2**32
-_SCOPE = "by_example"
-_DRAWING = ("Random", "Multinomial", "TruncatedNormal", "Rng")
-"""One of them is in the name of each type of TensorFlow's operations that draws."""
+SCOPE = "drawn_by_example"
+"""In the names of the operations that draw here."""
 
 
 @dataclass(slots=True)
@@ -105,7 +104,7 @@ def _drawn(part: _Part, shape: Shape, dtype: tf.DType, seed: Seed, draw: Draw) -
     of the batch have the same numbers. Where it is a multiple of the examples, each has several.
     """
     sizes = _sizes(shape)
-    with tf.name_scope(_SCOPE):
+    with tf.name_scope(SCOPE):
         # Of a seed that is a number, Keras draws the same numbers each time.
         whole = tf.constant([seed, 0]) if isinstance(seed, int) else part.seed_of_batch()
         key, _ = tf.raw_ops.StatelessRandomGetKeyCounter(seed=whole)
@@ -242,14 +241,14 @@ def _keras_dropout(
     sizes = [now[axis] if size is None else size for axis, size in enumerate(inputs.shape)]
     if noise_shape is not None:
         sizes = [
-            there if size is None else size for size, there in zip(noise_shape, sizes, strict=True)
+            there if size is None else size for size, there in zip(noise_shape, sizes, strict=False)
         ]
     kept = _uniform(part, sizes, inputs.dtype, seed) >= rate
     scaled = inputs * tf.cast(1.0 / (1.0 - rate), inputs.dtype)
     return tf.where(kept, scaled, tf.zeros([], inputs.dtype))
 
 
-_OWN = {
+_OWN: dict[str, Callable[..., tf.Tensor]] = {
     "uniform": _keras_uniform,
     "normal": _keras_normal,
     "truncated_normal": _keras_truncated_normal,

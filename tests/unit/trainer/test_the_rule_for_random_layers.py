@@ -5,12 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from gpupanel.domain.events import ProblemReported
 from gpupanel.domain.model import MlpModel, ModelSettings, PythonModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.test_the_rule import CENTRAL, MIRRORED, ONE, TO_ONE_DEVICE
-from tests.unit.trainer.trained_runs import changed, furthest, last_metrics, profile, train_all
+from tests.unit.trainer.trained_runs import (
+    all_events,
+    changed,
+    furthest,
+    last_metrics,
+    profile,
+    train_all,
+)
 
 pytestmark = pytest.mark.tensorflow
 
@@ -45,6 +53,25 @@ def build_model(input_shape, outputs):
     hidden = Shaken()(layers.GaussianDropout(0.2)(layers.Dropout(0.2)(hidden)))
     return keras.Model(inputs, layers.Dense(outputs, name="last")(hidden))
 """
+OTHERWISE = """
+import keras
+import tensorflow as tf
+
+
+class Shaken(keras.layers.Layer):
+    def call(self, inputs):
+        return inputs + tf.random.normal(tf.shape(inputs))
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+def build_model(input_shape, outputs):
+    inputs = keras.Input(input_shape)
+    hidden = Shaken(name="shaken")(keras.layers.Flatten()(inputs))
+    return keras.Model(inputs, keras.layers.Dense(outputs)(hidden))
+"""
+CODE = {NAMED: EVERY_LAYER, "/home/someone/otherwise.py": OTHERWISE}
 MODELS: dict[str, ModelSettings] = {
     "dropout": MlpModel(hidden=(24,), dropout=0.4),
     "every layer": PythonModel(path=NAMED),
@@ -64,10 +91,16 @@ FEW = (
     "every layer, central storage, 44 + 20",
 )
 ALONE = tuple(f"{model}, one device" for model in MODELS)
+DIVIDED = "otherwise, accumulated"
+WARNED = ("otherwise, one device", DIVIDED)
 
 
 def plans() -> dict[str, tuple[Profile, Sequence[int]]]:
     found: dict[str, tuple[Profile, Sequence[int]]] = {}
+    otherwise = PythonModel(path="/home/someone/otherwise.py")
+    for name, steps in (("otherwise, one device", 1), (DIVIDED, 2)):
+        training = changed(epochs=1, accumulation_steps=steps)
+        found[name] = profile(training, model=otherwise), [64]
     for model, settings in MODELS.items():
         for split, (strategy, shares) in SPLITS.items():
             for suffix, more in ACCUMULATION.items():
@@ -84,7 +117,7 @@ def plans() -> dict[str, tuple[Profile, Sequence[int]]]:
     return found
 
 
-OTHERS = tuple(name for name in plans() if name not in FEW + ALONE)
+OTHERS = tuple(name for name in plans() if name not in FEW + ALONE + WARNED)
 """For ``make test-slow``; a compiled one is compared with a compiled one."""
 
 Train = Callable[[Sequence[str]], dict[str, RunLayout]]
@@ -96,7 +129,7 @@ def train(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> Train:
         layout = make_run(path, one, shares)
         if isinstance(one.model, PythonModel):
             layout.code.mkdir()
-            layout.model_code.write_text(EVERY_LAYER)
+            layout.model_code.write_text(CODE[one.model.path])
         return layout
 
     def trained(names: Sequence[str]) -> dict[str, RunLayout]:
@@ -109,7 +142,7 @@ def train(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> Train:
 
 @pytest.fixture(scope="module")
 def runs(train: Train) -> dict[str, RunLayout]:
-    return train(ALONE + FEW)
+    return train(ALONE + FEW + WARNED)
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +161,20 @@ def test_that_any_split_draws_what_one_device_draws(runs: dict[str, RunLayout], 
     model, _, _ = name.partition(", ")
 
     assert_alike(runs[f"{model}, one device"], runs[name])
+
+
+def test_that_layers_that_draw_otherwise_are_named_where_the_batch_is_divided(
+    runs: dict[str, RunLayout],
+) -> None:
+    warned = {
+        name: event.problem.message
+        for name, layout in runs.items()
+        for event in all_events(layout)
+        if isinstance(event, ProblemReported) and event.problem.code == "random_numbers_by_split"
+    }
+
+    assert list(warned) == [DIVIDED]
+    assert warned[DIVIDED].startswith("shaken: ")
 
 
 @pytest.mark.slow
