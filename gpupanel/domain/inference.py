@@ -37,6 +37,21 @@ class InferenceSettings(Value):
         advanced=True,
         unit="example",
     )
+    unknown_classes: Literal["refuse", "leave_out"] = setting(
+        "Unknown classes",
+        "What an evaluation does about examples of classes that the model was not trained on. "
+        "Predicting needs no labels.",
+        default="refuse",
+        advanced=True,
+        choices=(
+            Choice("refuse", "Refuse", "The data is refused, and such a class named."),
+            Choice(
+                "leave_out",
+                "Leave them out",
+                "Only examples of the classes that the model knows are evaluated.",
+            ),
+        ),
+    )
     output: Literal["npz", "csv"] = setting(
         "Output",
         "The format of the file with the predictions, which are in the order of the data.",

@@ -50,6 +50,9 @@ __all__ = [
 ]
 
 
+ClassName = Annotated[str, Field(min_length=1)]
+
+
 class Head(ChoiceEnum):
     """What becomes of a saved model's last layer when the model is trained further."""
 
@@ -93,6 +96,14 @@ class SavedModel(Model):
         "It is loaded in safe mode, so that it cannot run code.",
         default="",
         path=PathKind((".keras",), "Keras models", "Choose the model"),
+    )
+    class_names: tuple[ClassName, ...] = setting(
+        "Names of the classes",
+        "Of the classes or labels that the model gives, in the order of its outputs: data is "
+        "matched with them by name. A model that was trained here says them itself.",
+        default=(),
+        off="as the file says",
+        advanced=True,
     )
     head: Head = setting(
         "Last layer",

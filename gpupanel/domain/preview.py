@@ -7,6 +7,7 @@ from pydantic import Field
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings, Target
+from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile, Task
@@ -24,6 +25,7 @@ class PreviewRequest(Value):
         task: What is done with it: some data can be predicted on, but not be trained on.
         seed: Draws the examples that are shown, and the validation split.
         example_limit: How many are shown at most.
+        inference: What a task that does not train does about classes that the model does not know.
     """
 
     data: DataSettings
@@ -31,6 +33,7 @@ class PreviewRequest(Value):
     task: Task = "train"
     seed: int = 0
     example_limit: Annotated[int, Field(ge=0)] = 12
+    inference: InferenceSettings = InferenceSettings()
 
 
 def preview_request(profile: Profile, example_limit: int = 0) -> PreviewRequest:
@@ -42,6 +45,7 @@ def preview_request(profile: Profile, example_limit: int = 0) -> PreviewRequest:
         task=profile.task,
         seed=profile.training.seed,
         example_limit=example_limit,
+        inference=profile.inference,
     )
 
 

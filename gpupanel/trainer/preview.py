@@ -36,6 +36,7 @@ from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
+from gpupanel.trainer.inference.known_classes import as_trained, known_classes, match_classes
 from gpupanel.trainer.models.model_file import (
     check_model_file,
     recipe_in,
@@ -60,6 +61,7 @@ find a bad one among the rest."""
 
 def preview(request: PreviewRequest) -> DataPreview:
     """Some examples and the class counts; or the problems that training would have."""
+    request = _as_trained(request)
     found = _preview_of_data(request)
     problems = _model_problems(request, found)
     scales = None if problems else _model_scales(request)
@@ -69,6 +71,16 @@ def preview(request: PreviewRequest) -> DataPreview:
 def _model_scales(request: PreviewRequest) -> bool | None:
     model = request.model
     return scales_of_file(model.chosen_path) if model is not None and model.is_saved else None
+
+
+def _as_trained(request: PreviewRequest) -> PreviewRequest:
+    """With what a saved model predicts, where only labels would show it."""
+    model = request.model
+    if request.task != "train" and model is not None and model.is_saved and model.chosen_paths:
+        with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
+            known = known_classes(model)
+            return request.model_copy(update={"data": as_trained(request.data, known)})
+    return request
 
 
 def _model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem, ...]:
@@ -86,6 +98,11 @@ def _model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Proble
                 reading_to_train(Reading(no_download), model, request.data)
                 classes = 0 if found.value_count else len(found.class_counts)
                 check_last_layer(model, classes=classes, values=found.value_count)
+            elif found.example_count:
+                names = tuple(name for name, _ in found.class_counts)
+                known, inference = known_classes(model), request.inference
+                match = match_classes(known, request.task, inference, found.target, names)
+                return match.notes
     except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
         return problems_of(error, what="The preview of the model")
     return ()
@@ -199,7 +216,8 @@ def _missing_code(data: DataSettings) -> tuple[Problem, ...]:
 def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
     """Data without labels, which can be predicted on, is shown all the same."""
     data = request.data
-    if not {problem.field for problem in refused.problems} <= LABEL_FIELDS:
+    is_of_labels = {problem.field for problem in refused.problems} <= LABEL_FIELDS
+    if not (is_of_labels or request.task == "predict"):
         return refused
     try:
         found = source_of(data).read_all(data, _reading(request), needs_labels=False)
@@ -213,6 +231,8 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
         more = [each for each in error.problems if each not in refused.problems]
         return refused.model_copy(update={"problems": (*refused.problems, *more)})
     greatest = 255.0 if features.dtype == np.uint8 else 1.0
+    if not is_of_labels:  # a run that predicts reads it so, whatever its classes are
+        refused = refused.model_copy(update={"problems": found.notes})
     return refused.model_copy(
         update={
             "example_count": len(found),

@@ -432,7 +432,7 @@ class Session(QObject):
         wanted = preview_request(profile)
         if (wanted.data, wanted.task) != (looked_at.data, looked_at.task):
             return None
-        if wanted.model == looked_at.model:
+        if (wanted.model, wanted.inference) == (looked_at.model, looked_at.inference):
             return preview
         return preview.model_copy(update={"model_problems": ()})
 

@@ -23,6 +23,44 @@ CHAPTER: Final = ProblemChapter(
             "The data holds none out.",
             "Take all examples, or hold out the fraction that training did.",
         ),
+        "class_unknown": ProblemEntry(
+            "The data has a class that the model was not trained on.",
+            "Classes are matched by name: a folder may be called otherwise than in training, or "
+            "hold something else.",
+            "Name it as it was named in training; or leave those examples out, or predict, which "
+            "needs no labels.",
+        ),
+        "classes_left_out": ProblemEntry(
+            "Examples of classes that the model does not know are left out.",
+            "`inference.unknown_classes` says so.",
+            "Nothing needs to be done if that is meant.",
+        ),
+        "label_missing": ProblemEntry(
+            "The data says nothing of a label that the model gives.",
+            "Labels are matched by name, and each has to be there.",
+            "Add a column of 0 and 1 for each label of the model; or predict.",
+        ),
+        "classes_matched_by_number": ProblemEntry(
+            "Class numbers of the data are taken for the places of the model's named classes.",
+            "The data has numbers where the model's training data had names.",
+            "Evaluate only if they were numbered in that order.",
+        ),
+        "model_without_class_names": ProblemEntry(
+            "The model does not say what its classes are called.",
+            "It was not trained here, or by an earlier version.",
+            "Give the names in `model.class_names`, in the order of the model's outputs.",
+        ),
+        "class_names_misfit": ProblemEntry(
+            "There is not one name for each output of the model.",
+            "`model.class_names` has more or fewer.",
+            "Give one name for each output, in their order.",
+        ),
+        "model_predicts_otherwise": ProblemEntry(
+            "The model predicts something else than the data has.",
+            "It was trained on classes, say, and the labels are read as values.",
+            "Set `data.predicts` where the labels are what the model predicts; or choose other "
+            "data, or predict.",
+        ),
         "balanced_is_for_training": ProblemEntry(
             "Every device takes an equal share here.",
             "Shares are measured in training only.",

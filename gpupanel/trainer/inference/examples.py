@@ -7,6 +7,7 @@ import numpy as np
 from gpupanel.domain.data import Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.trainer.datasets.class_names import UNKNOWN, by_places
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     Array,
@@ -16,6 +17,12 @@ from gpupanel.trainer.datasets.examples import (
 )
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.split import divide
+from gpupanel.trainer.inference.known_classes import (
+    KnownClasses,
+    as_trained,
+    known_classes,
+    match_classes,
+)
 from gpupanel.trainer.models.model_file import (
     check_model_file,
     recipe_in,
@@ -99,10 +106,16 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
     Raises:
         ProblemError: The data cannot be used, and why.
     """
-    model = profile.model
-    recipe = recipe_in(model.chosen_path) if model.is_saved else ""
-    found = read_all_of(profile, replace(reading, recipe=recipe))
+    model, known = profile.model, None
+    if model.is_saved:
+        reading = replace(reading, recipe=recipe_in(model.chosen_path))
+        known = known_classes(model)
+        profile = profile.model_copy(update={"data": as_trained(profile.data, known)})
+    found = read_all_of(profile, reading)
     indices = _readable(_chosen(profile, found), found)
+    if known is not None:
+        found = _of_known_classes(profile, found, known)
+        indices = _of_classes(indices, found)
     return InferenceExamples(
         features=found.features,
         labels=None if found.labels is None else found.labels[indices],
@@ -112,6 +125,38 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         class_count_is_known=found.class_count_is_known,
         notes=found.notes,
     )
+
+
+def _of_known_classes(profile: Profile, found: AllExamples, known: KnownClasses) -> AllExamples:
+    """The examples with the classes of the model, found by name.
+
+    Raises:
+        ProblemError: They are of other classes.
+    """
+    names = () if found.labels is None and known.names else found.class_names
+    match = match_classes(known, profile.task, profile.inference, found.target, names)
+    labels = found.labels
+    if match.places is None:
+        labels = None
+    elif labels is not None and known.names and match.target is not Target.VALUES:
+        labels = by_places(labels, match.target, match.places, len(known.names))
+    return replace(
+        found,
+        labels=labels,
+        target=match.target,
+        class_names=match.names,
+        # Of classes that the model names there are no others.
+        class_count_is_known=bool(known.names)
+        or (found.class_count_is_known and bool(match.names)),
+        notes=(*found.notes, *match.notes),
+    )
+
+
+def _of_classes(chosen: Indices, found: AllExamples) -> Indices:
+    """Without examples of classes that the model does not know."""
+    if found.labels is None or found.target is not Target.CLASSES:
+        return chosen
+    return np.asarray(chosen[found.labels[chosen] != UNKNOWN], np.int32)
 
 
 def read_all_of(profile: Profile, reading: Reading) -> AllExamples:

@@ -14,6 +14,7 @@ import h5py
 from gpupanel.domain.model import Head, ModelSettings
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.table_data import RECIPE_MEMBER
+from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.models.saved_outputs import begins_with_scaling, ends_in, outputs_in
 from gpupanel.trainer.models.weights_file import check_weights
@@ -168,16 +169,34 @@ def recipe_in(path: str) -> str:
     Raises:
         ProblemError: The file cannot be read.
     """
+    return _record_in(path, RECIPE_MEMBER)
+
+
+def trained_on_in(path: str) -> TrainedOn | None:
+    """What a model's file says of the data that it was trained on; ``None``: nothing.
+
+    Raises:
+        ProblemError: The file cannot be read.
+    """
+    text = _record_in(path, TRAINED_ON_MEMBER)
+    try:
+        return TrainedOn.model_validate_json(text) if text else None
+    except ValueError as error:
+        raise _damaged(Path(path), f"{TRAINED_ON_MEMBER}: {error}") from error
+
+
+def _record_in(path: str, member: str) -> str:
+    """What a run wrote into the model's file beside what Keras did; empty: no run did."""
     file = Path(path)
     _check_is_file(file)
     try:
         with open_regular(file) as opened, zipfile.ZipFile(opened) as archive:
-            if RECIPE_MEMBER not in archive.namelist():
+            if member not in archive.namelist():
                 return ""
             check_unpacked(archive, file, "model.path")
-            if archive.getinfo(RECIPE_MEMBER).file_size > _LARGEST_CONFIGURATION_BYTES:
-                raise ValueError(f"{RECIPE_MEMBER} is larger than that of any table")
-            return archive.read(RECIPE_MEMBER).decode()
+            if archive.getinfo(member).file_size > _LARGEST_CONFIGURATION_BYTES:
+                raise ValueError(f"{member} is larger than that of any model")
+            return archive.read(member).decode()
     except _DAMAGE as error:
         raise _damaged(file, f"{type(error).__name__}: {error}") from error
 

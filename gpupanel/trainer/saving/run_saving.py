@@ -1,5 +1,6 @@
 """Saves what was learned, and reports it."""
 
+import json
 import time
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,7 @@ from gpupanel.domain.events import (
 from gpupanel.domain.outcome import ValidatedEpoch
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.table_data import RECIPE_MEMBER
+from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
 from gpupanel.files.guarded_files import open_to_write, remove, rename
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.event_writer import EventWriter
@@ -314,11 +316,13 @@ def save_model(learner: Learner, path: Path) -> None:
         # Made here, since Keras opens it by its name, wherever a link of that name would lead.
         open_to_write(beside).close()
         model.save(beside)
-        recipe = learner.built.building.data.recipe
-        if recipe:
-            # Keras passes over what it did not write.
-            with zipfile.ZipFile(beside, "a") as archive:
-                archive.writestr(RECIPE_MEMBER, recipe)
+        data = learner.built.building.data
+        trained_on = TrainedOn(predicts=data.target, class_names=data.class_names)
+        # Keras passes over what it did not write.
+        with zipfile.ZipFile(beside, "a") as archive:
+            archive.writestr(TRAINED_ON_MEMBER, json.dumps(trained_on.model_dump(mode="json")))
+            if data.recipe:
+                archive.writestr(RECIPE_MEMBER, data.recipe)
         rename(beside, path)
     finally:
         remove(beside)

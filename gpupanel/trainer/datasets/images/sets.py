@@ -118,7 +118,24 @@ class _Lister:
             if needs_labels:
                 raise self._no_labels()
             return ImageSet(self.root, self._files(images_below(self.root, self.key)), None)
-        return self._by_class(folder, must_differ=must_differ)
+        if needs_labels:
+            return self._by_class(folder, must_differ=must_differ)
+        return self._by_class_or_all(folder)
+
+    def _by_class_or_all(self, folder: Folder) -> ImageSet:
+        """All images, with what they are where their folders can be classes.
+
+        Raises:
+            ProblemError: There are none, or the folder cannot be read.
+        """
+        labels = None if self.training is None else self.training.labels
+        if not folder.has_images and (self.training is None or labels is not None):
+            try:
+                return self._by_class(folder, must_differ=False)
+            except ProblemError:
+                if self.data.leave_out or not images_below(self.root, self.key):
+                    raise
+        return ImageSet(self.root, self._files(images_below(self.root, self.key)), None)
 
     def _labels_file(self) -> Path | None:
         """Of this set; one that was chosen elsewhere is the training set's."""
@@ -175,15 +192,19 @@ class _Lister:
         if not chosen:
             raise self._all_left_out(folder)
         files = {each.name: images_below(each, self.key) for each in chosen}
+        if not must_differ:  # nothing is learned: a class may have no example here
+            files = {name: paths for name, paths in files.items() if paths} or files
         names = tuple(map(as_utf8, files))
         empty = [name for name, paths in files.items() if not paths]
         if self.training is None:
             self._check_classes(names, empty, must_differ=must_differ)
         else:
-            self._compare_classes(names)
+            names = self._compare_classes(names, must_differ=must_differ)
             if len(empty) == len(files):
                 raise self._no_images(empty, len(files))
-        numbers = np.repeat(np.arange(len(files), dtype=np.int32), list(map(len, files.values())))
+        place = {name: number for number, name in enumerate(names)}
+        of_each = np.array([place[as_utf8(name)] for name in files], np.int32)
+        numbers = np.repeat(of_each, list(map(len, files.values())))
         found = [path for of_class in files.values() for path in of_class]
         labels = ImageLabels(numbers, Target.CLASSES, names)
         return ImageSet(self.root, self._files(found), labels, notes=self._unknown(folder))
@@ -229,12 +250,16 @@ class _Lister:
                 "Choose a folder whose sub-folders are the classes.",
             )
 
-    def _compare_classes(self, names: tuple[str, ...]) -> None:
-        """Refuse other classes than those of the training set; some of these may have no image."""
+    def _compare_classes(self, names: tuple[str, ...], *, must_differ: bool) -> tuple[str, ...]:
+        """Those of the training set; some of these may have no image.
+
+        Raises:
+            ProblemError: There are others; or, where something is learned, not all have a folder.
+        """
         labels = None if self.training is None else self.training.labels
         wanted = names if labels is None else labels.names
-        if names == wanted:
-            return
+        if names == wanted or (not must_differ and set(names) <= set(wanted)):
+            return wanted
         clauses = (
             ("has no folder", [name for name in wanted if name not in set(names)]),
             ("has also", [name for name in names if name not in set(wanted)]),

@@ -1,0 +1,59 @@
+"""Classes of one set of examples found among those of another: by their names.
+
+A number says nothing: the folders "cat" and "dog" count from 0, and so do "dog" and "wolf".
+"""
+
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from gpupanel.domain.data_source import Target
+from gpupanel.trainer.datasets.examples import Array
+
+UNKNOWN = -1
+
+
+def places_of(names: Sequence[str], known: Sequence[str]) -> npt.NDArray[np.int32]:
+    """Where each name stands among those that are known; :data:`UNKNOWN` where it does not.
+
+    A name is the same in composed and in decomposed characters (NFC and NFD, as macOS writes names
+    of files), unless two of the known ones differ in that alone.
+
+    Args:
+        names: Of classes or labels, shape [names].
+        known: Likewise, in the order of the numbers that are given back.
+    """
+    is_unique = len(set(map(_composed, known))) == len(known)
+    form = _composed if is_unique else str
+    place = {form(name): number for number, name in reversed(list(enumerate(known)))}
+    return np.array([place.get(form(name), UNKNOWN) for name in names], np.int32)
+
+
+def are_numbers(names: Sequence[str]) -> bool:
+    """Whether the names are the numbers of the classes and nothing more: "0", "1", "2"."""
+    return all(name == str(number) for number, name in enumerate(names))
+
+
+def by_places(labels: Array, target: Target, places: npt.NDArray[np.int32], count: int) -> Array:
+    """The labels by the numbers of other classes.
+
+    Args:
+        labels: Class numbers, ``int32``, shape [examples]; or 0 and 1, ``float32``, shape
+            [examples, labels].
+        target: Which of the two they are.
+        places: Of each of these classes or labels its number among the others; an example of a
+            class that is :data:`UNKNOWN` has that number, a label that is unknown is left out.
+        count: How many others there are. Labels have all of them.
+    """
+    if target is Target.CLASSES:
+        return np.asarray(places[labels.astype(np.intp)], np.int32)
+    ordered = np.zeros((len(labels), count), np.float32)
+    is_known = places != UNKNOWN
+    ordered[:, places[is_known]] = labels[:, is_known]
+    return ordered
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
