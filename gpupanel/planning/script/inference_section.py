@@ -6,6 +6,7 @@ from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
+from gpupanel.planning.script.class_names import classes_of_model
 from gpupanel.planning.script.data_section import script_of, split_section
 from gpupanel.planning.script.models.ending import ENDING
 from gpupanel.planning.script.saved_file import FITTING_SHAPE
@@ -204,6 +205,7 @@ def inference_data_section(profile: Profile) -> str:
         _indices(profile),
         script.pixels(data, "x", in_memory=False, from_model=True),
         script.class_names(data) if data.target_kind is not Target.VALUES else "",
+        classes_of_model(profile),
     )
 
 

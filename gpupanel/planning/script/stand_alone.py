@@ -8,6 +8,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
 from gpupanel.planning.script.augmentation_section import augmentation_section
+from gpupanel.planning.script.class_names import kept_classes
 from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.planning.script.inference_section import inference_data_section, inference_section
 from gpupanel.planning.script.model_section import model_section
@@ -130,7 +131,7 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
             ("Data", data_section(data, model)),
             ("Model", model_section(profile, alone)),
             ("Augmentation", augmentation_section(data)),
-            ("Training", "\n\n".join(filter(None, [training, kept]))),
+            ("Training", "\n\n".join(filter(None, [training, kept_classes(data), kept]))),
         ]
     else:
         found += [

@@ -19,6 +19,7 @@ from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.table_data import HeaderLine, Quoting
+from gpupanel.domain.trained_on import TrainedOn
 from gpupanel.domain.value import Value
 from gpupanel.files.whole_files import write_whole
 from gpupanel.trainer.datasets.examples import DataSet
@@ -29,7 +30,7 @@ from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, TableRecipe
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.inference.meaning import Activation, Meaning, read_outputs
 from gpupanel.trainer.inference.replicas import OutputLayer
-from gpupanel.trainer.models.model_file import recipe_in
+from gpupanel.trainer.models.model_file import recipe_in, trained_on_in
 
 _SCRIPT = Path(__file__).with_name("predict.py")
 _TEXT_LAYOUT = Path(text_layout.__file__)
@@ -157,7 +158,7 @@ def describe(
     import keras
     import tensorflow as tf
 
-    recipe = _recipe(recipe_in(request.model))
+    recipe, trained_on = _recipe(recipe_in(request.model)), trained_on_in(request.model)
     quantization = request.quantization
     return ModelDescription(
         format=request.model_format,
@@ -169,7 +170,7 @@ def describe(
             "keras": keras.__version__,
         },
         input=_input(request.data, data, recipe, *taken),
-        output=_output(request, data, recipe, ending, first),
+        output=_output(request, data, recipe, trained_on, ending, first),
     )
 
 
@@ -295,13 +296,15 @@ def _output(
     request: ModelExportRequest,
     data: DataSet | None,
     recipe: TableRecipe | TextRecipe | None,
+    trained_on: TrainedOn | None,
     ending: OutputLayer,
     first: npt.NDArray[np.float32],
 ) -> ModelOutput:
-    known = recipe.class_names if recipe is not None else request.class_names
-    if not known and recipe is None and data is not None:
+    said = recipe if trained_on is None else trained_on
+    known = request.class_names if said is None else said.class_names
+    if not known and said is None and data is not None:
         known = data.class_names
-    target = _target(request, data, recipe, ending)
+    target = _target(request, data, said, ending)
     if target is Target.VALUES:
         columns = () if recipe is None else recipe.targets
         names = _names(columns, ending.outputs, first=1, word="value ")
@@ -324,12 +327,12 @@ def _output(
 def _target(
     request: ModelExportRequest,
     data: DataSet | None,
-    recipe: TableRecipe | TextRecipe | None,
+    said: TrainedOn | TableRecipe | TextRecipe | None,
     ending: OutputLayer,
 ) -> Target:
     """What the outputs are about, as the model's file, the data, settings or last layer show it."""
-    if recipe is not None:
-        return recipe.predicts
+    if said is not None:
+        return said.predicts
     if data is not None:
         return data.target
     chosen = None if request.data is None else request.data.target_kind

@@ -70,8 +70,9 @@ L |    folders = [path for path in folders if as_utf8(path.name) not in LEFT_OUT
   |        for number, folder in enumerate(folders)
   |        for path in images_below(folder)
   |    ]
-P |    if not files:
-P |        return [], np.array(images_below(root), object), None
+P |    everything = images_below(root)
+P |    if not files or any(path.parent == Path(root) for path in everything):
+P |        return [], np.array(everything, object), None
   |    numbers = np.array([number for _, number in files], np.int32)
   |    return folders, np.array([path for path, _ in files], object), numbers
   |

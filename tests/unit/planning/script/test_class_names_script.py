@@ -1,0 +1,82 @@
+"""A script's classes are those of the model, as a run's are."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.data import ImagesData, Target
+from gpupanel.domain.inference import InferenceSettings
+from gpupanel.domain.model import SavedModel
+from gpupanel.domain.profile import Profile, Task
+from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
+from gpupanel.planning.script.class_names import classes_of_model, kept_classes
+
+PETS = ("wolf", "dog", "cat")
+
+
+def carried_out(
+    folder: Path,
+    names: list[str],
+    labels: Any,
+    *,
+    task: Task = "evaluate",
+    target: Target = Target.CLASSES,
+    **chosen: str,
+) -> dict[str, Any]:
+    path = folder / "model.keras"
+    with zipfile.ZipFile(path, "w") as archive:
+        record = TrainedOn(predicts=target, class_names=PETS)
+        archive.writestr(TRAINED_ON_MEMBER, record.model_dump_json())
+    profile = Profile(
+        task=task,
+        data=ImagesData(path="pets", labels_csv="labels.csv", predicts=target),
+        model=SavedModel(path=str(path)),
+        inference=InferenceSettings.model_validate(chosen),
+    )
+    y = None if labels is None else np.array(labels)
+    count = 1 if y is None else len(y)
+    held: dict[str, Any] = {"np": np, "y": y, "class_names": names, "indices": np.arange(count)}
+    exec(classes_of_model(profile), held)
+    assert held["class_names"] == list(PETS)
+    return held
+
+
+def test_that_a_script_matches_classes_by_name(tmp_path: Path) -> None:
+    held = carried_out(tmp_path, ["cat", "dog", "empty"], [0, 1, 1])
+    assert held["y"].tolist() == [2, 1, 1]
+    with pytest.raises(SystemExit, match="fox"):
+        carried_out(tmp_path, ["cat", "fox"], [0, 1])
+    left = carried_out(tmp_path, ["cat", "fox"], [1, 0], unknown_classes="leave_out")
+    assert (left["indices"].tolist(), left["y"].tolist()) == ([1], [-1, 2])
+    assert carried_out(tmp_path, ["0", "1"], [0, 1])["y"].tolist() == [0, 1]
+
+
+def test_that_a_predicting_script_needs_no_labels(tmp_path: Path) -> None:
+    assert carried_out(tmp_path, ["cat", "fox"], [0, 1], task="predict")["y"] is None
+    assert carried_out(tmp_path, [], None, task="predict")["y"] is None
+    assert carried_out(tmp_path, ["dog"], [0], task="predict")["y"].tolist() == [1]
+
+
+def test_that_a_script_orders_labels_by_name(tmp_path: Path) -> None:
+    of_labels: dict[str, Any] = {"target": Target.LABELS}
+    held = carried_out(tmp_path, ["cat", "dog", "wolf"], [[1, 0, 0], [0, 1, 1]], **of_labels)
+    assert held["y"].tolist() == [[0, 0, 1], [1, 1, 0]]
+    with pytest.raises(SystemExit, match="more labels"):
+        carried_out(tmp_path, ["cat", "dog"], [[1, 0]], **of_labels)
+    assert carried_out(tmp_path, ["cat"], [[1]], task="predict", **of_labels)["y"] is None
+
+
+def test_that_a_training_script_keeps_the_names_with_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(kept_classes(ImagesData(path="p", labels_csv="labels.csv")), {"names": ["a", "b"]})
+    exec(kept_classes(ImagesData(path="p", labels_csv="a.csv", predicts=Target.VALUES)), {})
+    with zipfile.ZipFile("model.keras") as archive:
+        first = archive.read(archive.infolist()[0])
+        last = archive.read(archive.infolist()[1])
+    assert TrainedOn.model_validate_json(first).class_names == ("a", "b")
+    assert TrainedOn.model_validate_json(last).predicts is Target.VALUES
