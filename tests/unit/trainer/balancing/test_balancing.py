@@ -76,7 +76,9 @@ def test_that_measuring_leaves_no_trace(measured: dict[str, Any]) -> None:
     assert all(measured["unchanged"])
     # A step does change them: they were looked at in the right place.
     fixed = [name for name, yes in zip(names, measured["learned"], strict=True) if not yes]
-    assert [name for name in fixed if "learning_rate" not in name] == []
+    # What is drawn follows from the step: no generator of random numbers moves on.
+    changing = [name for name in fixed if not name.startswith("random/")]
+    assert [name for name in changing if "learning_rate" not in name] == []
 
 
 def test_that_what_was_measured_is_reported(measured: dict[str, Any]) -> None:
