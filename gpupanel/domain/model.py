@@ -121,6 +121,16 @@ class SavedModel(Model):
 
     @property
     @override
+    def said_outputs(self) -> Outputs | None:
+        return self.outputs
+
+    @property
+    @override
+    def said_class_names(self) -> tuple[str, ...]:
+        return self.class_names
+
+    @property
+    @override
     def begins_with(self) -> str:
         return "saved"
 
@@ -189,6 +199,11 @@ class PythonModel(Model):
 
     module: ClassVar[str] = "python_model"
     is_code: ClassVar[bool] = True
+
+    @property
+    @override
+    def said_outputs(self) -> Outputs | None:
+        return self.outputs
 
     @property
     @override

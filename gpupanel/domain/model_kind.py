@@ -180,6 +180,19 @@ class Model(KindValue):
     takes_any_channels: ClassVar[bool] = True
     """Whether an image may have any number of channels; else one or three."""
 
+    wants_pixels: ClassVar[bool] = False
+    """Whether it scales what it takes by itself, from 0 to 255."""
+
+    @property
+    def said_outputs(self) -> Outputs | None:
+        """What a person said that its outputs are; ``None``: it is found out."""
+        return None
+
+    @property
+    def said_class_names(self) -> tuple[str, ...]:
+        """Names that a person gave its outputs; empty: its file says them."""
+        return ()
+
     @property
     def stack(self) -> Stack | None:
         """The layers that it is made of; ``None``: known when its file or its code is read."""

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from gpupanel.domain.model import ApplicationModel
 from gpupanel.domain.model_kind import ExampleKind
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.planning.context import PlanningContext
@@ -38,7 +37,7 @@ def channels_first(context: PlanningContext) -> Iterator[Problem]:
 def application_inputs(context: PlanningContext) -> Iterator[Problem]:
     """Numbers before an architecture whose own preprocessing is meant for pixels of 0 to 255."""
     preview, profile = context.known_data, context.profile
-    is_application = isinstance(profile.model, ApplicationModel) and context.trains
+    is_application = profile.model.wants_pixels and context.trains
     if preview is None or not is_application or profile.data.scaling is not None:
         return
     if preview.value_range is None:

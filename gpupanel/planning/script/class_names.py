@@ -3,7 +3,6 @@
 from string import Template
 
 from gpupanel.domain.data import DataSettings, Target
-from gpupanel.domain.model import SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER
 from gpupanel.planning.script.data_section import script_of
@@ -77,7 +76,7 @@ def classes_of_model(profile: Profile) -> str:
         "E": profile.task == "evaluate",
         "L": profile.inference.unknown_classes == "leave_out",
     }
-    names = list(model.class_names) if isinstance(model, SavedModel) else []
+    names = list(model.said_class_names)
     return Template(
         lines_for(_OF_MODEL, {letter for letter, holds in conditions.items() if holds})
     ).substitute(path=repr(model.chosen_path), member=TRAINED_ON_MEMBER, names=repr(names))

@@ -3,12 +3,11 @@
 from string import Template
 
 from gpupanel.domain.data import DataSettings, Target
-from gpupanel.domain.model import SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.class_names import classes_of_model
 from gpupanel.planning.script.data_section import script_of, split_section
-from gpupanel.planning.script.models.ending import ENDING
+from gpupanel.planning.script.ending import ENDING
 from gpupanel.planning.script.saved_file import FITTING_SHAPE
 from gpupanel.planning.script.sections import joined, lines_for
 
@@ -236,7 +235,7 @@ def _indices(profile: Profile) -> str:
 def inference_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that loads the model onto each device and evaluates, or writes predictions."""
     csv, model = profile.inference.output == "csv", profile.model
-    said = model.outputs if isinstance(model, SavedModel) else None
+    said = model.said_outputs
     conditions = {
         "E": profile.task == "evaluate",
         "V": profile.data.target_kind is Target.VALUES,

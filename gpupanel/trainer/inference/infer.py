@@ -16,7 +16,6 @@ from gpupanel.domain.events import (
     PredictionsSaved,
     ProblemReported,
 )
-from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.confusion_file import write_confusion
 from gpupanel.files.label_figures_file import write_label_figures
@@ -101,7 +100,7 @@ class Inference:
         self._events.phase(Phase.BUILDING_MODEL)
         path = saved_model_path(self._run.profile.model)
         model = self._run.profile.model
-        said = model.outputs if isinstance(model, SavedModel) else None
+        said = model.said_outputs
         replicas = load_replicas(path, self._run.plan, self._examples, self._run.place, said)
         first = replicas[0]
         self._events.write(

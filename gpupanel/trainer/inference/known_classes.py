@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import ModelSettings, SavedModel
+from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.profile import Task
 from gpupanel.trainer.datasets.class_names import UNKNOWN, are_numbers, places_of
@@ -64,7 +64,7 @@ def known_classes(model: ModelSettings) -> KnownClasses:
     """
     path = model.chosen_path
     trained, outputs = trained_on_in(path), outputs_of_file(path)
-    names = model.class_names if isinstance(model, SavedModel) else ()
+    names = model.said_class_names
     if trained is not None:
         return KnownClasses(path, names or trained.class_names, trained.predicts, outputs)
     # Before there was such a record, tables and texts had one that says it, too.

@@ -4,7 +4,7 @@ A layer of Keras's own that says it is believed; everything else is traced, and 
 its output comes from decide, whatever layers are called. So a softmax may stand in a model within
 the model, be a function instead of a layer, or have a reshape behind it.
 
-The exported script does the same (:mod:`gpupanel.planning.script.models.ending`).
+The exported script does the same (:mod:`gpupanel.planning.script.ending`).
 """
 
 from collections.abc import Callable

@@ -5,7 +5,9 @@ from gpupanel.domain.model import (
     CnnModel,
     Head,
     MlpModel,
+    Outputs,
     PythonModel,
+    SavedModel,
     TransformerModel,
     saved_model,
 )
@@ -56,3 +58,10 @@ def test_that_a_model_is_the_same_where_all_of_it_learns_at_once() -> None:
     assert (whole.begins_with, whole.fine_tuning, whole.keeps_layers) == ("none", None, True)
     assert saved_model("m.keras").with_all_learning() == saved_model("m.keras")
     assert MlpModel().with_all_learning() == MlpModel()
+
+
+def test_that_only_models_from_elsewhere_have_words_of_a_person_about_their_outputs() -> None:
+    saved = SavedModel(path="m.keras", outputs=Outputs.LOGITS, class_names=("cat", "dog"))
+    assert (saved.said_outputs, saved.said_class_names) == (Outputs.LOGITS, ("cat", "dog"))
+    assert PythonModel(path="m.py", outputs=Outputs.LOGITS).said_outputs is Outputs.LOGITS
+    assert (MlpModel().said_outputs, MlpModel().said_class_names) == (None, ())

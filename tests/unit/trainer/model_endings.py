@@ -11,7 +11,7 @@ import tensorflow as tf
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Outputs, SavedModel
 from gpupanel.domain.problem import ProblemError
-from gpupanel.planning.script.models.ending import ENDING
+from gpupanel.planning.script.ending import ENDING
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.models.build import build_model
 from gpupanel.trainer.models.ending import before_ending, ending_of

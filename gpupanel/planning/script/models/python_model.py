@@ -8,8 +8,8 @@ from gpupanel.domain.model import PythonModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.batch_norm import batch_norm_functions
+from gpupanel.planning.script.ending import ENDING, with_logits
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of, scaled
-from gpupanel.planning.script.models.ending import ENDING, with_logits
 from gpupanel.planning.script.sections import joined
 
 _PYTHON = """

@@ -6,7 +6,7 @@ from gpupanel.domain.data import NpzData, Target
 from gpupanel.domain.model import Head, Outputs, PythonModel, SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.prepare import prepare
-from gpupanel.planning.script.models.ending import with_logits
+from gpupanel.planning.script.ending import with_logits
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from tests.fakes.devices import CPU_ONLY
 

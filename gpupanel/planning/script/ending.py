@@ -3,7 +3,7 @@
 from typing import Final
 
 from gpupanel.domain.data import Target
-from gpupanel.domain.model import PythonModel, SavedModel
+from gpupanel.domain.model import ModelSettings, Outputs
 
 ENDING: Final = '''
 def last_layer(model):
@@ -107,7 +107,7 @@ else:
     network = with_logarithms(network, {of_labels})"""
 
 
-def with_logits(model: SavedModel | PythonModel, target: Target | None) -> str:
+def with_logits(model: ModelSettings, target: Target | None) -> str:
     """Lines that take the softmax or sigmoid off ``network``; empty where values are predicted.
 
     Args:
@@ -118,6 +118,6 @@ def with_logits(model: SavedModel | PythonModel, target: Target | None) -> str:
         return ""
     of_labels = target is Target.LABELS
     lines = _WITH_LOGITS.format(probable="sigmoid" if of_labels else "softmax")
-    if model.outputs is not None and model.outputs.value == "probabilities":
+    if model.said_outputs is Outputs.PROBABILITIES:
         lines += _PROBABILITIES.format(of_labels=of_labels)
     return lines
