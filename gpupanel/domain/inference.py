@@ -3,6 +3,7 @@
 from typing import Literal
 
 from gpupanel.domain.choice import Choice
+from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.setting import setting
 from gpupanel.domain.value import PositiveInt, Value
 
@@ -52,12 +53,18 @@ class InferenceSettings(Value):
             ),
         ),
     )
-    output: Literal["npz", "csv"] = setting(
+    output: Literal["npz", "csv"] | None = setting(
         "Output",
-        "The format of the file with the predictions, which are in the order of the data.",
-        default="npz",
+        "The format of the file with the predictions, which are in the order of the data. By "
+        "default a table with the name of each file for images in files, else arrays.",
+        default=None,
+        off="automatic",
         choices=(
             Choice("npz", "NumPy (.npz)", "Arrays: exact, small, read with numpy.load."),
             Choice("csv", "Table (.csv)", "A line for each example, for spreadsheets."),
         ),
     )
+
+    def output_of(self, data: DataSource) -> Literal["npz", "csv"]:
+        """The format of predictions on that data."""
+        return self.output or ("csv" if data.is_decoded else "npz")

@@ -83,6 +83,7 @@ def matters_to_task(profile: Profile, problem: Problem) -> bool:
         "data_array_missing",
         "data_arrays_ambiguous",
         "data_labels_missing",
+        "table_class_unknown",
         "table_column_missing",
         "record_feature_missing",
         "record_features_ambiguous",

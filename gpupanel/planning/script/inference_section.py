@@ -12,7 +12,7 @@ from gpupanel.planning.script.saved_file import FITTING_SHAPE
 from gpupanel.planning.script.sections import joined, lines_for
 
 # In the margin: E evaluation, V values to be predicted, K several labels at once, C predictions as
-# CSV.
+# CSV, N with the name of each file.
 _TEXT = '''
 eC|import csv
 eC|
@@ -178,9 +178,12 @@ eCk|    values = [f"label {place}" for place in places] or ["label"]
 eCk|    header += ["label_name", "label"] if class_names else values
 eCk|header += [f"probability of {name}" for name in class_names]
 eCk|header += [] if class_names else [f"value {place}" for place in places] or ["value"]
-eC|with open("predictions.csv", "w", encoding="utf-8", newline="") as file:
+eCn|with open("predictions.csv", "w", encoding="utf-8", newline="") as file:
+eCN|how = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
+eCN|with open("predictions.csv", "w", **how) as file:
 eC|    lines = csv.writer(file, lineterminator="\\n")
-eC|    lines.writerow(["index", *header])
+eCn|    lines.writerow(["index", *header])
+eCN|    lines.writerow(["index", "file", *header])
 eC|    for index, taken, row in zip(indices, predicted, numbers.tolist()):
 eCK|        cells = [joined(taken), *([] if y is None else [joined(y[index])])]
 eCk|        cells = [class_names[taken], taken] if class_names else []
@@ -188,6 +191,7 @@ eCk|        if y is not None and class_names:
 eCk|            cells += [class_names[y[index]], y[index]]
 eCk|        elif y is not None:
 eCk|            cells += [f"{number:.9g}" for number in np.ravel(y[index])]
+eCN|        cells = [os.path.relpath(x.paths[index], $root), *cells]
 eC|        lines.writerow([index, *cells, *(f"{number:.9g}" for number in row)])
 e |print(f"{len(indices)} predictions")
 '''
@@ -234,13 +238,14 @@ def _indices(profile: Profile) -> str:
 
 def inference_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that loads the model onto each device and evaluates, or writes predictions."""
-    csv, model = profile.inference.output == "csv", profile.model
-    said = model.said_outputs
+    csv = profile.inference.output_of(profile.data) == "csv"
+    said = profile.model.said_outputs
     conditions = {
         "E": profile.task == "evaluate",
         "V": profile.data.target_kind is Target.VALUES,
         "K": profile.data.target_kind is Target.LABELS,
         "C": csv,
+        "N": profile.data.is_decoded and profile.inference.examples == "all",
     }
     return Template(
         lines_for(_TEXT, {letter for letter, holds in conditions.items() if holds})
@@ -249,6 +254,7 @@ def inference_section(profile: Profile, plan: LaunchPlan) -> str:
         shares=list(plan.shares),
         batch=plan.global_batch_size,
         path=repr(profile.model.chosen_path),
+        root=repr(profile.data.chosen_path),
         fit=_fit(profile.data),
         fitting_shape=FITTING_SHAPE.strip("\n"),
         ending=ENDING.strip("\n"),

@@ -258,6 +258,8 @@ class AllExamples:
         class_count_is_known: Whether there are exactly as many classes as names; otherwise the
             greatest label made them and there may be more.
         groups: As :class:`DataSet` has them.
+        file_names: Of each example its file within the folder of the data; none where examples
+            have no files of their own.
     """
 
     features: Features
@@ -271,6 +273,7 @@ class AllExamples:
     unreadable: Mapping[int, ProblemError] = field(default_factory=dict)
     notes: tuple[Problem, ...] = ()
     words: tuple[str, ...] = ()
+    file_names: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return self.features.shape[0]

@@ -54,6 +54,8 @@ class InferenceExamples:
         class_count_is_known: Whether there are exactly as many classes as names; otherwise the
             greatest label made them and there may be more.
         notes: What is odd about them.
+        file_names: Of the chosen ones, as
+            :class:`~gpupanel.trainer.datasets.examples.AllExamples` has them.
     """
 
     features: Features
@@ -63,6 +65,7 @@ class InferenceExamples:
     class_names: tuple[str, ...]
     class_count_is_known: bool
     notes: tuple[Problem, ...] = ()
+    file_names: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -124,6 +127,7 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         class_names=found.class_names,
         class_count_is_known=found.class_count_is_known,
         notes=found.notes,
+        file_names=tuple(found.file_names[index] for index in indices) if found.file_names else (),
     )
 
 

@@ -208,13 +208,15 @@ class Inference:
 
     def _save(self, numbers: Floats, reading: OutputMeaning) -> None:
         self._events.phase(Phase.SAVING)
-        path = self._run.layout.predictions(self._run.profile.inference.output)
+        profile = self._run.profile
+        path = self._run.layout.predictions(profile.inference.output_of(profile.data))
         predictions = Predictions(
             indices=self._examples.indices,
             labels=self._examples.labels,
             class_names=self._class_names(reading),
             numbers=numbers,
             of_labels=reading.of_labels,
+            file_names=self._examples.file_names,
         )
         write_predictions(predictions, path)
         self._events.write(

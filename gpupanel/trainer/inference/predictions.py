@@ -25,6 +25,7 @@ class Predictions:
         class_names: One a column of ``numbers``; empty where values are predicted.
         numbers: Probabilities, shape [examples, classes]; or values, shape [examples, values].
         of_labels: Each class is a label that an example has or has not.
+        file_names: Of each example its file; none where it has none of its own.
     """
 
     indices: Indices
@@ -32,6 +33,7 @@ class Predictions:
     class_names: tuple[str, ...]
     numbers: Floats
     of_labels: bool = False
+    file_names: tuple[str, ...] = ()
 
     @property
     def predicted(self) -> npt.NDArray[np.int32]:
@@ -64,6 +66,8 @@ def _write_npz(predictions: Predictions, file: BinaryIO) -> None:
     else:
         several = predictions.numbers.shape[1] > 1
         arrays["values"] = predictions.numbers if several else predictions.numbers[:, 0]
+    if predictions.file_names:
+        arrays["file"] = np.asarray(predictions.file_names)
     if predictions.labels is not None:
         arrays["label"] = predictions.labels
     write_npz(file, arrays)
@@ -78,6 +82,7 @@ def _write_csv(predictions: Predictions, file: BinaryIO) -> None:
         lines.writerow(
             [
                 predictions.indices[row],
+                *predictions.file_names[row : row + 1],
                 *_predicted_cells(predictions, predicted[row]),
                 *_label_cells(predictions, row),
                 *(f"{number:.9g}" for number in numbers.tolist()),
@@ -90,15 +95,16 @@ def _write_csv(predictions: Predictions, file: BinaryIO) -> None:
 def _header(predictions: Predictions) -> list[str]:
     names, outputs = predictions.class_names, predictions.numbers.shape[1]
     has_labels = predictions.labels is not None
+    first = ["index", "file"] if predictions.file_names else ["index"]
     if not names:
         places = [""] if outputs == 1 else [f" {place}" for place in range(1, outputs + 1)]
         labels = [f"label{place}" for place in places] if has_labels else []
-        return ["index", *labels, *(f"value{place}" for place in places)]
+        return [*first, *labels, *(f"value{place}" for place in places)]
     of_labels = predictions.of_labels
     predicted = ["predicted_names"] if of_labels else ["predicted_name", "predicted"]
     labels = ["label_names"] if of_labels else ["label_name", "label"]
     return [
-        "index",
+        *first,
         *predicted,
         *(labels if has_labels else []),
         *(f"probability of {name}" for name in names),

@@ -1,5 +1,6 @@
 """Classes belong to the model: labels of other data are matched with them by name."""
 
+import csv
 import json
 import zipfile
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.trainer.datasets.source import Reading, no_download
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples
+from gpupanel.trainer.inference.predictions import Predictions, write_predictions
+from gpupanel.trainer.inference.written_predictions import read_predictions
 from tests.unit.trainer.image_folders import make_classes, make_images
 
 PETS = ("cat", "dog", "wolf")
@@ -195,3 +198,32 @@ def test_that_a_record_that_is_none_is_a_damaged_file(tmp_path: Path) -> None:
     folder = make_images(tmp_path / "new", {"a.png": 1})
     problem = refusal_of(profile_of(model, ImagesData(path=str(folder)), "predict"))
     assert problem.code == "model_file_damaged"
+
+
+def test_that_predictions_of_images_are_a_table_with_the_name_of_each_file(
+    tmp_path: Path,
+) -> None:
+    folder = make_images(tmp_path / "new", {"b.png": 2, "a, b.png": 1, "in/c.png": 3})
+    data = ImagesData(path=str(folder))
+    profile = profile_of(model_of(tmp_path), data, "predict")
+    found = examples_of(profile)
+    assert found.file_names == ("a, b.png", "b.png", "in/c.png")
+    assert profile.inference.output_of(data) == "csv"
+    assert profile.inference.output_of(NpzData(path="a.npz")) == "npz"
+
+    predictions = Predictions(
+        indices=found.indices,
+        labels=None,
+        class_names=found.class_names,
+        numbers=np.float32([[0.25, 0.5, 0.25]] * 3),
+        file_names=found.file_names,
+    )
+    path = tmp_path / "predictions.csv"
+    write_predictions(predictions, path)
+    with path.open(newline="") as file:
+        head, first, *_ = csv.reader(file)
+    assert head[:4] == ["index", "file", "predicted_name", "predicted"]
+    assert first[:4] == ["0", "a, b.png", "dog", "1"]
+    shown = read_predictions(path, 0, 9)
+    assert (shown.examples[0].predicted[0].name, shown.examples[0].label) == ("dog", "")
+    assert shown.total == 3

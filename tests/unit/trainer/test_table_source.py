@@ -448,6 +448,18 @@ def test_that_a_trained_model_is_evaluated_on_the_further_tables_too(tmp_path: P
     assert len(source_of(data).read_all(data, reading, needs_labels=False)) == 4
 
 
+def test_that_predicting_takes_rows_of_classes_that_the_model_does_not_know(
+    tmp_path: Path,
+) -> None:
+    data = TableData(**sets(tmp_path))
+    reading = Reading(_no_download, recipe=read(data).recipe)
+    other = TableData(path=str(write(tmp_path / "new.csv", "a;kind;y\n1;x;perhaps\n2;x;no\n")))
+    with pytest.raises(ProblemError):
+        source_of(other).read_all(other, reading, needs_labels=True)
+    found = source_of(other).read_all(other, reading, needs_labels=False)
+    assert (len(found), found.labels, found.class_names) == (2, None, ("no", "yes"))
+
+
 @pytest.mark.parametrize(
     ("text", "code", "field"),
     [

@@ -242,6 +242,9 @@ def test_that_a_table_is_predicted_on_with_or_without_its_target(tmp_path: Path)
     assert labelled.labels.tolist() == [stars for _, stars in reviews(6, seed=4)]
     with pytest.raises(ProblemError, match="none of the 4 classes"):
         read_all(write_table(tmp_path / "p.csv", [("x", 9), ("y", 1)]), recipe, needs_labels=True)
+    # Predicting needs no labels, whatever they are.
+    found = read_all(tmp_path / "p.csv", recipe)
+    assert (len(found), found.labels) == (2, None)
 
 
 def test_that_a_preview_shows_words_lengths_and_how_much_the_vocabulary_knows(

@@ -1,6 +1,7 @@
 """Folders of images: by class, with a CSV of labels, or images alone; one or several sets."""
 
 import math
+import os
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
@@ -143,6 +144,11 @@ def _read_all(data: ImagesData, reading: Reading, *, may_skip: bool) -> AllExamp
         groups=sets["training"].groups,
         unreadable=whole.unreadable,
         notes=() if note is None else (note,),
+        file_names=tuple(
+            as_utf8(os.path.relpath(path, data.path))
+            for each in sets.values()
+            for path in each.files.paths
+        ),
     )
 
 

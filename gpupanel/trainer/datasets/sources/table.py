@@ -131,7 +131,10 @@ class _TableSource(Source[TableData]):
         found.check_categories()
         # A prediction has a line for each row.
         rows = found.rows(drops=needs_labels)
-        labels = labels_of_rows(found, rows, recipe) if places else None
+        labels = None
+        with contextlib.nullcontext() if needs_labels else contextlib.suppress(ProblemError):
+            # Predicting needs none: they may be of other classes than the model's.
+            labels = labels_of_rows(found, rows, recipe) if places else None
         features = found.read(rows)
         count = features.shape[0]
         notes = unknown_categories(table, recipe.features)

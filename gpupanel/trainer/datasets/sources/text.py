@@ -194,10 +194,17 @@ class _Texts(Source[TextData]):
         has_labels = all(each.has_targets for each in sets.values())
         if not needs_labels and any(np.isnan(each.targets).any() for each in sets.values()):
             has_labels = False  # some are to be predicted
+        try:
+            of_sets = sets.values() if has_labels else ()
+            known = [each.labels_as(each.labelled(), recipe) for each in of_sets]
+        except ProblemError:
+            if needs_labels:
+                raise
+            has_labels, known = False, []  # predicting needs none, of whatever classes they are
         parts = []
-        for each in sets.values():
+        for place, each in enumerate(sets.values()):
             rows = each.labelled() if has_labels else np.arange(len(each.tokens), dtype=np.int32)
-            labels = each.labels_as(rows, recipe) if has_labels else np.zeros(len(rows), np.int32)
+            labels = known[place] if has_labels else np.zeros(len(rows), np.int32)
             made = numbers_in(each.tokens, words)
             features = _features(data, TextRows(each.tokens, made, recipe.length, rows))
             parts.append(Examples(features, labels))

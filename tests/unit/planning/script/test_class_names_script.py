@@ -73,10 +73,14 @@ def test_that_a_training_script_keeps_the_names_with_the_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(kept_classes(ImagesData(path="p", labels_csv="labels.csv")), {"names": ["a", "b"]})
-    exec(kept_classes(ImagesData(path="p", labels_csv="a.csv", predicts=Target.VALUES)), {})
-    with zipfile.ZipFile("model.keras") as archive:
-        first = archive.read(archive.infolist()[0])
-        last = archive.read(archive.infolist()[1])
-    assert TrainedOn.model_validate_json(first).class_names == ("a", "b")
-    assert TrainedOn.model_validate_json(last).predicts is Target.VALUES
+    of_values = ImagesData(path="p", labels_csv="a.csv", predicts=Target.VALUES)
+    found = []
+    for data in (ImagesData(path="p", labels_csv="a.csv"), of_values):
+        exec(kept_classes(data), {"names": ["a", "b"]})
+        with zipfile.ZipFile("model.keras") as archive:
+            found.append(TrainedOn.model_validate_json(archive.read(TRAINED_ON_MEMBER)))
+        Path("model.keras").unlink()
+    assert found == [
+        TrainedOn(predicts=Target.CLASSES, class_names=("a", "b")),
+        TrainedOn(predicts=Target.VALUES),
+    ]
