@@ -1,5 +1,6 @@
 """Folders of images of a person's own: what is asked about them."""
 
+from itertools import chain
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from gpupanel.domain.data_source import (
     unreadable_share_setting,
 )
 from gpupanel.domain.decoded_images import Color, ImageSize, color_setting, image_size_setting
+from gpupanel.domain.image_names import IMAGE_SUFFIXES, SUFFIXES_BY_READER
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.table_data import ColumnName
@@ -20,7 +22,7 @@ from gpupanel.domain.value import Fraction
 
 ClassName = Annotated[str, Field(min_length=1)]
 FileName = Annotated[str, Field(min_length=1)]
-IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm")
+_CHOSEN_SUFFIXES = (*IMAGE_SUFFIXES, *chain.from_iterable(SUFFIXES_BY_READER.values()))
 FOUND_CSV_TARGET = (
     "Detected: folders by class are classes; in a CSV, text and whole numbers in one column are "
     "classes, columns of 0 and 1 are labels, and other numbers are values."
@@ -58,7 +60,7 @@ class ImagesData(ImageSource):
         "no labels: a model can predict on them.",
         default=(),
         off="all of the folder",
-        path=PathKind(IMAGE_SUFFIXES, "Images", "Choose images", within="path"),
+        path=PathKind(_CHOSEN_SUFFIXES, "Images", "Choose images", within="path"),
     )
     labels_csv: str = setting(
         "Labels in a CSV",
@@ -107,8 +109,9 @@ class ImagesData(ImageSource):
     )
     find_sets: bool = setting(
         "Find sets in the folder",
-        "Folders named train, val and test within the folder are the training, the validation and "
-        "the test set. Otherwise they are classes like all others.",
+        "Folders within the folder whose names say train, val or test, such as seg_train and "
+        "test_set, are the training, the validation and the test set. Otherwise they are classes "
+        "like all others.",
         default=True,
         advanced=True,
         applies={"files": ((),)},

@@ -69,6 +69,17 @@ CHAPTER: Final = ProblemChapter(
             "The CSV is of fewer images.",
             "They are left out; give each a line to use them.",
         ),
+        "data_files_not_read": ProblemEntry(
+            "Files in the folder are not images by their names.",
+            "Their suffixes are of other formats, of ones that need another package (HEIC: "
+            "`pillow-heif`; AVIF: Pillow 11.3), or are missing.",
+            "Save images among them as JPEG or PNG, with a suffix that says so.",
+        ),
+        "images_classes_like_sets": ProblemEntry(
+            "Folders that are taken for classes may be sets.",
+            "The name of one says a set, and another one holds folders of the same names.",
+            "Choose the folders of the sets; or leave it so, where they are classes.",
+        ),
         "data_image_missing": ProblemEntry(
             "An image is not there any more.",
             "It was removed after the folder was listed, or is a link to nothing.",

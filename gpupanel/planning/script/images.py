@@ -4,10 +4,18 @@ from string import Template
 from typing import Literal
 
 _IMAGE = """
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, features
 
-FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
-Image.init()  # their decoders
+Image.init()  # the decoders of the formats
+FORMATS = ["PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM"]
+FORMATS += ["AVIF"] if "AVIF" in Image.OPEN and features.check("avif") else []
+try:
+    import pillow_heif
+except ImportError:
+    pass
+else:
+    pillow_heif.register_heif_opener()
+    FORMATS.append("HEIF")
 
 
 def image(path):

@@ -25,7 +25,9 @@ def test_that_images_are_in_the_order_of_the_parts_of_their_paths(tmp_path: Path
     assert names_below(tmp_path) == [
         os.path.relpath(path, tmp_path)
         for path in sorted(tmp_path.rglob("*"))
-        if path.suffix.lower() in {".png", ".gif", ".jpeg", ".tif"} and path.is_file()
+        if not any(part.startswith(".") for part in path.relative_to(tmp_path).parts)
+        and path.suffix.lower() in {".png", ".gif", ".jpeg", ".tif"}
+        and path.is_file()
     ]
 
 

@@ -15,6 +15,7 @@ from gpupanel.domain.model import SavedModel
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
 from gpupanel.trainer.datasets import file_prints
 from gpupanel.trainer.datasets.examples import read_features
@@ -148,7 +149,10 @@ def test_that_a_trained_model_is_not_asked_about_what_cannot_be_read(
     (note,) = found.notes
     assert note.message.endswith("They are left out.")
     model = root.parent / "model.keras"
-    zipfile.ZipFile(model, "w").close()
+    with zipfile.ZipFile(model, "w") as archive:
+        archive.writestr("config.json", "{}")
+        record = TrainedOn(predicts=Target.CLASSES, class_names=found.class_names)
+        archive.writestr(TRAINED_ON_MEMBER, record.model_dump_json())
     profile = Profile(
         task="evaluate" if needs_labels else "predict",
         data=data,

@@ -1,11 +1,14 @@
 """Folders of images: by class, with a CSV of labels, or images alone."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from string import Template
+from textwrap import fill
 
 from typing_extensions import override
 
 from gpupanel.domain.data import ImagesData, Target
+from gpupanel.domain.image_names import HIDDEN_NAMES, IMAGE_SUFFIXES
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
 from gpupanel.planning.script.images import image_function
 from gpupanel.planning.script.sections import joined, lines_for
@@ -14,7 +17,14 @@ _IMAGES = """
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"}
+SUFFIXES = {
+$suffixes
+}
+SUFFIXES |= {".avif"} if "AVIF" in FORMATS else set()
+SUFFIXES |= {".heic", ".heif", ".hif"} if "HEIF" in FORMATS else set()
+HIDDEN = {  # what systems and programs put beside files; so is what begins with a full stop
+$hidden
+}
 unreadable = set()
 
 
@@ -53,8 +63,13 @@ class Images:
             raise
 
 
+def is_hidden(path):
+    return any(part.startswith(".") or part.lower() in HIDDEN for part in path.parts)
+
+
 def images_below(folder):
     found = (path for path in sorted(Path(folder).rglob("*")) if not path.is_dir())
+    found = (path for path in found if not is_hidden(path.relative_to(folder)))
     return [path for path in found if path.suffix.lower() in SUFFIXES]
 """
 
@@ -63,7 +78,7 @@ _BY_CLASS = '''
   |def list_images(root):
   |    """The folders of the classes, and each image with the number of its class."""
   |    folders = [path for path in sorted(Path(root).iterdir()) if path.is_dir()]
-  |    folders = [path for path in folders if not path.name.startswith(".")]
+  |    folders = [path for path in folders if not is_hidden(path.relative_to(root))]
 L |    folders = [path for path in folders if as_utf8(path.name) not in LEFT_OUT]
   |    files = [
   |        (path, number)
@@ -166,7 +181,13 @@ class _Images(SourceScript[ImagesData]):
     @override
     def read(self, data: ImagesData, *, needs_labels: bool) -> str:
         height, width, channels = data.chosen_shape
-        images = Template(_IMAGES).substitute(channels=channels, height=height, width=width)
+        images = Template(_IMAGES).substitute(
+            channels=channels,
+            height=height,
+            width=width,
+            suffixes=_several(IMAGE_SUFFIXES),
+            hidden=_several(HIDDEN_NAMES),
+        )
         if data.files:
             named = f"ROOT, FILES = {data.path!r}, {list(data.files)!r}"
             return joined(
@@ -232,6 +253,17 @@ class _Images(SourceScript[ImagesData]):
         ending = "[:]" if in_memory else ""
         made = (f"Images({arguments[name]}){ending}" for name in names)
         return f"{', '.join(names)} = {', '.join(made)}"
+
+
+def _several(names: Sequence[str]) -> str:
+    """Texts in the lines of a set."""
+    return fill(
+        ", ".join(f'"{name}"' for name in names),
+        92,
+        initial_indent="    ",
+        subsequent_indent="    ",
+        break_long_words=False,
+    )
 
 
 def _paths_of_sets(data: ImagesData) -> dict[str, str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.files.regular_files import open_regular
-from gpupanel.trainer.datasets.images.listing import SUFFIXES
+from gpupanel.trainer.datasets.images.formats import SUFFIXES
 
 FIELD = "data.labels_csv"
 _LONGEST_LINE = 2**20

@@ -15,6 +15,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
+from gpupanel.trainer.datasets.images.formats import reader_missing_for
 from gpupanel.trainer.datasets.images.pixels import (
     PlainJpeg,
     TooManyPixelsError,
@@ -183,8 +184,19 @@ def image_unreadable(path: str, error: Exception, key: str) -> ProblemError:
         # The system's, not the decoder's.
         message = f"The image {path} cannot be read: {error.strerror}."
         hint = "Check its permissions, and the disk that holds it; or remove the file."
+    elif reader := reader_missing_for(_head_of(path)):
+        message = f"The image {path} is an AVIF or HEIC file, whatever its name ends in."
+        hint = f"Install {reader}, or save it as JPEG or PNG."
     detail = f"{type(error).__name__}: {error}"
     return _problem("data_image_unreadable", message, hint, key, detail)
+
+
+def _head_of(path: str) -> bytes:
+    try:
+        with open_regular(Path(path)) as file:
+            return file.read(12)
+    except OSError:
+        return b""
 
 
 def image_vanished(path: str, key: str) -> ProblemError:

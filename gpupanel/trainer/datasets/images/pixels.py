@@ -14,12 +14,10 @@ import numpy.typing as npt
 from PIL import Image, ImageOps
 from PIL.ImageFile import ImageFile
 
-FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
-"""The only ones that are tried, whatever a name ends in: Pillow would have a PostScript program
-carried out, and read formats that nobody here means."""
+from gpupanel.trainer.datasets.images.formats import FORMATS
+
 # What it finds wrong with a file it also raises, or makes up for.
 logging.getLogger("PIL").setLevel(logging.CRITICAL)
-Image.init()  # a format that is named is not searched for: its decoder has to be there
 _DEEP = ("I;16", "I;16L", "I;16B", "I;16N")
 _LARGE_PIXELS = 16 * 2**20
 _LARGE_BYTES = 64 * 2**20

@@ -1,7 +1,8 @@
 """The images of each set with what they are: by their folders, by a CSV, or unknown."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +20,15 @@ from gpupanel.trainer.datasets.images.csv_lines import (
 )
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.files import ImageFiles
+from gpupanel.trainer.datasets.images.formats import SUFFIXES
 from gpupanel.trainer.datasets.images.labels import ImageLabels, labels_of
 from gpupanel.trainer.datasets.images.listing import (
-    SUFFIXES,
     Folder,
     images_below,
     look_into,
-    with_found_sets,
 )
+from gpupanel.trainer.datasets.images.set_folders import classes_like_sets, with_found_sets
+from gpupanel.trainer.datasets.images.unread import unread_note
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
 PATHS = {"training": "path", "validation": "validation_path", "test": "test_path"}
@@ -98,26 +100,41 @@ class _Lister:
         root: The folder of the set.
         key: The setting that names it.
         training: The training set, where this is another one.
+        unread: Counts the files that are no images by their names, by their suffixes.
     """
 
     data: ImagesData
     root: Path
     key: str
     training: ImageSet | None
+    unread: Counter[str] = field(default_factory=Counter)
 
     def listed(self, *, must_differ: bool, needs_labels: bool) -> ImageSet:
+        """The set; what is not read of its folder is said, also where it is refused."""
+        try:
+            found = self._listed(must_differ=must_differ, needs_labels=needs_labels)
+        except ProblemError as error:
+            raise ProblemError(*error.problems, *self._unread_notes()) from error
+        return replace(found, notes=(*found.notes, *self._unread_notes()))
+
+    def _unread_notes(self) -> tuple[Problem, ...]:
+        note = unread_note(self.unread, self.root, self.key)
+        return () if note is None else (note,)
+
+    def _listed(self, *, must_differ: bool, needs_labels: bool) -> ImageSet:
         if self.data.files:
             if needs_labels:
                 raise self._no_labels_of_files()
             return ImageSet(self.root, self._files(chosen_images(self.data)), None)
         folder = look_into(self.root, self.key)
+        self.unread.update(folder.unread)
         csv = self._labels_file()
         if csv is not None and (needs_labels or csv.is_file()):
             return self._by_csv(csv, must_differ=must_differ)
         if csv is not None or folder.is_flat or (folder.has_images and not folder.folders):
             if needs_labels:
                 raise self._no_labels()
-            return ImageSet(self.root, self._files(images_below(self.root, self.key)), None)
+            return ImageSet(self.root, self._files(self._below(self.root)), None)
         if needs_labels:
             return self._by_class(folder, must_differ=must_differ)
         return self._by_class_or_all(folder)
@@ -133,9 +150,9 @@ class _Lister:
             try:
                 return self._by_class(folder, must_differ=False)
             except ProblemError:
-                if self.data.leave_out or not images_below(self.root, self.key):
+                if self.data.leave_out or not self._below(self.root):
                     raise
-        return ImageSet(self.root, self._files(images_below(self.root, self.key)), None)
+        return ImageSet(self.root, self._files(self._below(self.root)), None)
 
     def _labels_file(self) -> Path | None:
         """Of this set; one that was chosen elsewhere is the training set's."""
@@ -149,7 +166,7 @@ class _Lister:
         return self.root / chosen
 
     def _by_csv(self, csv: Path, *, must_differ: bool) -> ImageSet:
-        images = images_below(self.root, self.key)
+        images = self._below(self.root)
         lines, groups = read_lines(csv, self.root, images), None
         if self.data.chosen_group:
             lines, belongs = without_column(
@@ -191,7 +208,7 @@ class _Lister:
         chosen = [each for each in folder.folders if as_utf8(each.name) not in left_out]
         if not chosen:
             raise self._all_left_out(folder)
-        files = {each.name: images_below(each, self.key) for each in chosen}
+        files = {each.name: self._below(each) for each in chosen}
         if not must_differ:  # nothing is learned: a class may have no example here
             files = {name: paths for name, paths in files.items() if paths} or files
         names = tuple(map(as_utf8, files))
@@ -207,7 +224,9 @@ class _Lister:
         numbers = np.repeat(of_each, list(map(len, files.values())))
         found = [path for of_class in files.values() for path in of_class]
         labels = ImageLabels(numbers, Target.CLASSES, names)
-        return ImageSet(self.root, self._files(found), labels, notes=self._unknown(folder))
+        like_sets = None if self.training else classes_like_sets(chosen, self.key)
+        notes = (*self._unknown(folder), *([] if like_sets is None else [like_sets]))
+        return ImageSet(self.root, self._files(found), labels, notes=notes)
 
     def _unknown(self, folder: Folder) -> tuple[Problem, ...]:
         """A hint where a class that is left out is not there."""
@@ -321,6 +340,11 @@ class _Lister:
             "data.files",
             Fix.of("Use all of the folder", "data.files"),
         )
+
+    def _below(self, folder: Path) -> list[str]:
+        if folder == self.root:
+            self.unread.clear()  # its own files are counted again
+        return images_below(folder, self.key, self.unread)
 
     def _files(self, paths: Sequence[str]) -> ImageFiles:
         channels = 3 if self.data.color == "rgb" else 1

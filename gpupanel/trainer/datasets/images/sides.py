@@ -10,7 +10,8 @@ from PIL import Image
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.images.files import ImageFiles, image_errors
-from gpupanel.trainer.datasets.images.pixels import FORMATS, is_deep
+from gpupanel.trainer.datasets.images.formats import FORMATS
+from gpupanel.trainer.datasets.images.pixels import is_deep
 
 _READ = 64
 """So many heads of files say what most images are like."""
@@ -36,7 +37,7 @@ def usual_sides(files: ImageFiles, seed: int) -> tuple[int, int] | None:
             suppress(ProblemError),
             image_errors(path, files.key),
             open_regular(Path(path)) as file,
-            Image.open(file) as image,
+            Image.open(file, formats=FORMATS) as image,
         ):
             found.append((image.height, image.width))
     if not found:

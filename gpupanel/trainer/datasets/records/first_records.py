@@ -12,7 +12,7 @@ from gpupanel.domain.choice import Choice
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
-from gpupanel.trainer.datasets.images.pixels import FORMATS
+from gpupanel.trainer.datasets.images.formats import FORMATS
 from gpupanel.trainer.datasets.records import problems
 from gpupanel.trainer.datasets.records.crc32c import masked_crcs
 from gpupanel.trainer.datasets.records.example_fields import (

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gpupanel.domain.images_data import ImagesData
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.images.listing import with_found_sets
+from gpupanel.trainer.datasets.images.set_folders import with_found_sets
 from gpupanel.trainer.datasets.images.sets import ImageSet, list_sets
 
 _ALL = 0.9999

@@ -30,7 +30,8 @@ from gpupanel.trainer.datasets.images.files import (
     image_unreadable,
     image_vanished,
 )
-from gpupanel.trainer.datasets.images.listing import look_into, with_found_sets
+from gpupanel.trainer.datasets.images.listing import look_into
+from gpupanel.trainer.datasets.images.set_folders import with_found_sets
 from gpupanel.trainer.datasets.images.sets import PATHS, ImageSet, list_sets
 from gpupanel.trainer.datasets.scanning.image_sets import list_all_sets
 from gpupanel.trainer.datasets.scanning.images import listed_images, scan_images
