@@ -53,13 +53,16 @@ class InferenceSettings(Value):
             ),
         ),
     )
-    output: Literal["npz", "csv"] | None = setting(
+    output: Literal["automatic", "npz", "csv"] = setting(
         "Output",
-        "The format of the file with the predictions, which are in the order of the data. By "
-        "default a table with the name of each file for images in files, else arrays.",
-        default=None,
-        off="automatic",
+        "The format of the file with the predictions, which are in the order of the data.",
+        default="automatic",
         choices=(
+            Choice(
+                "automatic",
+                "Automatic",
+                "A table with the name of each file for images in files, else arrays.",
+            ),
             Choice("npz", "NumPy (.npz)", "Arrays: exact, small, read with numpy.load."),
             Choice("csv", "Table (.csv)", "A line for each example, for spreadsheets."),
         ),
@@ -67,4 +70,6 @@ class InferenceSettings(Value):
 
     def output_of(self, data: DataSource) -> Literal["npz", "csv"]:
         """The format of predictions on that data."""
-        return self.output or ("csv" if data.is_decoded else "npz")
+        if self.output == "automatic":
+            return "csv" if data.is_decoded else "npz"
+        return self.output

@@ -56,6 +56,7 @@ class TaskPanel(SettingsCard):
         self._inference.setValue(value.inference)
         self._inference.setVisible(value.task != "train")
         self._inference.set_shown("output", shown=value.task == "predict")
+        self._inference.set_shown("unknown_classes", shown=value.task == "evaluate")
 
     def _change_task(self, task: str) -> None:
         self._take(TaskChoices.model_validate({**self._value.model_dump(), "task": task}))
