@@ -7,7 +7,7 @@ classes and columns are data there, and nowhere code.
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,10 @@ from gpupanel.trainer.datasets.tables.empty_cells import known_words
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, TableRecipe
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.inference.meaning import Activation, Meaning, read_outputs
-from gpupanel.trainer.inference.replicas import OutputLayer
 from gpupanel.trainer.models.model_file import recipe_in, trained_on_in
+
+if TYPE_CHECKING:
+    from gpupanel.trainer.inference.replicas import OutputLayer
 
 _SCRIPT = Path(__file__).with_name("predict.py")
 _TEXT_LAYOUT = Path(text_layout.__file__)
@@ -140,7 +142,7 @@ def describe(
     request: ModelExportRequest,
     data: DataSet | None,
     taken: tuple[tuple[int, ...], str],
-    ending: OutputLayer,
+    ending: "OutputLayer",
     first: npt.NDArray[np.float32],
 ) -> ModelDescription:
     """What the model takes and gives.
@@ -297,7 +299,7 @@ def _output(
     data: DataSet | None,
     recipe: TableRecipe | TextRecipe | None,
     trained_on: TrainedOn | None,
-    ending: OutputLayer,
+    ending: "OutputLayer",
     first: npt.NDArray[np.float32],
 ) -> ModelOutput:
     said = recipe if trained_on is None else trained_on
@@ -328,7 +330,7 @@ def _target(
     request: ModelExportRequest,
     data: DataSet | None,
     said: TrainedOn | TableRecipe | TextRecipe | None,
-    ending: OutputLayer,
+    ending: "OutputLayer",
 ) -> Target:
     """What the outputs are about, as the model's file, the data, settings or last layer show it."""
     if said is not None:
@@ -345,7 +347,7 @@ def _target(
 
 
 def _are_logits(
-    ending: OutputLayer,
+    ending: "OutputLayer",
     first: npt.NDArray[np.float32],
     class_count: int | None,
     target: Target,
