@@ -65,6 +65,9 @@ class Quoting(ChoiceEnum):
 
 Delimiter = Literal[",", ";", "\t", "|"]
 DecimalMark = Literal[".", ","]
+DateOrder = Literal["day_first", "month_first", "year_first"]
+ORDER_OF_SETTING = {"day_first": "dmy", "month_first": "mdy", "year_first": "ymd"}
+"""Day, month and year as they follow each other, as written_dates says it."""
 Encoding = Literal[
     "utf-8",
     "utf-16",
@@ -99,7 +102,8 @@ def decimal_setting() -> Any:  # noqa: ANN401 - as pydantic's
     """How a text file with a table is written."""
     return setting(
         "Decimal mark",
-        "The character before the decimals of numbers in a text file.",
+        "The character before the decimals of numbers in a text file, for columns in which no "
+        "cell shows it: 1,234 may be two numbers.",
         default=None,
         off="automatic",
         choices=(Choice(".", "Point (1.5)"), Choice(",", "Comma (1,5)")),
@@ -269,11 +273,24 @@ class TableData(DataSource):
     )
     dates: ColumnNames | None = setting(
         "Dates",
-        "Columns that hold dates, as 2026-01-31 or 31.01.2026, with or without a time; they "
-        "become the number of days since the first row's date.",
+        "Columns that hold dates, such as 2026-01-31, 2026-W05, 31.01.2026, 1/31/26 or 31 Jan "
+        "2026, with or without a time; they become the number of days since the first row's date.",
         default=None,
         off="automatic",
         is_offered=True,
+        advanced=True,
+    )
+    date_order: DateOrder | None = setting(
+        "Date order",
+        "What stands first in dates such as 03/04/2024 or 03.04.24, for columns in which no cell "
+        "shows it. A year of two digits is from 1969 to 2068.",
+        default=None,
+        off="automatic",
+        choices=(
+            Choice("day_first", "Day (31/12/2024)"),
+            Choice("month_first", "Month (12/31/2024)"),
+            Choice("year_first", "Year (24/12/31)"),
+        ),
         advanced=True,
     )
     delimiter: Delimiter | None = delimiter_setting()

@@ -59,6 +59,32 @@ CHAPTER: Final = ProblemChapter(
             "A typing error, a unit or a word for a missing value.",
             "Correct or empty it; or take the column as a category, or leave it out.",
         ),
+        "table_numbers_unclear": ProblemEntry(
+            "The numbers of a column may mean two things.",
+            "The text 1,234 is a thousand where a comma divides thousands, and little more than 1 "
+            "where it stands before decimals; no cell of it, and no other column, shows which.",
+            "Say in `data.decimal` which character stands before decimals.",
+        ),
+        "table_dates_unclear": ProblemEntry(
+            "The dates of a column may mean two things.",
+            "The day 03/04/2024 is in March where the month comes first, else in April, and no "
+            "cell shows which.",
+            "Say it in `data.date_order`.",
+        ),
+        "table_cells_read": ProblemEntry(
+            "Numbers or dates are written otherwise than programs write them.",
+            "They have thousands separators, a decimal comma, a currency or percent sign, or the "
+            "day or month before the year. Cells of their columns show how they are meant.",
+            "Nothing, if they are read as they are meant; else set `data.decimal` or "
+            "`data.date_order`, or name the column in `data.categories`.",
+        ),
+        "table_column_seems": ProblemEntry(
+            "A column looks like numbers or dates, and is taken for categories.",
+            "Some of its cells are written otherwise, have a unit that is not known, or are of "
+            "several currencies; or a Parquet file holds them as texts.",
+            "Write them alike and name the column in `data.numbers` or `data.dates`; or name it in "
+            "`data.categories`.",
+        ),
         "table_changed": ProblemEntry(
             "The table was changed while it was read.",
             "Another program writes it.",
@@ -120,9 +146,15 @@ CHAPTER: Final = ProblemChapter(
             "Leave it out.",
         ),
         "table_row_numbers": ProblemEntry(
-            "A column increases like a row number.",
+            "A column holds row numbers, in their order or another one.",
             "It is an index or an id.",
             "Leave it out.",
+        ),
+        "table_column_is_target": ProblemEntry(
+            "A column alone determines what is predicted.",
+            "It is the target in other words, or follows from it: a code, an amount, a date that "
+            "is known only afterwards (a leak).",
+            "Leave it out in `data.ignore`, unless it is known before the prediction.",
         ),
         "table_rows_left_out": ProblemEntry(
             "Rows are left out.",

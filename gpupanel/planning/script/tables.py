@@ -4,7 +4,8 @@ from string import Template
 from typing import Protocol
 
 from gpupanel.domain.empty_words import empty_words
-from gpupanel.domain.table_data import HeaderLine, Quoting
+from gpupanel.domain.table_data import ORDER_OF_SETTING, HeaderLine, Quoting
+from gpupanel.domain.written_source import written_source
 from gpupanel.planning.script.sections import joined
 
 _IMPORTS = """
@@ -117,43 +118,58 @@ def held(cells, empty):
     return pc.if_else(is_empty, pa.scalar(None, pa.string()), cells)
 
 
-def numbers(cells):
+def written_as(cells):
+    """How numbers and dates in texts are written: one cell may show what the others mean."""
+    evidence, of_dates = NumberEvidence(), DateEvidence()
+    for cell, count in Counter(held(cells, EMPTY).to_pylist() if is_text(cells) else ()).items():
+        if cell is not None and not evidence.take(cell, count):
+            of_dates.take(cell, count)
+    form = evidence.found(DECIMAL).form
+    return {**form._asdict(), "date_order": of_dates.found(DATE_ORDER).order}
+
+
+def each(cells, read):
+    """What is read in each text, NaN where there is none."""
+    values = {text: read(text) for text in pc.unique(cells).to_pylist() if text is not None}
+    for text, value in values.items():
+        if value is None:
+            raise pa.ArrowInvalid(f"A column of numbers or dates holds {text!r}.")
+    return [values.get(text, np.nan) for text in cells.to_pylist()]
+
+
+def number_form(cells, written):
+    written = written or written_as(cells)
+    return NumberForm(written["decimal"], written["thousands"], written["unit"])
+
+
+def numbers(cells, written=None):
     """NaN where a cell holds nothing, or no finite number."""
     cells = held(cells, EMPTY)
     if is_text(cells):
-        cells = pc.utf8_trim_whitespace(pc.replace_substring(cells, DECIMAL, "."))
-    if pa.types.is_boolean(cells.type):
-        cells = cells.cast(pa.uint8())
-    found = cells.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        form = number_form(cells, written)
+        found = each(cells, lambda text: number_in(text, form))
+    else:
+        if pa.types.is_boolean(cells.type):
+            cells = cells.cast(pa.uint8())
+        found = cells.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     with np.errstate(over="ignore"):
         found = np.array(found, np.float32)
     found[np.isinf(found)] = np.nan
     return found
 
 
-def stamps(cells):
-    cells = held(cells, EMPTY)
-    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
-        try:
-            return cells.cast(kind)
-        except pa.ArrowInvalid:
-            pass
-    for form in ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S"):
-        try:
-            return pc.strptime(cells, format=form, unit="us")
-        except pa.ArrowInvalid:
-            pass
-    raise SystemExit("A column of dates holds something else.")
-
-
-def days(cells, first=None):
+def days(cells, first=None, written=None):
     """Days since the first row's, or another day, and that day."""
-    cells = stamps(cells) if is_text(cells) else cells
-    found = pc.cast(cells, pa.timestamp("us"), safe=False).cast(pa.int64())
-    found = found.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / 86_400_000_000
-    held = found[~np.isnan(found)]
+    if is_text(cells):
+        order = (written or written_as(cells))["date_order"]
+        found = np.array(each(held(cells, EMPTY), lambda text: date_in(text, order)))
+    else:
+        found = pc.cast(cells, pa.timestamp("us"), safe=False).cast(pa.int64())
+        found = found.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        found = found / 86_400_000_000
     if first is None:
-        first = np.floor(held[0]) if len(held) else 0.0
+        there = found[~np.isnan(found)]
+        first = np.floor(there[0]) if len(there) else 0.0
     return np.float32(found - first), first
 
 
@@ -165,27 +181,29 @@ def texts(cells):
     return [None if text is None else unicodedata.normalize("NFC", text) for text in found]
 
 
-def exact(cells):
+def exact(cells, written=None):
     """Numbers as names that keep every digit: 7, 7.0 and 007 are 7."""
-    numbers(cells)  # each of them is one
-    found = held(cells, EMPTY).to_pylist()
-    names = {cell: name_of_number(cell) for cell in set(found) - {None}}
-    return [names.get(cell) for cell in found]
+    cells = held(cells, EMPTY)
+    if is_text(cells):
+        form = number_form(cells, written)
+        found = each(cells, lambda text: plain_number(text, form))
+    else:
+        found = cells.to_pylist()
+    return [None if number is None else name_of_number(number) for number in found]
 
 
-def name_of_number(cell):
-    if isinstance(cell, bool):
-        return str(int(cell))
-    if not isinstance(cell, float):
-        mark = DECIMAL if isinstance(cell, str) else "."
-        whole = re.fullmatch(rf"([+-]?)([0-9]+)(?:[{mark}]0*)?", str(cell).strip())
+def name_of_number(number):
+    if isinstance(number, bool):
+        return str(int(number))
+    if not isinstance(number, float):
+        whole = re.fullmatch(r"([+-]?)([0-9]+)(?:[.]0*)?", str(number))
         if whole:
             digits = whole[2].lstrip("0") or "0"
             return f"-{digits}" if whole[1] == "-" and digits != "0" else digits
-        cell = float(str(cell).strip().replace(mark, "."))
-    if not np.isfinite(cell):
+        number = float(number)
+    if not np.isfinite(number):
         return None
-    return str(int(cell)) if cell == int(cell) else str(cell)
+    return str(int(number)) if number == int(number) else str(number)
 
 
 def keys(cells):
@@ -217,6 +235,12 @@ class TableFormat(Protocol):
     def empty_words(self) -> tuple[str, ...] | None: ...  # noqa: D102
 
 
+def _marks(form: TableFormat) -> str:
+    """What decides about numbers and dates whose own column does not show how they are written."""
+    order = ORDER_OF_SETTING.get(getattr(form, "date_order", None) or "")
+    return f"DECIMAL, DATE_ORDER = {form.decimal!r}, {order!r}"
+
+
 def table_functions(form: TableFormat, *paths: str) -> str:
     """Python with the function ``read_table(path)``, and those that make something of its cells.
 
@@ -225,16 +249,16 @@ def table_functions(form: TableFormat, *paths: str) -> str:
         paths: Of all that are read.
     """
     words = empty_words(form.empty_words)
-    decimal = f"DECIMAL = {form.decimal or '.'!r}"
     empty = Template(_EMPTY).substitute(
         in_numbers=sorted(words.in_numbers), in_names=sorted(words.in_names)
     )
+    read_alike = (written_source(), _marks(form), empty, _NAMED)
     kinds = {path.lower().endswith(".parquet") for path in paths}
     # Where the tables are of two kinds, each has a function of its own.
     names = ("read_text", "read_parquet") if len(kinds) > 1 else ("read_table", "read_table")
     parquet = Template(_PARQUET).substitute(function=names[1]) if True in kinds else ""
     if False not in kinds:
-        return joined(_IMPORTS, parquet, "DECIMAL = '.'", empty, _NAMED)
+        return joined(_IMPORTS, parquet, *read_alike)
     encoding = form.encoding or "utf-8"
     with_mark = "utf-8-sig" if encoding == "utf-8" else encoding
     # What wrote another table may have taken another encoding.
@@ -260,4 +284,4 @@ def table_functions(form: TableFormat, *paths: str) -> str:
         names="header" if has_names else '[""] * len(header)',
     )
     either = _EITHER if len(kinds) > 1 else ""
-    return joined(_IMPORTS, parquet, text, either, decimal, empty, _NAMED)
+    return joined(_IMPORTS, parquet, text, either, *read_alike)

@@ -21,6 +21,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.table_data import HeaderLine, Quoting
 from gpupanel.domain.trained_on import TrainedOn
 from gpupanel.domain.value import Value
+from gpupanel.domain.written_source import written_source
 from gpupanel.files.whole_files import write_whole
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.source import Reading, no_download, source_of
@@ -190,9 +191,18 @@ def write_beside(request: ModelExportRequest, description: ModelDescription) -> 
     document["input"] = {key: said for key, said in document["input"].items() if said}
     # As ASCII: a name of a stranger's that would act on a terminal does not when it is printed.
     write_whole(folder / name, f"{json.dumps(document, indent=1)}\n")
-    reads_tables = description.input.kind in ("row", "words")
-    for script in (_SCRIPT, _TEXT_LAYOUT) if reads_tables else (_SCRIPT,):
-        write_whole(folder / script.name, script.read_bytes())
+    texts = {_SCRIPT: script_text()}
+    if description.input.kind in ("row", "words"):
+        texts[_TEXT_LAYOUT] = _TEXT_LAYOUT.read_text(encoding="utf-8")
+    for script, text in texts.items():
+        write_whole(folder / script.name, text.encode())
+
+
+def script_text() -> str:
+    """``predict.py`` with the functions that it takes from gpupanel: it runs without."""
+    text = _SCRIPT.read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith("from gpupanel.")]
+    return text.replace("\n".join(lines), written_source())
 
 
 def _recipe(text: str) -> TableRecipe | TextRecipe | None:

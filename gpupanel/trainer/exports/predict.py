@@ -15,13 +15,11 @@ import codecs
 import csv
 import importlib.util
 import json
-import re
 import string
 import sys
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from datetime import date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -29,13 +27,12 @@ from typing import Any
 
 import numpy as np
 
+from gpupanel.domain.written_dates import date_in
+from gpupanel.domain.written_numbers import NumberForm, is_number, number_in
+
 FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
 TABLES = (".csv", ".tsv")
 LONGEST_TEXT = 2**20  # bytes: what follows is not read
-NUMBER = re.compile(
-    r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf(inity)?|nan)",
-    re.IGNORECASE | re.ASCII,
-)
 UNKNOWN: defaultdict[str, Counter[str]] = defaultdict(Counter)
 """Categories that training did not know, by their columns, and in how many rows."""
 
@@ -278,6 +275,7 @@ def rows(
         raise problem(f"{path} holds bytes of value 0, which no text has.")
     layout = layouts.found_layout(
         pieces[0].decode(encoding, errors="replace").removeprefix("\ufeff"),
+        is_number,
         is_whole=len(pieces) == 1,
         delimiter=form.get("delimiter"),
         has_quotes=form.get("has_quotes"),
@@ -375,41 +373,20 @@ def features_of_row(cells: dict[str, str], takes: dict[str, Any], row: str) -> n
             continue
         value = column["mean"]
         if cell.strip() not in ("", *takes["empty"]):
-            try:
-                if column["kind"] == "date":
-                    held = days_since_1970(cell) - column["first_day"]
-                else:
-                    held = number_in(cell, takes["csv"]["decimal"])
-            except ValueError:
+            written = column.get("written") or {"decimal": takes["csv"]["decimal"]}
+            if column["kind"] == "date":
+                # Where it is not known, the day comes before the month.
+                held = date_in(cell, written.get("date_order", "dmy"))
+                held = None if held is None else held - column["first_day"]
+            else:
+                marks = written["decimal"], written.get("thousands", ""), written.get("unit", "")
+                held = number_in(cell, NumberForm(*marks))
+            if held is None:
                 what = f'column "{column["name"]}" holds "{cell}"'
-                raise problem(f"{row}: {what}, which is not a {column['kind']}.") from None
+                raise problem(f"{row}: {what}, which is not a {column['kind']} as in training.")
             value = held if abs(held) <= np.finfo(np.float32).max else value
         found.append(value)
     return np.array(found, np.float32)
-
-
-def number_in(cell: str, decimal: str) -> float:
-    """The number in a cell."""
-    if decimal == ",":
-        if "." in cell:
-            raise ValueError(cell)
-        cell = cell.replace(",", ".")
-    if not NUMBER.fullmatch(cell.strip()):  # Python reads 1_000 and the digits of all scripts
-        raise ValueError(cell)
-    return float(cell)
-
-
-def days_since_1970(cell: str) -> float:
-    """Of a date such as 2026-01-31 or 31.01.2026, with or without a time."""
-    if not cell.isascii():
-        raise ValueError(cell)
-    text = re.sub(r"^\s*(\d{1,2})\.(\d{1,2})\.(\d{4})", r"\3-\2-\1", cell).strip()
-    text = re.sub(r"-(\d)(?=\D|$)", r"-0\1", text).replace("Z", "+00:00")
-    moment = datetime.fromisoformat(text)
-    moment = moment.replace(tzinfo=None) - (moment.utcoffset() or timedelta())
-    days = moment.toordinal() - date(1970, 1, 1).toordinal()
-    seconds = (moment - datetime.combine(moment.date(), datetime.min.time())).total_seconds()
-    return days + seconds / 86_400
 
 
 def features_of_text(text: str, numbers: dict[bytes, int], length: int) -> np.ndarray:

@@ -66,6 +66,7 @@ def test_that_delimiter_decimal_encoding_and_columns_are_found(
         "numbers": ("id", "Größe", "Preis"),
         "categories": ("Heizung", "Notiz"),
         "dates": ("gebaut",),
+        "date_order": "day_first",
         "target": ("Preis",),
     }
     assert [choice.label for choice in found.offers["target"]][:3] == [
@@ -85,7 +86,7 @@ def test_that_numbers_are_filled_in_categories_become_columns_and_dates_days(
     assert found.training.labels.tolist() == [100.25, 200, 150]
     assert (found.target, found.scaling) == (Target.VALUES, Scaling.STANDARDISE)
     assert found.categories == ((1, 2),)
-    assert [each.code for each in found.notes] == ["table_rows_left_out"]
+    assert [each.code for each in found.notes] == ["table_rows_left_out", "table_cells_read"]
     assert [(each.name, each.use, each.missing) for each in found.columns] == [
         ("id", "left_out", 0),
         ("Größe", "feature", 1),
@@ -94,7 +95,7 @@ def test_that_numbers_are_filled_in_categories_become_columns_and_dates_days(
         ("Notiz", "left_out", 0),
         ("Preis", "target", 1),
     ]
-    assert found.columns[3].detail == "days since 1990-02-01"
+    assert found.columns[3].detail == ('days since 1990-02-01; "01.02.1990" is read as 1990-02-01')
 
 
 def test_that_rows_with_empty_cells_are_left_out_or_refused_where_that_is_chosen(
@@ -194,8 +195,11 @@ def test_that_a_prediction_makes_the_features_that_training_made(tmp_path: Path)
         tmp_path / "new.csv",
         "Heizung,gebaut,Größe,id\nHolz,1990-02-04,1.5,9\nGas,1990-02-02,,8\nÖl,,-2,7\n",
     )
-    data = TableData(path=path)
     reading = Reading(_no_download, recipe=trained.recipe)
+    with pytest.raises(ProblemError) as raised:
+        source_of(TableData(path=path)).read_all(TableData(path=path), reading, needs_labels=False)
+    assert 'holds "1.5" in column' in raised.value.problems[0].message
+    data = TableData(path=path, decimal=".")
     found = source_of(data).read_all(data, reading, needs_labels=False)
     assert found.features.tolist() == [[1.5, 0, 0, 3], [40, 1, 0, 1], [-2, 0, 1, 10]]
     assert (found.labels, found.target) == (None, Target.VALUES)

@@ -32,10 +32,28 @@ def made_as(features, table):
             is_missing.append(np.array([value is None for value in values]))
             continue
         is_number = column["kind"] == "number"
-        values = numbers(cells) if is_number else days(cells, column["first_day"])[0]
+        # Written as the rows that were trained on: what that means was found in these.
+        written = $written
+        if is_number:
+            values = numbers(cells, written)
+        else:
+            values, _ = days(cells, column["first_day"], written)
         is_missing.append(np.isnan(values))
         columns.append(np.where(is_missing[-1], np.float32(column["mean"]), values)[:, np.newaxis])
     return np.concatenate(columns, axis=1), is_missing
+'''
+
+_AS_CHOSEN = '''
+def as_chosen(written):
+    """As training found it, but for what was chosen for these rows."""
+    if written is None:
+        return None
+    if DECIMAL is not None and DECIMAL != written["decimal"]:
+        marks = THOUSANDS_MARKS.replace(DECIMAL, "")
+        written = {**written, "decimal": DECIMAL, "thousands": marks}
+    if DATE_ORDER is not None and written["date_order"]:
+        written = {**written, "date_order": DATE_ORDER}
+    return written
 '''
 
 _FURTHER_SETS = """
@@ -54,17 +72,22 @@ DATES = $dates
 KINDS = ("number", "date")
 columns, is_category, is_missing, features = [], [], [], []
 table = read_table($path)
+target_written = $target_written
 for name, cells in table.items():
     if name in (*TARGETS, *IGNORED, GROUP):
         continue
     if name in (*NUMBERS, *DATES):
-        values, first_day = (numbers(cells), 0) if name in NUMBERS else days(cells)
+        written = written_as(cells)
+        is_number = name in NUMBERS
+        values, first_day = (
+            (numbers(cells, written), 0) if is_number else days(cells, written=written)
+        )
         empty = np.isnan(values)
         if empty.all():
             continue
         mean = values[~empty].mean(dtype=np.float64)
         columns.append(np.where(empty, np.float32(mean), values)[:, np.newaxis])
-        made = {"mean": float(mean), "first_day": float(first_day)}
+        made = {"mean": float(mean), "first_day": float(first_day), "written": written}
         features.append({"name": name, "kind": KINDS[name in DATES], **made})
     elif name in CATEGORIES:
         values = texts(cells)
@@ -85,7 +108,7 @@ x, is_category = np.concatenate(columns, axis=1), np.array(is_category)
 # found in the data, M they are those of a saved model, D rows with empty cells are left out.
 _LABELS = """
 CT |labels = texts(table[TARGETS[0]])
-Ct |labels = exact(table[TARGETS[0]])
+Ct |labels = exact(table[TARGETS[0]], target_written.get(TARGETS[0]))
 CTF|class_names = sorted({label for label in labels if label is not None})
 C D|labels = [None if out else label for label, out in zip(labels, np.any(is_missing, axis=0))]
 CtF|class_names = sorted({label for label in labels if label is not None}, key=Decimal)
@@ -93,7 +116,7 @@ KF |class_names = TARGETS
 vM |class_names = recipe["class_names"]
 C  |lacking = np.array([label is None for label in labels])
 C  |y = np.array([-1 if label is None else class_names.index(label) for label in labels], np.int32)
-c  |y = np.stack([numbers(table[name]) for name in TARGETS], axis=1)
+c  |y = np.stack([numbers(table[name], target_written.get(name)) for name in TARGETS], axis=1)
 c  |lacking = np.isnan(y).any(axis=1)
 V  |y = y[:, 0] if len(TARGETS) == 1 else y
 """
@@ -108,6 +131,7 @@ with zipfile.ZipFile($model) as archive:
 TARGETS, features = $targets, recipe["features"]
 $words
 table = read_table($path)
+target_written = $target_written
 x, is_missing = made_as(features, table)
 """
 _KNOWN_WORDS = """
@@ -149,6 +173,7 @@ M|recipe |= {
  |    "target_kind": "$target_kind",
  |    "predicts": "$predicts",
  |    "class_names": $class_names,
+ |    "target_written": target_written,
  |}
  |with zipfile.ZipFile("model.keras", "a") as archive:
  |    archive.writestr("$member", json.dumps(recipe))
@@ -169,9 +194,10 @@ class _Table(SourceScript[TableData]):
             categories=list(data.categories or ()),
             dates=list(data.dates or ()),
             most=MOST_CATEGORIES,
+            target_written=_target_written(data),
         )
         sets = _sets(data)
-        made_as = _MADE_AS if sets else ""
+        made_as = _made_as(data, is_chosen=False) if sets else ""
         return joined(
             _functions(data), trained_on, _kept(data, "F"), made_as, sets, _class_count(data)
         )
@@ -228,8 +254,36 @@ def _from_model(data: TableData, model_path: str, *, own_targets: bool) -> str:
         member=RECIPE_MEMBER,
         targets=targets if data.targets or own_targets else 'recipe["targets"]',
         words=_words_of_model(data, own_targets=own_targets),
+        target_written=(_target_written if own_targets else _known_target_written)(data),
     )
-    return joined(_functions(data), _MADE_AS, opened)
+    return joined(_functions(data), _made_as(data, is_chosen=True), opened)
+
+
+def _target_written(data: TableData) -> str:
+    """How the numbers of targets are written: found in the rows that are trained on."""
+    return "{}" if _is_category(data) else "{name: written_as(table[name]) for name in TARGETS}"
+
+
+def _known_target_written(data: TableData) -> str:
+    """Likewise as the saved model says it, but for what was chosen for these rows."""
+    known = 'recipe.get("target_written", {})'
+    if not (data.decimal or data.date_order):
+        return known
+    return f"{{name: as_chosen(written) for name, written in {known}.items()}}"
+
+
+def _made_as(data: TableData, *, is_chosen: bool) -> str:
+    """The function that makes features of other rows.
+
+    Args:
+        data: Which.
+        is_chosen: The decimal mark and the order of dates of the settings are those of these rows.
+    """
+    written = 'column.get("written")'
+    if is_chosen and (data.decimal or data.date_order):
+        written = f"as_chosen({written})"
+        return joined(_AS_CHOSEN, Template(_MADE_AS).substitute(written=written))
+    return Template(_MADE_AS).substitute(written=written)
 
 
 def _words_of_model(data: TableData, *, own_targets: bool) -> str:

@@ -24,7 +24,7 @@ from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 from gpupanel.trainer.datasets.tables.chosen_table import (
-    known_kinds,
+    found_overview,
     labels_of_rows,
     opened,
     recipe_of,
@@ -38,6 +38,7 @@ from gpupanel.trainer.datasets.tables.column_scan import (
     namer_of,
 )
 from gpupanel.trainer.datasets.tables.further_sets import further_sets
+from gpupanel.trainer.datasets.tables.leaks import leaks
 from gpupanel.trainer.datasets.tables.problems import target_is_feature
 from gpupanel.trainer.datasets.tables.recipe import (
     FeatureColumn,
@@ -46,13 +47,12 @@ from gpupanel.trainer.datasets.tables.recipe import (
 )
 from gpupanel.trainer.datasets.tables.summary import column_summaries, hints, unknown_categories
 from gpupanel.trainer.datasets.tables.table_examples import TableExamples
-from gpupanel.trainer.datasets.tables.table_file import (
-    overview_of_table,
-)
 from gpupanel.trainer.datasets.tables.targets import (
     TargetLabels,
     check_columns,
 )
+from gpupanel.trainer.datasets.tables.written_columns import SETTING_OF_ORDER
+from gpupanel.trainer.datasets.tables.written_problems import check_written
 
 
 class _TableSource(Source[TableData]):
@@ -72,6 +72,8 @@ class _TableSource(Source[TableData]):
             target_places(table, targets, needs_labels=True),
             recipe.features if recipe else feature_columns(data, table, targets),
         )
+        used = (*targets, *(each.name for each in found.features))
+        check_written(data, table.overview, used)
         check_columns(path, [table.columns[place] for place in found.targets])
         if recipe is not None:
             features = {feature.name for feature in recipe.features}
@@ -79,6 +81,7 @@ class _TableSource(Source[TableData]):
                 if name in features:
                     raise target_is_feature(name)
             found.check_categories()
+        is_trained = recipe is None
         rows = found.rows()
         labels = labels_of_rows(found, rows, known)
         if reading.must_differ:
@@ -92,6 +95,11 @@ class _TableSource(Source[TableData]):
             empty_words=data.empty_words if recipe is None else recipe.empty_words,
             predicts=labels.predicts,
             class_names=labels.class_names,
+            target_written={
+                name: table.overview.written[name]
+                for name in targets
+                if name in table.overview.written
+            },
         )
         further = further_sets(data, reading, table.overview, known or made)
         return DataSet(
@@ -108,6 +116,7 @@ class _TableSource(Source[TableData]):
             notes=(
                 *hints(data, table, targets, None if rows is None else len(rows)),
                 *further.notes,
+                *(leaks(data, found, labels.array, labels.predicts) if is_trained else ()),
             ),
         )
 
@@ -165,7 +174,7 @@ class _TableSource(Source[TableData]):
     def find(self, data: TableData, reading: Reading) -> Found:
         recipe = recipe_of(reading)
         known = None if reading.own_targets else recipe
-        overview = overview_of_table(data, known_kinds(reading, recipe))
+        overview = found_overview(data, reading, recipe)
         kinds: dict[str, list[str]] = {"number": [], "category": [], "date": []}
         for name, kind in overview.columns:
             kinds.setdefault(kind, []).append(name)
@@ -175,6 +184,10 @@ class _TableSource(Source[TableData]):
         found: dict[str, str | tuple[str, ...]] = {**_found_kinds(kinds)}
         if overview.form is not None:
             found |= overview.form.settings
+        if len({each.decimal for each in overview.written.values()}) > 1:
+            found.pop("decimal", None)  # each column shows its own
+        if overview.date_order is not None:
+            found["date_order"] = SETTING_OF_ORDER[overview.date_order]
         with contextlib.suppress(ProblemError):  # reading says it
             found["target"] = targets_of(data, tuple(name for name, _ in overview.columns), known)
         return Found(
@@ -188,7 +201,7 @@ class _TableSource(Source[TableData]):
     def scan(self, data: TableData, reading: Reading, on_first_report: OnFirstReport) -> Scanned:
         recipe = recipe_of(reading)
         known = None if reading.own_targets else recipe
-        first = overview_of_table(data, known_kinds(reading, recipe))
+        first = found_overview(data, reading, recipe)
         seen = Scanned(
             sets={},
             target=data.predicts or Target.CLASSES,

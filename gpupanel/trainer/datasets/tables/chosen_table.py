@@ -3,6 +3,7 @@
 from pydantic import ValidationError
 
 from gpupanel.domain.data import Target
+from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.table_data import TableData
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Indices
@@ -10,13 +11,16 @@ from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.column_uses import found_targets
 from gpupanel.trainer.datasets.tables.empty_cells import known_words
-from gpupanel.trainer.datasets.tables.imported import Kind
+from gpupanel.trainer.datasets.tables.overview import (
+    KnownColumns,
+    TableOverview,
+    overview_of_table,
+)
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.datasets.tables.table_examples import TableExamples
 from gpupanel.trainer.datasets.tables.table_file import (
     ImportedTable,
     imported,
-    overview_of_table,
 )
 from gpupanel.trainer.datasets.tables.targets import (
     TargetLabels,
@@ -49,17 +53,40 @@ def opened(data: TableData, reading: Reading, recipe: TableRecipe | None) -> Imp
         )
         data = data.model_copy(update={"empty_words": words})
     most_bytes = _LARGEST_PREVIEW_BYTES if reading.is_preview else None
-    overview = overview_of_table(data, known_kinds(reading, recipe))
-    return imported(overview, progress, most_bytes=most_bytes)
+    overview = found_overview(data, reading, recipe)
+    try:
+        return imported(overview, progress, most_bytes=most_bytes)
+    except ProblemError as error:
+        if error.problems[0].code != "table_cell_misfit" or overview.is_complete:
+            raise
+        # The first cell that is written otherwise than programs do may come late.
+        known = known_columns(reading, recipe)
+        complete = overview_of_table(data, known, reads_all=True)
+        before = overview.written, overview.imported_as
+        if (complete.written, complete.imported_as) == before:
+            raise
+        return imported(complete, progress, most_bytes=most_bytes)
 
 
-def known_kinds(reading: Reading, recipe: TableRecipe | None) -> dict[str, Kind]:
-    """What columns hold by the model's file: not the target's, where the data decides about it."""
+def found_overview(data: TableData, reading: Reading, recipe: TableRecipe | None) -> TableOverview:
+    """What the table is like, with what the model's file says of its columns.
+
+    Raises:
+        ProblemError: It cannot be read.
+    """
+    most_bytes = _LARGEST_PREVIEW_BYTES if reading.is_preview else None
+    return overview_of_table(data, known_columns(reading, recipe), most_bytes=most_bytes)
+
+
+def known_columns(reading: Reading, recipe: TableRecipe | None) -> KnownColumns:
+    """What the model's file says: not of the target, where the data decides about it."""
     if recipe is None:
-        return {}
+        return KnownColumns()
+    features = {each.name: each.kind for each in recipe.features}
+    written = {each.name: each.written for each in recipe.features if each.written is not None}
     if reading.own_targets:
-        return {each.name: each.kind for each in recipe.features}
-    return recipe.kinds
+        return KnownColumns(features, written)
+    return KnownColumns(recipe.kinds, {**written, **recipe.target_written})
 
 
 def recipe_of(reading: Reading) -> TableRecipe | None:

@@ -15,8 +15,9 @@ from gpupanel.trainer.datasets.scanning.numbers import (
     values_far_outside,
 )
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts
+from gpupanel.trainer.datasets.tables.overview import TableOverview
 from gpupanel.trainer.datasets.tables.rows import TableRows
-from gpupanel.trainer.datasets.tables.table_file import ImportedTable, TableOverview
+from gpupanel.trainer.datasets.tables.table_file import ImportedTable
 
 _CHUNK_BYTES = 8 * 2**20
 _MOST_COLUMNS = 200

@@ -1,6 +1,5 @@
 """What each column of a table holds, as far as some rows show it."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -11,32 +10,22 @@ from gpupanel.domain.table_data import MOST_COLUMNS, TableData
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.exact_names import padded_codes
 from gpupanel.trainer.datasets.tables.imported import Kind
-from gpupanel.trainer.datasets.tables.text_form import TextSample, column_names, is_number
+from gpupanel.trainer.datasets.tables.text_form import TextSample, column_names
 from gpupanel.trainer.datasets.tables.values import is_date, is_text
 from gpupanel.trainer.datasets.tables.values import is_number as is_number_type
-
-_DATE = re.compile(
-    r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d(:?\d\d)?)?)?"
-    r"|\d{1,2}\.\d{1,2}\.\d{4}( \d\d:\d\d(:\d\d)?)?"
-)
-_MOST_MISFITS = 0.1
-"""A column of texts with so few that are no numbers is one of numbers with slips of the pen."""
-_FEW_DIFFERENT = 20
-_NOT_FINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
+from gpupanel.trainer.datasets.tables.written_columns import ColumnEvidence, evidence_of
 
 Columns = tuple[tuple[str, Kind], ...]
 
 
-def columns_of_text(sample: TextSample, empty: EmptyWords) -> Columns:
-    """The columns of a text file by what their cells hold.
+def evidence_of_text(sample: TextSample, empty: EmptyWords) -> dict[str, ColumnEvidence]:
+    """What the cells of each column of a text file show.
 
     Args:
         sample: Some rows.
         empty: Words that mean that a cell holds nothing.
     """
-    return tuple(
-        (name, _kind(cells, sample.form.decimal)) for name, cells in _held_cells(sample, empty)
-    )
+    return {name: evidence_of(cells) for name, cells in _held_cells(sample, empty)}
 
 
 def padded_columns(sample: TextSample, empty: EmptyWords) -> dict[str, int]:
@@ -67,14 +56,14 @@ def columns_of_schema(path: Path, schema: pa.Schema) -> tuple[Columns, tuple[str
     return found, tuple(left_out)
 
 
-def with_chosen(
-    path: Path, columns: Columns, data: TableData, known: Mapping[str, Kind]
-) -> Columns:
-    """The columns with what a person chose of them, or a training found.
+def chosen_kinds(
+    path: Path, names: Sequence[str], data: TableData, known: Mapping[str, Kind]
+) -> dict[str, Kind]:
+    """What a person says that columns hold, or a training found.
 
     Args:
         path: Of the file, for the words.
-        columns: As they seem.
+        names: Of its columns.
         data: What was chosen.
         known: What columns held when a model was trained, by name.
 
@@ -87,13 +76,12 @@ def with_chosen(
         ("categories", "category", data.categories),
         ("dates", "date", data.dates),
     )
-    names = tuple(name for name, _ in columns)
     for key, kind, named in lists:
         for name in named or ():
             if name not in names and name not in known:
-                raise problems.unknown_column(path, name, names, f"data.{key}")
+                raise problems.unknown_column(path, name, tuple(names), f"data.{key}")
             chosen[name] = kind
-    return tuple((name, chosen.get(name, kind)) for name, kind in columns)
+    return chosen
 
 
 def _held_cells(sample: TextSample, empty: EmptyWords) -> Iterator[tuple[str, list[str]]]:
@@ -102,22 +90,6 @@ def _held_cells(sample: TextSample, empty: EmptyWords) -> Iterator[tuple[str, li
     for name, cells in zip(sample.names, columns, strict=True):
         words = ((cell, cell.strip()) for cell in cells)
         yield name, [cell for cell, word in words if word and word not in empty.in_numbers]
-
-
-def _kind(held: list[str], decimal: str) -> Kind:
-    if not held:
-        return "category"  # whatever may come is one, if it is not too many
-    numbers = sum(
-        is_number(cell, decimal) or _NOT_FINITE.fullmatch(cell.strip()) is not None for cell in held
-    )
-    misfits = len(held) - numbers
-    if not misfits:
-        return "number"
-    if misfits <= _MOST_MISFITS * len(held) and len(set(held)) > _FEW_DIFFERENT:
-        return "number"
-    if all(_DATE.fullmatch(cell) for cell in held):
-        return "date"
-    return "category"
 
 
 def _kind_of_type(kind: pa.DataType) -> Kind | None:

@@ -12,19 +12,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpupanel.domain.empty_words import EmptyWords
-from gpupanel.trainer.datasets.tables.values import is_text, numbers_of
+from gpupanel.domain.written_numbers import NumberForm, plain_number
+from gpupanel.trainer.datasets.tables.values import is_text
 
-_WHOLE = {mark: re.compile(rf"([+-]?)([0-9]+)(?:[{mark}]0*)?") for mark in ".,"}
+_WHOLE = re.compile(r"([+-]?)([0-9]+)(?:[.]0*)?")
 _PADDED = re.compile(r"0[0-9]+")
 _DIGITS = re.compile(r"[0-9]+")
 
 
-def name_of_number(cell: object, decimal: str, empty: EmptyWords) -> str | None:
+def name_of_number(cell: object, form: NumberForm, empty: EmptyWords) -> str | None:
     """A number as the name of a class: 7, 7.0 and 007 are "7", and no digit is lost.
 
     Args:
         cell: A text or number of Python's.
-        decimal: What stands before the decimals in texts.
+        form: How those in texts are written.
         empty: Words that mean nothing.
 
     Raises:
@@ -34,19 +35,20 @@ def name_of_number(cell: object, decimal: str, empty: EmptyWords) -> str | None:
         word = cell.strip()
         if not word or word in empty.in_numbers:
             return None
-        found = _WHOLE[decimal].fullmatch(word)
+        plain = plain_number(word, form)
+        if plain is None:
+            raise ValueError(cell)
+        found = _WHOLE.fullmatch(plain)
         if found is None:
-            values = numbers_of(pa.array([cell], pa.string()), decimal)
-            if values is None:
-                raise ValueError(cell)
-            return _shown(float(values[0]))
+            return _shown(float(plain))
         digits = found[2].lstrip("0") or "0"
         return f"-{digits}" if found[1] == "-" and digits != "0" else digits
     if isinstance(cell, bool):
         return str(int(cell))
     if isinstance(cell, float):
         return _shown(cell)
-    return name_of_number(str(cell), ".", empty)  # a whole number, or one of so many decimals
+    # A whole number, or one of so many decimals.
+    return name_of_number(str(cell), NumberForm(), empty)
 
 
 def name_of_key(cell: object, empty: EmptyWords) -> str | None:
@@ -56,14 +58,14 @@ def name_of_key(cell: object, empty: EmptyWords) -> str | None:
     if not isinstance(cell, str):
         return str(cell)
     name = name_of_text(cell.strip(), empty)
-    whole = None if name is None else _WHOLE["."].fullmatch(name)
+    whole = None if name is None else _WHOLE.fullmatch(name)
     return name if whole is None else whole[1].removeprefix("+") + whole[2]
 
 
 def name_of_text(cell: object, empty: EmptyWords) -> str | None:
     """A category: a text in one form of Unicode, since two that look alike are alike."""
     if not isinstance(cell, str):
-        return name_of_number(cell, ".", empty)
+        return name_of_number(cell, NumberForm(), empty)
     word = cell.strip()
     if not word or word in empty.in_names:
         return None
@@ -90,6 +92,8 @@ def without_words(cells: pa.Array, words: frozenset[str]) -> pa.Array:
     if cells.type != pa.string():
         cells = cells.cast(pa.string())
     is_empty = pc.is_in(pc.utf8_trim_whitespace(cells), empty)
+    if not pc.any(is_empty).as_py():
+        return cells
     return pc.if_else(is_empty, pa.scalar(None, pa.string()), cells)
 
 

@@ -13,10 +13,10 @@ from gpupanel.trainer.datasets.tables.chosen_table import (
     opened,
     target_places,
 )
+from gpupanel.trainer.datasets.tables.overview import TableOverview
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.datasets.tables.summary import unknown_categories
 from gpupanel.trainer.datasets.tables.table_examples import TableExamples
-from gpupanel.trainer.datasets.tables.table_file import TableOverview
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,9 +61,10 @@ def further_sets(
             continue
         path = Path(chosen)
         # Written as the table is whose rows are trained on: few lines may seem anything. But what
-        # wrote it may have taken another encoding, and put other lines before it.
+        # wrote it may have taken another encoding, and put other lines before it; how its numbers
+        # are written the recipe says of each column.
         written = overview.form.settings if overview.form else {}
-        form = {key: written[key] for key in ("delimiter", "decimal", "header") if key in written}
+        form = {key: written[key] for key in ("delimiter", "header") if key in written}
         other = TableData.model_validate({**data.model_dump(), **form, "path": chosen})
         try:
             table = opened(other, reading, recipe)

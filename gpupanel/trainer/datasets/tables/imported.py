@@ -7,7 +7,7 @@ same file serves whatever target, columns and missing values are chosen.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import BinaryIO, Final, Literal
 
@@ -23,12 +23,14 @@ from gpupanel.trainer.datasets.tables.exact_names import (
     name_of_text,
     without_words,
 )
+from gpupanel.trainer.datasets.tables.row_numbers import RowNumbers
 from gpupanel.trainer.datasets.tables.values import (
     codes_of,
     days_of,
     first_misfit,
     numbers_of,
 )
+from gpupanel.trainer.datasets.tables.written import CellForm
 
 Kind = Literal["number", "category", "date", "text", "class", "key"]
 """A class is a number that names one; a key marks rows that belong together."""
@@ -56,6 +58,8 @@ class ColumnFacts(Value):
         counts: How often each occurs.
         is_constant: All that it holds is the same.
         is_counting: Every number is whole and greater than the one before, as that of a row.
+        is_permutation: It holds each number from a first to a last one once, in some order.
+        is_whole: Every cell holds a whole number.
         empty_words: Words that were taken for nothing, and in how many cells; the most frequent.
     """
 
@@ -69,6 +73,8 @@ class ColumnFacts(Value):
     counts: tuple[int, ...] = ()
     is_constant: bool = False
     is_counting: bool = False
+    is_permutation: bool = False
+    is_whole: bool = False
     empty_words: tuple[tuple[str, int], ...] = ()
 
 
@@ -83,22 +89,25 @@ class MisfitError(Exception):
 class _Numbers:
     """A column of numbers, or of dates."""
 
-    def __init__(self, name: str, kind: Kind, decimal: str, empty: EmptyWords) -> None:
-        self._name, self._kind, self._decimal, self._empty = name, kind, decimal, empty
+    def __init__(self, name: str, kind: Kind, written: CellForm, empty: EmptyWords) -> None:
+        self._name, self._kind, self._written, self._empty = name, kind, written, empty
         self._missing = self._infinite = self._count = 0
         self._sum = 0.0
         self._least, self._most = np.inf, -np.inf
         self._first_day: float | None = None
         self._is_counting, self._last = kind == "number", -np.inf
+        self._row_numbers = RowNumbers()
 
     def take(self, cells: pa.Array, row: int) -> npt.NDArray[np.float32]:
         is_date = self._kind == "date"
+        written = self._written
         cells = without_words(cells, self._empty.in_numbers)
-        values = days_of(cells) if is_date else numbers_of(cells, self._decimal)
+        values = days_of(cells, written.date_order) if is_date else numbers_of(cells, written.form)
         if values is None:
-            place, text = first_misfit(cells, self._decimal, is_date=is_date)
+            place, text = first_misfit(cells, written, is_date=is_date)
             raise MisfitError(row + place, self._name, text, self._kind)
         held = ~np.isnan(values)
+        self._row_numbers.take(values)
         if is_date:
             if self._first_day is None and held.any():
                 self._first_day = float(np.floor(values[held][0]))
@@ -136,6 +145,8 @@ class _Numbers:
             first_day=self._first_day or 0.0,
             is_constant=self._least == self._most,
             is_counting=self._is_counting and self._count > 1 and not self._missing,
+            is_permutation=self._kind == "number" and self._row_numbers.are_permutation,
+            is_whole=self._kind == "number" and self._row_numbers.are_whole,
         )
 
 
@@ -232,12 +243,12 @@ class _Names:
         )
 
 
-def _column(name: str, kind: Kind, decimal: str, empty: EmptyWords) -> _Names | _Numbers:
+def _column(name: str, kind: Kind, written: CellForm, empty: EmptyWords) -> _Names | _Numbers:
     match kind:
         case "number" | "date":
-            return _Numbers(name, kind, decimal, empty)
+            return _Numbers(name, kind, written, empty)
         case "class":
-            name_of: NameOf = partial(name_of_number, decimal=decimal, empty=empty)
+            name_of: NameOf = partial(name_of_number, form=written.form, empty=empty)
         case "key":
             name_of = partial(name_of_key, empty=empty)
         case _:
@@ -248,7 +259,7 @@ def _column(name: str, kind: Kind, decimal: str, empty: EmptyWords) -> _Names | 
 def import_rows(
     batches: Iterable[pa.RecordBatch],
     columns: Iterable[tuple[str, Kind]],
-    decimal: str,
+    written: Mapping[str, CellForm],
     empty: EmptyWords,
     file: BinaryIO,
     progress: Callable[[int], None],
@@ -258,7 +269,7 @@ def import_rows(
     Args:
         batches: The rows, with these columns in this order.
         columns: The name of each and what it holds.
-        decimal: What stands before the decimals of numbers in texts.
+        written: How numbers and dates in texts are written, by the names of their columns.
         empty: Words that mean that a cell holds nothing.
         file: Taken from where it is.
         progress: Called with how many rows are done.
@@ -272,7 +283,7 @@ def import_rows(
         OSError: Nor written.
     """
     named = list(columns)
-    kept = [_column(name, kind, decimal, empty) for name, kind in named]
+    kept = [_column(name, kind, written.get(name, CellForm()), empty) for name, kind in named]
     rows = 0
     for batch in batches:
         block = np.empty((batch.num_rows, len(kept)), np.float32)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
+from gpupanel.domain.written_dates import dates_in
 from gpupanel.trainer.datasets.data_problems import data_problem
 
 
@@ -126,12 +127,14 @@ def shortened(text: str) -> str:
 def does_not_fit(path: Path, row: int, column: str, text: str, kind: str) -> ProblemError:
     """A cell that is not what its column was seen to hold."""
     shown = shortened(text)
+    what = f"which is not a {kind} as the others are"
+    if kind == "date" and dates_in(text) == {}:
+        what = "and there is no such day or time"
     return ProblemError(
         Problem(
             code="table_cell_misfit",
             field="data.path",
-            message=f'Row {row:,} of {path} holds "{shown}" in column "{column}", which is not a '
-            f"{kind} as the others are.",
+            message=f'Row {row:,} of {path} holds "{shown}" in column "{column}", {what}.',
             hint="Correct or empty that cell; or take the column as a category, or leave it out.",
             fix=Fix.of(f'Take "{column}" as a category', "data.categories", [column]),
             alternatives=(Fix.of(f'Leave "{column}" out', "data.ignore", [column]),),

@@ -5,6 +5,7 @@ knew in their order, and its means for empty cells, so that each number that the
 means what it meant.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
 
@@ -15,6 +16,7 @@ from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts, Kind
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
+from gpupanel.trainer.datasets.tables.written import CellForm
 
 MOST_FEATURES: Final = 50_000
 """Numbers an example."""
@@ -27,6 +29,8 @@ class FeatureColumn(Value):
         mean: What fills an empty cell of numbers, or of dates in days since ``first_day``.
         first_day: Of dates: the day that is 0, in days since 1970.
         categories: Each becomes a feature that is 1 where it stands, in this order.
+        written: How its numbers or dates were written in texts; ``None``: not known, by a version
+            that looked for it in each file.
     """
 
     name: str
@@ -34,6 +38,7 @@ class FeatureColumn(Value):
     mean: float = 0.0
     first_day: float = 0.0
     categories: tuple[str, ...] = ()
+    written: CellForm | None = None
 
     @property
     def width(self) -> int:
@@ -51,6 +56,7 @@ class TableRecipe(Value):
         predicts: What they are.
         class_names: In the order of the class numbers, or of the labels; none for values.
         empty_words: As they were chosen, see :mod:`gpupanel.domain.empty_words`.
+        target_written: How the numbers of targets were written in texts.
     """
 
     schema_version: Literal[1] = 1
@@ -60,6 +66,7 @@ class TableRecipe(Value):
     predicts: Target
     class_names: tuple[str, ...] = ()
     empty_words: tuple[str, ...] | None = None
+    target_written: Mapping[str, CellForm] = {}
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -88,7 +95,7 @@ def feature_columns(
         if name not in (*names, *table.overview.left_out):
             raise problems.unknown_column(_path(data), name, names, "data.ignore")
     found = tuple(
-        _feature(each)
+        _feature(each, table.overview.written.get(each.name))
         for each in table.columns
         if each.name not in (*targets, *data.ignore, data.group) and is_learned_from(each)
     )
@@ -113,14 +120,18 @@ def is_learned_from(column: ColumnFacts) -> bool:
     return column.kind != "text"
 
 
-def _feature(column: ColumnFacts) -> FeatureColumn:
+def _feature(column: ColumnFacts, written: CellForm | None) -> FeatureColumn:
     if column.kind == "category":
         return FeatureColumn(
             name=column.name, kind="category", categories=tuple(sorted(column.names))
         )
     assert column.kind != "text"
     return FeatureColumn(
-        name=column.name, kind=column.kind, mean=column.mean, first_day=column.first_day
+        name=column.name,
+        kind=column.kind,
+        mean=column.mean,
+        first_day=column.first_day,
+        written=written or CellForm(),
     )
 
 

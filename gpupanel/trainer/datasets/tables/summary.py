@@ -8,8 +8,10 @@ from gpupanel.domain.table_data import MOST_CATEGORIES, ColumnNames, TableData
 from gpupanel.trainer.datasets.tables.empty_cells import word_problems
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, is_learned_from
+from gpupanel.trainer.datasets.tables.row_numbers import is_index_name
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
 from gpupanel.trainer.datasets.tables.values import shown_day
+from gpupanel.trainer.datasets.tables.written_problems import said_of, written_notes
 
 _MOST_SHOWN = 200
 _MOST_NAMED = 5
@@ -24,7 +26,7 @@ def column_summaries(
             name=each.name,
             holds=_held(each),
             use=_use(data, each, targets),
-            detail=_detail(data, each, targets, table.rows),
+            detail=_detail(data, each, targets, table),
             missing=each.missing,
         )
         for each in table.columns[:_MOST_SHOWN]
@@ -97,15 +99,16 @@ def _hints(
         targets,
         data.empty_words,
     )
+    yield from written_notes(data, table.overview, targets)
     others = (*targets, *data.ignore, data.group)
     used = [each for each in table.columns if each.name not in others]
-    counting = [each for each in used if each.is_counting and each.kind == "number"]
-    if counting:
-        names = [each.name for each in counting]
+    names = [each.name for each in used if _numbers_rows(table, each)]
+    if names:
+        holds = "hold" if len(names) > 1 else "holds"
         yield _hint(
             "table_row_numbers",
-            f"{_listed(names)} increases from row to row like a row number: nothing can be "
-            "learned from it.",
+            f"{_listed(names)} {holds} row numbers, as an index or an identifier does, in their "
+            "order or another one: nothing can be learned from it.",
             "Leave it out.",
             "data.ignore",
             Fix.of(f"Leave {_listed(names)} out", "data.ignore", [*data.ignore, *names]),
@@ -119,6 +122,15 @@ def _hints(
             "data.ignore",
             Fix.of(f"Leave {_listed(constant)} out", "data.ignore", [*data.ignore, *constant]),
         )
+
+
+def _numbers_rows(table: ImportedTable, column: ColumnFacts) -> bool:
+    if column.kind != "number":
+        return False
+    form = table.overview.form
+    place = table.names.index(column.name)
+    is_index = is_index_name(column.name, place, has_names=form is not None and form.has_names)
+    return column.is_counting or column.is_permutation or (is_index and column.is_whole)
 
 
 def _held(column: ColumnFacts) -> str:
@@ -135,20 +147,24 @@ def _use(data: TableData, column: ColumnFacts, targets: ColumnNames) -> str:
     return "feature" if is_feature else "left_out"
 
 
-def _detail(data: TableData, column: ColumnFacts, targets: ColumnNames, rows: int) -> str:
+def _detail(
+    data: TableData, column: ColumnFacts, targets: ColumnNames, table: ImportedTable
+) -> str:
+    look = table.overview.looks.get(column.name)
+    said = f"; {words}" if look and (words := said_of(look)) else ""
     if column.name in targets:
-        return "predicted"
+        return f"predicted{said}"
     if column.name in data.ignore:
         return "left out, as chosen"
     if column.name == data.group:
         return "rows of the same are held out together"
-    if column.missing >= rows:
+    if column.missing >= table.rows:
         return "left out: it is empty"
     match column.kind:
         case "number":
-            return "standardised"
+            return f"standardised{said}"
         case "date":
-            return f"days since {shown_day(column.first_day)}"
+            return f"days since {shown_day(column.first_day)}{said}"
         case "category" if len(column.names) <= MOST_CATEGORIES:
             return f"{len(column.names):,} columns of 0 and 1"
     return f"left out: more than {MOST_CATEGORIES:,} different texts"

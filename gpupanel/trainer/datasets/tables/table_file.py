@@ -9,7 +9,7 @@ is imported anew, since it may have been changed again unseen.
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
@@ -20,69 +20,27 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import ValidationError
 
-from gpupanel.domain.empty_words import EmptyWords, empty_words
-from gpupanel.domain.problem import Problem
-from gpupanel.domain.table_data import TableData
 from gpupanel.domain.value import Value
 from gpupanel.files.cache_folder import cache_folder, remove_unused
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.locks import locked_patiently
 from gpupanel.files.regular_files import open_regular
 from gpupanel.files.whole_files import whole_file, write_whole
-from gpupanel.trainer.datasets.arrays.files import check_file
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.row_files import RowFile
 from gpupanel.trainer.datasets.tables import problems
-from gpupanel.trainer.datasets.tables.batches import open_parquet, parquet_batches, text_batches
-from gpupanel.trainer.datasets.tables.column_uses import seeming, with_group, with_target
-from gpupanel.trainer.datasets.tables.columns import (
-    Columns,
-    columns_of_schema,
-    columns_of_text,
-    padded_columns,
-    with_chosen,
-)
+from gpupanel.trainer.datasets.tables.batches import parquet_batches, text_batches
 from gpupanel.trainer.datasets.tables.imported import (
     ColumnFacts,
-    Kind,
     MisfitError,
     import_rows,
 )
-from gpupanel.trainer.datasets.tables.text_form import TextForm, sample_of_text
+from gpupanel.trainer.datasets.tables.overview import TableOverview
 
-_VERSION: Final = 2
+_VERSION: Final = 3
 """Of the rows: another one is imported anew."""
 _RECENT_NS: Final = 2 * 10**9
-_PARQUET: Final = ".parquet"
 _MOST_ROWS: Final = 2**31 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class TableOverview:
-    """What a preview finds of a table, before it is imported.
-
-    Attributes:
-        form: How it is written; ``None``: it is Parquet.
-        columns: The name of each and what it seems to hold.
-        imported_as: What each is imported as.
-        empty: Words that mean that a cell holds nothing.
-        padded: Of columns of digits with zeros before them: how many different ones are seen.
-        left_out: Names of columns that are not read: they are nested, or bytes.
-        places: Of the columns, in a Parquet file.
-        may_hold_rows: A person said that quotation marks stand around cells, whatever these hold.
-        notes: What is odd about how it is written.
-    """
-
-    path: Path
-    form: TextForm | None
-    columns: Columns
-    imported_as: Columns
-    empty: EmptyWords
-    padded: Mapping[str, int]
-    left_out: tuple[str, ...] = ()
-    places: tuple[int, ...] = ()
-    may_hold_rows: bool = False
-    notes: tuple[Problem, ...] = ()
 
 
 class _Import(Value):
@@ -142,70 +100,6 @@ class ImportedTable:
             raise problems.cache_unusable(self.file.path.parent, error) from error
         floats: npt.NDArray[np.float32] = rows.view(np.float32)
         return floats
-
-
-def overview_of_table(data: TableData, known: Mapping[str, Kind] | None = None) -> TableOverview:
-    """What kind of file it is, and what its columns hold as far as some rows show it.
-
-    Args:
-        data: Which; its path is absolute.
-        known: What columns held when a model was trained, by name.
-
-    Raises:
-        ProblemError: It cannot be read, and why.
-    """
-    path = Path(data.path)
-    check_file(path)
-    try:
-        with open_regular(path) as file:
-            if path.suffix.lower() == _PARQUET:
-                schema = open_parquet(path, file).schema_arrow
-                columns, left_out = columns_of_schema(path, schema)
-                read = {name for name, _ in columns}
-                places = tuple(at for at, name in enumerate(schema.names) if name in read)
-                return _overview(data, None, columns, {}, known or {}, left_out, places)
-            sample = sample_of_text(path, file, data)
-    except OSError as error:
-        raise data_problem(
-            "data_file_unreadable",
-            f"The table {path} cannot be read: {error.strerror}.",
-            "Choose a file that you may read, or check the disk that holds it.",
-        ) from error
-    empty = empty_words(data.empty_words)
-    columns, padded = columns_of_text(sample, empty), padded_columns(sample, empty)
-    notes = [problems.lines_skipped(sample.skipped)] if sample.skipped else []
-    if data.skip_lines is not None:
-        notes = []
-    if sample.unsure_line:
-        has_names = sample.form.has_names
-        notes.append(problems.header_unsure(sample.unsure_line, has_names=has_names))
-    return _overview(data, sample.form, columns, padded, known or {}, notes=tuple(notes))
-
-
-def _overview(
-    data: TableData,
-    form: TextForm | None,
-    seen: Columns,
-    padded: Mapping[str, int],
-    known: Mapping[str, Kind],
-    left_out: tuple[str, ...] = (),
-    places: tuple[int, ...] = (),
-    notes: tuple[Problem, ...] = (),
-) -> TableOverview:
-    path = Path(data.path)
-    columns = with_target(with_chosen(path, seen, data, known), padded, data, known)
-    return TableOverview(
-        path,
-        form,
-        seeming(columns),
-        with_group(columns, data.group),
-        empty_words(data.empty_words),
-        padded,
-        left_out,
-        places,
-        data.quoting is not None,
-        notes,
-    )
 
 
 def imported(
@@ -281,7 +175,6 @@ class _Importing:
 
     def _import(self) -> tuple[int, tuple[ColumnFacts, ...]]:
         overview, before = self.overview, os.fstat(self.source.fileno())
-        decimal = overview.form.decimal if overview.form else "."
 
         def progress(rows: int) -> None:
             if rows > _MOST_ROWS:
@@ -297,7 +190,7 @@ class _Importing:
                 found = import_rows(
                     self._batches(),
                     overview.imported_as,
-                    decimal,
+                    overview.written,
                     overview.empty,
                     file,
                     progress,
@@ -333,6 +226,7 @@ def _key(overview: TableOverview, status: os.stat_result) -> str:
         _marks(status),
         overview.form,
         overview.imported_as,
+        sorted(overview.written.items()),
         words,
         overview.may_hold_rows,
     )

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gpupanel.domain.data_source import Target
 from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.written_numbers import NumberForm
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.tables.exact_names import name_of_number
@@ -175,7 +176,7 @@ def _shown(value: np.generic) -> str:
 def is_name_of_number(name: str) -> bool:
     """Whether a class that a column of numbers holds may be called so: "7", but not "007"."""
     try:
-        return name_of_number(name, ".", empty_words(None)) == name
+        return name_of_number(name, NumberForm(), empty_words(None)) == name
     except ValueError:
         return False
 

@@ -7,13 +7,14 @@ the first block for what all others are like.
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from gpupanel.domain.table_data import MOST_COLUMNS, HeaderLine, Quoting, TableData
+from gpupanel.domain.written_numbers import is_number
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.header_line import found_header
 from gpupanel.trainer.datasets.tables.text_layout import (
@@ -28,10 +29,6 @@ from gpupanel.trainer.datasets.tables.text_layout import (
 
 _SAMPLED_ROWS = 1000
 """Of each place."""
-_WITH_COMMA = re.compile(r"[+-]?\d+,\d+")
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
-_WITH_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +70,7 @@ class TextSample:
     Attributes:
         names: Of the columns, each another one.
         rows: Some, from several places; each has a cell for each column.
+        is_whole: There are no others.
         skipped: The lines before the table.
         unsure_line: The cells of the first line where nothing shows whether it names the columns.
     """
@@ -80,6 +78,7 @@ class TextSample:
     form: TextForm
     names: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    is_whole: bool
     skipped: tuple[str, ...] = ()
     unsure_line: tuple[str, ...] = ()
 
@@ -108,6 +107,7 @@ def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
         raise problems.line_too_long(path, FIRST_BYTES)
     layout = found_layout(
         texts[0],
+        is_number,
         is_whole=is_whole,
         delimiter=data.delimiter,
         has_quotes=None if data.quoting is None else data.quoting is Quoting.DOUBLE,
@@ -123,16 +123,21 @@ def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
     for text in texts[1:]:
         rows += _rows(text.partition("\n")[2], layout, is_whole=False)
     full = [row for row in rows[1:] if len(row) == width]
-    decimal = data.decimal or _found_decimal(cell for row in (first, *full) for cell in row)
-    has_names, is_unsure = found_header(
-        layout.names(first), full, lambda cell: is_number(cell, decimal)
-    )
+    has_names, is_unsure = found_header(layout.names(first), full, is_number)
     if data.header is not None:
         has_names, is_unsure = data.header is HeaderLine.FIRST, False
     return TextSample(
-        TextForm(layout.delimiter, decimal, encoding, has_names, layout.has_quotes, layout.skipped),
+        TextForm(
+            layout.delimiter,
+            data.decimal or ".",
+            encoding,
+            has_names,
+            layout.has_quotes,
+            layout.skipped,
+        ),
         column_names(layout.names(first) if has_names else [""] * width),
         tuple(map(tuple, full if has_names else [first, *full])),
+        is_whole and len(rows) < _SAMPLED_ROWS,
         tuple(islice(io.StringIO(texts[0]), layout.skipped)),
         tuple(first) if is_unsure else (),
     )
@@ -164,21 +169,3 @@ def _rows(text: str, layout: TextLayout, *, is_whole: bool) -> list[list[str]]:
     except csv.Error:
         return []  # the reader of the whole file says where
     return rows if is_whole or len(rows) in (0, 1, _SAMPLED_ROWS) else rows[:-1]
-
-
-def _found_decimal(cells: Iterable[str]) -> str:
-    commas = points = 0
-    for cell in cells:
-        stripped = cell.strip()
-        points += _WITH_POINT.fullmatch(stripped) is not None
-        is_thousands = _THOUSANDS.fullmatch(stripped) is not None
-        commas += not is_thousands and _WITH_COMMA.fullmatch(stripped) is not None
-    return "," if commas > points else "."
-
-
-def is_number(cell: str, decimal: str) -> bool:
-    """Whether a cell is a number as a person writes it."""
-    text = cell.strip()
-    if decimal == ",":
-        text = "" if "." in text else text.replace(",", ".")
-    return _NUMBER.fullmatch(text) is not None

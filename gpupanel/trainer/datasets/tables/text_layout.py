@@ -10,7 +10,7 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import BinaryIO, Literal
@@ -27,7 +27,8 @@ _FEW_DIFFERENT = 20
 _UNDEFINED_IN_CP1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")
 _SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n", re.IGNORECASE)
 """Spreadsheets write and read a first line that names the delimiter."""
-_NUMBER = re.compile(r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?")
+
+IsNumber = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,7 @@ def _is_utf8(piece: bytes, *, is_first: bool) -> bool:
 
 def found_layout(
     text: str,
+    is_number: IsNumber,
     *,
     is_whole: bool,
     delimiter: str | None = None,
@@ -117,6 +119,7 @@ def found_layout(
 
     Args:
         text: The beginning of a file.
+        is_number: Whether a cell is a number.
         is_whole: It is all of it.
         delimiter: As it was chosen; ``None``: found.
         has_quotes: Likewise.
@@ -128,18 +131,18 @@ def found_layout(
     lines = text_after(text, skipped or 0)
     delimiter = delimiter or _found_delimiter(lines, has_quotes=has_quotes is not False)
     if has_quotes is None:
-        has_quotes = not _are_letters(lines, delimiter, is_whole=is_whole)
+        has_quotes = not _are_letters(lines, delimiter, is_number, is_whole=is_whole)
     rows = list(islice(_numbered_rows(lines, delimiter, has_quotes=has_quotes), _DELIMITED_ROWS))
     if not is_whole and 1 < len(rows) < _DELIMITED_ROWS:
         rows.pop()
     if skipped is None:
-        skipped = _lines_before(rows)
+        skipped = _lines_before(rows, is_number)
         rows = [row for row in rows if row[0] > skipped]
     if skipped:
         # Empty lines that follow hold no names, either.
         after = islice(io.StringIO(text, newline=""), skipped, None)
         skipped += sum(1 for _ in takewhile(lambda line: not line.strip("\r\n"), after))
-    before, unnamed = _nameless(rows)
+    before, unnamed = _nameless(rows, is_number)
     return TextLayout(delimiter, has_quotes, skipped, before, unnamed)
 
 
@@ -197,7 +200,7 @@ def _found_delimiter(text: str, *, has_quotes: bool) -> str:
     return found
 
 
-def _lines_before(rows: Sequence[tuple[int, list[str]]]) -> int:
+def _lines_before(rows: Sequence[tuple[int, list[str]]], is_number: IsNumber) -> int:
     """How many lines stand before a table: those with at most half as many cells as its rows."""
     widths = [len(row) for _, row in rows]
     if not widths:
@@ -213,7 +216,7 @@ def _lines_before(rows: Sequence[tuple[int, list[str]]]) -> int:
         first += 1
     if not first:
         return 0
-    if len(rows[first - 1][1]) > 1 and any(map(_is_number, rows[first][1])):
+    if len(rows[first - 1][1]) > 1 and any(map(is_number, rows[first][1])):
         return 0  # the names of columns with a delimiter missing, as it seems
     line, row = rows[first]
     return line - 1 - sum(cell.count("\n") for cell in row)
@@ -224,12 +227,12 @@ def _is_title(row: Sequence[str], after: Sequence[str]) -> bool:
     return len(held) <= 1 and len(held_after) > 1 and bool(row[0].strip() or not held)
 
 
-def _nameless(rows: Sequence[tuple[int, list[str]]]) -> tuple[int, int]:
+def _nameless(rows: Sequence[tuple[int, list[str]]], is_number: IsNumber) -> tuple[int, int]:
     """How many cells of each row have no name: of those before the first name, and after all."""
     if len(rows) < 2:
         return 0, 0
     (_, first), *others = rows
-    if any(len(row) != len(first) + 1 for _, row in others) or any(map(_is_number, first)):
+    if any(len(row) != len(first) + 1 for _, row in others) or any(map(is_number, first)):
         return 0, 0
     if not any(row[-1].strip() for _, row in others):
         return 0, 1
@@ -238,7 +241,7 @@ def _nameless(rows: Sequence[tuple[int, list[str]]]) -> tuple[int, int]:
     return int(are_names and len({*first}) == len(first)), 0
 
 
-def _are_letters(text: str, delimiter: str, *, is_whole: bool) -> bool:
+def _are_letters(text: str, delimiter: str, is_number: IsNumber, *, is_whole: bool) -> bool:
     """Whether quotation marks are letters: with them cells hold lines, and each line is a row."""
     try:
         quoted = list(rows_of(text, delimiter, has_quotes=True))
@@ -253,23 +256,22 @@ def _are_letters(text: str, delimiter: str, *, is_whole: bool) -> bool:
     if width < 2 or any(len(row) != width for row in (*single, *lines)):
         return False
     # The columns of which it is known what they hold: each line holds that, too.
-    fits = [_fits(single, lines, place) for place in range(width)]
+    fits = [_fits(single, lines, place, is_number) for place in range(width)]
     is_sure = delimiter == "\t" or width > 2
     return False not in fits and (True in fits or is_sure)
 
 
 def _fits(
-    single: Sequence[Sequence[str]], lines: Sequence[Sequence[str]], place: int
+    single: Sequence[Sequence[str]],
+    lines: Sequence[Sequence[str]],
+    place: int,
+    is_number: IsNumber,
 ) -> bool | None:
     """Whether a cell of each line is one of its column; ``None``: it may hold anything."""
     held = {row[place] for row in single[1:]}
     cells = (row[place] for row in lines[1:])
-    if held and all(map(_is_number, held)):
-        return all(map(_is_number, cells))
+    if held and all(map(is_number, held)):
+        return all(map(is_number, cells))
     if len(held) <= _FEW_DIFFERENT and len(held) <= len(single) / 2:
         return held.issuperset(cells)
     return None
-
-
-def _is_number(cell: str) -> bool:
-    return _NUMBER.fullmatch(cell.strip()) is not None

@@ -1,51 +1,63 @@
 """What the cells of a column are as numbers."""
 
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpupanel.domain.written_dates import date_in
+from gpupanel.domain.written_numbers import SHARES, NumberForm, number_in
+from gpupanel.trainer.datasets.tables.written import CellForm
+
 Floats = npt.NDArray[np.float64]
 MICROSECONDS_A_DAY = 86_400_000_000
 _MICROSECONDS = pa.timestamp("us")
-_DATE_FORMS = ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S")
 
 
-def numbers_of(column: pa.Array, decimal: str) -> Floats | None:
+def numbers_of(column: pa.Array, form: NumberForm) -> Floats | None:
     """The numbers in a column, NaN where a cell holds nothing; ``None``: one cell is no number.
 
     Args:
         column: Texts, or numbers of any type.
-        decimal: What stands before the decimals of those in texts.
+        form: How those in texts are written.
     """
     if isinstance(column, pa.DictionaryArray):
-        return _of_dictionary(column, numbers_of(column.dictionary, decimal))
+        return _of_dictionary(column, numbers_of(column.dictionary, form))
     if not is_text(column.type):
         return _as_floats(column)
-    texts = column
-    if decimal == ",":
-        if pc.any(pc.match_substring(texts, ".")).as_py():
+    quick = _quick_numbers(column, form)
+    return quick if quick is not None else _each(column, lambda cell: number_in(cell, form))
+
+
+def _quick_numbers(column: pa.Array, form: NumberForm) -> Floats | None:
+    """Where all cells are as programs write them; Python takes ten times as long."""
+    if form.unit in SHARES or form.decimal not in ".,":
+        return None
+    if form.decimal == ",":
+        if pc.any(pc.match_substring(column, ".")).as_py():
             return None
-        texts = pc.replace_substring(texts, ",", ".")
+        column = pc.replace_substring(column, ",", ".")
     try:
-        return _as_floats(texts)
-    except pa.ArrowInvalid:
-        pass
-    try:
-        return _as_floats(pc.utf8_trim_whitespace(texts))
+        return _as_floats(column)
     except pa.ArrowInvalid:
         return None
 
 
-def days_of(column: pa.Array) -> Floats | None:
-    """The dates in a column as days since 1970, likewise; ``None``: one cell is no date."""
+def days_of(column: pa.Array, order: str) -> Floats | None:
+    """The dates in a column as days since 1970, likewise; ``None``: one cell is no date.
+
+    Args:
+        column: Texts, or dates of any type.
+        order: In which day, month and year follow each other in texts.
+    """
     if isinstance(column, pa.DictionaryArray):
-        return _of_dictionary(column, days_of(column.dictionary))
-    found = _parsed(column) if is_text(column.type) else column
+        return _of_dictionary(column, days_of(column.dictionary, order))
+    found = _quick_dates(column) if is_text(column.type) else column
     if found is None:
-        return None
+        return _each(column, lambda cell: date_in(cell, order))
     try:
         stamps = pc.cast(found, _MICROSECONDS, safe=False).cast(pa.int64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -68,18 +80,44 @@ def texts_of(column: pa.Array) -> pa.Array:
     return column if column.type == pa.string() else column.cast(pa.string())
 
 
-def first_misfit(column: pa.Array, decimal: str, *, is_date: bool) -> tuple[int, str]:
+def cells_of(column: pa.Array) -> Iterator[tuple[str, int]]:
+    """Each different text of a column that is no empty one, and how often it occurs."""
+    if isinstance(column, pa.DictionaryArray):
+        # Not decoded: a small file may hold a long text very often.
+        codes = codes_of(column)
+        held = np.bincount(codes[codes >= 0], minlength=len(column.dictionary)).tolist()
+        values = column.dictionary.to_pylist()
+        return ((cell, count) for cell, count in zip(values, held, strict=True) if count and cell)
+    counts = pc.value_counts(column)
+    pairs = zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True)
+    return ((cell, count) for cell, count in pairs if cell is not None)
+
+
+def first_misfit(column: pa.Array, written: CellForm, *, is_date: bool) -> tuple[int, str]:
     """The place and the text of the first cell that is no number, or no date.
 
     Of a dictionary it is the place in that.
     """
     texts = texts_of(column)
-    for place, cell in enumerate(texts):
-        one = pa.array([cell.as_py()], pa.string())
-        fits = days_of(one) if is_date else numbers_of(one, decimal)
+    for place, cell in enumerate(texts.to_pylist()):
+        if cell is None:
+            continue
+        fits = date_in(cell, written.date_order) if is_date else number_in(cell, written.form)
         if fits is None:
-            return place, str(cell)
+            return place, cell
     return 0, str(texts[0])
+
+
+def read_as(cell: str, kind: str, written: CellForm) -> str:
+    """How a cell of numbers or dates is read, as programs write it; empty: it is not read."""
+    if kind == "date":
+        days = date_in(cell, written.date_order)
+        if days is None:
+            return ""
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=days)
+        return moment.strftime("%Y-%m-%d" if days == int(days) else "%Y-%m-%d %H:%M:%S")
+    number = number_in(cell, written.form)
+    return "" if number is None else f"{number!r}".removesuffix(".0")
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -103,19 +141,24 @@ def is_date(kind: pa.DataType) -> bool:
     return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
-def _parsed(column: pa.Array) -> pa.Array | None:
+def _quick_dates(column: pa.Array) -> pa.Array | None:
+    """Where all cells have ISO's form, and all or none a time zone."""
     texts = texts_of(column)
     for kind in (_MICROSECONDS, pa.timestamp("us", "UTC")):
         try:
             return texts.cast(kind)
         except pa.ArrowInvalid:
             continue
-    for form in _DATE_FORMS:
-        try:
-            return pc.strptime(texts, format=form, unit="us")
-        except pa.ArrowInvalid:
-            continue
     return None
+
+
+def _each(column: pa.Array, read: Callable[[str], float | None]) -> Floats | None:
+    """What is read in each text; ``None``: one of them is not of that kind."""
+    coded = column.dictionary_encode()
+    found = [np.nan if text is None else read(text) for text in coded.dictionary.to_pylist()]
+    if None in found:
+        return None
+    return np.append(np.asarray(found, np.float64), np.nan)[codes_of(coded)]
 
 
 def _of_dictionary(column: pa.DictionaryArray, values: Floats | None) -> Floats | None:

@@ -22,7 +22,12 @@ from gpupanel.trainer.datasets.tables.imported import (
     MisfitError,
     import_rows,
 )
-from gpupanel.trainer.datasets.tables.table_file import TableOverview, overview_of_table
+from gpupanel.trainer.datasets.tables.overview import (
+    KnownColumns,
+    TableOverview,
+    overview_of_table,
+)
+from gpupanel.trainer.datasets.tables.written_problems import check_written
 
 USUAL_TEXTS = (
     *("text", "texts", "review", "comment", "sentence", "content", "message", "body"),
@@ -88,7 +93,7 @@ def overview_of_texts(
         predicts=data.predicts,
     )
     try:
-        found = overview_of_table(table, known_kinds)
+        found = overview_of_table(table, KnownColumns(known_kinds or {}))
         # What a column held that was trained on it holds here, however it looks.
         return replace(found, padded={}) if known_kinds else found
     except ProblemError as error:
@@ -189,6 +194,7 @@ def read_rows(
         OSError: The file cannot be read.
     """
     overview = columns.overview
+    check_written(None, overview, columns.targets)
     names = [name for name, _ in overview.columns]
     at, places = names.index(columns.text), [names.index(name) for name in columns.targets]
 
@@ -206,10 +212,14 @@ def read_rows(
             )
 
     kept = io.BytesIO()
-    decimal = overview.form.decimal if overview.form else "."
     try:
         rows, facts = import_rows(
-            without_texts(), columns.kinds or [_NOTHING], decimal, overview.empty, kept, progress
+            without_texts(),
+            columns.kinds or [_NOTHING],
+            overview.written,
+            overview.empty,
+            kept,
+            progress,
         )
     except MisfitError as misfit:
         raise problems.does_not_fit(

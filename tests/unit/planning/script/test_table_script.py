@@ -28,7 +28,7 @@ FOUND = {
     "ignore": ("id",),
 }
 
-
+DMY = {"decimal": ",", "thousands": "", "unit": "", "date_order": "dmy"}
 RECIPE = {
     "features": [
         {"name": "b", "kind": "category", "categories": ["y", "z"]},
@@ -185,9 +185,13 @@ def test_that_the_model_that_a_script_saves_says_how_its_features_were_made(
         Path("model.keras").unlink()
         assert recipe["targets"] == [target]
         assert (recipe["predicts"], recipe["class_names"]) == (kind, names)
-        assert {"name": "when", "kind": "date", "mean": 1.0, "first_day": 19723.0} in (
-            recipe["features"]
-        )
+        assert {
+            "name": "when",
+            "kind": "date",
+            "mean": 1.0,
+            "first_day": 19723.0,
+            "written": DMY,
+        } in (recipe["features"])
 
 
 def test_that_categories_are_not_scaled() -> None:

@@ -1,0 +1,156 @@
+"""What a person must know about how numbers and dates of a table are written."""
+
+from collections.abc import Iterable, Iterator
+
+from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
+from gpupanel.domain.table_data import ORDER_OF_SETTING, ColumnNames, TableData
+from gpupanel.domain.visible_text import visible_line
+from gpupanel.domain.written_dates import dates_in
+from gpupanel.domain.written_numbers import parts_of_number
+from gpupanel.trainer.datasets.tables.overview import TableOverview
+from gpupanel.trainer.datasets.tables.values import read_as
+from gpupanel.trainer.datasets.tables.written_columns import ColumnLook
+
+_MOST_NAMED = 5
+_LONGEST = 40
+
+
+def check_written(data: TableData | None, overview: TableOverview, used: Iterable[str]) -> None:
+    """Refuse columns whose numbers or dates may mean two things, where no cell shows which.
+
+    Args:
+        data: What was chosen; ``None``: the table is of texts.
+        overview: Of the table.
+        used: The columns that are learned from, or predicted.
+
+    Raises:
+        ProblemError: With a fix for each meaning.
+    """
+    unclear = {name: look for name in used if (look := overview.looks.get(name)) and look.unclear}
+    for name, look in unclear.items():
+        ask = _dates_unclear if look.kind == "date" else _numbers_unclear
+        raise ProblemError(ask(data, overview, name, look))
+
+
+def written_notes(
+    data: TableData, overview: TableOverview, targets: ColumnNames
+) -> Iterator[Problem]:
+    """How cells are read that are written otherwise than programs do, and which are not read."""
+    left_out = (*data.ignore, *((data.group,) if data.group else ()))
+    looks = {name: look for name, look in overview.looks.items() if name not in left_out}
+    lines = [
+        f'"{visible_line(name)}": {said}' for name, look in looks.items() if (said := said_of(look))
+    ]
+    if lines:
+        more = (
+            f"; and {len(lines) - _MOST_NAMED:,} more columns" if len(lines) > _MOST_NAMED else ""
+        )
+        yield Problem(
+            code="table_cells_read",
+            severity=Severity.HINT,
+            field="data.path",
+            message="Numbers and dates are written otherwise than programs write them. In column "
+            f"{'; '.join(lines[:_MOST_NAMED])}{more}.",
+            hint="Nothing, if that is what they mean; else set data.decimal or data.date_order, or "
+            "name the column in data.categories.",
+        )
+    for name, look in looks.items():
+        if look.seems and name not in (data.categories or ()):
+            yield _seems(data, name, look, is_target=name in targets)
+
+
+def said_of(look: ColumnLook) -> str:
+    """How a cell is read; empty where all are as programs write them."""
+    if look.kind not in ("number", "class", "date") or not look.example:
+        return ""
+    shown = read_as(look.example, look.kind, look.written)
+    return f'"{_short(look.example)}" is read as {shown}' if shown else ""
+
+
+def _numbers_unclear(
+    data: TableData | None, overview: TableOverview, name: str, look: ColumnLook
+) -> Problem:
+    parts = parts_of_number(look.unclear)
+    sign = "-" if parts and parts.is_negative else ""
+    by_mark = {}
+    for decimal, thousands, digits in parts.readings if parts else ():
+        mark = decimal or {".": ",", ",": "."}.get(thousands, ".")
+        by_mark[mark] = sign + digits
+    fixes = [
+        Fix.of(f"Read it as {number}", "data.decimal", mark)
+        for mark, number in sorted(by_mark.items(), key=lambda each: len(each[1]))
+    ]
+    numbers = " or ".join(sorted(by_mark.values(), key=len))
+    return Problem(
+        code="table_numbers_unclear",
+        field="data.decimal",
+        message=f'Column "{visible_line(name)}" of {overview.path} holds '
+        f'"{_short(look.unclear)}", which may be {numbers}: no cell of it shows which.',
+        hint="Say in data.decimal which character stands before decimals.",
+        fix=fixes[0],
+        alternatives=(*fixes[1:], *_leave_out(data, name)),
+    )
+
+
+def _dates_unclear(
+    data: TableData | None, overview: TableOverview, name: str, look: ColumnLook
+) -> Problem:
+    days = dates_in(look.unclear) or {}
+    fixes = [
+        Fix.of(f"Read it as {shown}", "data.date_order", setting)
+        for setting, order in ORDER_OF_SETTING.items()
+        if order in days
+        and (
+            shown := read_as(
+                look.unclear, "date", look.written.model_copy(update={"date_order": order})
+            )
+        )
+    ]
+    return Problem(
+        code="table_dates_unclear",
+        field="data.date_order",
+        message=f'Column "{visible_line(name)}" of {overview.path} holds '
+        f'"{_short(look.unclear)}", and no cell of it shows whether the day or the month comes '
+        "first.",
+        hint="Say it in data.date_order.",
+        fix=fixes[0],
+        alternatives=(*fixes[1:], *_leave_out(data, name)),
+    )
+
+
+def _seems(data: TableData, name: str, look: ColumnLook, *, is_target: bool) -> Problem:
+    key = "numbers" if look.seems == "number" else "dates"
+    chosen = getattr(data, key) or ()
+    what = "numbers" if look.seems == "number" else "dates"
+    becomes = "classes" if is_target else "categories, or left out where they are too many"
+    shown = f', such as "{_short(look.example)}"' if look.example else ""
+    return Problem(
+        code="table_column_seems",
+        severity=Severity.WARNING,
+        field=f"data.{key}",
+        message=f'Column "{visible_line(name)}" looks like {what}{shown}, but not all of its cells '
+        f"can be read as such: its cells are {becomes}.",
+        hint=f"Write all of them alike, without units, and name the column in data.{key}; or name "
+        "it in data.categories if that is meant.",
+        fix=Fix.of(
+            f'Take "{visible_line(name)}" as categories',
+            "data.categories",
+            [*(data.categories or ()), name],
+        ),
+        alternatives=(
+            Fix.of(f'Take "{visible_line(name)}" as {what}', f"data.{key}", [*chosen, name]),
+            *(() if is_target else _leave_out(data, name)),
+        ),
+    )
+
+
+def _leave_out(data: TableData | None, name: str) -> tuple[Fix, ...]:
+    """The fix that a column is not used, where that can be chosen."""
+    if data is None or name in data.targets:
+        return ()
+    return (Fix.of(f'Leave "{visible_line(name)}" out', "data.ignore", [*data.ignore, name]),)
+
+
+def _short(cell: str) -> str:
+    shown = visible_line(cell)
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."
