@@ -1,4 +1,4 @@
-"""What the name of a file or folder says of images: whether it is one, or nothing of a person's."""
+"""What the name of a file or folder says: whether it is an image, or put there by a system."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -30,69 +30,20 @@ SUFFIXES_BY_READER: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Those that are read where this is installed."""
 OTHER_IMAGE_SUFFIXES: Final = frozenset(
-    {
-        ".svg",
-        ".psd",
-        ".jp2",
-        ".j2k",
-        ".jxl",
-        ".tga",
-        ".ico",
-        ".exr",
-        ".hdr",
-        ".pcx",
-        ".dds",
-        ".eps",
-        ".xcf",
-        ".dcm",
-        ".nii",
-        ".nef",
-        ".cr2",
-        ".cr3",
-        ".arw",
-        ".dng",
-        ".orf",
-        ".raf",
-        ".rw2",
-        ".npy",
-        ".mat",
-    }
+    (
+        *(".svg", ".psd", ".jp2", ".j2k", ".jxl", ".tga", ".ico", ".exr", ".hdr", ".pcx"),
+        *(".dds", ".eps", ".xcf", ".dcm", ".nii", ".nef", ".cr2", ".cr3", ".arw", ".dng"),
+        *(".orf", ".raf", ".rw2", ".npy", ".mat"),
+    )
 )
 """What people keep images in that are not read."""
 BESIDE_IMAGES: Final = frozenset(
-    {
-        ".csv",
-        ".tsv",
-        ".txt",
-        ".json",
-        ".jsonl",
-        ".xml",
-        ".yaml",
-        ".yml",
-        ".md",
-        ".rst",
-        ".html",
-        ".htm",
-        ".pdf",
-        ".docx",
-        ".xlsx",
-        ".py",
-        ".ipynb",
-        ".m",
-        ".sh",
-        ".ini",
-        ".cfg",
-        ".toml",
-        ".log",
-        ".db",
-        ".url",
-        ".lnk",
-        ".md5",
-        ".sha256",
-        ".parquet",
-        ".xmp",
-        ".aae",
-    }
+    (
+        *(".csv", ".tsv", ".txt", ".json", ".jsonl", ".xml", ".yaml", ".yml", ".md", ".rst"),
+        *(".html", ".htm", ".pdf", ".docx", ".xlsx", ".py", ".ipynb", ".m", ".sh", ".ini"),
+        *(".cfg", ".toml", ".log", ".db", ".url", ".lnk", ".md5", ".sha256", ".parquet"),
+        *(".xmp", ".aae"),
+    )
 )
 """What lies beside images without being one: that these are not read surprises nobody."""
 

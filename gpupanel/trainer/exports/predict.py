@@ -212,13 +212,28 @@ def arrays(path: Path, shape: tuple[int, ...]) -> Iterator[tuple[str, np.ndarray
         raise problem(f"{path} has the shape {array.shape}, an example of the model {shape}.")
 
 
+def formats() -> list[str]:
+    """The formats that are tried: AVIF and HEIC where they can be read here."""
+    from PIL import Image, features
+
+    Image.init()
+    found = [*FORMATS]
+    if "AVIF" in Image.OPEN and features.check("avif"):
+        found.append("AVIF")
+    try:
+        importlib.import_module("pillow_heif").register_heif_opener()
+    except ImportError:
+        return found
+    return [*found, "HEIF"]
+
+
 def features_of_image(path: Path, wanted: dict[str, Any]) -> np.ndarray:
     """Pixels, upright and scaled, from 0 to the greatest value."""
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     height, width, channels = wanted["height"], wanted["width"], wanted["channels"]
     try:
-        with Image.open(path, formats=FORMATS) as image:
+        with Image.open(path, formats=formats()) as image:
             for part in (8, 4, 2):  # a large JPEG is unpacked at a part of its size
                 if min(image.size) >= part * max(height, width):
                     image.draft(None, (image.width // part, image.height // part))

@@ -19,7 +19,7 @@ def chosen_images(data: ImagesData) -> list[str]:
     """The paths of the images that the settings name, in their order; none is opened.
 
     Raises:
-        ProblemError: Some are not there, or are no images by their names.
+        ProblemError: Some are not there, or are not images by their names.
     """
     there, missing, others = [], [], []
     folders = _Folders()

@@ -1,4 +1,4 @@
-"""Files beside images that are no images by their names: counted, named and said."""
+"""Files beside images that are not images by their names: counted, named and said."""
 
 from collections.abc import Mapping
 
@@ -28,10 +28,14 @@ def unread_note(counts: Mapping[str, int], root: object, key: str) -> Problem | 
     what = f"{count:,} files are not images by their names"
     if count == 1:
         what = "1 file is not an image by its name"
-    hints = []
-    for reader in dict.fromkeys(filter(None, map(MISSING_READERS.get, order))):
-        of_reader = [each for each in order if MISSING_READERS.get(each) == reader]
-        hints.append(f"{' and '.join(of_reader)} can be read with {reader}")
+    of_reader: dict[str, list[str]] = {}
+    for suffix in order:
+        if suffix in MISSING_READERS:
+            of_reader.setdefault(MISSING_READERS[suffix], []).append(suffix)
+    hints = [
+        f"{' and '.join(suffixes)} can be read with {reader}"
+        for reader, suffixes in of_reader.items()
+    ]
     hint = "They are not read. Save images among them as JPEG or PNG, under names that say so"
     may_be_images = any(
         suffix in OTHER_IMAGE_SUFFIXES or suffix in MISSING_READERS or not suffix
