@@ -64,7 +64,8 @@ def preview(request: PreviewRequest) -> DataPreview:
     request = _as_trained(request)
     found = _preview_of_data(request)
     problems = _model_problems(request, found)
-    scales = None if problems else _model_scales(request)
+    is_refused = any(problem.is_error for problem in problems)
+    scales = None if is_refused else _model_scales(request)
     return found.model_copy(update={"model_problems": problems, "model_scales": scales})
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpupanel.domain.data import DataSettings, DigitsData, NpzData, TableData, Target
+from gpupanel.domain.data import DataSettings, DigitsData, ImagesData, NpzData, TableData, Target
 from gpupanel.domain.model import Head, ModelSettings, SavedModel
 from gpupanel.domain.model_summary import SummaryRequest
 from gpupanel.domain.preview import PreviewRequest
@@ -28,6 +28,7 @@ from gpupanel.trainer.models.saved_outputs import ends_in, outputs_in
 from gpupanel.trainer.preview import preview
 from tests.fakes.run_directory import WrittenRun
 from tests.forked.answers import forked_answers
+from tests.unit.trainer.image_folders import make_images
 from tests.unit.trainer.saved_models import make_saved_models, with_recipe
 
 
@@ -255,3 +256,14 @@ def test_that_a_configuration_of_a_stranger_says_how_many_inputs_there_are_or_no
     configuration: object, ends: object
 ) -> None:
     assert ends_in(configuration) == ends
+
+
+def test_that_a_model_without_names_is_asked_what_range_it_takes_all_the_same(
+    saved: Path, tmp_path: Path
+) -> None:
+    images = make_images(tmp_path, {f"{name}/{n}.png": 9 for name in "abc" for n in range(4)})
+    data = ImagesData(path=str(images), image_size=(8, 8))
+    model = SavedModel(path=str(saved / "classifier.keras"))
+    found = preview(PreviewRequest(data=data, model=model, task="evaluate"))
+    assert {each.code for each in found.model_problems} == {"model_without_class_names"}
+    assert found.model_scales is not None
