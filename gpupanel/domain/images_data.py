@@ -35,7 +35,7 @@ class ImagesData(ImageSource):
     A folder of images alone has no labels: a model can predict on it, or on some of its images
     (``files``). One that has a folder
     ``train`` beside ``val`` or ``test`` is taken for three sets, each like any other folder
-    (:mod:`gpupanel.trainer.datasets.images.listing`).
+    (:mod:`gpupanel.trainer.datasets.images.set_folders`).
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder, and
     ``labels_csv`` from that of the images.
@@ -109,9 +109,9 @@ class ImagesData(ImageSource):
     )
     find_sets: bool = setting(
         "Find sets in the folder",
-        "Folders within the folder whose names say train, val or test, such as seg_train and "
-        "test_set, are the training, the validation and the test set. Otherwise they are classes "
-        "like all others.",
+        "Folders named train, val and test within the folder, also such as seg_train or Test-Set, "
+        "are the training, the validation and the test set. Otherwise they are classes like all "
+        "others.",
         default=True,
         advanced=True,
         applies={"files": ((),)},

@@ -153,6 +153,12 @@ CHAPTER: Final = ProblemChapter(
             "Two names mean the same set, such as val and validation.",
             "Choose the sets, or turn `data.find_sets` off.",
         ),
+        "data_sets_as_classes": ProblemEntry(
+            "Classes have the names of sets.",
+            "A folder holds folders such as seg_train and seg_test beside others, so that all are "
+            "taken for classes.",
+            "Choose the folders of the sets, or turn `data.find_sets` off.",
+        ),
         "data_test_set_misfit": ProblemEntry(
             "What is held out does not fit what is trained on.",
             "Shapes or types of both differ.",

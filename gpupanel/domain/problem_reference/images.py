@@ -75,8 +75,7 @@ CHAPTER: Final = ProblemChapter(
             "`pillow-heif`; AVIF: Pillow 11.3), or are missing.",
             "Save images among them as JPEG or PNG, with a suffix that says so.",
         ),
-        "images_classes_like_sets": ProblemEntry(
-            "Folders that are taken for classes may be sets.",
+        "Folders that are taken for classes may be sets.",
             "The name of one says a set, and another one holds folders of the same names.",
             "Choose the folders of the sets; or leave it so, where they are classes.",
         ),

@@ -1,4 +1,4 @@
-"""Which images a folder holds, and which sets or classes its sub-folders are.
+"""Which images and folders a folder holds.
 
 Nothing is opened here, so that a folder of 100,000 files is seen in a fraction of a second. Links
 to folders are followed where they stand for a class, and no further: what is listed has an end.

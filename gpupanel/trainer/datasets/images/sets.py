@@ -27,7 +27,7 @@ from gpupanel.trainer.datasets.images.listing import (
     images_below,
     look_into,
 )
-from gpupanel.trainer.datasets.images.set_folders import classes_like_sets, with_found_sets
+from gpupanel.trainer.datasets.images.set_folders import sets_as_classes, with_found_sets
 from gpupanel.trainer.datasets.images.unread import unread_note
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
@@ -167,6 +167,15 @@ class _Lister:
 
     def _by_csv(self, csv: Path, *, must_differ: bool) -> ImageSet:
         images = self._below(self.root)
+        beside = self.root.parent / csv.name
+        if not csv.exists() and beside.is_file() and as_utf8(csv.name) == csv.name:
+            raise _problem(
+                "data_file_missing",
+                f"There is no file {csv}, but one of that name beside the folder of images.",
+                "Take the labels from there.",
+                FIELD,
+                Fix.of(f"Use ../{csv.name}", FIELD, f"../{csv.name}"),
+            )
         lines, groups = read_lines(csv, self.root, images), None
         if self.data.chosen_group:
             lines, belongs = without_column(
@@ -224,8 +233,10 @@ class _Lister:
         numbers = np.repeat(of_each, list(map(len, files.values())))
         found = [path for of_class in files.values() for path in of_class]
         labels = ImageLabels(numbers, Target.CLASSES, names)
-        like_sets = None if self.training else classes_like_sets(chosen, self.key)
-        notes = (*self._unknown(folder), *([] if like_sets is None else [like_sets]))
+        notes = self._unknown(folder)
+        if self.training is None and self.data.find_sets:
+            said = sets_as_classes(self.data, chosen)
+            notes = notes if said is None else (*notes, said)
         return ImageSet(self.root, self._files(found), labels, notes=notes)
 
     def _unknown(self, folder: Folder) -> tuple[Problem, ...]:
