@@ -116,11 +116,15 @@ def test_that_sets_without_training_images_are_warned_of(tmp_path: Path) -> None
     assert (note.code, note.fix) == ("data_sets_as_classes", None)
 
 
-def test_that_a_csv_beside_the_folders_of_sets_is_of_the_training_images(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_absolute", [False, True])
+def test_that_a_csv_beside_the_folders_of_sets_is_of_the_training_images(
+    tmp_path: Path, is_absolute: bool
+) -> None:
     make_images(tmp_path / "train", {"001.png": 1, "002.png": 2})
     make_images(tmp_path / "test", {"t1.png": 3})
     (tmp_path / "train.csv").write_text("id,breed\n001,pug\n002,boxer\n")
-    data = ImagesData(path=str(tmp_path), labels_csv="train.csv")
+    labels_csv = str(tmp_path / "train.csv") if is_absolute else "train.csv"
+    data = ImagesData(path=str(tmp_path), labels_csv=labels_csv)
 
     listed = list_sets(data)
 

@@ -38,13 +38,11 @@ def with_found_sets(data: ImagesData) -> ImagesData:
     if not found:
         return data
     training = found.pop(TRAINING)
-    chosen = Path(data.labels_csv)
-    is_above = bool(data.labels_csv) and not (training / chosen).is_file()
-    place = next((each for each in (root, training.parent) if (each / chosen).is_file()), None)
-    if is_above and place is not None:
-        labels, found = os.path.relpath(place / chosen, training), {}
-    else:
-        labels = _from_folder(data.labels_csv, training, root)
+    labels = _from_folder(data.labels_csv, training, root)
+    if labels and not (training / labels).is_file():
+        place = next((each for each in (root, training.parent) if (each / labels).is_file()), None)
+        if place is not None:
+            labels, found = os.path.relpath(place / labels, training), {}
     unchosen = {key: str(path) for key, path in found.items() if not getattr(data, key)}
     return data.model_copy(
         update={"path": str(training), "labels_csv": labels, "find_sets": False, **unchosen}
