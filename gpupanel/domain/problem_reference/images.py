@@ -75,10 +75,6 @@ CHAPTER: Final = ProblemChapter(
             "`pillow-heif`; AVIF: Pillow 11.3), or are missing.",
             "Save images among them as JPEG or PNG, with a suffix that says so.",
         ),
-        "Folders that are taken for classes may be sets.",
-            "The name of one says a set, and another one holds folders of the same names.",
-            "Choose the folders of the sets; or leave it so, where they are classes.",
-        ),
         "data_image_missing": ProblemEntry(
             "An image is not there any more.",
             "It was removed after the folder was listed, or is a link to nothing.",

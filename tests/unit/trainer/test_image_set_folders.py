@@ -38,6 +38,7 @@ def made(root: Path, *names: str) -> ImagesData:
         ("train_images", "dev_images", "test_images"),
         ("trainset", "valset", "testset"),
         ("TrainSet", "ValSet", "TestSet"),
+        ("\uff34rain", "", "tests"),
         ("1_train", "2_val", "3_test"),
         ("train 80", "valid 10", "test 10"),
         ("training.data", "", "test.data"),
@@ -139,6 +140,12 @@ def test_that_a_csv_beside_the_folders_of_sets_is_of_the_training_images(
         ["training"],
         listed["training"].files.paths,
     )
+
+
+def test_that_folders_of_the_same_classes_are_warned_of_where_one_is_a_set(tmp_path: Path) -> None:
+    (note,) = list_sets(made(tmp_path, "other", "train"))["training"].notes
+    assert note.code == "data_sets_as_classes"
+    assert '"other" and "train"' in note.message
 
 
 def test_that_a_csv_beside_the_folder_of_images_is_offered(tmp_path: Path) -> None:

@@ -11,11 +11,9 @@ from PIL import Image
 
 from gpupanel.domain.data import ImagesData
 from gpupanel.domain.preview import DataPreview, PreviewRequest
-from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.scan import ScanRequest
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.images.formats import MISSING_READERS
-from gpupanel.trainer.datasets.images.set_folders import SetName, set_name
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.preview import preview
 from gpupanel.trainer.scan import scan
@@ -92,48 +90,6 @@ def test_that_sets_within_folders_of_their_name_or_of_the_archive_are_found(
     found = read(tmp_path)
     assert (found.class_names, len(found.training), len(found.test)) == (("cat", "dog"), 8, 6)
     assert read(tmp_path / "archive/data").class_names == ("cat", "dog")
-
-
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
-        ("cat", None),
-        ("trainer", None),
-        ("freight_train_test", None),
-        ("testosterone", None),
-        ("dataset", None),
-        ("", None),
-        ("seg_train", SetName("path", ("seg",))),
-        ("Val", SetName("validation_path")),
-    ],
-)
-def test_that_a_name_says_a_set_by_one_word_of_it(name: str, found: SetName | None) -> None:
-    assert set_name(name) == found
-
-
-def test_that_classes_whose_names_have_such_words_stay_classes(tmp_path: Path) -> None:
-    small(tmp_path, ("express_train", "freight_train", "test_tube"))
-    found = read(tmp_path)
-    assert found.class_names == ("express_train", "freight_train", "test_tube")
-    assert previewed(tmp_path).problems == ()
-
-
-def test_that_classes_that_look_like_sets_are_pointed_out(tmp_path: Path) -> None:
-    small(tmp_path / "old_train")
-    small(tmp_path / "new_test")
-    (problem,) = previewed(tmp_path).problems
-    assert (problem.code, problem.field) == ("images_classes_like_sets", "data.path")
-    assert '"cat"' in problem.message
-    assert "images_classes_like_sets" in {
-        each.code for each in scan(ScanRequest(data=ImagesData(path=str(tmp_path)))).problems
-    }
-
-
-def test_that_two_folders_of_one_set_are_asked_about(tmp_path: Path) -> None:
-    for name in ("train", "val", "eval"):
-        small(tmp_path / name)
-    with pytest.raises(ProblemError, match="only one of them can be that set"):
-        read(tmp_path)
 
 
 HIDDEN = (".ipynb_checkpoints/0.png", "@eaDir/0.png", "._1.png", "__MACOSX/0.png", ".git/a/b.png")

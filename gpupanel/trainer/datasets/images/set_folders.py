@@ -53,7 +53,7 @@ def sets_as_classes(data: ImagesData, folders: Sequence[Path]) -> Problem | None
     """A warning where folders that are taken for classes have names of different sets."""
     meant = {folder: meant_by(folder.name) for folder in folders}
     sets = {folder: sets[0] for folder, (sets, _) in _known(meant).items() if sets[0]}
-    if len(set(sets.values())) < 2:
+    if len(set(sets.values())) < 2 and not (sets and _are_alike(folders)):
         return None
     of_set = {key: folder for folder, key in reversed(sets.items())}
     fix = None
@@ -63,7 +63,8 @@ def sets_as_classes(data: ImagesData, folders: Sequence[Path]) -> Problem | None
         if all(as_utf8(path) == path for path in paths.values()):
             changes = [Change(path=("data", key), value=path) for key, path in paths.items()]
             fix = Fix(label="Use them as sets", changes=tuple(changes))
-    names = " and ".join(f'"{as_utf8(folder.name)}"' for folder in of_set.values())
+    named = folders[:2] if len(of_set) < 2 else of_set.values()
+    names = " and ".join(f'"{as_utf8(folder.name)}"' for folder in named)
     return Problem(
         code="data_sets_as_classes",
         severity=Severity.WARNING,
@@ -74,6 +75,15 @@ def sets_as_classes(data: ImagesData, folders: Sequence[Path]) -> Problem | None
         fix=fix,
         alternatives=(Fix.of("Keep them as classes", "data.find_sets", value=False),),
     )
+
+
+def _are_alike(folders: Sequence[Path]) -> bool:
+    """Whether all hold sub-folders of the same names, as sets of the same classes do."""
+    below = {
+        frozenset(each.name for each in look_into(folder, "data.path").folders)
+        for folder in folders
+    }
+    return len(folders) > 1 and len(below) == 1 and bool(*below)
 
 
 def _known(

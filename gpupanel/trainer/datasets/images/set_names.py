@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from typing import Final
+from unicodedata import normalize
 
 TRAINING: Final = "path"
 VALIDATION: Final = "validation_path"
@@ -22,6 +23,7 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "eval": (VALIDATION, TEST),
     "evaluation": (VALIDATION, TEST),
     "test": (TEST,),
+    "tests": (TEST,),
     "testing": (TEST,),
     "tst": (TEST,),
     "holdout": (TEST, VALIDATION),
@@ -45,7 +47,7 @@ def meant_by(name: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     ``seg_train``, ``training-set``, ``TrainSet``, ``1_train`` and ``train_images`` are of the
     training set; ``None``: the name does not say a set, or says two of them.
     """
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", normalize("NFKC", name)).lower()
     words = re.findall(r"[^\W\d_]+", re.sub(r"hold[\W_]out", "holdout", apart))
     words = [whole[1] if (whole := _TOGETHER.fullmatch(word)) else word for word in words]
     sets = [word for word in words if word in _WORDS]
