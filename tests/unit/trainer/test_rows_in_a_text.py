@@ -172,3 +172,36 @@ def test_that_each_set_is_decoded_as_it_was_written(tmp_path: Path) -> None:
     every = np.arange(30, dtype=np.int32)
     assert np.array_equal(found.validation.read(every), found.training.read(every))
     assert np.array_equal(script["x_val"], script["x"])
+
+
+@pytest.mark.parametrize(
+    ("row", "width"),
+    [("A{0};{0}.234,5;{0},25", 3), ("{0},5;1,25;{0},75", 3), ("A{0};1,5", 2), ("u|v,{0},{0}.5", 3)],
+)
+def test_that_a_mark_within_numbers_is_no_delimiter(tmp_path: Path, row: str, width: int) -> None:
+    path = written(tmp_path, "".join(f"{row.format(at % 9)}\n" for at in range(40)))
+    data = TableData(path=path, validation_fraction=0)
+    (*_, last) = read(data).columns
+    assert last.name == f"column {width}"
+
+
+def test_that_a_mark_at_a_number_that_swallows_rows_is_refused_by_name(tmp_path: Path) -> None:
+    rows = [f"{row}.234,5\t{row},5\tk{row % 2}" for row in range(1, 40)]
+    for row in (7, 19):
+        rows[row] = f'"{rows[row]}'
+    path = written(tmp_path, "\n".join(["a\tb\ty", *rows, ""]), "t.tsv")
+    with pytest.raises(ProblemError) as raised:
+        read(TableData(path=path, validation_fraction=0))
+    (problem,) = raised.value.problems
+    assert (problem.code, "row 8 of" in problem.message) == ("table_quote_stray", True)
+
+
+def test_that_a_mark_that_swallows_rows_of_numbers_is_refused_by_name(tmp_path: Path) -> None:
+    good = [f"name {row % 3},{row % 90}.5" for row in range(150_000)]
+    lines = [f"name {row % 3},{row % 90}.25" for row in range(60)]
+    lines[5], lines[9] = '"name 1,7.25', 'name 2",8.25'
+    path = written(tmp_path, "\n".join(["name,y", *good, *lines, ""]))
+    with pytest.raises(ProblemError) as raised:
+        read(TableData(path=path, validation_fraction=0))
+    (problem,) = raised.value.problems
+    assert problem.code == "table_quote_stray"

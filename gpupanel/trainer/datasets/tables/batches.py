@@ -15,6 +15,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.written_numbers import is_number
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.text_form import TextForm
@@ -122,7 +123,10 @@ def _check_cells(path: Path, batch: pa.RecordBatch, row: int, delimiter: str) ->
     width = len(batch.columns)
     for column in batch.columns:
         for place in pc.indices_nonzero(pc.match_substring(column, "\n")).to_pylist():
-            inner = column[place].as_py().splitlines()[1:-1]
+            cell = column[place].as_py()
+            if place == len(column) - 1 and cell.endswith("\n"):
+                continue  # it is never closed, as it seems, which is said of it
+            inner = cell.splitlines()[1:-1]
             rows = [line.split(delimiter) for line in inner if line]
             if not rows or any(len(each) != width for each in rows):
                 continue
@@ -136,7 +140,12 @@ def _check_cells(path: Path, batch: pa.RecordBatch, row: int, delimiter: str) ->
 def _fits(column: pa.Array, cells: Sequence[str]) -> bool | None:
     """Whether these are cells of a column of few values; ``None``: it may hold anything."""
     held = pc.unique(column).to_pylist()
-    return None if len(held) > _FEW_DIFFERENT else {*held, ""}.issuperset(cells)
+    if len(held) > _FEW_DIFFERENT:
+        return None
+    single = [cell for cell in held if cell and "\n" not in cell]
+    if single and all(map(is_number, single)):
+        return all(is_number(cell) or not cell for cell in cells)
+    return {*held, ""}.issuperset(cells)
 
 
 def open_parquet(path: Path, file: BinaryIO) -> pyarrow.parquet.ParquetFile:

@@ -129,7 +129,8 @@ def found_layout(
     if said is not None and skipped is None:
         skipped, delimiter = 1, delimiter or said[1]
     lines = text_after(text, skipped or 0)
-    delimiter = delimiter or _found_delimiter(lines, has_quotes=has_quotes is not False)
+    if delimiter is None:
+        delimiter = _found_delimiter(lines, is_number, has_quotes=has_quotes is not False)
     if has_quotes is None:
         has_quotes = not _are_letters(lines, delimiter, is_number, is_whole=is_whole)
     rows = list(islice(_numbered_rows(lines, delimiter, has_quotes=has_quotes), _DELIMITED_ROWS))
@@ -185,19 +186,29 @@ def _some_rows(text: str, delimiter: str, *, has_quotes: bool) -> list[list[str]
         return []  # the reader of the whole file says where
 
 
-def _found_delimiter(text: str, *, has_quotes: bool) -> str:
-    """The one that cuts most rows into as many cells as each other."""
-    best, found = (0.0, 0), ","
+def _found_delimiter(text: str, is_number: IsNumber, *, has_quotes: bool) -> str:
+    """The one that cuts most rows into as many cells as each other, of which few hold another one.
+
+    The commas of 1,5;2,5 stand in numbers; where it is cut at these, semicolons stand in no number.
+    """
+    best, found = (0.0, 0.0, 0), ","
     for delimiter in DELIMITERS:
         rows = _some_rows(text, delimiter, has_quotes=has_quotes)
-        widths = [len(row) for row in (rows[:-1] if 1 < len(rows) < _DELIMITED_ROWS else rows)]
-        if not widths:
+        rows = rows[:-1] if 1 < len(rows) < _DELIMITED_ROWS else rows
+        if not rows:
             continue
-        width, count = Counter(widths).most_common(1)[0]
-        score = (round(count / len(widths), 2), width)
+        width, count = Counter(map(len, rows)).most_common(1)[0]
+        cells = [cell for row in rows for cell in row]
+        whole = sum(_is_whole(cell, delimiter, is_number) for cell in cells)
+        score = (round(count / len(rows), 2), round(whole / len(cells), 2), width)
         if width > 1 and score > best:
             best, found = score, delimiter
     return found
+
+
+def _is_whole(cell: str, delimiter: str, is_number: IsNumber) -> bool:
+    """Whether no other delimiter may cut a cell."""
+    return not any(each in cell for each in DELIMITERS if each != delimiter) or is_number(cell)
 
 
 def _lines_before(rows: Sequence[tuple[int, list[str]]], is_number: IsNumber) -> int:
