@@ -89,7 +89,7 @@ def test_that_choosing_one_gives_the_problem_instead_of_ready(
     session = window.session
     session.open_profile(Profile(devices=DeviceSettings(visible=("cpu",))), None)
     assert session.prepare_now().is_startable
-    assert session.state_words == "Ready"
+    qtbot.waitUntil(lambda: session.state_words == "Ready", timeout=_PATIENCE_MS)
 
     session.edit(Profile(devices=DeviceSettings(visible=(RTX_4090.uuid,))))
     session.prepare_now()
@@ -136,6 +136,7 @@ def test_that_a_gpu_that_goes_at_the_moment_of_start_is_reported_and_nothing_is_
     session = window.session
     session.open_profile(Profile(devices=DeviceSettings(visible=(RTX_4090.uuid,))), None)
     assert session.prepare_now().is_startable
+    qtbot.waitUntil(lambda: session.buttons.start, timeout=_PATIENCE_MS)
     # Whatever the next reading says comes too late.
     monkeypatch.setattr(session, "set_sample", lambda sample: None)
 

@@ -166,6 +166,7 @@ def test_that_a_script_makes_features_of_texts_and_tables_as_the_saved_model_kno
         "target_kind": "category",
         "predicts": Target.CLASSES,
         "class_names": ("cheap", "dear"),
+        "target_written": {},
     }
     assert kept["other rows"] == second.model_copy(update=others)
     for name in ("other texts", "other rows"):  # on one device
