@@ -1,7 +1,8 @@
 """Makes data of each kind and models of it, exports them, and keeps what each model really gives.
 
 The folder has ``images``, ``table.csv``, ``houses.csv`` and ``texts``; for each kind of export of a
-model a folder with it and what stands beside it, and ``expected.json``: outputs by name of model.
+model a folder with it and what stands beside it, ``expected.json``: outputs by name of model, and
+``data.json``: the data's settings by name of model.
 """
 
 import json
@@ -139,4 +140,6 @@ gone = ModelExportRequest(
 )
 assert export_model(gone).problems == ()
 (folder / "expected.json").write_text(json.dumps(expected))
+settings_by_name = {name: data.model_dump(mode="json") for name, (data, _) in CASES.items()}
+(folder / "data.json").write_text(json.dumps(settings_by_name))
 (folder / "differences.json").write_text(json.dumps(found))

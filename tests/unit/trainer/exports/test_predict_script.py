@@ -13,7 +13,6 @@ import pytest
 from gpupanel.trainer.exports import predict
 from tests.forked.processes import run_forked
 
-SCRIPT = Path(__file__).with_name("made_exports.py")
 MOST = 2e-6
 FORMATS = ("keras", "savedmodel", "tflite")
 
@@ -23,25 +22,6 @@ def formats(chosen: str) -> list[Any]:
     return [
         pytest.param(form, marks=() if form == chosen else pytest.mark.slow) for form in FORMATS
     ]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("exports")
-    done = run_forked(
-        [sys.executable, str(SCRIPT), str(folder)],
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
-@pytest.fixture(scope="module")
-def expected(folder: Path) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads((folder / "expected.json").read_text())
-    return answer
 
 
 def run(script: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
