@@ -129,6 +129,7 @@ class DataPreview(Value):
             ``None``: not all of them have.
         model_scales: Whether a saved model begins with a layer that brings what it is given into
             another range; ``None``: not known.
+        model_divides_pixels: Whether that layer is a ``Rescaling`` for pixels from 0 to 255.
         needs_download: The data is not on this machine yet; the start of a run downloads it.
         needs_start: Only a run shows what the data is like: it comes from Python code, which
             nothing but the start of a run carries out.
@@ -155,6 +156,7 @@ class DataPreview(Value):
     value_range: tuple[float, float] | None = None
     greatest_of_16_bits: int | None = None
     model_scales: bool | None = None
+    model_divides_pixels: bool = False
     needs_download: bool = False
     needs_start: bool = False
     problems: tuple[Problem, ...] = ()

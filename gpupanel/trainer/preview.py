@@ -65,13 +65,21 @@ def preview(request: PreviewRequest) -> DataPreview:
     found = _preview_of_data(request)
     problems = _model_problems(request, found)
     is_refused = any(problem.is_error for problem in problems)
-    scales = None if is_refused else _model_scales(request)
-    return found.model_copy(update={"model_problems": problems, "model_scales": scales})
+    scales, divides = (None, False) if is_refused else _model_scales(request)
+    return found.model_copy(
+        update={
+            "model_problems": problems,
+            "model_scales": scales,
+            "model_divides_pixels": divides,
+        }
+    )
 
 
-def _model_scales(request: PreviewRequest) -> bool | None:
+def _model_scales(request: PreviewRequest) -> tuple[bool | None, bool]:
     model = request.model
-    return scales_of_file(model.chosen_path) if model is not None and model.is_saved else None
+    if model is None or not model.is_saved:
+        return None, False
+    return scales_of_file(model.chosen_path)
 
 
 def _as_trained(request: PreviewRequest) -> PreviewRequest:

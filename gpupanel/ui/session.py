@@ -434,7 +434,8 @@ class Session(QObject):
             return None
         if (wanted.model, wanted.inference) == (looked_at.model, looked_at.inference):
             return preview
-        return preview.model_copy(update={"model_problems": (), "model_scales": None})
+        unknown = {"model_problems": (), "model_scales": None, "model_divides_pixels": False}
+        return preview.model_copy(update=unknown)
 
     def _go_to(self, profile: Profile | None) -> None:
         if profile is not None:

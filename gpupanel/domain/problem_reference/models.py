@@ -117,6 +117,12 @@ CHAPTER: Final = ProblemChapter(
             "Put `keras.layers.Rescaling(1 / 255)` before the model, or give it arrays that are "
             "divided; nothing, if it learned from raw pixels.",
         ),
+        "saved_model_inputs_scaled": ProblemEntry(
+            "A saved model that divides pixels is given values from 0 to 1.",
+            "It begins with a `Rescaling` for pixels from 0 to 255. Pixels that were divided by "
+            "255 before would be divided twice: all images are nearly black to it.",
+            "Give it arrays that are multiplied by 255; nothing, if it learned from such values.",
+        ),
         "model_outputs_unknown": ProblemEntry(
             "Nothing shows whether the model gives probabilities or logits.",
             "Its last layers compute something of their own, such as a mean of several softmaxes. "

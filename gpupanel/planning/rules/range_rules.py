@@ -86,6 +86,27 @@ def saved_model_inputs(context: PlanningContext) -> Iterator[Problem]:
         )
 
 
+def saved_model_divides(context: PlanningContext) -> Iterator[Problem]:
+    """Pixels that were divided by 255 for a saved model that divides them itself."""
+    preview, profile = context.known_data, context.profile
+    if preview is None or not profile.model.is_saved or not preview.model_divides_pixels:
+        return
+    if preview.value_range is None or len(preview.feature_shape) not in (2, 3):
+        return
+    least, greatest = preview.value_range
+    if least >= 0.0 and greatest <= 1.0:
+        yield Problem(
+            code="saved_model_inputs_scaled",
+            severity=Severity.WARNING,
+            field="model.path",
+            message=f"The saved model begins with a layer that divides pixels from 0 to 255, and "
+            f"is given values from {least:g} to {greatest:g}. Were they divided by 255 before, "
+            "they are divided twice, and its outputs are wrong.",
+            hint="Multiply the arrays by 255 and save them again. If it learned from such values, "
+            "nothing needs to be done.",
+        )
+
+
 _MOST_SCALED: Final = 16.0
 """Standardised pixels stay below this."""
 

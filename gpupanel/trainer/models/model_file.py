@@ -16,7 +16,12 @@ from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
 from gpupanel.files.regular_files import open_regular
-from gpupanel.trainer.models.saved_outputs import begins_with_scaling, ends_in, outputs_in
+from gpupanel.trainer.models.saved_outputs import (
+    begins_with_division,
+    begins_with_scaling,
+    ends_in,
+    outputs_in,
+)
 from gpupanel.trainer.models.weights_file import check_weights
 from gpupanel.trainer.size_limits import check_unpacked
 
@@ -152,15 +157,19 @@ def outputs_of_file(path: str) -> int | None:
         raise _damaged(file, f"{type(error).__name__}: {error}") from error
 
 
-def scales_of_file(path: str) -> bool | None:
-    """Whether the model begins with a layer that scales; ``None``: nothing shows it."""
+def scales_of_file(path: str) -> tuple[bool | None, bool]:
+    """Whether the model begins with a layer that scales, and with one that divides pixels.
+
+    ``None``: nothing shows it.
+    """
     file = Path(path)
     try:
         with open_regular(file) as opened, zipfile.ZipFile(opened) as archive:
             check_unpacked(archive, file, "model.path")
-            return begins_with_scaling(_configuration(archive))
+            configuration = _configuration(archive)
+            return begins_with_scaling(configuration), begins_with_division(configuration)
     except (*_DAMAGE, KeyError, ProblemError):
-        return None  # said by whoever checks the file
+        return None, False  # said by whoever checks the file
 
 
 def recipe_in(path: str) -> str:

@@ -56,6 +56,8 @@ _BEFORE = frozenset(
     {"Cast", "Concatenate", "Flatten", "InputLayer", "Reshape", "Resizing", "ZeroPadding2D"}
 )
 """What may stand before it."""
+_DIVIDES_PIXELS = 1 / 100
+"""Layers for pixels multiply by less: 1 / 255, 1 / 128 or 1 / 127.5."""
 
 
 def begins_with_scaling(configuration: object) -> bool | None:
@@ -68,6 +70,26 @@ def begins_with_scaling(configuration: object) -> bool | None:
         ``False``: its first layer with weights is given the numbers as they are; ``None``: it
         begins with something else.
     """
+    first = _first_in(configuration)
+    return None if first is None else first.get("class_name") in _SCALING
+
+
+def begins_with_division(configuration: object) -> bool:
+    """Whether the first layers of a model divide pixels from 0 to 255, by a ``Rescaling``.
+
+    Args:
+        configuration: As ``config.json`` holds it; a stranger's may say anything.
+    """
+    first = _first_in(configuration)
+    if first is None or first.get("class_name") != "Rescaling":
+        return False
+    inside = first.get("config")
+    scale = inside.get("scale") if _is_object(inside) else None
+    return isinstance(scale, int | float) and 0 < scale < _DIVIDES_PIXELS
+
+
+def _first_in(configuration: object) -> Configuration | None:
+    """The first layer that scales or has weights; ``None``: something else comes before."""
     waiting = [configuration] if _is_object(configuration) else []
     for _ in range(_MOST_STEPS):
         if not waiting:
@@ -81,10 +103,8 @@ def begins_with_scaling(configuration: object) -> bool | None:
                 if isinstance(listed, list)
                 else []
             )
-        elif kind in _SCALING:
-            return True
-        elif kind.startswith(_WEIGHTED):
-            return False
+        elif kind in _SCALING or kind.startswith(_WEIGHTED):
+            return layer
         elif kind not in _BEFORE and not kind.startswith("Random"):
             return None
     return None

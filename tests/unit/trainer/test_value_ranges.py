@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ from PIL import Image
 
 from gpupanel.domain.data import ImagesData, NpzData
 from gpupanel.domain.preview import PreviewRequest
-from gpupanel.trainer.models.saved_outputs import begins_with_scaling
+from gpupanel.trainer.models.model_file import scales_of_file
+from gpupanel.trainer.models.saved_outputs import begins_with_division, begins_with_scaling
 from gpupanel.trainer.preview import preview
 from tests.forked.processes import run_forked
 
@@ -41,6 +43,25 @@ def test_that_a_model_says_by_its_first_layers_whether_it_scales(
     inner = layer("Functional", *layers)
     assert begins_with_scaling(layer("Functional", layer("InputLayer"), inner)) is wanted
     assert begins_with_scaling([1, 2]) is None
+
+
+@pytest.mark.parametrize(
+    ("scale", "divides"),
+    [(1 / 255, True), (1 / 127.5, True), (1 / 16, False), (255.0, False), ([1 / 255], False)],
+)
+def test_that_a_preview_finds_whether_a_saved_model_divides_pixels(
+    tmp_path: Path, *, scale: object, divides: bool
+) -> None:
+    scaling = {"class_name": "Rescaling", "config": {"scale": scale}}
+    layers = [layer("InputLayer"), scaling, layer("Conv2D")]
+    model = {"class_name": "Sequential", "config": {"layers": layers}}
+    assert begins_with_division(model) is divides
+    assert begins_with_division({"class_name": "Rescaling", "config": 3}) is False
+    assert begins_with_division(layer("Sequential", layer("Conv2D"), scaling)) is False
+    assert begins_with_division(None) is False
+    with zipfile.ZipFile(tmp_path / "model.keras", "w") as archive:
+        archive.writestr("config.json", json.dumps(model))
+    assert scales_of_file(str(tmp_path / "model.keras")) == (True, divides)
 
 
 def test_that_a_preview_finds_the_range_of_arrays(tmp_path: Path) -> None:

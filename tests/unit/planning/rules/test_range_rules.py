@@ -90,6 +90,27 @@ def test_that_a_saved_model_that_does_not_scale_is_pointed_out_before_raw_pixels
 
 
 @pytest.mark.parametrize(
+    ("values", "shape", "divides", "is_said"),
+    [
+        ((0, 1), (32, 32, 3), True, True),
+        ((0, 0.9), (28, 28), True, True),
+        ((0, 255), (32, 32, 3), True, False),
+        ((-1, 1), (32, 32, 3), True, False),
+        ((0, 1), (13,), True, False),
+        ((0, 1), (32, 32, 3), False, False),
+        (None, (32, 32, 3), True, False),
+    ],
+)
+def test_that_values_that_a_saved_model_would_divide_again_are_pointed_out(
+    *, values: object, shape: tuple[int, ...], divides: bool, is_said: bool
+) -> None:
+    seen = context(of(SAVED), value_range=values, feature_shape=shape, model_divides_pixels=divides)
+    found = list(range_rules.saved_model_divides(seen))
+    assert [each.code for each in found] == ["saved_model_inputs_scaled"] * is_said
+    assert all("Multiply the arrays by 255" in each.hint for each in found)
+
+
+@pytest.mark.parametrize(
     ("greatest", "hint"), [(4095, "by 16 "), (1000, "by 64 "), (65535, ""), (None, "")]
 )
 def test_that_16_bits_of_which_only_the_lower_are_used_are_pointed_out(
@@ -107,6 +128,7 @@ def test_that_nothing_is_said_of_data_that_was_not_read() -> None:
         range_rules.channels_first,
         range_rules.application_inputs,
         range_rules.saved_model_inputs,
+        range_rules.saved_model_divides,
         range_rules.dark_images,
     )
     assert not [problem for rule in rules for problem in rule(empty)]
