@@ -51,7 +51,7 @@ class StallMeter(QObject):
     def start(self) -> None:
         """Click Start, so to speak."""
         self._window.session.open_profile(PROFILE, None)
-        self._window.control.start()
+        self._window.control.start_known()
         self._last = time.perf_counter()
         self._timer.start()
 

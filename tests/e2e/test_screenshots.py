@@ -74,6 +74,7 @@ def test_that_a_run_is_drawn_while_it_trains(qtbot, shown_theme, window):
     )
     window.session.open_profile(profile, None)
     window.session.prepare_now()
+    qtbot.waitUntil(lambda: window.session.buttons.start, timeout=30_000)
     window.control.start()
     qtbot.waitUntil(lambda: window.session.run_state is RunState.RUNNING, timeout=90_000)
     qtbot.waitUntil(lambda: window.session.run_status.epoch > 8, timeout=60_000)
