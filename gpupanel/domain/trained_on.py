@@ -15,8 +15,12 @@ class TrainedOn(Value):
     Attributes:
         predicts: What the labels were.
         class_names: Of the classes or labels, in the order of the outputs; none for values.
+        data: A digest that data of the same kind in the same place has; empty: not known.
+        division: A digest of that and of all that decides which examples were held out.
     """
 
     schema_version: Literal[1] = 1
     predicts: Target
     class_names: tuple[str, ...] = ()
+    data: str = ""
+    division: str = ""

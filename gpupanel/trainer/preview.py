@@ -37,6 +37,7 @@ from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.known_classes import as_trained, known_classes, match_classes
+from gpupanel.trainer.inference.learned_examples import learned_note
 from gpupanel.trainer.models.model_file import (
     check_model_file,
     recipe_in,
@@ -61,9 +62,9 @@ find a bad one among the rest."""
 
 def preview(request: PreviewRequest) -> DataPreview:
     """Some examples and the class counts; or the problems that training would have."""
-    request = _as_trained(request)
+    asked, request = request, _as_trained(request)
     found = _preview_of_data(request)
-    problems = _model_problems(request, found)
+    problems = (*_model_problems(request, found), *_learned_note(asked))
     is_refused = any(problem.is_error for problem in problems)
     scales, divides = (None, False) if is_refused else _model_scales(request)
     return found.model_copy(
@@ -73,6 +74,14 @@ def preview(request: PreviewRequest) -> DataPreview:
             "model_divides_pixels": divides,
         }
     )
+
+
+def _learned_note(request: PreviewRequest) -> tuple[Problem, ...]:
+    if request.task != "evaluate" or request.model is None:
+        return ()
+    with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
+        return learned_note(request.model, request.data, request.seed, request.inference)
+    return ()
 
 
 def _model_scales(request: PreviewRequest) -> tuple[bool | None, bool]:

@@ -18,6 +18,12 @@ CHAPTER: Final = ProblemChapter(
             "Only an evaluation needs them.",
             "Choose data with labels, or predict.",
         ),
+        "evaluates_what_was_learned": ProblemEntry(
+            "A model is evaluated on examples that it learned from.",
+            "The data is that of its training, and all examples are chosen.",
+            'Set `inference.examples` to `"validation"`, with the settings of the training and its '
+            "seed; or choose other data.",
+        ),
         "inference_no_validation_examples": ProblemEntry(
             "There are no validation examples.",
             "The data holds none out.",

@@ -23,6 +23,7 @@ from gpupanel.trainer.inference.known_classes import (
     known_classes,
     match_classes,
 )
+from gpupanel.trainer.inference.learned_examples import learned_note
 from gpupanel.trainer.models.model_file import (
     check_model_file,
     recipe_in,
@@ -109,12 +110,16 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
     Raises:
         ProblemError: The data cannot be used, and why.
     """
-    model, known = profile.model, None
+    model, known, asked = profile.model, None, profile
     if model.is_saved:
         reading = replace(reading, recipe=recipe_in(model.chosen_path))
         known = known_classes(model)
         profile = profile.model_copy(update={"data": as_trained(profile.data, known)})
     found = read_all_of(profile, reading)
+    if asked.task == "evaluate":
+        seed = asked.training.seed
+        note = learned_note(asked.model, asked.data, seed, asked.inference)
+        found = replace(found, notes=(*found.notes, *note))
     indices = _readable(_chosen(profile, found), found)
     if known is not None:
         found = _of_known_classes(profile, found, known)

@@ -25,6 +25,7 @@ from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
 from gpupanel.files.guarded_files import open_to_write, remove, rename
 from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.datasets.learned_from import LearnedFrom, learned_from
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.saving.best_weights import BestWeights
@@ -76,6 +77,7 @@ class Saving:
         """
         training = run.profile.training
         self._training = training
+        self._learned_from = learned_from(run.profile.data, training.seed)
         self._best = best
         self._leads = run.leads
         self._layout = run.layout
@@ -253,7 +255,7 @@ class Saving:
             remove(self._layout.other_model(is_best=is_best))
         path, kept, best = self._layout.model, self.kept_epoch(position), position.best
         with self.kept_weights(position):
-            save_model(self._learner, path)
+            save_model(self._learner, path, self._learned_from)
         last_epoch = position.epoch - 1
         last_is_best = best is not None and best.step == position.step
         other: tuple[str, int] | None = None
@@ -282,7 +284,7 @@ class Saving:
         """
         path = self._layout.other_model(is_best=is_best)
         try:
-            save_model(self._learner, path)
+            save_model(self._learner, path, self._learned_from)
         except OSError as error:
             problem = other_model_not_saved(error, is_best=is_best)
             self._events.write(ProblemReported(time_s=time.time(), problem=problem))
@@ -302,8 +304,13 @@ class Saving:
             raise ProblemError(last_not_saved(failed.step, failed.cause)) from failed
 
 
-def save_model(learner: Learner, path: Path) -> None:
+def save_model(learner: Learner, path: Path, learned: LearnedFrom) -> None:
     """Save a model that plain Keras loads, whatever the strategy made of the trained one.
+
+    Args:
+        learner: Has it.
+        path: Of its file.
+        learned: From which data.
 
     Raises:
         OSError: It cannot be written; a model that was there before stays.
@@ -317,7 +324,12 @@ def save_model(learner: Learner, path: Path) -> None:
         open_to_write(beside).close()
         model.save(beside)
         data = learner.built.building.data
-        trained_on = TrainedOn(predicts=data.target, class_names=data.class_names)
+        trained_on = TrainedOn(
+            predicts=data.target,
+            class_names=data.class_names,
+            data=learned.data,
+            division=learned.division,
+        )
         # Keras passes over what it did not write.
         with zipfile.ZipFile(beside, "a") as archive:
             archive.writestr(TRAINED_ON_MEMBER, json.dumps(trained_on.model_dump(mode="json")))

@@ -18,6 +18,8 @@ from gpupanel.domain.events import (
 from gpupanel.domain.model import CnnModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.trainer.datasets.learned_from import learned_from
+from gpupanel.trainer.models.model_file import trained_on_in
 from tests.sessions.both import weights
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
@@ -176,6 +178,14 @@ def test_that_plain_keras_measures_the_same_on_the_validation_set(
 
     assert metrics.val_loss == pytest.approx(loss, rel=1e-5)
     assert metrics.val_accuracy == pytest.approx(accuracy, rel=1e-6)
+
+
+def test_that_the_model_says_which_data_it_learned_from(runs: dict[str, RunLayout]) -> None:
+    record = trained_on_in(str(runs["48 + 16"].model))
+    learned = learned_from(profile().data, profile().training.seed)
+
+    assert record is not None
+    assert (record.data, record.division) == (learned.data, learned.division)
 
 
 @pytest.mark.parametrize("name", RARE)
