@@ -217,7 +217,7 @@ class TrainingSettings(Value):
         advanced=True,
     )
     keep: Keep = setting(
-        "Weights kept",
+        "Kept weights",
         "Which weights the model has that is saved, exported, evaluated and tested. The others "
         "stand beside it. A run that is resumed continues from the last ones in any case.",
         default=Keep.BEST,
