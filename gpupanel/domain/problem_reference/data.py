@@ -143,6 +143,28 @@ CHAPTER: Final = ProblemChapter(
             "Folders give classes only.",
             "Choose a CSV or table with what is predicted, or predict classes.",
         ),
+        "data_classes_alike": ProblemEntry(
+            "Two classes have names that are read as one.",
+            "Folders or labels spell one name in two ways: capitals, spaces, or an accent that is "
+            "a character of its own, as macOS writes it.",
+            "Give one class one name in the data, or keep them where they are two classes.",
+        ),
+        "data_folders_in_classes": ProblemEntry(
+            "All folders of classes hold folders of the same names.",
+            "The folders are cameras, persons, folds or sets, and the classes are in them.",
+            "Choose one of them for training and others for validation and test, or turn "
+            "`data.find_sets` off.",
+        ),
+        "data_images_beside_classes": ProblemEntry(
+            "Images stand beside the folders of the classes.",
+            "They belong to no class, and are not used.",
+            "Move them into the folder of their class.",
+        ),
+        "data_masks_as_classes": ProblemEntry(
+            "Images and their masks are two classes.",
+            "A folder holds folders such as images and masks, which are taken for classes.",
+            "Choose a folder with a sub-folder for each class, or a CSV with labels.",
+        ),
         "data_sets_alike": ProblemEntry(
             "Examples that are trained on are measured on, too.",
             "The same file, folder or split was chosen twice.",

@@ -1,6 +1,7 @@
 """What data and model need of each other, as problems with stable codes."""
 
 import posixpath
+import unicodedata
 from collections.abc import Iterator
 
 from gpupanel.domain.data import ClassWeights, Holdout, Target
@@ -221,6 +222,41 @@ def unknown_classes_weighted(context: PlanningContext) -> Iterator[Problem]:
 
 
 _MOST_NAMED = 10
+
+
+def classes_alike(context: PlanningContext) -> Iterator[Problem]:
+    """Classes of several names that a person reads as one."""
+    preview = context.known_data
+    if preview is None or not context.trains:
+        return
+    alike: dict[str, list[str]] = {}
+    for name, _ in preview.class_counts:
+        alike.setdefault(_as_read(name), []).append(name)
+    several = [names for names in alike.values() if len(names) > 1]
+    if several:
+        shown = "; ".join(map(_shown, several[:_MOST_NAMED]))
+        yield Problem(
+            code="data_classes_alike",
+            severity=Severity.WARNING,
+            field="data.path",
+            message=f"Names of different classes are read alike: {shown}.",
+            hint="Give one class one name in the data; or keep them, where they are two classes.",
+        )
+
+
+def _as_read(name: str) -> str:
+    """The name without what is hardly seen: spaces, capitals, and the Unicode form.
+
+    Names of one letter keep their case: "a" and "A" are classes of handwriting.
+    """
+    plain = "".join(unicodedata.normalize("NFKC", name).split())
+    return plain.casefold() if len(plain) > 1 else plain
+
+
+def _shown(names: list[str]) -> str:
+    seen = dict.fromkeys(unicodedata.normalize("NFC", name) for name in names)
+    shown = " and ".join(f'"{name}"' for name in seen)
+    return shown if len(seen) == len(names) else f"{shown} in different Unicode forms"
 
 
 def oversample_unused(context: PlanningContext) -> Iterator[Problem]:

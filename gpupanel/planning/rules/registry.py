@@ -60,6 +60,7 @@ RULES: Final[tuple[Rule, ...]] = (
     data_rules.stratify_unused,
     data_rules.class_weights_unused,
     data_rules.unknown_classes_weighted,
+    data_rules.classes_alike,
     data_rules.loss_of_values_changed,
     data_rules.best_metric_unmeasured,
     data_rules.oversample_unused,

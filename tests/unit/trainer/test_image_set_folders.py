@@ -159,3 +159,61 @@ def test_that_a_csv_beside_the_folder_of_images_is_offered(tmp_path: Path) -> No
     mended = apply_fix(Profile(data=data), problem.fix).data
     assert isinstance(mended, ImagesData)
     assert len(list_sets(mended)["training"].files.paths) == 2
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "named"),
+    [
+        (("cam1", "cam2"), ("a", "b"), 'The folders "cam1" and "cam2" are classes here'),
+        (("Trainingsdaten", "Testdaten"), ("a", "b"), '"a" and "b": those may be the classes'),
+        (("a", "b"), ("train", "test"), '"test" and "train", and these are names of sets'),
+    ],
+)
+def test_that_classes_that_hold_the_same_folders_are_warned_of(
+    tmp_path: Path, outer: tuple[str, ...], inner: tuple[str, ...], named: str
+) -> None:
+    for folder in outer:
+        make_images(tmp_path / folder, {f"{name}/1.png": 1 for name in inner})
+    data = ImagesData(path=str(tmp_path))
+    (note,) = list_sets(data)["training"].notes
+    assert (note.code, note.severity) == ("data_folders_in_classes", Severity.WARNING)
+    assert named in note.message
+    kept = apply_fix(Profile(data=data), note.alternatives[0]).data
+    assert isinstance(kept, ImagesData)
+    assert not list_sets(kept)["training"].notes
+
+
+def test_that_classes_with_folders_of_their_own_are_not_spoken_of(tmp_path: Path) -> None:
+    make_images(tmp_path, {"animal/cat/1.png": 1, "animal/dog/1.png": 2, "plant/oak/1.png": 3})
+    make_images(tmp_path, {"plant/elm/1.png": 4, "other/1.png": 5})
+    assert not list_sets(ImagesData(path=str(tmp_path)))["training"].notes
+    make_images(tmp_path / "one", {"cat/all/1.png": 1, "dog/all/1.png": 2})
+    assert not list_sets(ImagesData(path=str(tmp_path / "one")))["training"].notes
+
+
+def test_that_images_beside_the_folders_of_classes_are_counted(tmp_path: Path) -> None:
+    make_images(tmp_path, {"cat/1.png": 1, "dog/1.png": 2, "a.png": 3, "b.png": 4})
+    (note,) = list_sets(ImagesData(path=str(tmp_path)))["training"].notes
+    assert (note.code, note.severity) == ("data_images_beside_classes", Severity.WARNING)
+    assert note.message.startswith("2 images stand beside the folders of the classes")
+
+
+def test_that_masks_beside_images_are_warned_of(tmp_path: Path) -> None:
+    make_images(tmp_path, {"images/1.png": 1, "masks/1.png": 2})
+    (note,) = list_sets(ImagesData(path=str(tmp_path)))["training"].notes
+    assert (note.code, note.severity) == ("data_masks_as_classes", Severity.WARNING)
+
+
+def test_that_classes_in_one_folder_of_the_chosen_one_are_offered(tmp_path: Path) -> None:
+    make_images(tmp_path / "archive" / "photos", {"cat/1.png": 1, "dog/1.png": 2})
+    data = ImagesData(path=str(tmp_path))
+    with pytest.raises(ProblemError) as caught:
+        list_sets(data)
+    (problem,) = caught.value.problems
+    assert problem.code == "data_one_class"
+    assert problem.fix is not None
+    mended = apply_fix(Profile(data=data), problem.fix).data
+    assert isinstance(mended, ImagesData)
+    labels = list_sets(mended)["training"].labels
+    assert labels is not None
+    assert labels.names == ("cat", "dog")

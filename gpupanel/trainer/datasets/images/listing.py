@@ -23,14 +23,19 @@ class Folder:
     Attributes:
         path: Of the folder.
         folders: In it that are not hidden, in alphabetical order.
-        has_images: Whether an image stands right in it.
+        images: How many stand right in it.
         unread: Files right in it that are not images by their names, by their suffixes.
     """
 
     path: Path
     folders: tuple[Path, ...]
-    has_images: bool
+    images: int
     unread: Mapping[str, int]
+
+    @property
+    def has_images(self) -> bool:
+        """Whether an image stands right in it."""
+        return self.images > 0
 
     @property
     def is_flat(self) -> bool:
@@ -47,7 +52,7 @@ def look_into(root: Path, key: str) -> Folder:
     if root == Path():
         raise _problem("data_path_missing", "No folder of images is chosen.", "Choose a folder.")
     folders: list[str] = []
-    has_images, unread = False, Counter[str]()
+    images, unread = 0, Counter[str]()
     try:
         with os.scandir(root) as entries:
             for entry in entries:
@@ -56,7 +61,7 @@ def look_into(root: Path, key: str) -> Folder:
                 if _is_folder(entry):
                     folders.append(entry.name)
                 elif is_image(entry.name):
-                    has_images = True
+                    images += 1
                 else:
                     unread[suffix_of(entry.name)] += 1
     except FileNotFoundError as error:
@@ -68,7 +73,7 @@ def look_into(root: Path, key: str) -> Folder:
         ) from error
     except OSError as error:
         raise _unreadable(root, error, key) from error
-    return Folder(root, tuple(root / name for name in sorted(folders)), has_images, unread)
+    return Folder(root, tuple(root / name for name in sorted(folders)), images, unread)
 
 
 def is_image(name: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gpupanel.domain.data import ImagesData
-from gpupanel.domain.problem import Change, Fix, Problem, ProblemError, Severity
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.images.listing import holds_images, look_into
 from gpupanel.trainer.datasets.images.set_names import TEST, TRAINING, VALIDATION, meant_by
@@ -49,46 +49,9 @@ def with_found_sets(data: ImagesData) -> ImagesData:
     )
 
 
-def sets_as_classes(data: ImagesData, folders: Sequence[Path]) -> Problem | None:
-    """A warning where folders that are taken for classes have names of different sets."""
+def known_sets(folders: Sequence[Path]) -> dict[Path, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Those whose names say a set, with the settings that each may mean and its other words."""
     meant = {folder: meant_by(folder.name) for folder in folders}
-    sets = {folder: sets[0] for folder, (sets, _) in _known(meant).items() if sets[0]}
-    if len(set(sets.values())) < 2 and not (sets and _are_alike(folders)):
-        return None
-    of_set = {key: folder for folder, key in reversed(sets.items())}
-    fix = None
-    if TRAINING in of_set:
-        paths = {key: str(path) for key, path in of_set.items() if not getattr(data, key, "")}
-        paths[TRAINING] = str(of_set[TRAINING])
-        if all(as_utf8(path) == path for path in paths.values()):
-            changes = [Change(path=("data", key), value=path) for key, path in paths.items()]
-            fix = Fix(label="Use them as sets", changes=tuple(changes))
-    named = folders[:2] if len(of_set) < 2 else of_set.values()
-    names = " and ".join(f'"{as_utf8(folder.name)}"' for folder in named)
-    return Problem(
-        code="data_sets_as_classes",
-        severity=Severity.WARNING,
-        field="data.path",
-        message=f"The folders {names} are classes here, and their names are those of sets.",
-        hint="A model would learn which set an image is in. Choose the folders of the sets; or "
-        "turn off data.find_sets where they are classes.",
-        fix=fix,
-        alternatives=(Fix.of("Keep them as classes", "data.find_sets", value=False),),
-    )
-
-
-def _are_alike(folders: Sequence[Path]) -> bool:
-    """Whether all hold sub-folders of the same names, as sets of the same classes do."""
-    below = {
-        frozenset(each.name for each in look_into(folder, "data.path").folders)
-        for folder in folders
-    }
-    return len(folders) > 1 and len(below) == 1 and bool(*below)
-
-
-def _known(
-    meant: Mapping[Path, tuple[tuple[str, ...], tuple[str, ...]] | None],
-) -> dict[Path, tuple[tuple[str, ...], tuple[str, ...]]]:
     return {folder: each for folder, each in meant.items() if each is not None}
 
 
@@ -117,8 +80,8 @@ def _plain(folders: tuple[Path, ...]) -> dict[str, Path]:
 
 
 def _spelled(folders: tuple[Path, ...]) -> dict[str, Path]:
-    with_images = [folder for folder in folders if holds_images(folder)]
-    meant = _known({folder: meant_by(folder.name) for folder in with_images})
+    with_images = tuple(folder for folder in folders if holds_images(folder))
+    meant = known_sets(with_images)
     if len(meant) < len(with_images) or len({others for _, others in meant.values()}) > 1:
         return {}
     if len({sets for sets, _ in meant.values()}) < 2:

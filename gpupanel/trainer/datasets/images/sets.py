@@ -12,6 +12,7 @@ from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.images.chosen import chosen_images
+from gpupanel.trainer.datasets.images.class_folders import notes_on_classes, use_inner_classes
 from gpupanel.trainer.datasets.images.csv_lines import (
     FIELD,
     ImageLines,
@@ -27,7 +28,7 @@ from gpupanel.trainer.datasets.images.listing import (
     images_below,
     look_into,
 )
-from gpupanel.trainer.datasets.images.set_folders import sets_as_classes, with_found_sets
+from gpupanel.trainer.datasets.images.set_folders import with_found_sets
 from gpupanel.trainer.datasets.images.unread import unread_note
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
@@ -234,9 +235,8 @@ class _Lister:
         found = [path for of_class in files.values() for path in of_class]
         labels = ImageLabels(numbers, Target.CLASSES, names)
         notes = self._unknown(folder)
-        if self.training is None and self.data.find_sets:
-            said = sets_as_classes(self.data, chosen)
-            notes = notes if said is None else (*notes, said)
+        if self.training is None:
+            notes = (*notes, *notes_on_classes(self.data, folder, chosen))
         return ImageSet(self.root, self._files(found), labels, notes=notes)
 
     def _unknown(self, folder: Folder) -> tuple[Problem, ...]:
@@ -271,6 +271,7 @@ class _Lister:
                 f'{self.root} has one class folder only ("{names[0]}"), so there is nothing to '
                 "distinguish.",
                 "Sort the images into a folder for each of two classes or more.",
+                fix=use_inner_classes(self.root),
             )
         if len(names) > MOST_CLASSES:
             raise _problem(
