@@ -34,6 +34,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_texts(root / "folders" / "train", {"b c": texts[:20], "a'": [*texts[20:40], "", "?!"]})
     make_texts(root / "folders" / "test", {"a'": texts[40:50], "b c": texts[50:60]})
     nested = {"a'/deep/er": ["nested Good one"], ".hidden": ["no class"]}
+    nested |= {"a'/.ipynb_checkpoints": ["a copy"], "b c/@eaDir": ["an index"], "__MACOSX": ["no"]}
     make_texts(root / "folders" / "train", nested)
     (root / "folders" / "train" / "a'" / "notes.md").write_text("no text")
     (root / "folders" / "train" / "a'" / "latin.txt").write_bytes("größer".encode("utf-8-sig"))

@@ -155,8 +155,8 @@ CHAPTER: Final = ProblemChapter(
             "Choose one of them for training and others for validation and test, or turn "
             "`data.find_sets` off.",
         ),
-        "data_images_beside_classes": ProblemEntry(
-            "Images stand beside the folders of the classes.",
+        "data_files_beside_classes": ProblemEntry(
+            "Images or texts stand beside the folders of the classes.",
             "They belong to no class, and are not used.",
             "Move them into the folder of their class.",
         ),

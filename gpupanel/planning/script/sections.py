@@ -2,7 +2,8 @@
 
 import re
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from textwrap import fill
 
 
 def lines_for(text: str, holds: Collection[str]) -> str:
@@ -58,3 +59,14 @@ def with_imports_first(code: str) -> str:
 def indented(lines: str, spaces: int = 4) -> str:
     """The lines, further to the right."""
     return "\n".join(f"{' ' * spaces}{line}" if line else "" for line in lines.split("\n"))
+
+
+def items_of_set(names: Sequence[str]) -> str:
+    """Texts as the items of a set that is written over several lines."""
+    return fill(
+        ", ".join(f'"{name}"' for name in names),
+        92,
+        initial_indent="    ",
+        subsequent_indent="    ",
+        break_long_words=False,
+    )

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -254,8 +255,8 @@ def test_that_a_text_that_goes_while_they_are_listed_is_named(
 ) -> None:
     list_texts = text_sets.list_texts
 
-    def going(root: Path, field: str) -> object:
-        found = list_texts(root, field)
+    def going(root: Path, *others: Any) -> object:
+        found = list_texts(root, *others)
         (folder / "bad" / "0000.txt").unlink(missing_ok=True)
         return found
 

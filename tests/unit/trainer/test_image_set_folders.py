@@ -10,8 +10,8 @@ from gpupanel.domain.problem import ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.trainer.datasets.images.set_folders import with_found_sets
-from gpupanel.trainer.datasets.images.set_names import meant_by
 from gpupanel.trainer.datasets.images.sets import list_sets
+from gpupanel.trainer.datasets.set_names import meant_by
 from gpupanel.trainer.preview import preview
 from tests.unit.trainer.image_folders import make_classes, make_images
 
@@ -194,7 +194,7 @@ def test_that_classes_with_folders_of_their_own_are_not_spoken_of(tmp_path: Path
 def test_that_images_beside_the_folders_of_classes_are_counted(tmp_path: Path) -> None:
     make_images(tmp_path, {"cat/1.png": 1, "dog/1.png": 2, "a.png": 3, "b.png": 4})
     (note,) = list_sets(ImagesData(path=str(tmp_path)))["training"].notes
-    assert (note.code, note.severity) == ("data_images_beside_classes", Severity.WARNING)
+    assert (note.code, note.severity) == ("data_files_beside_classes", Severity.WARNING)
     assert note.message.startswith("2 images stand beside the folders of the classes")
 
 

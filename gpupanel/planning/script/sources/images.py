@@ -1,9 +1,7 @@
 """Folders of images: by class, with a CSV of labels, or images alone."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from string import Template
-from textwrap import fill
 
 from typing_extensions import override
 
@@ -11,7 +9,7 @@ from gpupanel.domain.data import ImagesData, Target
 from gpupanel.domain.image_names import HIDDEN_NAMES, IMAGE_SUFFIXES
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
 from gpupanel.planning.script.images import image_function
-from gpupanel.planning.script.sections import joined, lines_for
+from gpupanel.planning.script.sections import items_of_set, joined, lines_for
 
 _IMAGES = """
 from concurrent.futures import ThreadPoolExecutor
@@ -185,8 +183,8 @@ class _Images(SourceScript[ImagesData]):
             channels=channels,
             height=height,
             width=width,
-            suffixes=_several(IMAGE_SUFFIXES),
-            hidden=_several(HIDDEN_NAMES),
+            suffixes=items_of_set(IMAGE_SUFFIXES),
+            hidden=items_of_set(HIDDEN_NAMES),
         )
         if data.files:
             named = f"ROOT, FILES = {data.path!r}, {list(data.files)!r}"
@@ -253,17 +251,6 @@ class _Images(SourceScript[ImagesData]):
         ending = "[:]" if in_memory else ""
         made = (f"Images({arguments[name]}){ending}" for name in names)
         return f"{', '.join(names)} = {', '.join(made)}"
-
-
-def _several(names: Sequence[str]) -> str:
-    """Texts in the lines of a set."""
-    return fill(
-        ", ".join(f'"{name}"' for name in names),
-        92,
-        initial_indent="    ",
-        subsequent_indent="    ",
-        break_long_words=False,
-    )
 
 
 def _paths_of_sets(data: ImagesData) -> dict[str, str]:

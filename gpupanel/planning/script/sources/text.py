@@ -8,9 +8,10 @@ from string import Template
 from typing_extensions import override
 
 from gpupanel.domain.data import Target, TextData
+from gpupanel.domain.image_names import HIDDEN_NAMES
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
-from gpupanel.planning.script.sections import joined, lines_for
+from gpupanel.planning.script.sections import items_of_set, joined, lines_for
 from gpupanel.planning.script.tables import table_functions
 
 _FOLDER = '''
@@ -18,10 +19,20 @@ from pathlib import Path
 from unicodedata import normalize
 
 
+HIDDEN = {  # what systems and programs put beside files; so is what begins with a full stop
+$hidden
+}
+
+
+def seen_in(folder):
+    shown = [path for path in sorted(Path(folder).iterdir()) if path.name[0] != "."]
+    return [path for path in shown if path.name.lower() not in HIDDEN and not path.is_symlink()]
+
+
 def texts_below(folder):
     found = []
-    for path in sorted(folder.iterdir()):
-        if path.is_dir() and not path.is_symlink():
+    for path in seen_in(folder):
+        if path.is_dir():
             found += texts_below(path)
         elif is_text(path):
             found.append(path)
@@ -29,8 +40,7 @@ def texts_below(folder):
 
 
 def is_text(path):
-    is_named = path.name.lower().endswith(".txt") and path.name[0] != "."
-    return is_named and not path.is_symlink() and not path.is_dir()
+    return path.name.lower().endswith(".txt") and not path.is_dir()
 
 
 def read_text(path):
@@ -40,9 +50,7 @@ def read_text(path):
 
 def read_texts(root, names=None):
     """The names of the classes, the texts, and the class of each."""
-    root = Path(root)
-    folders = [each for each in sorted(root.iterdir()) if each.is_dir() and each.name[0] != "."]
-    of_class = {each: texts_below(each) for each in folders if not each.is_symlink()}
+    of_class = {each: texts_below(each) for each in seen_in(root) if each.is_dir()}
     of_class = {as_utf8(each.name): paths for each, paths in of_class.items() if paths}
     names = names or list(of_class)
     paths = [path for of_one in of_class.values() for path in of_one]
@@ -51,7 +59,7 @@ def read_texts(root, names=None):
     of_name = {name: known.index(normalize("NFC", name)) for name in of_class}
     numbers = [of_name[name] for name, of_one in of_class.items() for _ in of_one]
     if not paths:
-        paths, numbers = filter(is_text, sorted(root.iterdir())), None
+        paths, numbers = filter(is_text, seen_in(root)), None
     x = np.array([*map(read_text, paths), None], object)[:-1]
     return names, x, None if numbers is None else np.array(numbers, np.int32)
 '''
@@ -211,7 +219,8 @@ def _read(data: TextData, names: str, *, needs_labels: bool) -> str:
     if not data.is_table:
         encoding = data.encoding or "utf-8"
         read = Template(_FOLDER).substitute(
-            encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding)
+            encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding),
+            hidden=items_of_set(HIDDEN_NAMES),
         )
         return joined(AS_UTF8, read, *lines, *count)
     kinds = {path.lower().endswith(".parquet") for path in sets.values() if path}

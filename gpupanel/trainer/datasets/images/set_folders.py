@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gpupanel.domain.data import ImagesData
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.images.listing import holds_images, look_into
-from gpupanel.trainer.datasets.images.set_names import TEST, TRAINING, VALIDATION, meant_by
+from gpupanel.trainer.datasets.set_names import TEST, TRAINING, VALIDATION, known_sets, meant_by
 
 _PLAIN: Mapping[str, frozenset[str]] = {
     TRAINING: frozenset({"train", "training"}),
@@ -24,7 +24,7 @@ def with_found_sets(data: ImagesData) -> ImagesData:
 
     That is where it, or the only folder in it, holds one of training images beside one of a
     validation or a test set: ``train`` and ``val`` beside whatever else, and other spellings
-    (:func:`~gpupanel.trainer.datasets.images.set_names.meant_by`) where each folder of images has
+    (:func:`~gpupanel.trainer.datasets.set_names.meant_by`) where each folder of images has
     such a name. A folder that holds nothing but another one of the same set stands for that one.
     A CSV of labels may stand in the folder of the training images, or beside it: then it is of
     these only.
@@ -49,10 +49,30 @@ def with_found_sets(data: ImagesData) -> ImagesData:
     )
 
 
-def known_sets(folders: Sequence[Path]) -> dict[Path, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Those whose names say a set, with the settings that each may mean and its other words."""
-    meant = {folder: meant_by(folder.name) for folder in folders}
-    return {folder: each for folder, each in meant.items() if each is not None}
+def use_inner_classes(folder: Path) -> Fix | None:
+    """The first folder below that holds several folders of images, where the ways there are one.
+
+    Raises:
+        ProblemError: One of the folders cannot be read.
+    """
+    for _ in range(_DEEPEST):
+        below = [each for each in look_into(folder, "data.path").folders if holds_images(each)]
+        if len(below) != 1 or below[0].is_symlink():
+            break
+        folder = below[0]
+    if len(below) < 2 or as_utf8(str(folder)) != str(folder):
+        return None
+    return Fix.of(f"Use the classes in {folder.name}", "data.path", str(folder))
+
+
+def image_folders_in(folder: Path) -> list[str]:
+    """The names of the folders in one that hold images, in order.
+
+    Raises:
+        ProblemError: It cannot be read.
+    """
+    below = look_into(folder, "data.path").folders
+    return [each.name for each in below if holds_images(each)]
 
 
 def _sets_in(root: Path, left_out: Sequence[str]) -> dict[str, Path]:

@@ -10,9 +10,9 @@ import numpy as np
 from gpupanel.domain.data import MOST_CLASSES, ImagesData, Target
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8
+from gpupanel.trainer.datasets.class_folders import ClassFolders
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.images.chosen import chosen_images
-from gpupanel.trainer.datasets.images.class_folders import notes_on_classes, use_inner_classes
 from gpupanel.trainer.datasets.images.csv_lines import (
     FIELD,
     ImageLines,
@@ -28,7 +28,11 @@ from gpupanel.trainer.datasets.images.listing import (
     images_below,
     look_into,
 )
-from gpupanel.trainer.datasets.images.set_folders import with_found_sets
+from gpupanel.trainer.datasets.images.set_folders import (
+    image_folders_in,
+    use_inner_classes,
+    with_found_sets,
+)
 from gpupanel.trainer.datasets.images.unread import unread_note
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
@@ -236,8 +240,21 @@ class _Lister:
         labels = ImageLabels(numbers, Target.CLASSES, names)
         notes = self._unknown(folder)
         if self.training is None:
-            notes = (*notes, *notes_on_classes(self.data, folder, chosen))
+            notes = (*notes, *self._notes_on_classes(folder, chosen))
         return ImageSet(self.root, self._files(found), labels, notes=notes)
+
+    def _notes_on_classes(self, folder: Folder, chosen: Sequence[Path]) -> tuple[Problem, ...]:
+        classes = ClassFolders(
+            self.root,
+            chosen,
+            folder.images,
+            "image",
+            {key: getattr(self.data, key) for key in PATHS.values()},
+            image_folders_in,
+            Fix.of("Keep them as classes", "data.find_sets", value=False),
+        )
+        doubt = classes.doubt() if self.data.find_sets else None
+        return tuple(filter(None, (classes.beside_note(), doubt)))
 
     def _unknown(self, folder: Folder) -> tuple[Problem, ...]:
         """A hint where a class that is left out is not there."""

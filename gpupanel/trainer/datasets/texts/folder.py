@@ -2,19 +2,23 @@
 
 import codecs
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from gpupanel.domain.data import MOST_CLASSES
-from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.image_names import is_hidden, suffix_of
+from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.class_folders import ClassFolders
 from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
 from gpupanel.trainer.datasets.texts import problems
 from gpupanel.trainer.datasets.texts.token_file import LONGEST_TEXT_BYTES
 
 _SUFFIX = ".txt"
+_MOST_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +40,16 @@ class TextFolder:
     notes: tuple[Problem, ...] = ()
 
 
-def list_texts(root: Path, field: str) -> TextFolder:
+def list_texts(root: Path, field: str, chosen: Mapping[str, str] | None = None) -> TextFolder:
     """The texts in a folder; none is opened.
+
+    What systems put beside files is not there
+    (:func:`~gpupanel.domain.image_names.is_hidden`), at any depth.
+
+    Args:
+        root: The folder.
+        field: The profile key that names it.
+        chosen: What the settings of the other sets name, by their names.
 
     Raises:
         ProblemError: It cannot be listed, or holds no texts.
@@ -45,24 +57,26 @@ def list_texts(root: Path, field: str) -> TextFolder:
     try:
         with os.scandir(root) as entries:
             found = sorted(entries, key=lambda entry: entry.name)
-        links = _Links()
-        shown = [entry for entry in found if not entry.name.startswith(".")]
-        inside = [entry for entry in shown if links.is_none(entry)]
+        links, unread = _Links(), Counter[str]()
+        inside = list(_seen(found, links, unread))
         of_class = {
-            entry.name: list(_below(entry.path, links)) for entry in inside if _is_folder(entry)
+            entry.name: list(_below(entry.path, links, unread))
+            for entry in inside
+            if _is_folder(entry)
         }
-        alone = [entry.path for entry in inside if _is_text(entry)]
+        alone = [entry.path for entry in inside if not _is_folder(entry)]
     except OSError as error:
         raise unreadable(error.filename or root, error, field, "texts") from error
     of_class = {name: paths for name, paths in of_class.items() if paths}
-    notes = links.notes(root, field)
+    notes = (*links.notes(root, field), *_unread_notes(unread, root, field))
     if not of_class and not alone:
-        raise data_problem(
+        empty = data_problem(
             "data_empty",
             f"The folder {root} has no {_SUFFIX} files, nor has a folder in it.",
             f"Choose a folder with one sub-folder of {_SUFFIX} files for each class.",
             field=field,
         )
+        raise ProblemError(*empty.problems, *notes)
     if len(of_class) > MOST_CLASSES:
         raise data_problem(
             "data_too_many_classes",
@@ -73,6 +87,8 @@ def list_texts(root: Path, field: str) -> TextFolder:
         )
     if not of_class:
         return TextFolder(root, tuple(alone), (), (), notes)
+    if field == "data.path":
+        notes = (*notes, *_notes_on_classes(root, list(of_class), len(alone), chosen or {}))
     return TextFolder(
         root,
         tuple(path for paths in of_class.values() for path in paths),
@@ -82,7 +98,7 @@ def list_texts(root: Path, field: str) -> TextFolder:
     )
 
 
-def _below(root: str, links: "_Links") -> Iterator[str]:
+def _below(root: str, links: "_Links", unread: Counter[str]) -> Iterator[str]:
     """The texts in a folder and the folders in it, in the order of their parts."""
     waiting = [(root, True)]
     while waiting:
@@ -92,20 +108,68 @@ def _below(root: str, links: "_Links") -> Iterator[str]:
             continue
         with os.scandir(place) as entries:
             found = sorted(entries, key=lambda entry: entry.name, reverse=True)
-        waiting += [
-            (entry.path, _is_folder(entry))
-            for entry in found
-            if links.is_none(entry) and (_is_folder(entry) or _is_text(entry))
-        ]
+        waiting += [(entry.path, _is_folder(entry)) for entry in _seen(found, links, unread)]
+
+
+def _seen(
+    entries: Iterable["os.DirEntry[str]"], links: "_Links", unread: Counter[str]
+) -> Iterator["os.DirEntry[str]"]:
+    """The folders and texts among them; links and other files are counted."""
+    for entry in entries:
+        if is_hidden(entry.name) or not links.is_none(entry):
+            continue
+        if _is_folder(entry) or entry.name.lower().endswith(_SUFFIX):
+            yield entry
+        else:
+            unread[suffix_of(entry.name)] += 1
 
 
 def _is_folder(entry: "os.DirEntry[str]") -> bool:
     return entry.is_dir(follow_symlinks=False)
 
 
-def _is_text(entry: "os.DirEntry[str]") -> bool:
-    is_named = entry.name.lower().endswith(_SUFFIX) and not entry.name.startswith(".")
-    return is_named and not _is_folder(entry)
+def _unread_notes(unread: Counter[str], root: Path, field: str) -> tuple[Problem, ...]:
+    if not unread:
+        return ()
+    order = sorted(unread, key=lambda suffix: (-unread[suffix], suffix))
+    named = [f"{unread[suffix]:,} {as_utf8(suffix) or 'without a suffix'}" for suffix in order]
+    shown = ", ".join(named[:_MOST_SHOWN]) + (", ..." if len(named) > _MOST_SHOWN else "")
+    count = unread.total()
+    is_named = "file is not named" if count == 1 else "files are not named"
+    return (
+        Problem(
+            code="data_files_not_read",
+            severity=Severity.HINT,
+            field=field,
+            message=f"{count:,} {is_named} {_SUFFIX}, and not read: {shown} in {root}.",
+            hint=f"Save texts among them under names that end in {_SUFFIX}.",
+            detail="\n".join(named),
+        ),
+    )
+
+
+def _notes_on_classes(
+    root: Path, names: Sequence[str], alone: int, chosen: Mapping[str, str]
+) -> tuple[Problem, ...]:
+    folders = [root / name for name in names]
+    classes = ClassFolders(root, folders, alone, "text", chosen, _folders_in)
+    return tuple(filter(None, (classes.beside_note(), classes.doubt())))
+
+
+def _folders_in(folder: Path) -> list[str]:
+    """The names of the folders in one that hold texts, in order."""
+    try:
+        with os.scandir(folder) as entries:
+            below = sorted(
+                each.name for each in _seen(entries, _Links(), Counter()) if _is_folder(each)
+            )
+        return [
+            name
+            for name in below
+            if next(_below(str(folder / name), _Links(), Counter()), None) is not None
+        ]
+    except OSError:
+        return []  # whoever lists it says why not
 
 
 class _Links:

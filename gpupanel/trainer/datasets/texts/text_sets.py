@@ -317,7 +317,8 @@ class _Reader:
 
     def _folder(self, name: str, path: Path) -> TextSet:
         field = f"data.{_PATHS[name]}"
-        folder = list_texts(path, field)
+        chosen = {key: getattr(self.data, key) for key in _PATHS.values()}
+        folder = list_texts(path, field, chosen)
         encoding = self.data.encoding or "utf-8"
         prints = _prints(folder, field)
 

@@ -1,7 +1,8 @@
 """Which set the name of a folder means, in the spellings that people use."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 from unicodedata import normalize
 
@@ -9,7 +10,7 @@ TRAINING: Final = "path"
 VALIDATION: Final = "validation_path"
 TEST: Final = "test_path"
 UNLABELLED: Final = ""
-"""Of folders of images to predict on, which are none of the three sets."""
+"""Of folders of examples to predict on, which are none of the three sets."""
 
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "train": (TRAINING,),
@@ -32,6 +33,8 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "prediction": (UNLABELLED,),
     "unlabeled": (UNLABELLED,),
     "unlabelled": (UNLABELLED,),
+    "unsup": (UNLABELLED,),
+    "unsupervised": (UNLABELLED,),
 }
 """What each word means; of two the second where another folder is the first."""
 _FILLING: Final = (
@@ -55,3 +58,9 @@ def meant_by(name: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
         return None
     others = (word for word in words if word not in _WORDS and word not in _FILLING)
     return _WORDS[sets[0]], tuple(others)
+
+
+def known_sets(folders: Sequence[Path]) -> dict[Path, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Those whose names say a set, with the settings that each may mean and its other words."""
+    meant = {folder: meant_by(folder.name) for folder in folders}
+    return {folder: each for folder, each in meant.items() if each is not None}
