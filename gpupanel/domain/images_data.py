@@ -128,6 +128,15 @@ class ImagesData(ImageSource):
     unreadable_share: Fraction = unreadable_share_setting("unreadable or missing")
     image_size: ImageSize = image_size_setting()
     color: Color = color_setting()
+    white_value: Annotated[int, Field(ge=1, le=2**32 - 1)] | None = setting(
+        "White value",
+        "The value that is white where the files do not use the whole of their range: 4095 of a "
+        "camera of 12 bits whose images have 16. Up to 255 it is that of images of 8 bits, too. "
+        "Automatic: the greatest that 8 or 16 bits have, or what a saved model was trained with.",
+        default=None,
+        off="automatic",
+        advanced=True,
+    )
 
     module: ClassVar[str] = "images"
     may_lack_labels: ClassVar[bool] = True

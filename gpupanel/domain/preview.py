@@ -125,8 +125,6 @@ class DataPreview(Value):
         image_sides: Height and width in the middle of some images before they are scaled; ``None``:
             none are.
         value_range: Least and greatest value of some examples; ``None``: not known.
-        greatest_of_16_bits: The greatest value in some images, which all have 16 bits a value;
-            ``None``: not all of them have.
         model_scales: Whether a saved model begins with a layer that brings what it is given into
             another range; ``None``: not known.
         model_divides_pixels: Whether that layer is a ``Rescaling`` for pixels from 0 to 255.
@@ -147,14 +145,13 @@ class DataPreview(Value):
     class_counts: tuple[tuple[str, int], ...] = ()
     value_count: int = 0
     offers: Mapping[str, tuple[Choice, ...]] = {}
-    found: Mapping[str, str | tuple[str, ...]] = {}
+    found: Mapping[str, int | str | tuple[str, ...]] = {}
     examples: tuple[ExamplePreview, ...] = ()
     augmented: tuple[ExamplePreview, ...] = ()
     columns: tuple[ColumnPreview, ...] = ()
     texts: TextsPreview | None = None
     image_sides: tuple[int, int] | None = None
     value_range: tuple[float, float] | None = None
-    greatest_of_16_bits: int | None = None
     model_scales: bool | None = None
     model_divides_pixels: bool = False
     needs_download: bool = False
@@ -191,7 +188,7 @@ def with_found(profile: Profile, preview: DataPreview) -> Profile:
     return profile.model_copy(update={"data": chosen})
 
 
-def _takes(data: DataSettings, name: str, found: str | tuple[str, ...]) -> bool:
+def _takes(data: DataSettings, name: str, found: int | str | tuple[str, ...]) -> bool:
     """Whether what was found stands in place of nothing, or of a list that is part of it."""
     chosen = getattr(data, name, "")
     is_part = isinstance(chosen, tuple) and isinstance(found, tuple) and set(chosen) < set(found)

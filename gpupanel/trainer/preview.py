@@ -30,7 +30,7 @@ from gpupanel.trainer.datasets.examples import (
     read_features,
 )
 from gpupanel.trainer.datasets.images.files import ImageFiles
-from gpupanel.trainer.datasets.images.sides import greatest_of_16_bits, usual_sides
+from gpupanel.trainer.datasets.images.sides import usual_sides, value_notes
 from gpupanel.trainer.datasets.source import Found, Reading, no_download, read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
@@ -146,7 +146,7 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
             _check_some(with_stand_ins(part), request.seed)
         examples, augmented = _examples(data_set, request)
         value_range = _value_range(data_set.training, request.seed)
-        greatest_of_16 = _greatest_of_16_bits(data_set.training, request.seed)
+        notes = _value_notes(data_set.training, request.seed)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
         refused = DataPreview(
             target=target or Target.CLASSES,
@@ -173,8 +173,7 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
         texts=data_set.texts,
         image_sides=_image_sides(data_set.training, request.seed),
         value_range=value_range,
-        greatest_of_16_bits=greatest_of_16,
-        problems=data_set.all_notes(),
+        problems=(*data_set.all_notes(), *notes),
     )
 
 
@@ -195,9 +194,9 @@ def _value_range(examples: Examples, seed: int) -> tuple[float, float] | None:
     return (least, greatest) if math.isfinite(least) and math.isfinite(greatest) else None
 
 
-def _greatest_of_16_bits(examples: Examples, seed: int) -> int | None:
+def _value_notes(examples: Examples, seed: int) -> tuple[Problem, ...]:
     files = examples.features
-    return greatest_of_16_bits(files, seed) if isinstance(files, ImageFiles) else None
+    return value_notes(files, seed) if isinstance(files, ImageFiles) else ()
 
 
 def _epoch_counts(request: PreviewRequest, divided: Split) -> tuple[int, int]:

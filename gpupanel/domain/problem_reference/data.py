@@ -298,10 +298,15 @@ CHAPTER: Final = ProblemChapter(
             "Save the array with `numpy.moveaxis(x, 1, -1)`.",
         ),
         "images_dark": ProblemEntry(
-            "Images of 16 bits use only the lower ones.",
-            "Cameras and microscopes of 10, 12 or 14 bits save them so. The upper 8 bits are "
-            "taken, and hardly anything is left.",
-            "Multiply the values by the number that the hint names, and save the images again.",
+            "Images use only a small part of their range.",
+            "Cameras and microscopes of 10, 12 or 14 bits save images of 16 bits so. The upper 8 "
+            "bits are taken, and hardly anything is left.",
+            "Choose the value that is white in `data.white_value`, as the fix does.",
+        ),
+        "white_value_misfit": ProblemEntry(
+            "The white value is not that of the images.",
+            "Their values go beyond it, or they have 8 bits a value.",
+            "Choose another `data.white_value`, or none.",
         ),
     },
 )

@@ -10,9 +10,6 @@ from gpupanel.planning.context import PlanningContext
 _CHANNELS: Final = (1, 3, 4)
 _LEAST_SIDE: Final = 8
 """Of an image, in pixels; with fewer numbers nothing shows which axis has the channels."""
-_WHITE_OF_16_BITS: Final = 2**16 - 1
-_DARK: Final = 0.25
-"""A part of the range that no set of images leaves unused by chance: 14 bits of 16."""
 
 
 def channels_first(context: PlanningContext) -> Iterator[Problem]:
@@ -109,21 +106,3 @@ def saved_model_divides(context: PlanningContext) -> Iterator[Problem]:
 
 _MOST_SCALED: Final = 16.0
 """Standardised pixels stay below this."""
-
-
-def dark_images(context: PlanningContext) -> Iterator[Problem]:
-    """Images of 16 bits a value of which only the lower ones are used, as 12-bit cameras save."""
-    preview = context.known_data
-    greatest = None if preview is None else preview.greatest_of_16_bits
-    if greatest is None or greatest > _DARK * _WHITE_OF_16_BITS:
-        return
-    bits = max(8, greatest.bit_length())
-    yield Problem(
-        code="images_dark",
-        severity=Severity.WARNING,
-        field="data.path",
-        message=f"The images have 16 bits a value, but no value of some of them is above "
-        f"{greatest:,}: only {bits} bits are used. The upper 8 of 16 are taken, so that "
-        f"{(greatest >> 8) + 1} grey levels remain, nearly black.",
-        hint=f"Multiply the values by {2 ** (16 - bits)} and save the images again.",
-    )

@@ -69,7 +69,6 @@ RULES: Final[tuple[Rule, ...]] = (
     range_rules.application_inputs,
     range_rules.saved_model_inputs,
     range_rules.saved_model_divides,
-    range_rules.dark_images,
     model_rules.found_in_model_file,
     model_rules.path_missing,
     model_rules.weights_missing,

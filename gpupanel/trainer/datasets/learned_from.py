@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 from gpupanel.domain.data import DataSettings
 
-_NOT_DIVISION = frozenset(["augmentation", "cache", "class_weights", "unreadable_share"])
+_NOT_DIVISION = frozenset(
+    ["augmentation", "cache", "class_weights", "unreadable_share", "white_value"]
+)
 """Settings that change neither which examples there are nor which are held out."""
 
 

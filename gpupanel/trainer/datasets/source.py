@@ -77,7 +77,7 @@ class Found:
     """
 
     offers: Mapping[str, tuple[Choice, ...]] = field(default_factory=dict)
-    found: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    found: Mapping[str, int | str | tuple[str, ...]] = field(default_factory=dict)
 
 
 class Source(Protocol[Settings]):

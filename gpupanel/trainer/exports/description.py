@@ -24,6 +24,7 @@ from gpupanel.domain.value import Value
 from gpupanel.domain.written_source import written_source
 from gpupanel.files.whole_files import write_whole
 from gpupanel.trainer.datasets.examples import DataSet
+from gpupanel.trainer.datasets.images.recipe import white_value_in
 from gpupanel.trainer.datasets.source import Reading, no_download, source_of
 from gpupanel.trainer.datasets.tables import text_layout
 from gpupanel.trainer.datasets.tables.empty_cells import known_words
@@ -67,12 +68,15 @@ class ImageInput(Value):
         width: Likewise.
         channels: 3 of RGB, 1 of grey.
         greatest: What white is; black is 0.
+        white_value: What white is in the files of images; ``None``: the greatest that 8 or 16 bits
+            have.
     """
 
     height: int
     width: int
     channels: int
     greatest: float
+    white_value: int | None = None
 
 
 class ModelInput(Value):
@@ -161,7 +165,8 @@ def describe(
     import keras
     import tensorflow as tf
 
-    recipe, trained_on = _recipe(recipe_in(request.model)), trained_on_in(request.model)
+    kept, trained_on = recipe_in(request.model), trained_on_in(request.model)
+    recipe = _recipe(kept)
     quantization = request.quantization
     return ModelDescription(
         format=request.model_format,
@@ -172,7 +177,7 @@ def describe(
             "tensorflow": tf.__version__,
             "keras": keras.__version__,
         },
-        input=_input(request.data, data, recipe, *taken),
+        input=_input(request.data, data, recipe, white_value_in(kept), *taken),
         output=_output(request, data, recipe, trained_on, ending, first),
     )
 
@@ -218,6 +223,7 @@ def _input(
     settings: DataSettings | None,
     data: DataSet | None,
     recipe: TableRecipe | TextRecipe | None,
+    white: int | None,
     shape: tuple[int, ...],
     dtype: str,
 ) -> ModelInput:
@@ -249,7 +255,7 @@ def _input(
             column=recipe.text,
             csv=_csv_form(settings, recipe),
         )
-    image = _image(settings, data, shape)
+    image = _image(settings, data, white, shape)
     if image is None:
         return ModelInput(
             kind="array",
@@ -269,7 +275,10 @@ def _input(
 
 
 def _image(
-    settings: DataSettings | None, data: DataSet | None, taken: tuple[int, ...]
+    settings: DataSettings | None,
+    data: DataSet | None,
+    white: int | None,
+    taken: tuple[int, ...],
 ) -> ImageInput | None:
     """How images are given; ``None``: the examples are none, or of a range that nobody knows."""
     scaling = data.scaling if data is not None else settings and settings.scaling
@@ -280,7 +289,10 @@ def _image(
         return None
     known = 255.0 if settings is None else float(settings.greatest)
     greatest = known if data is None else data.greatest
-    return ImageInput(height=shape[0], width=shape[1], channels=shape[2], greatest=greatest)
+    height, width, channels = shape
+    return ImageInput(
+        height=height, width=width, channels=channels, greatest=greatest, white_value=white
+    )
 
 
 def _csv_form(settings: DataSettings | None, recipe: TableRecipe | TextRecipe) -> CsvForm:

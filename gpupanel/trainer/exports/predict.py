@@ -232,6 +232,7 @@ def features_of_image(path: Path, wanted: dict[str, Any]) -> np.ndarray:
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     height, width, channels = wanted["height"], wanted["width"], wanted["channels"]
+    white = wanted.get("white_value")
     try:
         with Image.open(path, formats=formats()) as image:
             for part in (8, 4, 2):  # a large JPEG is unpacked at a part of its size
@@ -241,14 +242,19 @@ def features_of_image(path: Path, wanted: dict[str, Any]) -> np.ndarray:
             ImageOps.exif_transpose(image, in_place=True)
             shown: Image.Image = image
             is_grey = image.mode == "I" and image.format in ("PNG", "PPM")
-            if image.mode.startswith("I;16") or is_grey:
+            is_deep = image.mode.startswith("I;16") or is_grey
+            if is_deep and white is None:
                 shown = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
-            elif image.mode in ("I", "F"):
-                raise problem(f"{path} has 32 bits a pixel: which of them is white?")
+            elif is_deep or image.mode in ("I", "F"):
+                if white is None:
+                    raise problem(f"{path} has 32 bits a pixel: which of them is white?")
+                shown = Image.fromarray(levels(np.asarray(image, np.float64), white))
             elif image.has_transparency_data:
                 white = Image.new("RGBA", image.size, "white")
                 shown = Image.alpha_composite(white, image.convert("RGBA"))
             shown = shown.convert("RGB" if channels == 3 else "L")
+            if white is not None and white < 255 and image.mode[0] not in "IF":
+                shown = shown.point(levels(np.arange(256.0), white).tolist() * channels)
             across = max(1, 2 * shown.width // (3 * width))
             down = max(1, 2 * shown.height // (3 * height))
             if (across, down) != (1, 1):
@@ -257,6 +263,12 @@ def features_of_image(path: Path, wanted: dict[str, Any]) -> np.ndarray:
     except (UnidentifiedImageError, Image.DecompressionBombError) as error:
         raise problem(f"{path} is not an image that can be read: {error}") from error
     return scaled(pixels, height, width) * np.float32(wanted["greatest"] / 255.0)
+
+
+def levels(values: np.ndarray, white: int) -> np.ndarray:
+    """Values with 0 as black and ``white`` as 255; what is no number is black."""
+    found: np.ndarray = np.rint(np.clip(np.nan_to_num(values), 0, white) * (255 / white))
+    return found.astype(np.uint8)
 
 
 def scaled(pixels: np.ndarray, height: int, width: int) -> np.ndarray:

@@ -153,7 +153,7 @@ class KindForm(QWidget):
     def setFound(
         self,
         offers: Mapping[str, Sequence[Choice]],
-        found: Mapping[str, str | tuple[str, ...]],
+        found: Mapping[str, int | str | tuple[str, ...]],
     ) -> None:
         """Offers what a preview found for the kind that is shown, as :class:`ValueForm` does."""
         self._form(self._value).setFound(offers, found)

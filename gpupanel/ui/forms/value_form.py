@@ -88,7 +88,7 @@ class ValueForm(SettingsForm):
     def setFound(
         self,
         offers: Mapping[str, Sequence[Choice]],
-        found: Mapping[str, str | tuple[str, ...]],
+        found: Mapping[str, int | str | tuple[str, ...]],
     ) -> None:
         """Offers what a preview found, silently.
 
@@ -103,7 +103,7 @@ class ValueForm(SettingsForm):
             if isinstance(box, OptionalChoiceBox):
                 box.setFound(choices, taken if isinstance(taken, str) else None)
             elif isinstance(box, NameChoices):
-                box.setFound(choices or (), taken or ())
+                box.setFound(choices or (), () if isinstance(taken, int) else taken or ())
 
     def set_shown(self, name: str, *, shown: bool) -> None:
         """Shows or hides the row of a setting."""

@@ -227,3 +227,6 @@ def test_that_predictions_of_images_are_a_table_with_the_name_of_each_file(
     shown = read_predictions(path, 0, 9)
     assert (shown.examples[0].predicted[0].name, shown.examples[0].label) == ("dog", "")
     assert shown.total == 3
+    write_predictions(predictions, tmp_path / "predictions.npz")
+    with np.load(tmp_path / "predictions.npz") as arrays:
+        assert tuple(arrays["file_names"]) == found.file_names

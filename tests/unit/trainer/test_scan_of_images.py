@@ -279,7 +279,7 @@ def test_that_a_cache_that_somebody_damaged_is_not_believed(
     make_many(tmp_path, {"cat": 3, "dog": 2})
     time.sleep(0.02)
     first = scanned(tmp_path)
-    (kept,) = (cache_dir / "scans").glob(f"{image_facts._place([tmp_path]).stem}*")
+    (kept,) = (cache_dir / "scans").glob(f"{image_facts._place([tmp_path], None).stem}*")
     content = kept.read_bytes()
     for damaged in (b"", content[:-3], b"{}\n" + content, content[:200], b"\n" * 400):
         kept.write_bytes(damaged)

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
-from gpupanel.domain.data import ImagesData, NpzData
+from gpupanel.domain.data import NpzData
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.trainer.models.model_file import scales_of_file
 from gpupanel.trainer.models.saved_outputs import begins_with_division, begins_with_scaling
@@ -69,25 +68,9 @@ def test_that_a_preview_finds_the_range_of_arrays(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", x=x, y=[0, 1, 0, 1])
     found = preview(PreviewRequest(data=NpzData(path=str(tmp_path / "x.npz"))))
     assert found.value_range == (-0.5, 2.0)
-    assert found.greatest_of_16_bits is None
     np.savez(tmp_path / "x.npz", x=np.uint8(x * 100 + 55), y=[0, 1, 0, 1])
     found = preview(PreviewRequest(data=NpzData(path=str(tmp_path / "x.npz"))))
     assert found.value_range == (5.0, 255.0)
-
-
-@pytest.mark.parametrize(("white", "suffix"), [(4095, "png"), (4095, "tif"), (65535, "png")])
-def test_that_a_preview_finds_how_much_of_16_bits_is_used(
-    tmp_path: Path, white: int, suffix: str
-) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        for place in range(3):
-            pixels = np.linspace(0, white, 64).reshape(8, 8).astype(np.uint16)
-            Image.fromarray(pixels).save(tmp_path / name / f"{place}.{suffix}")
-    data = ImagesData(path=str(tmp_path), image_size=(8, 8), color="grayscale")
-    assert preview(PreviewRequest(data=data)).greatest_of_16_bits == white
-    Image.fromarray(np.zeros((8, 8), np.uint8)).save(tmp_path / "a" / "other.png")
-    assert preview(PreviewRequest(data=data)).greatest_of_16_bits is None
 
 
 @pytest.mark.tensorflow

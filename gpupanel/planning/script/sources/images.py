@@ -7,6 +7,7 @@ from typing_extensions import override
 
 from gpupanel.domain.data import ImagesData, Target
 from gpupanel.domain.image_names import HIDDEN_NAMES, IMAGE_SUFFIXES
+from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
 from gpupanel.planning.script.images import image_function
 from gpupanel.planning.script.sections import items_of_set, joined, lines_for
@@ -171,6 +172,14 @@ V |    return [], x, (y[:, 0] if len(columns) == 1 else y).astype(np.float32)
 G |groups = np.array([group_of.get(path, "") for path in x])
 v |class_count = len(names)
 '''
+_KEPT_IN_MODEL = """
+import json
+import zipfile
+
+# Who predicts with the model has to read images with the same white.
+with zipfile.ZipFile("model.keras", "a") as archive:
+    archive.writestr("$member", json.dumps({"schema_version": 1, "white_value": $white}))
+"""
 
 
 class _Images(SourceScript[ImagesData]):
@@ -189,7 +198,7 @@ class _Images(SourceScript[ImagesData]):
         if data.files:
             named = f"ROOT, FILES = {data.path!r}, {list(data.files)!r}"
             return joined(
-                image_function(data.image_size, data.color),
+                image_function(data.image_size, data.color, data.white_value),
                 images,
                 AS_UTF8,
                 named,
@@ -221,7 +230,7 @@ class _Images(SourceScript[ImagesData]):
         most = " + ".join(["len(x)", *(f"len(x_{name})" for name in _paths_of_sets(data))])
         share = f"most_unreadable = int({data.unreadable_share} * ({most}))"
         return joined(
-            image_function(data.image_size, data.color),
+            image_function(data.image_size, data.color, data.white_value),
             images,
             as_utf8,
             listed,
@@ -237,6 +246,12 @@ class _Images(SourceScript[ImagesData]):
             return "class_names = names"
         names = "class_names = [as_utf8(folder.name) for folder in folders]"
         return names if data.leave_out else f"\n\n{AS_UTF8}\n\n\n{names}"
+
+    @override
+    def kept_in_model(self, data: ImagesData, *, from_model: bool = False) -> str:
+        if data.white_value is None:
+            return ""
+        return Template(_KEPT_IN_MODEL).substitute(member=RECIPE_MEMBER, white=data.white_value)
 
     @override
     def pixels(

@@ -131,5 +131,6 @@ def decode_onto_disk(
 
 
 def _key(root: Path, files: ImageFiles) -> str:
-    recipe = f"{_DECODER}\n{files.size}\n{files.channels}\n{root.absolute()}"
+    white = "" if files.white is None else f"\n{files.white}"
+    recipe = f"{_DECODER}\n{files.size}\n{files.channels}{white}\n{root.absolute()}"
     return hashlib.sha256(os.fsencode(recipe)).hexdigest()[:32]

@@ -11,7 +11,7 @@ from typing import BinaryIO, TypeVar
 import numpy as np
 from PIL import Image
 
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
@@ -26,6 +26,8 @@ from gpupanel.trainer.datasets.images.pixels import (
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
 
+WHITE_FIELD = "data.white_value"
+_USUAL_WHITES = (1, 2**8 - 1, 2**10 - 1, 2**12 - 1, 2**14 - 1, 2**16 - 1)
 _THREADS = 8
 _SLOW_S = 0.001
 """Takes longer than a file that is in memory: its disk can do more at the same time."""
@@ -41,6 +43,7 @@ class ImageFiles:
         paths: One an example.
         size: Height and width that every image is scaled to, in pixels.
         channels: 3 for RGB, 1 for greyscale.
+        white: As :func:`~gpupanel.trainer.datasets.images.pixels.pixels_of` takes it.
         key: The setting that says where they are.
         skipped: Takes note of those that cannot be read, where some may be; ``None``: none may.
         decoding: What may decode many at once.
@@ -49,6 +52,7 @@ class ImageFiles:
     paths: tuple[str, ...]
     size: tuple[int, int]
     channels: int
+    white: int | None = None
     key: str = "data.path"
     skipped: SkippedFiles | None = None
     decoding: ImageDecoding = field(default_factory=ImageDecoding)
@@ -126,11 +130,13 @@ class ImageFiles:
         return self._or_skip(pixels_of, path)
 
     def _or_skip(
-        self, take: Callable[[BinaryIO, tuple[int, int], int, int], _Taken], path: str
+        self,
+        take: Callable[[BinaryIO, tuple[int, int], int, int, int | None], _Taken],
+        path: str,
     ) -> _Taken | ProblemError:
         try:
             with image_errors(path, self.key), open_regular(Path(path)) as file:
-                return take(file, self.size, self.channels, LARGEST_IMAGE_PIXELS)
+                return take(file, self.size, self.channels, LARGEST_IMAGE_PIXELS, self.white)
         except ProblemError as error:
             if self.skipped is None:
                 raise
@@ -220,12 +226,17 @@ def _too_large(path: str, size: str, key: str) -> ProblemError:
     )
 
 
-def _unknown_range(path: str, error: Exception, key: str) -> ProblemError:
-    return _problem(
-        "data_image_unreadable",
-        f"It is unknown which number in the image {path} is black and which is white: {error}.",
-        "Save it with 8 or 16 bits per pixel.",
-        key,
+def _unknown_range(path: str, error: UnknownRangeError, key: str) -> ProblemError:
+    white = next((each for each in _USUAL_WHITES if each >= error.greatest), None)
+    return ProblemError(
+        Problem(
+            code="data_image_unreadable",
+            field=key,
+            message=f"It is unknown which number in the image {path} is black and which is white: "
+            f"{error}.",
+            hint="Choose data.white_value, or save it with 8 or 16 bits per pixel.",
+            fix=white and Fix.of(f"Take {white:,} as white", WHITE_FIELD, white),
+        )
     )
 
 

@@ -18,6 +18,8 @@ from gpupanel.trainer.datasets.images.formats import FORMATS
 
 # What it finds wrong with a file it also raises, or makes up for.
 logging.getLogger("PIL").setLevel(logging.CRITICAL)
+_WHITE = 255
+_OF_32_BITS = ("I", "F")
 _DEEP = ("I;16", "I;16L", "I;16B", "I;16N")
 _LARGE_PIXELS = 16 * 2**20
 _LARGE_BYTES = 64 * 2**20
@@ -66,24 +68,40 @@ class TooManyPixelsError(Exception):
 
 
 class UnknownRangeError(Exception):
-    """Its pixels are numbers of 32 bits, and nobody knows which of them is white."""
+    """Its pixels are numbers of 32 bits, and nobody knows which of them is white.
+
+    Attributes:
+        greatest: Of the numbers.
+    """
+
+    def __init__(self, mode: str, greatest: float) -> None:
+        super().__init__(
+            f"its pixels are numbers of 32 bits (Pillow's mode {mode}), the greatest {greatest:g}"
+        )
+        self.greatest = greatest
 
 
 def pixels_of(
-    file: BinaryIO, size: tuple[int, int], channels: int, most_pixels: int
+    file: BinaryIO,
+    size: tuple[int, int],
+    channels: int,
+    most_pixels: int,
+    white: int | None = None,
 ) -> npt.NDArray[np.uint8]:
     """The image of a file, upright and scaled; of several frames the first.
 
-    Of 16 bits a value the upper 8 are taken. What is transparent is shown on white. A large JPEG is
-    unpacked at a half, a quarter or an eighth, as long as that is no smaller than ``size``; what is
-    three times too large or more is averaged over whole pixels; the rest is bilinear
-    (:func:`scaled`).
+    Of 16 bits a value the upper 8 are taken, unless it is known what is white. What is transparent
+    is shown on white. A large JPEG is unpacked at a half, a quarter or an eighth, as long as that
+    is no smaller than ``size``; what is three times too large or more is averaged over whole
+    pixels; the rest is bilinear (:func:`scaled`).
 
     Args:
         file: Open at its beginning.
         size: Height and width that it is scaled to.
         channels: 3 for RGB, 1 for greyscale.
         most_pixels: More are not unpacked.
+        white: The value that is white; up to 255 also of images of 8 bits. ``None``: the greatest
+            that 8 or 16 bits have.
 
     Returns:
         Shape [height, width, channels].
@@ -94,11 +112,15 @@ def pixels_of(
         Exception: Whatever the bytes of a damaged file make of the decoders.
     """
     with Image.open(file, formats=FORMATS) as image:
-        return _pixels(image, size, channels, most_pixels)
+        return _pixels(image, size, channels, most_pixels, white)
 
 
 def plain_jpeg_or_pixels_of(
-    file: BinaryIO, size: tuple[int, int], channels: int, most_pixels: int
+    file: BinaryIO,
+    size: tuple[int, int],
+    channels: int,
+    most_pixels: int,
+    white: int | None = None,
 ) -> PlainJpeg | npt.NDArray[np.uint8]:
     """The image of a file, or what it takes to decode it otherwise; its bytes decide which.
 
@@ -107,13 +129,15 @@ def plain_jpeg_or_pixels_of(
         size: Likewise.
         channels: Likewise.
         most_pixels: Likewise.
+        white: Likewise.
 
     Raises:
         Exception: As :func:`pixels_of` raises it.
     """
     with Image.open(file, formats=FORMATS) as image:
-        if image.format != "JPEG" or image.mode != _mode(channels):
-            return _pixels(image, size, channels, most_pixels)
+        is_dark = white is not None and white < _WHITE
+        if image.format != "JPEG" or image.mode != _mode(channels) or is_dark:
+            return _pixels(image, size, channels, most_pixels, white)
         reduction = _reduction(image.width, image.height, size)
         width, height = -(-image.width // reduction), -(-image.height // reduction)
         is_plain = (
@@ -124,7 +148,7 @@ def plain_jpeg_or_pixels_of(
             and (content_bytes := file.seek(0, os.SEEK_END)) <= _LARGE_BYTES
         )
         if not is_plain:
-            return _pixels(image, size, channels, most_pixels)
+            return _pixels(image, size, channels, most_pixels, white)
         file.seek(0)
         return PlainJpeg(file.read(content_bytes), reduction)
 
@@ -134,6 +158,7 @@ def form_and_pixels_of(
     size: tuple[int, int],
     channels: int,
     most_pixels: int,
+    white: int | None,
     one_large: AbstractContextManager[object],
 ) -> tuple[ImageForm, npt.NDArray[np.uint8]]:
     """How an image is stored, too.
@@ -143,6 +168,7 @@ def form_and_pixels_of(
         size: Likewise.
         channels: Likewise.
         most_pixels: Likewise.
+        white: Likewise.
         one_large: Entered while an image of more than 16 million pixels is unpacked.
 
     Raises:
@@ -152,11 +178,15 @@ def form_and_pixels_of(
         form = ImageForm(image.format or "", image.mode, image.width, image.height)
         is_large = form.width * form.height > _LARGE_PIXELS
         with one_large if is_large else nullcontext():
-            return form, _pixels(image, size, channels, most_pixels)
+            return form, _pixels(image, size, channels, most_pixels, white)
 
 
 def _pixels(
-    image: ImageFile, size: tuple[int, int], channels: int, most_pixels: int
+    image: ImageFile,
+    size: tuple[int, int],
+    channels: int,
+    most_pixels: int,
+    white: int | None,
 ) -> npt.NDArray[np.uint8]:
     # Only its header was read yet.
     if image.width * image.height > most_pixels:
@@ -164,9 +194,13 @@ def _pixels(
     reduction = _reduction(image.width, image.height, size)
     image.draft(None, (image.width // reduction, image.height // reduction))
     ImageOps.exif_transpose(image, in_place=True)
-    shown = _shown(image)
+    is_of_8_bits = not is_deep(image) and image.mode not in _OF_32_BITS
+    shown = _shown(image, white)
     mode = _mode(channels)
     converted = shown if shown.mode == mode else shown.convert(mode)
+    if is_of_8_bits and white is not None and white < _WHITE:
+        levels = _levels(np.arange(_WHITE + 1, dtype=np.float64), white)
+        converted = converted.point(levels.tolist() * channels)
     averaged = _averaged(converted.size, size)
     reduced = converted if averaged == (1, 1) else converted.reduce(averaged)
     pixels = np.asarray(reduced, np.uint8)
@@ -238,18 +272,27 @@ def _averaged(there: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
 
 
 def is_deep(image: Image.Image) -> bool:
-    """Whether it has grey values of 16 bits, of which the upper 8 are taken."""
+    """Whether it has grey values of 16 bits."""
     return image.mode in _DEEP or (image.mode == "I" and image.format in _GREY_AS_INT)
 
 
-def _shown(image: Image.Image) -> Image.Image:
+def _shown(image: Image.Image, white: int | None) -> Image.Image:
     """The image with 8 bits a value and nothing to see through."""
-    if is_deep(image):
+    if is_deep(image) and white is None:
         return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
-    if image.mode in ("I", "F"):
-        raise UnknownRangeError(f"its pixels are numbers of 32 bits (Pillow's mode {image.mode})")
+    if is_deep(image) or image.mode in _OF_32_BITS:
+        values = np.asarray(image, np.float64)
+        if white is None:
+            raise UnknownRangeError(image.mode, float(np.nan_to_num(values).max(initial=0.0)))
+        return Image.fromarray(_levels(values, white))
     if image.has_transparency_data:
         seen_through = image.convert("RGBA")
-        white = Image.new("RGBA", image.size, "white")
-        return Image.alpha_composite(white, seen_through)
+        white_ground = Image.new("RGBA", image.size, "white")
+        return Image.alpha_composite(white_ground, seen_through)
     return image
+
+
+def _levels(values: npt.NDArray[np.float64], white: int) -> npt.NDArray[np.uint8]:
+    """The values with 0 as black and ``white`` as 255; what is no number is black."""
+    kept = np.clip(np.nan_to_num(values), 0.0, white)
+    return np.rint(kept * (_WHITE / white)).astype(np.uint8)

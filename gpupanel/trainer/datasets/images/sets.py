@@ -377,7 +377,8 @@ class _Lister:
 
     def _files(self, paths: Sequence[str]) -> ImageFiles:
         channels = 3 if self.data.color == "rgb" else 1
-        return ImageFiles(tuple(paths), self.data.image_size, channels, self.key)
+        white = self.data.white_value
+        return ImageFiles(tuple(paths), self.data.image_size, channels, white, self.key)
 
 
 def _notes(lines: ImageLines, images: Sequence[str], share: float) -> tuple[Problem, ...]:

@@ -1,17 +1,19 @@
-"""How large images are in their files, before they are scaled, and how deep."""
+"""How large images are in their files, before they are scaled, and which values they have."""
 
 import statistics
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 from PIL import Image
+from PIL.ImageFile import ImageFile
 
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.files.regular_files import open_regular
-from gpupanel.trainer.datasets.images.files import ImageFiles, image_errors
+from gpupanel.trainer.datasets.images.files import WHITE_FIELD, ImageFiles, image_errors
 from gpupanel.trainer.datasets.images.formats import FORMATS
 from gpupanel.trainer.datasets.images.pixels import is_deep
 
@@ -20,6 +22,9 @@ _READ = 64
 _UNPACKED = 16
 """So many images are unpacked to find the greatest value."""
 _MOST_PIXELS = 2**24
+_WHITE_OF_8_BITS = 255
+_DARK = {16: 2**14 - 1, 8: 2**4 - 1}
+"""Values of so many bits are all below this in no set of images by chance."""
 Found = TypeVar("Found")
 
 
@@ -37,26 +42,93 @@ def usual_sides(files: ImageFiles, seed: int) -> tuple[int, int] | None:
     return round(statistics.median(heights)), round(statistics.median(widths))
 
 
-def greatest_of_16_bits(files: ImageFiles, seed: int) -> int | None:
-    """The greatest value in some images; ``None``: not all of them have 16 bits a value.
+def value_notes(files: ImageFiles, seed: int, most: int = _UNPACKED) -> tuple[Problem, ...]:
+    """What is odd about the values in some images: nobody means to train on nearly black ones.
 
     Args:
-        files: A few are unpacked; very large ones are passed over.
+        files: Some are unpacked; very large ones are passed over.
         seed: Chooses them.
+        most: So many are.
     """
-    found = _of_some(files, _UNPACKED, seed, _greatest)
-    if None in found:
-        return None
-    return max(filter(None, found), default=None)
+    found = [each for each in _of_some(files, most, seed, _values) if each is not None]
+    if len({(each.bits, each.is_cut) for each in found}) != 1:
+        return ()
+    values = max(found, key=lambda each: each.greatest)
+    note = _white_note(values, files) if files.white is not None else _dark_note(values, files.key)
+    return () if note is None else (note,)
 
 
-def _greatest(image: Image.Image) -> int | None:
-    """The greatest value of an image, 0 where it is too large; ``None``: it has fewer bits."""
-    if not is_deep(image):
-        return None
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """The values of an image.
+
+    Attributes:
+        bits: Of each: 8 or 16.
+        greatest: Of them.
+        is_cut: Of 16 bits only the upper 8 are read, as Pillow reads colour images.
+    """
+
+    bits: int
+    greatest: int
+    is_cut: bool = False
+
+
+def _values(image: Image.Image) -> _Values | None:
+    """Of an image; ``None``: it is too large, or has values of 32 bits."""
     if image.width * image.height > _MOST_PIXELS:
-        return 0
-    return int(np.asarray(image).max(initial=0))
+        return None
+    if is_deep(image):
+        return _Values(16, int(np.asarray(image).max(initial=0)))
+    if image.mode in ("I", "F"):
+        return None
+    # Before it is unpacked: afterwards nothing says how it is stored.
+    is_cut = isinstance(image, ImageFile) and any(";16" in str(tile.args) for tile in image.tile)
+    greatest = int(np.asarray(image.convert("RGB")).max(initial=0))
+    return _Values(16, greatest << 8 | 0xFF, is_cut) if is_cut else _Values(8, greatest)
+
+
+def _dark_note(values: _Values, key: str) -> Problem | None:
+    """Of images that use a small part of their range, as a camera of 12 bits saves them."""
+    if not 0 < values.greatest <= _DARK[values.bits]:
+        return None
+    white = 2 ** values.greatest.bit_length() - 1
+    lost = "They are read as they are, nearly black."
+    if values.bits == 16:
+        levels = (values.greatest >> 8) + 1
+        lost = f"The upper 8 of 16 are taken, so that {levels} grey levels remain, nearly black."
+    hint, fix = "Say that this is white, or save them again with the whole range.", None
+    if values.is_cut:
+        hint = "Save them again as colour images of 8 bits: nothing here reads more of these."
+    else:
+        fix = Fix.of(f"Take {white:,} as white", WHITE_FIELD, white)
+    return Problem(
+        code="images_dark",
+        severity=Severity.WARNING,
+        field=key,
+        message=f"The images have {values.bits} bits a value, but no value of some of them is "
+        f"above {values.greatest:,}: {values.greatest.bit_length()} bits are used. {lost}",
+        hint=hint,
+        fix=fix,
+    )
+
+
+def _white_note(values: _Values, files: ImageFiles) -> Problem | None:
+    """Of a white value that the images do not have, or go beyond."""
+    white = files.white or 0
+    is_unused = values.is_cut or (values.bits == 8 and white > _WHITE_OF_8_BITS)
+    if not is_unused and values.greatest <= white:
+        return None
+    why = f"values of some images go up to {values.greatest:,}: all above are white, too"
+    if is_unused:
+        why = "the images have 8 bits a value, or are read so: it changes nothing"
+    return Problem(
+        code="white_value_misfit",
+        severity=Severity.WARNING,
+        field=WHITE_FIELD,
+        message=f"data.white_value is {white:,}, but {why}.",
+        hint="Choose another white value, or the automatic one.",
+        fix=Fix.of("Use the automatic white value", WHITE_FIELD),
+    )
 
 
 def _of_some(

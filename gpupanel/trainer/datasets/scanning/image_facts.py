@@ -132,10 +132,15 @@ class Forms:
         return self._places.setdefault(text, len(self.texts) - 1)
 
 
-def cached_facts(roots: Iterable[Path]) -> ImageFacts:
-    """What was seen of the files in these folders the last time; empty where nothing was kept."""
+def cached_facts(roots: Iterable[Path], white: int | None) -> ImageFacts:
+    """What was seen of the files in these folders the last time; empty where nothing was kept.
+
+    Args:
+        roots: The folders.
+        white: The value that was white; ``None``: none was chosen.
+    """
     try:
-        content = read_file(_place(roots), most_bytes=_MOST_BYTES)
+        content = read_file(_place(roots, white), most_bytes=_MOST_BYTES)
         first, _, rest = content.partition(b"\n")
         head = _Head.model_validate_json(first)
         rows = np.frombuffer(rest, SEEN)
@@ -146,10 +151,10 @@ def cached_facts(roots: Iterable[Path]) -> ImageFacts:
     return ImageFacts(rows, head.forms, head.looked_ns)
 
 
-def keep_facts(roots: Iterable[Path], facts: ImageFacts) -> None:
+def keep_facts(roots: Iterable[Path], white: int | None, facts: ImageFacts) -> None:
     """Keep what was seen for the next time; where that cannot be done, it is seen anew then."""
     with contextlib.suppress(OSError):
-        place = _place(roots)
+        place = _place(roots, white)
         remove_unused(place.parent)
         head = _Head(version=_VERSION, looked_ns=facts.looked_ns, forms=facts.forms)
         with whole_file(place, private=True) as file:
@@ -157,6 +162,7 @@ def keep_facts(roots: Iterable[Path], facts: ImageFacts) -> None:
             file.write(facts.rows.tobytes())
 
 
-def _place(roots: Iterable[Path]) -> Path:
+def _place(roots: Iterable[Path], white: int | None) -> Path:
     named = b"\0".join(os.fsencode(root.absolute()) for root in roots)
+    named += b"" if white is None else f"\0white {white}".encode()
     return cache_folder("scans") / f"{hashlib.sha256(named).hexdigest()[:32]}.seen"

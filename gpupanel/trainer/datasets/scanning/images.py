@@ -21,6 +21,7 @@ from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.images.files import image_errors
 from gpupanel.trainer.datasets.images.pixels import form_and_pixels_of
 from gpupanel.trainer.datasets.images.sets import ImageSet
+from gpupanel.trainer.datasets.images.sides import value_notes
 from gpupanel.trainer.datasets.scanning.digests import digest_of_file
 from gpupanel.trainer.datasets.scanning.image_facts import (
     MARKS,
@@ -43,6 +44,8 @@ from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
 
 _THREADS = max(2, min(8, os.cpu_count() or 1))
 _CHUNK = 256
+_UNPACKED = 256
+"""So many images are unpacked once more to find their greatest value."""
 _SIDE = 64
 """Decoding shows whether a file can be read, whatever size it is scaled to."""
 _BATCH = 8
@@ -73,12 +76,13 @@ def scan_images(
     on_first_report(listed)
     roots = tuple(each.root for each in named.values())
     total = sum(len(each.files.paths) for each in named.values())
-    scan = _FileScan(cached_facts(roots), on_progress, total)
+    files = sets["training"].files
+    scan = _FileScan(cached_facts(roots, files.white), on_progress, total, files.white)
     seen = {name: scan.scanned(each) for name, each in named.items()}
     rows = np.concatenate([each.rows for each in seen.values()])
     readable = rows[rows["is_readable"]]
     # What could not be read is tried again the next time.
-    keep_facts(roots, ImageFacts(readable, tuple(scan.forms.texts), scan.looked_ns))
+    keep_facts(roots, files.white, ImageFacts(readable, tuple(scan.forms.texts), scan.looked_ns))
     found: dict[SetName, ExamplesOfSet] = {}
     for name, whole in listed.sets.items():
         facts = seen[name]
@@ -91,7 +95,8 @@ def scan_images(
             name_of=whole.name_of,
         )
     gone = [_gone(each.root) for each in named.values() if not each.root.is_dir()]
-    problems = (*listed.problems, *gone, *_odd(seen, listed, scan.changed))
+    values = value_notes(files, 0, _UNPACKED)
+    problems = (*listed.problems, *gone, *values, *_odd(seen, listed, scan.changed))
     return Scanned(
         sets=found,
         target=listed.target,
@@ -171,6 +176,7 @@ class _FileScan:
     Attributes:
         before: What is known from the last time.
         total: Files of all sets.
+        white: The value that is white, where it was chosen.
         done: Of them.
         changed: Files that changed while they were examined; of very many the first.
     """
@@ -178,6 +184,7 @@ class _FileScan:
     before: ImageFacts
     on_progress: OnProgress
     total: int
+    white: int | None
     done: int = 0
     looked_ns: int = field(default_factory=time.time_ns)
     changed: list[str] = field(default_factory=list)
@@ -228,7 +235,7 @@ class _FileScan:
             with image_errors(path, key), open_regular(Path(path)) as file:
                 before = os.fstat(file.fileno())
                 form, pixels = form_and_pixels_of(
-                    file, (_SIDE, _SIDE), 3, LARGEST_IMAGE_PIXELS, self._large
+                    file, (_SIDE, _SIDE), 3, LARGEST_IMAGE_PIXELS, self.white, self._large
                 )
                 file.seek(0)
                 digest = digest_of_file(file, before.st_size)

@@ -31,6 +31,7 @@ from gpupanel.trainer.datasets.images.files import (
     image_vanished,
 )
 from gpupanel.trainer.datasets.images.listing import look_into
+from gpupanel.trainer.datasets.images.recipe import read_as_trained, recipe_of
 from gpupanel.trainer.datasets.images.set_folders import with_found_sets
 from gpupanel.trainer.datasets.images.sets import PATHS, ImageSet, list_sets
 from gpupanel.trainer.datasets.scanning.image_sets import list_all_sets
@@ -91,6 +92,7 @@ def read_images(
         notes=tuple(note for each in sets.values() for note in each.notes),
         skipped=skipped,
         groups=sets["training"].groups,
+        recipe=recipe_of(data),
     )
 
 
@@ -204,7 +206,7 @@ class _Images(Source[ImagesData]):
     @override
     def read(self, data: ImagesData, reading: Reading) -> DataSet:
         return read_images(
-            data,
+            read_as_trained(data, reading.recipe),
             reading.on_progress,
             must_differ=reading.must_differ,
             decoding=reading.decoding,
@@ -212,6 +214,7 @@ class _Images(Source[ImagesData]):
 
     @override
     def read_all(self, data: ImagesData, reading: Reading, *, needs_labels: bool) -> AllExamples:
+        data = read_as_trained(data, reading.recipe)
         # Where each is decoded when it is asked for, nobody knows beforehand which to leave out.
         may_skip = data.cache is not DataCache.NONE
         if not needs_labels:
@@ -235,13 +238,15 @@ class _Images(Source[ImagesData]):
             root = Path(found.path)
             columns = columns_of(root / found.labels_csv, root)[:_MOST_OFFERED]
             offers["group"] = tuple(Choice(name, visible_line(name)) for name in columns)
+        trained_with = read_as_trained(data, reading.recipe).white_value
+        white = {} if trained_with is None else {"white_value": trained_with}
         if found is data:
-            return Found(offers=offers)
+            return Found(offers=offers, found=white)
         paths = {key: getattr(found, key) for key in PATHS.values()}
         if found.labels_csv:
             paths["labels_csv"] = str(Path(found.path) / found.labels_csv)
         changed = {key: path for key, path in paths.items() if path != getattr(data, key)}
-        return Found(offers=offers, found=changed)
+        return Found(offers=offers, found={**changed, **white})
 
     @override
     def scan(self, data: ImagesData, reading: Reading, on_first_report: OnFirstReport) -> Scanned:

@@ -110,18 +110,6 @@ def test_that_values_that_a_saved_model_would_divide_again_are_pointed_out(
     assert all("Multiply the arrays by 255" in each.hint for each in found)
 
 
-@pytest.mark.parametrize(
-    ("greatest", "hint"), [(4095, "by 16 "), (1000, "by 64 "), (65535, ""), (None, "")]
-)
-def test_that_16_bits_of_which_only_the_lower_are_used_are_pointed_out(
-    greatest: int | None, hint: str
-) -> None:
-    seen = context(of(CnnModel(), IMAGES), greatest_of_16_bits=greatest)
-    found = list(range_rules.dark_images(seen))
-    assert [each.code for each in found] == ["images_dark"] * bool(hint)
-    assert all(hint in each.hint for each in found)
-
-
 def test_that_nothing_is_said_of_data_that_was_not_read() -> None:
     empty = planning_context(of(SAVED), CPU_ONLY)
     rules = (
@@ -129,6 +117,5 @@ def test_that_nothing_is_said_of_data_that_was_not_read() -> None:
         range_rules.application_inputs,
         range_rules.saved_model_inputs,
         range_rules.saved_model_divides,
-        range_rules.dark_images,
     )
     assert not [problem for rule in rules for problem in rule(empty)]
