@@ -17,6 +17,7 @@ from gpupanel.domain.kind import kind
 from gpupanel.domain.layered_models import CnnModel, MlpModel
 from gpupanel.domain.model_kind import (
     FrozenLayers,
+    Inputs,
     Model,
     Outputs,
     fine_tune_from_setting,
@@ -37,6 +38,7 @@ __all__ = [
     "ApplicationModel",
     "CnnModel",
     "Head",
+    "Inputs",
     "MlpModel",
     "Model",
     "ModelSettings",
@@ -111,6 +113,15 @@ class SavedModel(Model):
         default=Head.KEPT,
     )
     outputs: Outputs | None = outputs_setting()
+    inputs: Inputs | None = setting(
+        "Inputs",
+        "What is done with the examples before the model takes them, where it learned from others: "
+        "many models that were trained elsewhere take pixels that were divided by 255. A model "
+        "that is trained further keeps it.",
+        default=None,
+        off="as they are",
+        advanced=True,
+    )
     frozen_layers: FrozenLayers = frozen_setting()
     fine_tune_from_epoch: PositiveInt | None = fine_tune_from_setting()
     fine_tune_learning_rate: Float32 | None = fine_tune_rate_setting()
@@ -123,6 +134,11 @@ class SavedModel(Model):
     @override
     def said_outputs(self) -> Outputs | None:
         return self.outputs
+
+    @property
+    @override
+    def said_inputs(self) -> Inputs | None:
+        return self.inputs
 
     @property
     @override

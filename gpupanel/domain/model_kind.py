@@ -1,5 +1,6 @@
 """What every model has: its settings, what is asked about it, and settings that several share."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from math import prod
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -91,6 +92,28 @@ def outputs_setting() -> Any:  # noqa: ANN401
         off="automatic",
         advanced=True,
     )
+
+
+class Inputs(ChoiceEnum):
+    """What is done with the examples before a model that was not built here takes them."""
+
+    AS_GIVEN = ("as_given", "As they are", "The model scales them itself, or learned from such.")
+    DIVIDED = ("divided_by_255", "Divided by 255", "Pixels become numbers from 0 to 1.")
+    CENTRED = ("minus_1_to_1", "From -1 to 1", "Pixels are divided by 127.5, less 1.")
+    MULTIPLIED = ("times_255", "Times 255", "Numbers from 0 to 1 become pixels.")
+
+    @property
+    def scale_and_offset(self) -> tuple[float, float]:
+        """What each number is multiplied by, and what is added then."""
+        return _SCALES_AND_OFFSETS[self]
+
+
+_SCALES_AND_OFFSETS: Mapping[Inputs, tuple[float, float]] = {
+    Inputs.AS_GIVEN: (1.0, 0.0),
+    Inputs.DIVIDED: (1 / 255, 0.0),
+    Inputs.CENTRED: (1 / 127.5, -1.0),
+    Inputs.MULTIPLIED: (255.0, 0.0),
+}
 
 
 FrozenLayers = Literal["none", "base"] | PositiveInt
@@ -186,6 +209,11 @@ class Model(KindValue):
     @property
     def said_outputs(self) -> Outputs | None:
         """What a person said that its outputs are; ``None``: it is found out."""
+        return None
+
+    @property
+    def said_inputs(self) -> Inputs | None:
+        """What a person said is done with its examples before it takes them; ``None``: nothing."""
         return None
 
     @property

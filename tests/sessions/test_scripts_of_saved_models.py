@@ -8,13 +8,14 @@ from pydantic import TypeAdapter
 
 from gpupanel.domain.data import DigitsData, NpzData, TableData, Target, TextData
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import Head, SavedModel
+from gpupanel.domain.model import Head, Inputs, SavedModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.models.model_file import recipe_in
+from tests.sessions.both import carry_out_both
 from tests.sessions.one_source import assert_same_sessions, session, trained_with
 from tests.unit.trainer.saved_models import make_saved_models, with_recipe
 from tests.unit.trainer.test_the_rule_for_networks import write_prices
@@ -62,11 +63,24 @@ def test_that_run_and_script_give_the_same_weights_and_evaluations(
         "new, frozen": session(data=three, model=frozen, training=ADAM, **ALONE),
         "new on a backbone": session(data=three, model=backbone, training=SGD),
         "kept, later": session(
-            data=DIGITS, model=SavedModel(path=classifier, **later), training=ADAM
+            data=DIGITS,
+            model=SavedModel(path=classifier, inputs=Inputs.CENTRED, **later),
+            training=ADAM,
         ),
     }
     inferred = (("new on a backbone", "evaluate", three, EVERYTHING),)
-    assert_same_sessions(tmp_path, trained, inferred)
+    both = assert_same_sessions(tmp_path, trained, inferred)
+
+    as_pixels = NpzData(path=str(tmp_path / "pixels.npz"))
+    np.savez(as_pixels.path, **{**np.load(three.path), "x": pixels() * 255})
+    path = str(tmp_path / "001" / "model.keras")
+    divided = SavedModel(path=path, inputs=Inputs.DIVIDED)
+    given = {"task": "evaluate", "model": divided, "inference": EVERYTHING}
+    (again,) = carry_out_both(
+        tmp_path / "given", {"divided": session(data=as_pixels, **given)}
+    ).values()
+    again.assert_same_evaluation()
+    assert again.printed() == both["evaluate new on a backbone"].printed()
 
 
 @pytest.mark.slow

@@ -114,14 +114,14 @@ CHAPTER: Final = ProblemChapter(
         "saved_model_inputs_range": ProblemEntry(
             "A saved model that does not scale is given raw pixels.",
             "Outside of gpupanel pixels are often divided by 255 before a model takes them.",
-            "Put `keras.layers.Rescaling(1 / 255)` before the model, or give it arrays that are "
-            "divided; nothing, if it learned from raw pixels.",
+            "Choose in `model.inputs` what is done with the pixels, or that they are given as they "
+            "are.",
         ),
         "saved_model_inputs_scaled": ProblemEntry(
             "A saved model that divides pixels is given values from 0 to 1.",
             "It begins with a `Rescaling` for pixels from 0 to 255. Pixels that were divided by "
             "255 before would be divided twice: all images are nearly black to it.",
-            "Give it arrays that are multiplied by 255; nothing, if it learned from such values.",
+            "Choose in `model.inputs` that they are multiplied, or given as they are.",
         ),
         "model_outputs_unknown": ProblemEntry(
             "Nothing shows whether the model gives probabilities or logits.",

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from gpupanel.domain.model_kind import ExampleKind
-from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.model_kind import ExampleKind, Inputs
+from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.domain.profile import Profile
 from gpupanel.planning.context import PlanningContext
 
 _CHANNELS: Final = (1, 3, 4)
@@ -64,7 +65,7 @@ def application_inputs(context: PlanningContext) -> Iterator[Problem]:
 def saved_model_inputs(context: PlanningContext) -> Iterator[Problem]:
     """Raw pixels for a saved model that takes them as they are: few models learned from these."""
     preview, profile = context.known_data, context.profile
-    if preview is None or not profile.model.is_saved or preview.model_scales is not False:
+    if preview is None or not _takes_as_given(profile) or preview.model_scales is not False:
         return
     if preview.value_range is None or len(preview.feature_shape) not in (2, 3):
         return
@@ -77,16 +78,20 @@ def saved_model_inputs(context: PlanningContext) -> Iterator[Problem]:
             message=f"The saved model begins without a layer that scales, and is given pixels from "
             f"{least:g} to {greatest:g}. Was it trained on pixels that were divided by 255 before, "
             "its outputs are wrong.",
-            hint="If it was, put keras.layers.Rescaling(1 / 255) before it and save it again, or "
-            "give it arrays that are divided by 255. If it learned from such pixels, nothing needs "
-            "to be done.",
+            hint="If it was, have them divided here, too. If it learned from such pixels, say that "
+            "they are given as they are.",
+            fix=_given(Inputs.DIVIDED, "Divide by 255 before it"),
+            alternatives=(
+                _given(Inputs.CENTRED, "Bring into -1 to 1 before it"),
+                _given(Inputs.AS_GIVEN, "Give them as they are"),
+            ),
         )
 
 
 def saved_model_divides(context: PlanningContext) -> Iterator[Problem]:
     """Pixels that were divided by 255 for a saved model that divides them itself."""
     preview, profile = context.known_data, context.profile
-    if preview is None or not profile.model.is_saved or not preview.model_divides_pixels:
+    if preview is None or not _takes_as_given(profile) or not preview.model_divides_pixels:
         return
     if preview.value_range is None or len(preview.feature_shape) not in (2, 3):
         return
@@ -99,9 +104,20 @@ def saved_model_divides(context: PlanningContext) -> Iterator[Problem]:
             message=f"The saved model begins with a layer that divides pixels from 0 to 255, and "
             f"is given values from {least:g} to {greatest:g}. Were they divided by 255 before, "
             "they are divided twice, and its outputs are wrong.",
-            hint="Multiply the arrays by 255 and save them again. If it learned from such values, "
-            "nothing needs to be done.",
+            hint="If they were, have them multiplied by 255. If it learned from such values, say "
+            "that they are given as they are.",
+            fix=_given(Inputs.MULTIPLIED, "Multiply by 255 before it"),
+            alternatives=(_given(Inputs.AS_GIVEN, "Give them as they are"),),
         )
+
+
+def _takes_as_given(profile: Profile) -> bool:
+    """Whether it is a saved model, and nobody said what is done with its examples."""
+    return profile.model.is_saved and profile.model.said_inputs is None
+
+
+def _given(inputs: Inputs, label: str) -> Fix:
+    return Fix.of(label, "model.inputs", inputs.value)
 
 
 _MOST_SCALED: Final = 16.0

@@ -3,6 +3,7 @@
 from string import Template
 
 from gpupanel.domain.data import DataSettings, Target
+from gpupanel.domain.model import Inputs
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.class_names import classes_of_model
@@ -49,7 +50,7 @@ v |    return ending, (before_ending(model, ending) if is_cut else model)
   |    @tf.function(autograph=False)
   |    def outputs_of(features):
   |        with tf.device(device):
-  |            outputs = tf.cast(model(tf.cast(features, dtype), training=False), tf.float32)
+  |            outputs = tf.cast(model(tf.cast($given, dtype), training=False), tf.float32)
   |        return tf.reshape(outputs, [features.shape[0], -1])
   |
   |    def call(features):
@@ -259,7 +260,16 @@ def inference_section(profile: Profile, plan: LaunchPlan) -> str:
         fitting_shape=FITTING_SHAPE.strip("\n"),
         ending=ENDING.strip("\n"),
         said=repr(said and said.value),
+        given=_given(profile.model.said_inputs),
     )
+
+
+def _given(inputs: Inputs | None) -> str:
+    """The features, as the model takes them."""
+    if inputs is None or inputs is Inputs.AS_GIVEN:
+        return "features"
+    scale, offset = inputs.scale_and_offset
+    return f"tf.cast(features, tf.float32) * {scale!r} + {offset!r}"
 
 
 def _fit(data: DataSettings) -> str:

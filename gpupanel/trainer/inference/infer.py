@@ -100,8 +100,9 @@ class Inference:
         self._events.phase(Phase.BUILDING_MODEL)
         path = saved_model_path(self._run.profile.model)
         model = self._run.profile.model
-        said = model.said_outputs
-        replicas = load_replicas(path, self._run.plan, self._examples, self._run.place, said)
+        said, given = model.said_outputs, model.said_inputs
+        run = self._run
+        replicas = load_replicas(path, run.plan, self._examples, run.place, said, given)
         first = replicas[0]
         self._events.write(
             ModelReady(

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from gpupanel.domain.data import Target
-from gpupanel.domain.model import Outputs
+from gpupanel.domain.model import Inputs, Outputs
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.trainer.datasets.examples import Array
@@ -52,8 +52,10 @@ class Replica:
         device: str,
         examples: InferenceExamples,
         said: Outputs | None = None,
+        given: Inputs | None = None,
     ) -> None:
         self.ending = output_layer_of(model, said)
+        self._scale, self._offset = (given or Inputs.AS_GIVEN).scale_and_offset
         self.parameters = int(model.count_params())
         self.trainable_parameters = sum(
             int(variable.value.shape.num_elements()) for variable in model.trainable_variables
@@ -78,6 +80,8 @@ class Replica:
 
     def _forward(self, features: tf.Tensor) -> tf.Tensor:
         with tf.device(self._device):
+            if (self._scale, self._offset) != (1.0, 0.0):
+                features = tf.cast(features, tf.float32) * self._scale + self._offset
             outputs = self._model(tf.cast(features, self._input_dtype), training=False)
             return tf.reshape(tf.cast(outputs, tf.float32), [-1, self.ending.outputs])
 
@@ -88,6 +92,7 @@ def load_replicas(
     examples: InferenceExamples,
     place: int = 0,
     said: Outputs | None = None,
+    given: Inputs | None = None,
 ) -> list[Replica]:
     """Load the model onto each device of this process; no step is traced or run yet.
 
@@ -97,6 +102,7 @@ def load_replicas(
         examples: What it is given.
         place: Of this process in the plan's gang.
         said: What the model's outputs are, as a person says; ``None``: its layers show it.
+        given: What is done with the examples before it takes them; ``None``: nothing.
 
     Raises:
         ProblemError: Keras cannot load it, or it does not fit the data.
@@ -110,7 +116,7 @@ def load_replicas(
         with tf.device(planned.logical_device):
             model = load_saved(path)
         check_single(model)
-        replicas.append(Replica(model, planned.logical_device, examples, said))
+        replicas.append(Replica(model, planned.logical_device, examples, said, given))
     _check_outputs(replicas[0].ending.outputs, examples)
     return replicas
 

@@ -6,7 +6,7 @@ import keras
 from typing_extensions import override
 
 from gpupanel.domain.data import Target
-from gpupanel.domain.model import Head, SavedModel
+from gpupanel.domain.model import Head, Inputs, SavedModel
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.models.frozen_layers import last_learning, let_learn
 from gpupanel.trainer.models.given_model import ModelMisfitError, check_state, checked_model
@@ -46,6 +46,11 @@ class _SavedModel(Network[SavedModel]):
         examples = inputs
         if shape != building.training.feature_shape:
             examples = keras.layers.Reshape(shape, name="start_shape", dtype="float32")(examples)
+        given = model.inputs or Inputs.AS_GIVEN
+        if given is not Inputs.AS_GIVEN:
+            scale, offset = given.scale_and_offset
+            scaling = keras.layers.Rescaling(scale, offset, name="given_range", dtype="float32")
+            examples = scaling(examples)
         if not str(loaded.inputs[0].dtype).startswith("float"):
             examples = keras.ops.cast(examples, loaded.inputs[0].dtype)
         loaded.trainable = True  # also what was frozen when it was saved

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import DataSettings, DigitsData, NpzData, TableData, Target, TextData
-from gpupanel.domain.model import Head, MlpModel, SavedModel, TabularModel, TransformerModel
+from gpupanel.domain.model import Head, Inputs, MlpModel, SavedModel, TabularModel, TransformerModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.table_data import RECIPE_MEMBER
@@ -86,6 +86,7 @@ def digits_of_three(tmp_path_factory: pytest.TempPathFactory) -> Path:
     x = random.integers(0, 17, (300, 8, 8)).astype(np.float32)
     path = tmp_path_factory.mktemp("three") / "three.npz"
     np.savez(path, x=x, y=(x[:, 0, 0] // 6).astype(np.int64))
+    np.savez(path.with_name("255.npz"), **{**np.load(path), "x": x * 255})
     return path
 
 
@@ -155,6 +156,9 @@ def runs(
     new = kept.model_copy(update={"head": Head.NEW})
     models = {"kept": (kept, DIGITS), "new": (new, three)}
     plans = divided(models, [*((head, "one device") for head in models), *FEW])
+    multiplied = three.model_copy(update={"path": str(digits_of_three.with_name("255.npz"))})
+    divided_first = new.model_copy(update={"inputs": Inputs.DIVIDED})
+    plans["divided"] = profile(SGD, model=divided_first, data=multiplied), [64]
     frozen = new.model_copy(update={"frozen_layers": "base"})
     last_two = kept.model_copy(update={"frozen_layers": 2})
     plans["frozen"] = profile(SGD, model=frozen, data=three), [64]
@@ -172,7 +176,7 @@ def runs(
         tmp_path_factory.mktemp("further"),
         make_run,
         plans,
-        evaluated=["kept, mirrored, 48 + 16", "still values", "frozen"],
+        evaluated=["kept, mirrored, 48 + 16", "still values", "frozen", "divided"],
     )
 
 
@@ -266,20 +270,39 @@ def test_that_features_of_texts_and_tables_are_made_as_the_model_knows_them(
         assert recipe(runs[f"still {kind}"].model) == recipe(first[kind].model)
 
 
+def test_that_a_model_keeps_what_is_done_with_its_inputs(runs: dict[str, RunLayout]) -> None:
+    assert furthest(runs["divided"], runs["new, one device"]) < 1e-4
+    loss, accuracy = evaluation(runs["divided"])["validation"]  # of its file alone
+    metrics = last_metrics(runs["divided"])
+    assert (loss, accuracy) == pytest.approx((metrics.val_loss, metrics.val_accuracy), rel=1e-4)
+
+
 def test_that_a_model_that_is_trained_again_and_again_does_not_grow(
-    runs: dict[str, RunLayout], values: Path, make_run: MakeRun, tmp_path: Path
+    runs: dict[str, RunLayout],
+    values: Path,
+    digits_of_three: Path,
+    make_run: MakeRun,
+    tmp_path: Path,
 ) -> None:
     again = {
         name: (profile(STILL, model=SavedModel(path=str(runs[run].model)), data=data), [64])
         for name, run, data in (
             ("digits", "kept, one device", DIGITS),
             ("values", "still values", NpzData(path=str(values), predicts=Target.VALUES)),
+            (
+                "divided",
+                "divided",
+                NpzData(path=str(digits_of_three.with_name("255.npz")), validation_fraction=0.2),
+            ),
         )
     }
     third = train_all(tmp_path, make_run, again)
     assert layer_names(third["digits"].model) == layer_names(runs["kept, one device"].model)
     assert layer_names(third["values"].model) == layer_names(runs["still values"].model)
     assert inner_names(third["digits"].model) == inner_names(runs["kept, one device"].model)
+    # What is done with the inputs is part of the model that is trained again.
+    before, after = (last_metrics(each["divided"]) for each in (runs, third))
+    assert after.val_loss == pytest.approx(before.val_loss, rel=1e-2)  # the statistics go on
 
 
 @pytest.mark.parametrize("head", list(Head))

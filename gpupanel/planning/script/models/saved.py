@@ -5,7 +5,7 @@ from string import Template
 from typing_extensions import override
 
 from gpupanel.domain.data import Target
-from gpupanel.domain.model import Head, SavedModel
+from gpupanel.domain.model import Head, Inputs, SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.batch_norm import batch_norm_functions
@@ -15,7 +15,7 @@ from gpupanel.planning.script.saved_file import FITTING_SHAPE
 from gpupanel.planning.script.sections import joined, lines_for
 
 # In the margin: N a new last layer, V values to be predicted, F frozen layers, L layers that learn
-# later.
+# later, I what the examples are multiplied by.
 _DEFINITIONS = '''
   |def saved_network(path):
   |    """The model of a file, without what a run that trained it further has put around it."""
@@ -60,6 +60,8 @@ _BUILT = """
   |inputs = examples = keras.Input(x.shape[1:], name="features")
   |if shape != tuple(x.shape[1:]):
   |    examples = keras.layers.Reshape(shape, name="start_shape", dtype="float32")(examples)
+I |scaling = keras.layers.Rescaling($scale, $offset, name="given_range", dtype="float32")
+I |examples = scaling(examples)
   |if not str(network.inputs[0].dtype).startswith("float"):
   |    examples = keras.ops.cast(examples, network.inputs[0].dtype)
   |network.trainable = True
@@ -112,9 +114,11 @@ class _SavedModel(ModelScript[SavedModel]):
             "V": target is Target.VALUES,
             "F": model.keeps_layers or model.fine_tuning is not None,
             "L": profile.fine_tuning is not None,
+            "I": model.inputs not in (None, Inputs.AS_GIVEN),
         }
         holds = {name for name, is_so in conditions.items() if is_so}
         with_ending = "" if model.head is Head.NEW else with_logits(model, target)
+        scale, offset = (model.inputs or Inputs.AS_GIVEN).scale_and_offset
         last = model.frozen_layers if isinstance(model.frozen_layers, int) else 0
         # Until layers begin to learn, the whole base is frozen.
         is_whole = not last or model.fine_tuning is not None
@@ -133,6 +137,8 @@ class _SavedModel(ModelScript[SavedModel]):
                 from_epoch=model.fine_tune_from_epoch,
                 norm="over_replicas(layer)" if several else "layer",
                 outputs=outputs_of(data),
+                scale=scale,
+                offset=offset,
             ),
         )
 

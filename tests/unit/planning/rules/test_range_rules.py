@@ -5,9 +5,10 @@ import pytest
 from gpupanel.domain.data import DigitsData, ImagesData, NpzData
 from gpupanel.domain.model import ApplicationModel, CnnModel, MlpModel, ModelSettings, SavedModel
 from gpupanel.domain.preview import DataPreview
-from gpupanel.domain.problem import Severity
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.context import PlanningContext, planning_context
+from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.rules import range_rules
 from tests.fakes.devices import CPU_ONLY
 
@@ -86,7 +87,9 @@ def test_that_a_saved_model_that_does_not_scale_is_pointed_out_before_raw_pixels
     seen = context(of(SAVED), value_range=values, feature_shape=shape, model_scales=scales)
     found = list(range_rules.saved_model_inputs(seen))
     assert [each.code for each in found] == ["saved_model_inputs_range"] * is_said
-    assert all(each.severity is Severity.WARNING for each in found)
+    for problem in found:
+        assert problem.severity is Severity.WARNING
+        assert chosen_by(problem) == ["divided_by_255", "minus_1_to_1", "as_given"]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +110,20 @@ def test_that_values_that_a_saved_model_would_divide_again_are_pointed_out(
     seen = context(of(SAVED), value_range=values, feature_shape=shape, model_divides_pixels=divides)
     found = list(range_rules.saved_model_divides(seen))
     assert [each.code for each in found] == ["saved_model_inputs_scaled"] * is_said
-    assert all("Multiply the arrays by 255" in each.hint for each in found)
+    for problem in found:
+        assert chosen_by(problem) == ["times_255", "as_given"]
+
+
+def chosen_by(problem: Problem) -> list[object]:
+    """What each of its fixes says of the inputs; nothing is said of them afterwards."""
+    fixes = [fix for fix in (problem.fix, *problem.alternatives) if fix is not None]
+    mended = [apply_fix(of(SAVED), fix).model for fix in fixes]
+    for model in mended:
+        seen = {"value_range": (0, 255), "model_scales": False}
+        assert not list(range_rules.saved_model_inputs(context(of(model), **seen)))
+        seen = {"value_range": (0, 1), "model_divides_pixels": True}
+        assert not list(range_rules.saved_model_divides(context(of(model), **seen)))
+    return [model.said_inputs for model in mended]
 
 
 def test_that_nothing_is_said_of_data_that_was_not_read() -> None:
