@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data_source import MOST_CLASSES as MOST_CLASSES
+from gpupanel.domain.data_source import Axes as Axes
 from gpupanel.domain.data_source import ClassCount as ClassCount
 from gpupanel.domain.data_source import ClassWeights as ClassWeights
 from gpupanel.domain.data_source import DataCache as DataCache
@@ -179,6 +180,14 @@ class NpzData(ImageSource):
         is_offered=True,
         advanced=True,
     )
+    axes: Axes | None = setting(
+        "Axes",
+        "The order of the axes of each array of examples. Automatic: examples first, channels "
+        "last; where it seems to be another one, the preview says so.",
+        default=None,
+        off="automatic",
+        advanced=True,
+    )
     predicts: Target | None = setting(
         "Predicted",
         f"What the labels are. {FOUND_TARGET}",
@@ -202,6 +211,12 @@ class NpzData(ImageSource):
     has_test_set: ClassVar[bool | None] = None
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
+    may_move_axes: ClassVar[bool] = True
+
+    @property
+    @override
+    def said_axes(self) -> Axes | None:
+        return self.axes
 
     @property
     @override

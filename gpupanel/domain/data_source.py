@@ -122,6 +122,26 @@ def class_count_setting(*, advanced: bool = False) -> Any:  # noqa: ANN401
     )
 
 
+class Axes(ChoiceEnum):
+    """The order of the axes of an array of examples."""
+
+    CHANNELS_LAST = (
+        "channels_last",
+        "Channels last",
+        "Examples, height, width, channels, as TensorFlow has them.",
+    )
+    CHANNELS_FIRST = (
+        "channels_first",
+        "Channels first",
+        "Examples, channels, height, width, as PyTorch has them: channels are moved to the end.",
+    )
+    EXAMPLES_LAST = (
+        "examples_last",
+        "Examples last",
+        "Height, width, channels, examples, as MATLAB has them: examples are moved to the front.",
+    )
+
+
 class DataSource(KindValue):
     """What every source has, and what is asked about it.
 
@@ -135,6 +155,8 @@ class DataSource(KindValue):
     """Whether it may be predicted on without labels."""
     may_predict_several: ClassVar[bool] = False
     """Whether several values an example may be predicted."""
+    may_move_axes: ClassVar[bool] = False
+    """Whether the axes of its examples may come in an order that ``axes`` says."""
     makes_features: ClassVar[bool] = False
     """Whether its features depend on what the training data held: a vocabulary, means, categories.
     A model that was trained on it keeps a record of them."""
@@ -258,6 +280,11 @@ class DataSource(KindValue):
     def described(self) -> str:
         """Which data it is, within a sentence."""
         return self.chosen_path
+
+    @property
+    def said_axes(self) -> Axes | None:
+        """What a person said of the order of the axes; ``None``: nothing."""
+        return None
 
     @property
     def example_axes(self) -> int | None:

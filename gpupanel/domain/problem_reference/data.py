@@ -143,6 +143,11 @@ CHAPTER: Final = ProblemChapter(
             "Folders give classes only.",
             "Choose a CSV or table with what is predicted, or predict classes.",
         ),
+        "data_axes_misfit": ProblemEntry(
+            "An array has too few axes for the order that was chosen.",
+            "Channels that come first, or examples that come last, are an axis of their own.",
+            "Choose the automatic order in `data.axes`.",
+        ),
         "data_classes_alike": ProblemEntry(
             "Two classes have names that are read as one.",
             "Folders or labels spell one name in two ways: capitals, spaces, or an accent that is "
@@ -295,7 +300,7 @@ CHAPTER: Final = ProblemChapter(
         "channels_first": ProblemEntry(
             "The channels of the images seem to come first.",
             "PyTorch has them in this order; TensorFlow takes the last axis for the channels.",
-            "Save the array with `numpy.moveaxis(x, 1, -1)`.",
+            "Choose `data.axes` of a NumPy file, or give the array as `numpy.moveaxis(x, 1, -1)`.",
         ),
         "images_dark": ProblemEntry(
             "Images use only a small part of their range.",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from gpupanel.domain.data import Axes
 from gpupanel.domain.model_kind import ExampleKind, Inputs
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
@@ -15,21 +16,30 @@ _LEAST_SIDE: Final = 8
 
 def channels_first(context: PlanningContext) -> Iterator[Problem]:
     """Images in the order of PyTorch: channels, height, width."""
-    preview, model = context.known_data, context.profile.model
+    preview, model, data = context.known_data, context.profile.model, context.profile.data
     may_matter = model.is_saved or model.is_code or model.takes is ExampleKind.IMAGES
     if preview is None or len(preview.feature_shape) != 3 or not may_matter:
         return
     first, height, width = preview.feature_shape
-    if first in _CHANNELS and min(height, width) >= _LEAST_SIDE:
-        yield Problem(
-            code="channels_first",
-            severity=Severity.WARNING,
-            field="data.path",
-            message=f"The examples have the shape {first} x {height} x {width}: the channels seem "
-            f"to come first, as in PyTorch. They are taken for images of {first} x {height} pixels "
-            f"with {width} channels.",
-            hint="Save them with the channels last: numpy.moveaxis(x, 1, -1).",
-        )
+    if first not in _CHANNELS or min(height, width) < _LEAST_SIDE:
+        return
+    problem = Problem(
+        code="channels_first",
+        severity=Severity.WARNING,
+        field="data.path",
+        message=f"The examples have the shape {first} x {height} x {width}: the channels seem "
+        f"to come first, as in PyTorch. They are taken for images of {first} x {height} pixels "
+        f"with {width} channels.",
+        hint="Give them with the channels last: numpy.moveaxis(x, 1, -1).",
+    )
+    if not data.may_move_axes:
+        yield problem
+    elif data.said_axes is None:
+        move = Fix.of("Move the channels to the end", "data.axes", Axes.CHANNELS_FIRST.value)
+        leave = Fix.of("They are last", "data.axes", Axes.CHANNELS_LAST.value)
+        hint = "Have them moved to the end, or say that they are there."
+        mended = {"hint": hint, "fix": move, "alternatives": (leave,)}
+        yield problem.model_copy(update=mended)
 
 
 def application_inputs(context: PlanningContext) -> Iterator[Problem]:

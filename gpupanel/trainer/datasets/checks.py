@@ -12,7 +12,7 @@ import psutil
 from typing_extensions import override
 
 from gpupanel.domain.data_source import DataCache
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array, Features, Indices
 
 NUMBER_KINDS = "buif"
@@ -43,9 +43,10 @@ class ArrayName:
     def __str__(self) -> str:
         return f'{self.noun} "{self.name}" in {self.source}'
 
-    def problem(self, code: str, message: str, hint: str) -> ProblemError:
+    def problem(self, code: str, message: str, hint: str, fix: Fix | None = None) -> ProblemError:
         """A problem with this array."""
-        return ProblemError(Problem(code=code, field=self.field, message=message, hint=hint))
+        field = self.field
+        return ProblemError(Problem(code=code, field=field, message=message, hint=hint, fix=fix))
 
 
 def checked_features(features: Array, name: ArrayName) -> Array:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from gpupanel.domain.data import NpzData, Target
+from gpupanel.domain.data import Axes, NpzData, Target
 from gpupanel.planning.script.data_section import SourceScript, arrays_of
 from gpupanel.planning.script.sections import indented, joined
 
@@ -21,11 +21,11 @@ class _Npz(SourceScript[NpzData]):
 
     @override
     def read(self, data: NpzData, *, needs_labels: bool) -> str:
-        file = _File(data.path)
+        file = _File(data.path, data.axes)
         features = data.features or (Path(data.path).stem if file.is_folder else "x")
         labels = data.labels or "y"
         inside = [
-            f"x = features({file.array(features)})",
+            f"x = features({file.examples(features)})",
             *_labels(file, labels, needs_labels=needs_labels),
         ]
         beside, sets = [], []
@@ -34,7 +34,7 @@ class _Npz(SourceScript[NpzData]):
             ("test", data.test_path, (data.test_features, data.test_labels)),
         ):
             if path:
-                read = _set(_File(path), part, names[0] or features, names[1] or labels)
+                read = _set(_File(path, data.axes), part, names[0] or features, names[1] or labels)
                 beside.append(_File(path).opened([read]))
                 sets.append(part)
             elif names[0] and names[1]:
@@ -54,6 +54,7 @@ class _File:
     """A file of arrays, or one of those that stand in a folder."""
 
     path: str
+    axes: Axes | None = None
 
     @property
     def is_folder(self) -> bool:
@@ -72,6 +73,15 @@ class _File:
             return f"arrays[{name!r}]"
         return f"np.load({self.place(name)!r}, allow_pickle=False)"
 
+    def examples(self, name: str) -> str:
+        """The array with its examples first and its channels last."""
+        moved = {Axes.CHANNELS_FIRST: (1, -1), Axes.EXAMPLES_LAST: (-1, 0)}
+        array = self.array(name)
+        if self.axes not in moved:
+            return array
+        place, to = moved[self.axes]
+        return f"np.moveaxis({array}, {place}, {to})"
+
     def has(self, name: str) -> str:
         return f"os.path.exists({self.place(name)!r})" if self.is_folder else f"{name!r} in arrays"
 
@@ -81,7 +91,7 @@ class _File:
 
 
 def _set(file: _File, part: str, features: str, labels: str) -> str:
-    arrays = f"features({file.array(features)}), labels({file.array(labels)})"
+    arrays = f"features({file.examples(features)}), labels({file.array(labels)})"
     return f"x_{part}, y_{part} = {arrays}"
 
 

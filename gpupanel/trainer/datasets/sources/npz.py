@@ -9,10 +9,16 @@ from typing import Literal
 import numpy as np
 from typing_extensions import override
 
-from gpupanel.domain.data import NpzData, Scaling, Target
+from gpupanel.domain.data import Axes, NpzData, Scaling, Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.scan import ScannedArray
 from gpupanel.files.npy_members import NpyHeader
+from gpupanel.trainer.datasets.arrays.axes import (
+    ChannelsMoved,
+    check_axes,
+    examples_last,
+    in_usual_order,
+)
 from gpupanel.trainer.datasets.arrays.chosen import (
     SetFile,
     array_choices,
@@ -190,20 +196,28 @@ class _Arrays:
         of = self._name(name, key)
         header = self.file.header(name, of.field)
         if isinstance(self.file, NpyFolder) and header is not None and self._streams(header):
-            return NpyRows(self.file.place(name), header, of)
-        return checked_features(self.file.read(name, of.field), of)
+            check_axes(header.shape, self.data.axes, of)
+            rows = NpyRows(self.file.place(name), header, of)
+            return ChannelsMoved(rows) if self.data.axes is Axes.CHANNELS_FIRST else rows
+        array = in_usual_order(self.file.read(name, of.field), self.data.axes, of)
+        return checked_features(array, of)
 
     def _streams(self, header: NpyHeader) -> bool:
         """Whether an array stays on disk."""
-        if header.is_fortran or header.dtype.kind not in NUMBER_KINDS or 0 in header.shape:
-            return False  # its examples do not lie in one piece; or a problem of their own
+        if header.is_fortran or self.data.axes is Axes.EXAMPLES_LAST:
+            return False  # its examples do not lie in one piece
+        if header.dtype.kind not in NUMBER_KINDS or 0 in header.shape:
+            return False  # a problem of its own
         return bool(header.shape) and stays_on_disk(header.shape, header.dtype, self.data.cache)
 
     def _labels(self, name: str, features: Features, *, must_differ: bool) -> Labels:
         of, data = self._name(name, "labels"), self.data
         raw = self.file.read(name, of.field)
         labels = checked_labels(raw, of, data.predicts, data.class_count, must_differ=must_differ)
-        check_lengths(features, labels.array, self._name(self.layout.features, "features"), of)
+        of_features = self._name(self.layout.features, "features")
+        if self.data.axes is None and features.shape[0] != len(labels.array) == features.shape[-1]:
+            raise examples_last(of_features)
+        check_lengths(features, labels.array, of_features, of)
         return labels
 
     def _class_names(self, labels: Labels, held_out: Iterable[Examples]) -> tuple[str, ...]:

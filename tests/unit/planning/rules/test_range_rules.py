@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpupanel.domain.data import DigitsData, ImagesData, NpzData
+from gpupanel.domain.data import DataSettings, ImagesData, NpzData, PythonData
 from gpupanel.domain.model import ApplicationModel, CnnModel, MlpModel, ModelSettings, SavedModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
@@ -22,7 +22,7 @@ def context(profile: Profile, **preview: object) -> PlanningContext:
     return planning_context(profile, CPU_ONLY, preview=seen)
 
 
-def of(model: ModelSettings, data: NpzData | ImagesData | DigitsData = NPZ) -> Profile:
+def of(model: ModelSettings, data: DataSettings = NPZ) -> Profile:
     return Profile(model=model, data=data)
 
 
@@ -44,7 +44,19 @@ def test_that_channels_that_seem_to_come_first_are_pointed_out(
 ) -> None:
     found = list(range_rules.channels_first(context(of(model), feature_shape=shape)))
     assert [each.code for each in found] == ["channels_first"] * is_said
-    assert all("numpy.moveaxis(x, 1, -1)" in each.hint for each in found)
+    for problem in found:
+        assert problem.fix is not None
+        fixes = (problem.fix, *problem.alternatives)
+        mended = [apply_fix(of(model), fix) for fix in fixes]
+        assert [each.data for each in mended] == [
+            NPZ.model_copy(update={"axes": axes}) for axes in ("channels_first", "channels_last")
+        ]
+        for each in mended:
+            assert not list(range_rules.channels_first(context(each, feature_shape=shape)))
+    of_code = of(model, PythonData(path="/load.py"))
+    for problem in range_rules.channels_first(context(of_code, feature_shape=shape)):
+        assert problem.fix is None
+        assert "numpy.moveaxis(x, 1, -1)" in problem.hint
 
 
 @pytest.mark.parametrize(
