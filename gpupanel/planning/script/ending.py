@@ -1,11 +1,22 @@
 """How a script finds out what a model ends in: :mod:`gpupanel.trainer.models.ending`, in short."""
 
+from collections.abc import Set as AbstractSet
+from string import Template
+from textwrap import fill
 from typing import Final
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import ModelSettings, Outputs
+from gpupanel.domain.model_ending import (
+    COMBINING,
+    MOST_STEPS,
+    PASSING,
+    SMALLEST_PROBABILITY,
+    UNBOUNDED,
+    WEIGHTED,
+)
 
-ENDING: Final = '''
+_ENDING = '''
 def last_layer(model):
     """The last layer that changes numbers, also of a model within; None: it stands twice."""
     given, same = model.outputs[0], keras.layers
@@ -25,13 +36,18 @@ def last_layer(model):
 
 def traced_ending(model):
     """What the operations of TensorFlow's that the output comes from say."""
-    passing = {"Cast", "EnsureShape", "ExpandDims", "Identity", "PreventGradient", "Reshape"}
-    passing |= {"Squeeze", "StopGradient"}
-    weighted = {"BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2D", "Einsum", "MatMul"}
-    weighted |= {"DepthwiseConv2dNative", "FusedBatchNormV3", "Log", "Log1p", "LogSoftmax"}
-    combining = {"Add", "AddN", "AddV2", "BiasAdd", "ConcatV2", "Max", "Maximum", "Mean"}
-    combining |= {"Minimum", "Mul", "Neg", "RealDiv", "Sub"}
-    unbounded = {"linear", "elu", "leakyrelu", "relu", "selu", "softplus"}
+    passing = {
+$passing
+    }
+    weighted = {
+$weighted
+    }
+    combining = {
+$combining
+    }
+    unbounded = {
+$unbounded
+    }
     given, count = model.inputs[0], int(np.prod(model.outputs[0].shape[1:]))
     call = tf.function(lambda features: model(features, training=False), autograph=False)
     traced = call.get_concrete_function(tf.TensorSpec((None, *given.shape[1:]), given.dtype))
@@ -43,7 +59,7 @@ def traced_ending(model):
     def ending(output):
         if output.name not in known:
             known[output.name] = "unknown"
-            if len(known) < 200:
+            if len(known) < $most_steps:
                 known[output.name] = of_operation(output)
         return known[output.name]
 
@@ -80,9 +96,9 @@ def with_logarithms(model, of_labels):
     """The model with what gives its probabilities again by a softmax, or a sigmoid each."""
     ops, given = keras.ops, keras.ops.cast(model.outputs[0], "float32")
     if of_labels:
-        given = ops.clip(given, 1e-37, 1 - 2**-24)
+        given = ops.clip(given, $smallest, 1 - 2**-24)
         return keras.Model(model.inputs, ops.subtract(ops.log(given), ops.log1p(-given)))
-    return keras.Model(model.inputs, ops.log(ops.maximum(given, 1e-37)))
+    return keras.Model(model.inputs, ops.log(ops.maximum(given, $smallest)))
 
 
 def before_ending(model, ending):
@@ -98,6 +114,22 @@ def before_ending(model, ending):
         last.activation = activation
     return with_logarithms(model, ending == "sigmoid")
 '''
+
+
+def _named(operations: AbstractSet[str]) -> str:
+    listed = ", ".join(f'"{name}"' for name in sorted(operations))
+    return fill(listed, 98, initial_indent=" " * 8, subsequent_indent=" " * 8)
+
+
+ENDING: Final = Template(_ENDING).substitute(
+    passing=_named(PASSING),
+    weighted=_named(WEIGHTED),
+    combining=_named(COMBINING),
+    unbounded=_named(UNBOUNDED),
+    most_steps=MOST_STEPS,
+    smallest=SMALLEST_PROBABILITY,
+)
+"""Functions of a script: ``ending_of``, ``before_ending`` and ``with_logarithms``."""
 
 _WITH_LOGITS = """ending = ending_of(network)
 if ending == "{probable}":  # the loss is exact before it

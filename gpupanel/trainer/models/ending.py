@@ -4,14 +4,24 @@ A layer of Keras's own that says it is believed; everything else is traced, and 
 its output comes from decide, whatever layers are called. So a softmax may stand in a model within
 the model, be a function instead of a layer, or have a reshape behind it.
 
-The exported script does the same (:mod:`gpupanel.planning.script.ending`).
+The exported script does the same (:mod:`gpupanel.planning.script.ending`), by the operations of
+:mod:`gpupanel.domain.model_ending`.
 """
 
 from collections.abc import Callable
-from typing import Final
 
 import keras
 import tensorflow as tf
+
+from gpupanel.domain.model_ending import (
+    COMBINING,
+    LARGEST_PROBABILITY,
+    MOST_STEPS,
+    PASSING,
+    SMALLEST_PROBABILITY,
+    UNBOUNDED,
+    WEIGHTED,
+)
 
 SOFTMAX, SIGMOID, LINEAR, UNKNOWN = "softmax", "sigmoid", "linear", "unknown"
 _layers = keras.layers
@@ -19,59 +29,7 @@ _SAME_NUMBERS = (_layers.Dropout, _layers.Flatten, _layers.Identity, _layers.Res
 """Layers that give the numbers that they are given, in the same order, where nothing is trained."""
 _SAYS_IT = (_layers.Activation, _layers.Dense)
 """Layers that end in their activation; a class of somebody else's may do more."""
-_PASSING = frozenset(
-    {
-        "Cast",
-        "EnsureShape",
-        "ExpandDims",
-        "Identity",
-        "PreventGradient",
-        "Reshape",
-        "Squeeze",
-        "StopGradient",
-    }
-)
-"""Operations that give the numbers that they are given, in the same order."""
-_WEIGHTED = frozenset(
-    {
-        "BatchMatMul",
-        "BatchMatMulV2",
-        "BatchMatMulV3",
-        "Conv2D",
-        "DepthwiseConv2dNative",
-        "Einsum",
-        "FusedBatchNormV3",
-        "Log",
-        "Log1p",
-        "LogSoftmax",
-        "MatMul",
-    }
-)
-"""Operations that give numbers without bounds: logits, or values."""
-_COMBINING = frozenset(
-    {
-        "Add",
-        "AddN",
-        "AddV2",
-        "BiasAdd",
-        "ConcatV2",
-        "Max",
-        "Maximum",
-        "Mean",
-        "Minimum",
-        "Mul",
-        "Neg",
-        "RealDiv",
-        "Sub",
-    }
-)
-"""Operations that give such numbers where they are given no others."""
-_UNBOUNDED = frozenset({LINEAR, "elu", "leakyrelu", "relu", "selu", "softplus"})
-_ACTIVATIONS = _UNBOUNDED | {SIGMOID, "relu6", "softsign", "tanh"}
-_SMALLEST: Final = 1e-37
-"""Near the smallest number that float32 holds in full precision."""
-_LARGEST: Final = 1.0 - 2.0**-24
-_MOST_STEPS = 200
+_ACTIVATIONS = UNBOUNDED | {SIGMOID, "relu6", "softsign", "tanh"}
 
 
 def ending_of(model: keras.Model) -> str:
@@ -128,9 +86,9 @@ def with_logarithms(model: keras.Model, *, of_labels: bool) -> keras.Model:
     """
     ops, given = keras.ops, keras.ops.cast(model.outputs[0], "float32")
     if of_labels:
-        given = ops.clip(given, _SMALLEST, _LARGEST)
+        given = ops.clip(given, SMALLEST_PROBABILITY, LARGEST_PROBABILITY)
         return keras.Model(model.inputs, ops.subtract(ops.log(given), ops.log1p(-given)))
-    return keras.Model(model.inputs, ops.log(ops.maximum(given, _SMALLEST)))
+    return keras.Model(model.inputs, ops.log(ops.maximum(given, SMALLEST_PROBABILITY)))
 
 
 def _count(model: keras.Model) -> int | None:
@@ -146,7 +104,7 @@ def _count(model: keras.Model) -> int | None:
 def _last(model: keras.Model) -> keras.Operation | None:
     """The last layer that changes numbers, also of a model within; ``None``: it stands twice."""
     given = model.outputs[0]
-    for _ in range(_MOST_STEPS):
+    for _ in range(MOST_STEPS):
         operation = given._keras_history.operation  # noqa: SLF001 - Keras has no other way back
         if len(operation._inbound_nodes) != 1:  # noqa: SLF001
             return None
@@ -178,7 +136,7 @@ def _traced_ending(model: keras.Model, count: int | None) -> str:
     def ending(output: tf.Tensor) -> str:
         if output.name not in known:
             known[output.name] = UNKNOWN
-            if len(known) < _MOST_STEPS:
+            if len(known) < MOST_STEPS:
                 known[output.name] = _of_operation(output, count, depends, ending)
         return known[output.name]
 
@@ -197,15 +155,15 @@ def _of_operation(
         ending: What another one gives.
     """
     operation = output.op
-    if operation.type in _PASSING:
+    if operation.type in PASSING:
         return ending(operation.inputs[0])
-    if operation.type in _WEIGHTED:
+    if operation.type in WEIGHTED:
         return LINEAR
-    if operation.type in _COMBINING:
+    if operation.type in COMBINING:
         given = {ending(each) for each in operation.inputs if each.op.name in depends}
         if operation.type == "ConcatV2" and given == {SIGMOID}:
             return SIGMOID
-        return LINEAR if given and given <= _UNBOUNDED else UNKNOWN
+        return LINEAR if given and given <= UNBOUNDED else UNKNOWN
     if operation.type == "Softmax":
         # One over all outputs: the last axis has them, and no other axis has several.
         sides = tuple(output.shape[1:])
