@@ -33,7 +33,8 @@ from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
-from gpupanel.trainer.models.model_file import check_model_file, problem, recipe_in
+from gpupanel.trainer.models.model_file import check_model_file, recipe_in
+from gpupanel.trainer.models.model_file_problems import problem
 
 if TYPE_CHECKING:
     import keras

@@ -22,7 +22,7 @@ from gpupanel.trainer.models.ending import (
     ending_of,
 )
 from gpupanel.trainer.models.loaded_model import check_single, fitting_shape, load_saved
-from gpupanel.trainer.models.model_file import problem
+from gpupanel.trainer.models.model_file_problems import problem
 
 
 @dataclass(frozen=True, slots=True)

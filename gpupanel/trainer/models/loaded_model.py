@@ -5,7 +5,7 @@ import numpy as np
 
 from gpupanel.trainer.file_errors import chain, is_no_space
 from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.models.model_file import check_ends, problem
+from gpupanel.trainer.models.model_file_problems import check_ends, problem
 
 _NUMBERS = ("float", "bfloat", "int", "uint", "bool")
 

@@ -5,17 +5,17 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
 
-from gpupanel.domain.model import Head, ModelSettings
-from gpupanel.domain.problem import Fix, Problem, ProblemError
+from gpupanel.domain.model import ModelSettings
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.models.model_file_problems import check_ends, damaged, not_keras, problem
+from gpupanel.trainer.models.model_parts import check_parts
 from gpupanel.trainer.models.saved_outputs import (
     begins_with_division,
     begins_with_scaling,
@@ -28,42 +28,7 @@ from gpupanel.trainer.size_limits import check_unpacked
 _CONFIGURATION, _WEIGHTS = "config.json", "model.weights.h5"
 _MEMBERS = (_CONFIGURATION, _WEIGHTS)
 _LARGEST_CONFIGURATION_BYTES = 64 * 2**20
-_CODE_LAYERS = frozenset({"Lambda", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer"})
-"""Layers of Keras's own that carry code or a program of somebody else's."""
-_OTHER_FORMATS = {
-    ".h5": "Keras's older HDF5 format",
-    ".hdf5": "Keras's older HDF5 format",
-    ".tflite": "TensorFlow Lite",
-    ".onnx": "ONNX",
-    ".pb": "a TensorFlow graph",
-    ".pt": "PyTorch",
-    ".pth": "PyTorch",
-    ".safetensors": "safetensors, which holds weights alone",
-}
-_OPENED_BY_KERAS = (".h5", ".hdf5")
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError)
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A layer, function or other object that the file's configuration names."""
-
-    module: str | None
-    class_name: str
-    name: str
-    is_registered: bool
-
-    @property
-    def runs_code(self) -> bool:
-        return self.class_name in _CODE_LAYERS or self.class_name == "__lambda__"
-
-    @property
-    def is_keras_own(self) -> bool:
-        if self.module is None:
-            return not self.is_registered or self.class_name.startswith("__")
-        if self.module == "builtins":
-            return self.class_name != "function"
-        return self.module.partition(".")[0] == "keras"
 
 
 def saved_model_path(model: ModelSettings) -> str:
@@ -110,10 +75,10 @@ def check_model_file(path: str, *, most_bytes: int | None = None) -> None:
             broken = archive.testzip() if reads_weights else None
             config = None if missing or broken else _configuration(archive)
     except _DAMAGE as error:
-        raise _damaged(file, f"{type(error).__name__}: {error}") from error
+        raise damaged(file, f"{type(error).__name__}: {error}") from error
     if config is None:
-        raise _damaged(file, f"missing: {', '.join(missing)}" if missing else f"broken: {broken}")
-    _check_parts(file, list(_parts(config)))
+        raise damaged(file, f"missing: {', '.join(missing)}" if missing else f"broken: {broken}")
+    check_parts(file, config)
     check_ends(ends_in(config))
     if not reads_weights:
         return
@@ -121,24 +86,7 @@ def check_model_file(path: str, *, most_bytes: int | None = None) -> None:
         with zipfile.ZipFile(file) as archive:
             _check_weights(archive, file)
     except _DAMAGE as error:
-        raise _damaged(file, f"{type(error).__name__}: {error}") from error
-
-
-def check_ends(ends: tuple[int, int] | None) -> None:
-    """Refuse a model with several inputs or outputs.
-
-    Args:
-        ends: How many it has of each; ``None``: nobody knows yet.
-
-    Raises:
-        ProblemError: It is none that is used here.
-    """
-    if ends is not None and ends != (1, 1):
-        raise problem(
-            "model_not_single",
-            f"The model has {ends[0]} inputs and {ends[1]} outputs; one of each is needed.",
-            "Save a model with one input and one output.",
-        )
+        raise damaged(file, f"{type(error).__name__}: {error}") from error
 
 
 def outputs_of_file(path: str) -> int | None:
@@ -154,7 +102,7 @@ def outputs_of_file(path: str) -> int | None:
             check_unpacked(archive, file, "model.path")
             return outputs_in(_configuration(archive))
     except (*_DAMAGE, KeyError) as error:
-        raise _damaged(file, f"{type(error).__name__}: {error}") from error
+        raise damaged(file, f"{type(error).__name__}: {error}") from error
 
 
 def scales_of_file(path: str) -> tuple[bool | None, bool]:
@@ -191,7 +139,7 @@ def trained_on_in(path: str) -> TrainedOn | None:
     try:
         return TrainedOn.model_validate_json(text) if text else None
     except ValueError as error:
-        raise _damaged(Path(path), f"{TRAINED_ON_MEMBER}: {error}") from error
+        raise damaged(Path(path), f"{TRAINED_ON_MEMBER}: {error}") from error
 
 
 def _record_in(path: str, member: str) -> str:
@@ -207,7 +155,7 @@ def _record_in(path: str, member: str) -> str:
                 raise ValueError(f"{member} is larger than that of any model")
             return archive.read(member).decode()
     except _DAMAGE as error:
-        raise _damaged(file, f"{type(error).__name__}: {error}") from error
+        raise damaged(file, f"{type(error).__name__}: {error}") from error
 
 
 def _configuration(archive: zipfile.ZipFile) -> object:
@@ -237,37 +185,11 @@ def _check_weights(archive: zipfile.ZipFile, path: Path) -> None:
         check_weights(weights, str(path), "model.path")
 
 
-def saved_model_misfit(path: str, why: str) -> ProblemError:
-    """The problem of a model whose last layer cannot be trained further on the data.
-
-    Args:
-        path: Of its file.
-        why: As the end of a sentence.
-    """
-    return ProblemError(
-        Problem(
-            code="saved_model_misfit",
-            field="model.head",
-            message=f"The model in {path} cannot be trained further on this data: {why}.",
-            hint="Give it a new last layer for this data, or choose the data that it was trained "
-            "for.",
-            fix=Fix.of("Give it a new last layer", "model.head", Head.NEW.value),
-        )
-    )
-
-
-def problem(code: str, message: str, hint: str, detail: str = "") -> ProblemError:
-    """A problem with the saved model."""
-    return ProblemError(
-        Problem(code=code, field="model.path", message=message, hint=hint, detail=detail)
-    )
-
-
 def _check_is_file(path: Path) -> int:
     """Refuse what is no readable ``.keras`` file; gives its size in bytes."""
     try:
         if path.is_dir():
-            raise _not_keras(path, is_saved_model=(path / "saved_model.pb").is_file())
+            raise not_keras(path, is_saved_model=(path / "saved_model.pb").is_file())
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
     except FileNotFoundError as error:
@@ -283,94 +205,5 @@ def _check_is_file(path: Path) -> int:
             "Choose a file that you may read.",
         ) from error
     if path.suffix != ".keras":
-        raise _not_keras(path)
+        raise not_keras(path)
     return size
-
-
-def _not_keras(path: Path, *, is_saved_model: bool | None = None) -> ProblemError:
-    """The problem of a file of another format, or of a folder.
-
-    Args:
-        path: The file or folder.
-        is_saved_model: Of a folder: whether TensorFlow's ``SavedModel`` is in it.
-    """
-    again = "Save it once more where it was made: model.save('model.keras')."
-    if is_saved_model is not None:
-        what = "a folder, not a .keras file"
-        if is_saved_model:
-            # https://keras.io/guides/migrating_to_keras_3/ (Loading a SavedModel)
-            what = "a SavedModel, which Keras cannot open as a model since Keras 3"
-            again += (
-                " Where only the folder is left, Keras 2 opens it (pip install tf_keras): save its "
-                "weights, and load them into the same layers in Keras 3."
-            )
-        return problem("model_file_not_keras", f"{path} is {what}.", again)
-    suffix = path.suffix.lower()
-    if suffix in _OPENED_BY_KERAS:
-        again = "Open it in Keras and save it as a .keras file: model.save('model.keras')."
-    means = f" ({_OTHER_FORMATS[suffix]})" if suffix in _OTHER_FORMATS else ""
-    return problem(
-        "model_file_not_keras",
-        f'{path} is not a .keras file: its name ends in "{path.suffix}"{means}.',
-        again,
-    )
-
-
-def _damaged(path: Path, detail: str) -> ProblemError:
-    return problem(
-        "model_file_damaged",
-        f"{path} is truncated or is not a Keras model.",
-        "Save or copy it again; an interrupted copy looks like this.",
-        detail,
-    )
-
-
-def _check_parts(path: Path, parts: list[_Part]) -> None:
-    unsafe = [part.name for part in parts if part.runs_code]
-    if unsafe:
-        raise problem(
-            "model_runs_code",
-            f"{path} holds code in its layers ({_listed(unsafe)}), and code from a file is not "
-            "run here: it could do anything.",
-            "Save the model without Lambda and wrapper layers, for example with layers of Keras's "
-            "own in their place.",
-        )
-    foreign = [part.name for part in parts if not part.is_keras_own]
-    if foreign:
-        raise problem(
-            "model_needs_code",
-            f"{path} needs classes or functions that are not Keras's own ({_listed(foreign)}), "
-            "and their code is not in the file.",
-            "Save the model with layers of Keras's own only.",
-        )
-
-
-def _listed(names: list[str]) -> str:
-    # What stands inside a layer ("__lambda__") says less than the layer.
-    several = list(dict.fromkeys(name for name in names if not name.startswith("__"))) or names
-    return ", ".join(several[:3]) + (", ..." if len(several) > 3 else "")
-
-
-def _parts(config: object) -> Iterator[_Part]:
-    """Every object that the configuration names, however deep."""
-    waiting = [config]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, list):
-            waiting.extend(one)
-        elif isinstance(one, dict):
-            waiting.extend(one.values())
-            if isinstance(one.get("class_name"), str):
-                yield _part(one)
-
-
-def _part(one: dict[str, object]) -> _Part:
-    module, inside = one.get("module"), one.get("config")
-    own_name = inside.get("name") if isinstance(inside, dict) else inside
-    class_name = str(one["class_name"])
-    return _Part(
-        module=module if isinstance(module, str) else None,
-        class_name=class_name,
-        name=f"{class_name} {own_name}" if isinstance(own_name, str) else class_name,
-        is_registered=isinstance(one.get("registered_name"), str),
-    )

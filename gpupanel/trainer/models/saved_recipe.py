@@ -8,7 +8,8 @@ from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.model import Head, ModelSettings, SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.source import Reading
-from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in, saved_model_misfit
+from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in
+from gpupanel.trainer.models.model_file_problems import saved_model_misfit
 
 _NO_RECIPE = Problem(
     code="model_without_recipe",

@@ -1,16 +1,12 @@
 """Saves what was learned, and reports it."""
 
-import json
 import time
-import zipfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import tensorflow as tf
 
 from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.events import (
@@ -21,15 +17,14 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.outcome import ValidatedEpoch
 from gpupanel.domain.problem import ProblemError
-from gpupanel.domain.table_data import RECIPE_MEMBER
-from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
-from gpupanel.files.guarded_files import open_to_write, remove, rename
+from gpupanel.files.guarded_files import remove
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.datasets.learned_from import LearnedFrom, learned_from
+from gpupanel.trainer.datasets.learned_from import learned_from
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.saving.best_weights import BestWeights
 from gpupanel.trainer.saving.checkpoints import Checkpoints
+from gpupanel.trainer.saving.model_saving import save_model
 from gpupanel.trainer.saving.position import Position
 from gpupanel.trainer.saving.saving_problems import (
     last_not_saved,
@@ -40,7 +35,6 @@ from gpupanel.trainer.saving.saving_problems import (
 from gpupanel.trainer.started_run import StartedRun
 
 Reason = Literal["epoch", "minutes", "request", "end"]
-_HOST = "/device:CPU:0"
 
 
 class NotSaved(Exception):  # noqa: N818 - reads as what it says
@@ -302,39 +296,3 @@ class Saving:
         failed = self._failed
         if failed is not None and failed.step == position.step:
             raise ProblemError(last_not_saved(failed.step, failed.cause)) from failed
-
-
-def save_model(learner: Learner, path: Path, learned: LearnedFrom) -> None:
-    """Save a model that plain Keras loads, whatever the strategy made of the trained one.
-
-    Args:
-        learner: Has it.
-        path: Of its file.
-        learned: From which data.
-
-    Raises:
-        OSError: It cannot be written; a model that was there before stays.
-    """
-    beside = path.with_name(f".partial-{path.name}")
-    with tf.device(_HOST):
-        model = learner.plain_model()
-    remove(beside)
-    try:
-        # Made here, since Keras opens it by its name, wherever a link of that name would lead.
-        open_to_write(beside).close()
-        model.save(beside)
-        data = learner.built.building.data
-        trained_on = TrainedOn(
-            predicts=data.target,
-            class_names=data.class_names,
-            data=learned.data,
-            division=learned.division,
-        )
-        # Keras passes over what it did not write.
-        with zipfile.ZipFile(beside, "a") as archive:
-            archive.writestr(TRAINED_ON_MEMBER, json.dumps(trained_on.model_dump(mode="json")))
-            if data.recipe:
-                archive.writestr(RECIPE_MEMBER, data.recipe)
-        rename(beside, path)
-    finally:
-        remove(beside)
