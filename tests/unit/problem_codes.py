@@ -9,12 +9,14 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import TypeVar
 
 from gpupanel.domain.model_kind import ExampleKind
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.planning.self_test_findings import _CODES as SELF_TEST_CODES
 from tests.unit.parsed_package import nodes, parsed_package
 
+_Node = TypeVar("_Node", bound=ast.AST)
 _CODE = re.compile(r"[a-z][a-z0-9_]*")
 _ENDS_OF_CHILDREN = ("not_started", "too_slow", "died", "unreadable")
 _CHILDREN = "ChildWords"
@@ -55,10 +57,10 @@ def codes() -> frozenset[str]:
     for _, expression in _expressions():
         found |= set(_literals(expression))
     for tree in parsed_package().values():
-        found |= set(_of_variables(tree))
-        for node in nodes(tree):
-            if isinstance(node, ast.Call) and _name(node.func) == _CHILDREN:
-                (prefix,) = _literals(_argument(node, None))
+        found |= _of_variables(tree)
+        for call in _of_kind(tree, ast.Call):
+            if _name(call.func) == _CHILDREN:
+                (prefix,) = _literals(_argument(call, None))
                 found |= {f"{prefix}_{end}" for end in _ENDS_OF_CHILDREN}
     return frozenset(found)
 
@@ -96,14 +98,13 @@ def _expressions() -> Iterator[tuple[str, ast.expr]]:
     for path, tree in parsed_package().items():
         imported = {
             alias.name: everywhere[alias.name]
-            for node in nodes(tree)
-            if isinstance(node, ast.ImportFrom)
+            for node in _of_kind(tree, ast.ImportFrom)
             for alias in node.names
             if alias.name in everywhere
         }
         takers = imported | _takers(tree, of_classes=False)
-        for node in nodes(tree):
-            if not isinstance(node, ast.Call) or _name(node.func) == _CHILDREN:
+        for node in _of_kind(tree, ast.Call):
+            if _name(node.func) == _CHILDREN:
                 continue
             name, by_name = _name(node.func), isinstance(node.func, ast.Name)
             if by_name and name in takers:
@@ -112,6 +113,13 @@ def _expressions() -> Iterator[tuple[str, ast.expr]]:
                 yield from ((path, each) for each in _given(_argument(node, 0)))
 
 
+@cache
+def _of_kind(tree: ast.Module, kind: type[_Node]) -> tuple[_Node, ...]:
+    """Nodes of one kind, found once for each tree: every question asks for them."""
+    return tuple(node for node in nodes(tree) if isinstance(node, kind))
+
+
+@cache
 def _takers(tree: ast.Module, *, of_classes: bool) -> dict[str, int | None]:
     """Functions and values with a ``code: str``, and at which place; or else methods.
 
@@ -119,8 +127,7 @@ def _takers(tree: ast.Module, *, of_classes: bool) -> dict[str, int | None]:
     """
     of_a_class = {
         id(inner)
-        for node in nodes(tree)
-        if isinstance(node, ast.ClassDef)
+        for node in _of_kind(tree, ast.ClassDef)
         for inner in node.body
         if isinstance(inner, ast.FunctionDef)
     }
@@ -167,8 +174,13 @@ def _literals(expression: ast.expr | None) -> Iterator[str]:
         yield str(expression.value)
 
 
-def _of_variables(tree: ast.Module) -> Iterator[str]:
+@cache
+def _of_variables(tree: ast.Module) -> frozenset[str]:
     """Of ``code = ...``, ``code, message = ...`` and ``for code, ... in (...)``."""
+    return frozenset(_in_variables(tree))
+
+
+def _in_variables(tree: ast.Module) -> Iterator[str]:
     for node in nodes(tree):
         if isinstance(node, ast.Assign):
             for target in node.targets:
