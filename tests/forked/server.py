@@ -230,6 +230,7 @@ def main() -> None:
     gc.enable()
     gc.collect()
     gc.freeze()  # or each forked process copies all of it when it collects
+    gc.set_threshold(100_000, 20, 20)
     request = Server(requests).serve()
     if request is None:
         os._exit(0)
