@@ -125,8 +125,9 @@ def test_that_a_run_whose_trainer_and_supervisor_are_killed_ends_as_if_nothing_h
         run.go_on()
         run.wait_for_an_epoch()
         run.kill_the_supervisor(within_s=0.3)
-        run.go_on()
-        run.come_to_its_end()
+        with forked_trainers():  # nobody kills the last ones
+            run.go_on()
+            run.come_to_its_end()
         assert run.deaths.kills == 2
         assert_same(run.weights(), expected)
 

@@ -71,12 +71,13 @@ def test_that_check_and_run_refuse_them_and_mend_the_profile(
     assert "tensorflow[and-cuda]" in problem["command"]
     assert problem["fix"]["label"] == "Train on the CPU"
 
-    ran = gpupanel(nvml_in_process, "run", profile)
+    # From here on in this process: what was found is remembered for all.
+    ran = forked.verb("run", profile)
     assert ran.returncode == 2
     assert "TensorFlow cannot use NVIDIA GeForce RTX 4090" in " ".join(ran.stderr.split())
     assert not runs_dir.exists()
 
-    assert gpupanel(nvml_in_process, "check", profile, "--fixed", fixed).returncode == 0
+    assert forked.verb("check", profile, "--fixed", fixed).returncode == 0
     assert forked.gpupanel("run", fixed).returncode == 0
 
 

@@ -138,9 +138,8 @@ def test_that_a_planted_file_leaves_a_mark_where_python_finds_it(tmp_path: Path)
 
 @pytest.mark.usefixtures("quiet")
 def test_that_no_verb_of_the_terminal_runs_a_planted_file(
-    planted: PlantedModules, downloads: Path, runs_dir: Path, tmp_path: Path
+    planted: PlantedModules, downloads: Path, tmp_path: Path
 ) -> None:
-    planted.plant(queue_dir())
     terminal = Terminal(downloads)
     terminal.do("devices")
     doctor = terminal.do("doctor", status=None)  # well or not, as the machine is
@@ -148,13 +147,28 @@ def test_that_no_verb_of_the_terminal_runs_a_planted_file(
     assert terminal.do("check", "short.toml")["ok"]
     assert terminal.do("schema")["properties"]
     terminal.do("export", "short.toml", "-o", str(tmp_path / "script.py"))
+    suspended(terminal, planted)
+
+
+def suspended(terminal: Terminal, planted: PlantedModules) -> RunLayout:
     layout = RunLayout(Path(terminal.do("run", "long.toml", "--detach")["run"]))
     planted.plant(layout.root)
     wait_for_steps(layout)
     assert terminal.do("checkpoint", layout.name)["asked"]
     assert terminal.do("suspend", layout.name)["asked"]
     assert terminal.do("watch", layout.name, status=130)["outcome"] == "suspended"
-    # Now a way that many a shell's profile has, by mistake: an empty entry. It means the working
+    return layout
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quiet")
+def test_that_no_verb_of_a_careless_terminal_runs_a_planted_file(
+    planted: PlantedModules, downloads: Path, runs_dir: Path, tmp_path: Path
+) -> None:
+    planted.plant(queue_dir())
+    terminal = Terminal(downloads)
+    layout = suspended(terminal, planted)
+    # A way that many a shell's profile has, by mistake: an empty entry. It means the working
     # directory to this terminal, where nothing is planted, and the run's folder to its processes.
     (tmp_path / "clean").mkdir()
     careless = Terminal(tmp_path / "clean", PYTHONPATH=f":.:{tmp_path / 'nowhere'}")
@@ -179,7 +193,10 @@ def _ended_in_queue(entry_id: str) -> Outcome:
     return outcome
 
 
-@pytest.mark.parametrize("python_path", ["", ":", "."])
+@pytest.mark.parametrize(
+    "python_path",
+    [":", *(pytest.param(path, marks=pytest.mark.slow) for path in ("", "."))],
+)
 def test_that_python_m_runs_no_planted_file_after_its_own_start(
     planted: PlantedModules, tmp_path: Path, python_path: str
 ) -> None:

@@ -1,5 +1,6 @@
 """Sections of the Session tab on screens of every width."""
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -90,14 +91,17 @@ EIGHT = DeviceInventory(
 )
 
 
-@pytest.mark.parametrize("size", [(853, 493), (1100, 660), (1280, 800), (1920, 1080), (2560, 1440)])
+SIZES = [(853, 493), (1100, 660), (1280, 800), (1920, 1080), (2560, 1440)]
+
+
 @pytest.mark.parametrize("inventory", [CPU_ONLY, TWO_UNEQUAL, EIGHT], ids=["none", "two", "eight"])
 def test_that_nothing_is_cut_at_the_side_and_no_bar_is_off_the_screen(
-    qtbot: QtBot, window: MainWindow, inventory: DeviceInventory, size: tuple[int, int]
+    qtbot: QtBot, window: MainWindow, inventory: DeviceInventory
 ) -> None:
     window.session.set_inventory(inventory)
     window.session.edit(starting_profile(inventory))
-    for page in (window.session_page, window.live_page, window.runs):
+    pages = (window.session_page, window.live_page, window.runs)
+    for size, page in itertools.product(SIZES, pages):
         window.tabs.setCurrentWidget(page)
         window.resize(*size)
         QApplication.processEvents()
@@ -109,7 +113,7 @@ def test_that_nothing_is_cut_at_the_side_and_no_bar_is_off_the_screen(
             for area in window.session_page.findChildren(QScrollArea)
             if area.isVisible() and area.horizontalScrollBar().maximum() > 0
         ]
-        assert wide == []
+        assert wide == [], size
 
 
 LONG = "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition"

@@ -86,7 +86,10 @@ def _opened(tmp_path: Path, runs_dir: Path) -> dict[str, list[str]]:
     return json.loads(child.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("first", range(len(KINDS)))
+@pytest.mark.parametrize(
+    "first",
+    [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(1, len(KINDS)))],
+)
 def test_that_a_window_opens_without_files_of_its_own_and_says_so(
     tmp_path: Path, runs_dir: Path, first: int
 ) -> None:

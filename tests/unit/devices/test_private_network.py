@@ -47,8 +47,16 @@ sys.stdin.read()
 """
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_is_collected() -> Iterator[None]:
+    """What others left open is not closed meanwhile."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
 def open_files() -> list[Path]:
-    gc.collect()  # what others left is not closed meanwhile
     return sorted(Path("/proc/self/fd").iterdir())
 
 

@@ -217,6 +217,7 @@ def served(root: Path, profile: Profile) -> RunLayout:
     return layout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["workers", "served"])
 def test_that_several_processes_give_what_one_device_learns(
     runs: dict[str, RunLayout], gangs: dict[str, RunLayout], name: str
@@ -315,8 +316,17 @@ EVERY_STATE = LATER.model_copy(update={"dropout": 0.2})
 KEPT = {"checkpoints_kept": 100, "mixed_precision": True}
 
 
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (2 * _STEPS_AN_EPOCH,),
+        # In the middle of an epoch before, and after it.
+        pytest.param((2 * _STEPS_AN_EPOCH - 1, 2 * _STEPS_AN_EPOCH + 1), marks=pytest.mark.slow),
+    ],
+    ids=["where layers begin to learn", "before and after"],
+)
 def test_that_a_run_goes_on_from_any_checkpoint_to_the_same_bits(
-    tmp_path: Path, make_run: MakeRun, data: NpzData
+    tmp_path: Path, make_run: MakeRun, data: NpzData, steps: tuple[int, ...]
 ) -> None:
     one = session(data, model=EVERY_STATE, **KEPT)
     plans = {"whole": (one, [12, 4])}
@@ -333,8 +343,6 @@ def test_that_a_run_goes_on_from_any_checkpoint_to_the_same_bits(
         each_step_saved=True,
     )
     whole = variables(runs["whole"])
-    # In the middle of an epoch before, at the border, and after it.
-    steps = (2 * _STEPS_AN_EPOCH - 1, 2 * _STEPS_AN_EPOCH, 2 * _STEPS_AN_EPOCH + 1)
     legs = {step: make_run(tmp_path / f"{step}", *mirrored["whole"]) for step in steps}
     for step, leg in legs.items():
         (saved,) = runs["whole"].checkpoints.glob(f"step-{step:09d}*")

@@ -281,25 +281,32 @@ def assert_ends_when_left_alone(layout: RunLayout) -> None:
     assert happened(layout, CheckpointSaved)[-1].step == happened(layout, StepsDone)[-1].step
 
 
-def test_that_a_gang_stops_goes_on_and_is_never_left_alone(runs_dir: Path) -> None:
-    with forked_trainers():  # a supervisor is killed only after this
+def test_that_a_gang_stops_and_goes_on(runs_dir: Path) -> None:
+    with forked_trainers():
         layout = launched(runs_dir)
         ask(layout, Request.STOP)
-    stopped = happened(layout, RunEnded)[-1]
+    assert_stopped(layout)
     step = happened(layout, StepsDone)[-1].step
+    with forked_trainers():
+        resume(layout)
+        wait_for_epochs(layout, 2)
+        assert_out_of_reach(tuple(pids(layout).values()))
+        ask(layout, Request.STOP)
+    assert [event.step for event in happened(layout, TrainingResumed)] == [step]
+    assert_stopped(layout)
 
+
+def assert_stopped(layout: RunLayout) -> None:
+    stopped = happened(layout, RunEnded)[-1]
     assert (stopped.outcome, stopped.problem) == (Outcome.STOPPED, None)
     # What was under way when the stop was asked for is done, counted and saved.
-    assert happened(layout, CheckpointSaved)[-1].step == step
-    resume(layout)
-    wait_for_epochs(layout, 2)
-    assert [event.step for event in happened(layout, TrainingResumed)] == [step]
-    assert_out_of_reach(tuple(pids(layout).values()))
-    assert_ends_when_left_alone(layout)
+    assert happened(layout, CheckpointSaved)[-1].step == happened(layout, StepsDone)[-1].step
 
 
 @pytest.mark.slow
-def test_that_a_gang_without_a_parameter_server_starts_again(runs_dir: Path) -> None:
+def test_that_a_gang_starts_again_without_a_parameter_server_and_is_never_left_alone(
+    runs_dir: Path,
+) -> None:
     layout = launched(runs_dir)
     os.kill(pids(layout)["parameter server 0"], signal.SIGKILL)
     wait_until(layout, lambda: bool(happened(layout, TrainingResumed)))

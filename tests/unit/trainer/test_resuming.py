@@ -69,12 +69,9 @@ SAVED_OFTEN = EVERY_STATE.model_copy(
 SHARES: dict[str, Sequence[int]] = {"one_device": (_BATCH,), "mirrored": (12, 4)}
 
 
-@pytest.fixture(scope="module")
-def undisturbed(
-    tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun
-) -> dict[str, RunLayout]:
-    plans = {name: (EVERY_STATE, shares) for name, shares in SHARES.items()}
-    return train_all(tmp_path_factory.mktemp("undisturbed"), make_run, plans, to_the_bit=True)
+def undisturbed(folder: Path, make_run: MakeRun, name: str) -> RunLayout:
+    plans = {name: (EVERY_STATE, SHARES[name])}
+    return train_all(folder, make_run, plans, to_the_bit=True)[name]
 
 
 def kill_within_an_epoch(trainer: Trainer) -> None:
@@ -95,7 +92,6 @@ def kill_within_an_epoch(trainer: Trainer) -> None:
     [pytest.param(name, marks=() if name == "mirrored" else pytest.mark.slow) for name in SHARES],
 )
 def test_that_a_run_killed_within_an_epoch_reaches_the_same_bits(
-    undisturbed: dict[str, RunLayout],
     tmp_path: Path,
     make_run: MakeRun,
     start_trainer: StartTrainer,
@@ -108,11 +104,12 @@ def test_that_a_run_killed_within_an_epoch_reaches_the_same_bits(
 
     (resumed,) = [event for event in all_events(layout) if isinstance(event, TrainingResumed)]
     assert resumed.step % _STEPS_AN_EPOCH != 0
-    one, other = variables(undisturbed[name]), variables(layout)
+    whole = undisturbed(tmp_path / "undisturbed", make_run, name)
+    one, other = variables(whole), variables(layout)
     assert one.keys() == other.keys()
     assert [key for key in one if one[key].tobytes() != other[key].tobytes()] == []
     # What was added up of the epoch before the death counts, too.
-    wanted, reached = last_metrics(undisturbed[name]), last_metrics(layout)
+    wanted, reached = last_metrics(whole), last_metrics(layout)
     assert reached.accuracy == wanted.accuracy
     assert reached.val_accuracy == wanted.val_accuracy
     assert reached.loss == pytest.approx(wanted.loss, rel=1e-5)

@@ -113,6 +113,7 @@ def test_that_a_replica_that_adds_noise_is_caught_and_named() -> None:
     assert not found.is_well
 
 
+@pytest.mark.slow
 def test_that_a_sum_that_is_no_number_is_caught() -> None:
     found = examined_forked("nan", "ReductionToOneDevice")
     # The strategy's own choice on the CPU is that one.
@@ -172,6 +173,7 @@ def test_that_a_device_that_calculates_keeps_or_copies_wrongly_is_named(
     assert [each.code for each in found.problems] == [code]
 
 
+@pytest.mark.slow
 def test_that_three_replicas_are_tested_pair_by_pair() -> None:
     found = examined_forked("noise", "ReductionToOneDevice", of=profile(3))
     bad = [each for each in found.outcomes if each.result.is_bad]

@@ -8,6 +8,7 @@ import builtins
 import itertools
 import symtable
 import unicodedata
+from functools import cache
 
 import pytest
 
@@ -135,7 +136,6 @@ def made(
     plan = prepare(profile, CPU_ONLY).plan
     assert plan is not None
     text = stand_alone_script(profile, plan)
-    compile(text, "script.py", "exec")
     assert_all_names_are_bound(text)
     return profile, text
 
@@ -144,7 +144,9 @@ def script(strategy: StrategySettings = MIRRORED, replicas: int = 2, **parts: ob
     return made(strategy, replicas, **parts)[1]
 
 
+@cache  # what a session does not need changes nothing: many scripts are the same
 def assert_all_names_are_bound(text: str) -> None:
+    compile(text, "script.py", "exec")
     module = symtable.symtable(text, "script", "exec")
     bound = {
         symbol.get_name()
@@ -344,6 +346,7 @@ def test_that_a_clipped_gradient_is_that_of_the_whole_batch() -> None:
     assert "clipping_scale" not in script()
 
 
+@cache
 def without_strings(text: str) -> str:
     """The code of a script, whatever its strings say."""
     tree = ast.parse(text)
