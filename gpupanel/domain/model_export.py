@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from gpupanel.domain.data import DataSettings
+from gpupanel.domain.model import Outputs
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.value import Value
 
@@ -40,6 +41,7 @@ class ModelExportRequest(Value):
         data: Whose examples both are compared on, and show ranges; ``None``: random numbers are.
         seed: Draws its validation split.
         class_names: As the run knew them, in the order of the outputs; empty: it knew none.
+        outputs: What the model gives, as a person says; ``None``: its layers show it.
     """
 
     model: str
@@ -49,6 +51,7 @@ class ModelExportRequest(Value):
     data: DataSettings | None = None
     seed: int = 0
     class_names: tuple[str, ...] = ()
+    outputs: Outputs | None = None
 
 
 _Positive = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]

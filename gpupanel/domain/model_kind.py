@@ -87,7 +87,8 @@ def outputs_setting() -> Any:  # noqa: ANN401
         "Outputs",
         "Whether the model gives probabilities or logits. Detected from what its last layers "
         "compute: a softmax or a sigmoid, wherever it stands, or a layer without either. Where "
-        "that does not show it, training asks for it. Values need none.",
+        "that does not show it, it is asked for: of a saved model before Start, of Python code "
+        "when the run builds it. Values need none.",
         default=None,
         off="automatic",
         advanced=True,

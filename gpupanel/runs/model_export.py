@@ -71,9 +71,10 @@ def model_export_request(
     profile = read_run_profile(layout)
     if os.path.lexists(output):
         check_outside_of_runs(output)
-    path = Path(profile.model.chosen_path)
+    path, outputs = Path(profile.model.chosen_path), profile.model.said_outputs
     if profile.task == "train":
-        path = model_with(layout, weights)
+        # What such a run saves ends in what it says.
+        path, outputs = model_with(layout, weights), None
     return ModelExportRequest(
         model=str(path.absolute()),
         output=str(output.absolute()),
@@ -82,6 +83,7 @@ def model_export_request(
         data=profile.data,
         seed=profile.training.seed,
         class_names=_class_names(layout),
+        outputs=outputs,
     )
 
 

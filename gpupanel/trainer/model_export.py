@@ -35,6 +35,7 @@ from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.models.model_file import check_model_file, recipe_in
 from gpupanel.trainer.models.model_file_problems import problem
+from gpupanel.trainer.models.output_ending import ENDINGS, outputs_unknown
 
 if TYPE_CHECKING:
     import keras
@@ -64,6 +65,7 @@ def export_model(request: ModelExportRequest) -> ModelExport:
 def _exported(request: ModelExportRequest) -> ModelExport:
     # They take seconds.
     from gpupanel.trainer.exports.description import describe, write_beside
+    from gpupanel.trainer.inference.meaning import Activation
     from gpupanel.trainer.inference.replicas import output_layer_of
     from gpupanel.trainer.models.loaded_model import load_saved
 
@@ -88,14 +90,17 @@ def _exported(request: ModelExportRequest) -> ModelExport:
         return np.asarray(model(features, training=False), np.float32)
 
     wanted = of_model(examples)
-    ending = output_layer_of(model)
+    ending = output_layer_of(model, request.outputs)
     shape = tuple(
         side or known
         for side, known in zip(model.inputs[0].shape[1:], examples.shape[1:], strict=True)
     )
     taken = shape, str(model.inputs[0].dtype)
     outputs = wanted.reshape(len(wanted), ending.outputs)
-    write_beside(request, describe(request, data, taken, ending, outputs))
+    description = describe(request, data, taken, ending, outputs)
+    write_beside(request, description)
+    probable = ENDINGS.get(description.output.kind)
+    is_guess = ending.activation is Activation.UNKNOWN
     given = np.concatenate([written(one[np.newaxis]) for one in examples])
     return ModelExport(
         size_bytes=size,
@@ -104,6 +109,7 @@ def _exported(request: ModelExportRequest) -> ModelExport:
         largest_difference=float(np.max(np.abs(given - wanted), initial=0.0)),
         seconds_an_example=_seconds(written, examples),
         model_seconds_an_example=_seconds(of_model, examples),
+        problems=(outputs_unknown(probable, is_trained=False),) if is_guess and probable else (),
     )
 
 

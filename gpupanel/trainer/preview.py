@@ -2,7 +2,8 @@
 
 A :class:`~gpupanel.domain.preview.PreviewRequest` as JSON on standard input is answered by a
 :class:`~gpupanel.domain.preview.DataPreview` on standard output. Problems with the data and with
-the model's file are inside the answer. TensorFlow is imported only to show augmented images.
+the model's file are inside the answer. TensorFlow is imported only to show augmented images, and
+where nothing else shows what a saved model ends in.
 """
 
 import base64
@@ -18,6 +19,7 @@ import numpy as np
 
 from gpupanel.domain.data import DataCache, DataSettings, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
@@ -43,6 +45,7 @@ from gpupanel.trainer.models.model_file import (
     recipe_in,
     scales_of_file,
 )
+from gpupanel.trainer.models.saved_ending import check_saved_ending, ending_notes
 from gpupanel.trainer.models.saved_recipe import check_last_layer, reading_to_train
 from gpupanel.trainer.models.weights_file import check_weights_file
 from gpupanel.trainer.steps.order import make_epoch_order
@@ -116,14 +119,23 @@ def _model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Proble
                 reading_to_train(Reading(no_download), model, request.data)
                 classes = 0 if found.value_count else len(found.class_counts)
                 check_last_layer(model, classes=classes, values=found.value_count)
+                target = _known_target(request, found)
+                if isinstance(model, SavedModel) and target is not None:
+                    check_saved_ending(model, target, found.value_count)
             elif found.example_count:
                 names = tuple(name for name, _ in found.class_counts)
                 known, inference = known_classes(model), request.inference
                 match = match_classes(known, request.task, inference, found.target, names)
-                return match.notes
+                notes = ending_notes(model, found.target) if isinstance(model, SavedModel) else ()
+                return (*match.notes, *notes)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
         return problems_of(error, what="The preview of the model")
     return ()
+
+
+def _known_target(request: PreviewRequest, found: DataPreview) -> Target | None:
+    """What is predicted, where the data shows it or a person says it."""
+    return found.target if found.example_count else request.data.target_kind
 
 
 def _preview_of_data(request: PreviewRequest) -> DataPreview:

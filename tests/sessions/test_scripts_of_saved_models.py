@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from gpupanel.domain.data import DigitsData, NpzData, TableData, Target, TextData
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import Head, Inputs, SavedModel
+from gpupanel.domain.model import Head, Inputs, Outputs, SavedModel
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.strategy import StrategySettings
@@ -97,10 +97,14 @@ def test_that_run_and_script_agree_about_further_models(
         return SavedModel(path=str(made / f"{name}.keras"), **settings)
 
     later = saved("backbone", head=Head.NEW, fine_tune_from_epoch=2)
+    said = {"outputs": Outputs.PROBABILITIES}
     trained = {
         "kept": session(data=DIGITS, model=saved("classifier"), training=ADAM),
         "new, later": session(data=three, model=later, training=SGD),
         "values": session(data=values, model=saved("values"), training=SGD, **ALONE),
+        "trained before": session(
+            data=DIGITS, model=saved("trained_before", **said), training=ADAM
+        ),
         "mixed": session(data=DIGITS, model=saved("mixed"), training=ADAM, **ALONE),
         "whole numbers": session(data=DIGITS, model=saved("counting"), training=ADAM, **ALONE),
     }

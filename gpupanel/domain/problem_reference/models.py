@@ -126,7 +126,8 @@ CHAPTER: Final = ProblemChapter(
         "model_outputs_unknown": ProblemEntry(
             "Nothing shows whether the model gives probabilities or logits.",
             "Its last layers compute something of their own, such as a mean of several softmaxes. "
-            "A second softmax over probabilities would be learned from wrongly, without an error.",
+            "A second softmax over probabilities would be learned from wrongly, without an error; "
+            "a model that is not trained is taken for what its first outputs look like.",
             "Set model.outputs to what they are.",
         ),
         "model_outputs_do_not_fit": ProblemEntry(

@@ -71,6 +71,8 @@ $unbounded
             return "linear"
         if kind in combining:
             found = {ending(each) for each in output.op.inputs if each.op.name in depends}
+            if kind == "Minimum" and any(one.op.name not in depends for one in output.op.inputs):
+                return "unknown"
             if kind == "ConcatV2" and found == {"sigmoid"}:
                 return "sigmoid"
             return "linear" if found and found <= unbounded else "unknown"

@@ -376,7 +376,7 @@ def _are_logits(
 ) -> bool:
     """Whether the last layer leaves out what makes probabilities, or its outputs look like that."""
     if ending.activation is not Activation.UNKNOWN:
-        return ending.activation is Activation.LINEAR
+        return ending.activation in (Activation.LINEAR, Activation.SAID_LOGITS)
     return read_outputs(ending.activation, first, class_count, target).meaning in _LOGITS
 
 

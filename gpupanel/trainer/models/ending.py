@@ -8,6 +8,7 @@ The exported script does the same (:mod:`gpupanel.planning.script.ending`), by t
 :mod:`gpupanel.domain.model_ending`.
 """
 
+import contextlib
 from collections.abc import Callable
 
 import keras
@@ -22,8 +23,8 @@ from gpupanel.domain.model_ending import (
     UNBOUNDED,
     WEIGHTED,
 )
+from gpupanel.trainer.models.output_ending import LINEAR, SIGMOID, SOFTMAX, UNKNOWN
 
-SOFTMAX, SIGMOID, LINEAR, UNKNOWN = "softmax", "sigmoid", "linear", "unknown"
 _layers = keras.layers
 _SAME_NUMBERS = (_layers.Dropout, _layers.Flatten, _layers.Identity, _layers.Reshape)
 """Layers that give the numbers that they are given, in the same order, where nothing is trained."""
@@ -53,6 +54,25 @@ def ending_of(model: keras.Model) -> str:
         named: str = getattr(activation, "__name__", UNKNOWN)
         return UNKNOWN if named == SOFTMAX else named
     return found
+
+
+def ending_of_configuration(configuration: object) -> str:
+    """What a model ends in that is known by its configuration alone.
+
+    Its weights get no values and GPUs are left alone, so that it takes no memory. For a process of
+    its own.
+
+    Args:
+        configuration: As a ``.keras`` file holds it, of layers of Keras's own.
+
+    Raises:
+        Exception: Whatever Keras raises of what it cannot build.
+    """
+    with contextlib.suppress(RuntimeError):  # in use already
+        tf.config.set_visible_devices([], "GPU")
+    with keras.StatelessScope(initialize_variables=False):
+        model = keras.saving.deserialize_keras_object(configuration, safe_mode=True)
+        return ending_of(model)
 
 
 def before_ending(model: keras.Model, ending: str) -> keras.Model:
@@ -161,6 +181,10 @@ def _of_operation(
         return LINEAR
     if operation.type in COMBINING:
         given = {ending(each) for each in operation.inputs if each.op.name in depends}
+        if operation.type == "Minimum" and any(
+            each.op.name not in depends for each in operation.inputs
+        ):
+            return UNKNOWN  # clipped, perhaps to what probabilities can be
         if operation.type == "ConcatV2" and given == {SIGMOID}:
             return SIGMOID
         return LINEAR if given and given <= UNBOUNDED else UNKNOWN

@@ -5,28 +5,18 @@ import tensorflow as tf
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Outputs
-from gpupanel.domain.problem import Fix, Problem, ProblemError
-from gpupanel.trainer.models.ending import (
-    LINEAR,
-    SIGMOID,
-    SOFTMAX,
-    UNKNOWN,
-    before_ending,
-    ending_of,
-    with_logarithms,
-)
+from gpupanel.trainer.models.ending import before_ending, ending_of, with_logarithms
 from gpupanel.trainer.models.network import Building
-
-_ENDINGS = {Target.CLASSES: SOFTMAX, Target.LABELS: SIGMOID}
-"""What a model may end in instead of logits: it is taken off, and put back when it is saved."""
-
-
-class ModelMisfitError(Exception):
-    """What of the model cannot be trained here, as the end of a sentence."""
+from gpupanel.trainer.models.output_ending import ENDINGS, ModelMisfitError, check_ending
 
 
 def checked_model(
-    model: object, shape: tuple[int, ...], building: Building, said: Outputs | None
+    model: object,
+    shape: tuple[int, ...],
+    building: Building,
+    said: Outputs | None,
+    *,
+    are_logits: bool = False,
 ) -> keras.Model:
     """The model, without the softmax or sigmoid that it may end in.
 
@@ -35,6 +25,7 @@ def checked_model(
         shape: Of one example, as it is given to the model.
         building: What it is for.
         said: What its outputs are, as a person says; ``None``: its layers have to show it.
+        are_logits: It gives what is needed as it is, and nothing has to be taken off.
 
     Raises:
         ModelMisfitError: It cannot be trained here.
@@ -61,42 +52,21 @@ def checked_model(
         raise ModelMisfitError(
             f"it gives {tuple(given[0].shape[1:])} an example, but {outputs} are needed"
         )
-    return _with_logits(model, building.data.target, said)
+    return model if are_logits else _with_logits(model, building.data.target, said)
 
 
 def _with_logits(model: keras.Model, target: Target, said: Outputs | None) -> keras.Model:
     """The model, or what of it comes before its softmax or sigmoid; values as they are."""
-    ending, probable = ending_of(model), _ENDINGS.get(target)
-    if probable is None:
-        if ending not in (LINEAR, UNKNOWN):
-            one = tuple(model.outputs[0].shape[1:]) == (1,)
-            wanted = "the value as it is is" if one else "the values as they are are"
-            raise ModelMisfitError(f"it ends in {ending}, but {wanted} needed")
+    ending = ending_of(model)
+    is_single = tuple(model.outputs[0].shape[1:]) == (1,)
+    check_ending(ending, target, said, is_single=is_single)
+    if target is Target.VALUES:
         return model
-    if ending == probable:
-        if said is Outputs.LOGITS:
-            raise ModelMisfitError(f"it ends in a {ending}, and model.outputs says logits")
+    if ending == ENDINGS[target]:
         return before_ending(model, ending)
     if said is Outputs.PROBABILITIES:
         return with_logarithms(model, of_labels=target is Target.LABELS)
-    if ending == LINEAR or said is Outputs.LOGITS:
-        return model
-    if ending == UNKNOWN:
-        raise ProblemError(_outputs_unknown(probable))
-    raise ModelMisfitError(f"it ends in {ending}, but logits or a {probable} are needed")
-
-
-def _outputs_unknown(probable: str) -> Problem:
-    are, key = "They are", "model.outputs"
-    return Problem(
-        code="model_outputs_unknown",
-        field=key,
-        message="Whether the model gives probabilities or logits cannot be seen: its last layers "
-        f"end neither in a {probable} nor in a layer without an activation.",
-        hint=f"Say it in {key}: a {probable} over probabilities would be learned from wrongly.",
-        fix=Fix.of(f"{are} probabilities", key, Outputs.PROBABILITIES.value),
-        alternatives=(Fix.of(f"{are} logits", key, Outputs.LOGITS.value),),
-    )
+    return model
 
 
 def check_state(model: keras.Model) -> None:

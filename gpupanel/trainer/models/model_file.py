@@ -95,12 +95,21 @@ def outputs_of_file(path: str) -> int | None:
     Raises:
         ProblemError: The file cannot be read.
     """
+    return outputs_in(configuration_in(path))
+
+
+def configuration_in(path: str) -> object:
+    """What ``config.json`` says of the model in a file; a stranger's may say anything.
+
+    Raises:
+        ProblemError: The file cannot be read.
+    """
     file = Path(path)
     _check_is_file(file)
     try:
         with open_regular(file) as opened, zipfile.ZipFile(opened) as archive:
             check_unpacked(archive, file, "model.path")
-            return outputs_in(_configuration(archive))
+            return _configuration(archive)
     except (*_DAMAGE, KeyError) as error:
         raise damaged(file, f"{type(error).__name__}: {error}") from error
 

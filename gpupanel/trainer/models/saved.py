@@ -9,16 +9,16 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.model import Head, Inputs, SavedModel
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.models.frozen_layers import last_learning, let_learn
-from gpupanel.trainer.models.given_model import ModelMisfitError, check_state, checked_model
+from gpupanel.trainer.models.given_model import check_state, checked_model
 from gpupanel.trainer.models.loaded_model import check_single, fitting_shape, load_saved
 from gpupanel.trainer.models.model_file import check_model_file
 from gpupanel.trainer.models.model_file_problems import problem, saved_model_misfit
 from gpupanel.trainer.models.network import Building, Network
+from gpupanel.trainer.models.output_ending import ModelMisfitError
+from gpupanel.trainer.models.saved_ending import AROUND, WHOLE
 from gpupanel.trainer.models.scaling import statistics
 
-_WHOLE, _BASE = "saved_model", "base"
-_AROUND = frozenset({"outputs", "probabilities", "values", "standardised"})
-"""What stands around such a model, without weights, in a file that a run saved."""
+_BASE = "base"
 _AFTER_HEAD = (
     keras.layers.Activation,
     keras.layers.Dropout,
@@ -41,7 +41,8 @@ class _SavedModel(Network[SavedModel]):
     ) -> keras.KerasTensor:
         path = str(building.start_model or model.path)
         check_model_file(path)
-        loaded = _unwrapped(load_saved(path))
+        whole = load_saved(path)
+        loaded = _unwrapped(whole)
         check_single(loaded)
         shape = fitting_shape(loaded, building.training.feature_shape)
         examples = inputs
@@ -64,10 +65,12 @@ class _SavedModel(Network[SavedModel]):
             _set_precision(list(_layers(base)))
             return _new_head(base, examples, building)
         try:
-            network = checked_model(loaded, shape, building, model.outputs)
+            # What a former run trained further gives logits, whatever its layers show.
+            are_logits = loaded is not whole
+            network = checked_model(loaded, shape, building, model.outputs, are_logits=are_logits)
         except ModelMisfitError as misfit:
             raise saved_model_misfit(path, str(misfit)) from misfit
-        network.name = _WHOLE
+        network.name = WHOLE
         *base_layers, head = _layers(network)
         let_learn(base_layers, last_learning(model.frozen_layers))
         _set_precision(base_layers)
@@ -82,7 +85,7 @@ class _SavedModel(Network[SavedModel]):
     def base_layers(self, model: SavedModel, trained: keras.Model) -> list[keras.layers.Layer]:
         if model.head is Head.NEW:
             return list(_layers(trained.get_layer(_BASE)))
-        return list(_layers(trained.get_layer(_WHOLE)))[:-1]
+        return list(_layers(trained.get_layer(WHOLE)))[:-1]
 
 
 def _check_trainable(model: keras.Model, path: str) -> None:
@@ -122,9 +125,9 @@ def _unwrapped(model: keras.Model) -> keras.Model:
     So a model that is trained further again and again does not become one within one within one.
     """
     inner = [each for each in model.layers if not isinstance(each, keras.layers.InputLayer)]
-    whole = [each for each in inner if isinstance(each, keras.Model) and each.name == _WHOLE]
+    whole = [each for each in inner if isinstance(each, keras.Model) and each.name == WHOLE]
     rest = [each for each in inner if each not in whole]
-    if len(whole) == 1 and all(each.name in _AROUND and not each.weights for each in rest):
+    if len(whole) == 1 and all(each.name in AROUND and not each.weights for each in rest):
         return whole[0]
     return model
 

@@ -112,7 +112,7 @@ def _first_in(configuration: object) -> Configuration | None:
 
 def _outputs(model: Configuration, steps: int) -> int | None:
     """Walks back from the last layer to one that says how many numbers it gives."""
-    for layer in _backwards(model):
+    for layer in backwards(model):
         steps -= 1
         inside = layer.get("config")
         if steps < 0 or not _is_object(inside):
@@ -127,13 +127,15 @@ def _outputs(model: Configuration, steps: int) -> int | None:
     return None
 
 
-def _backwards(model: Configuration) -> Iterator[Configuration]:
-    """The layers from the last one back, as long as each is given what one other gives."""
-    inside = model.get("config")
-    listed = inside.get("layers") if _is_object(inside) else None
-    if not _is_object(inside) or not isinstance(listed, list):
+def backwards(model: Configuration) -> Iterator[Configuration]:
+    """The layers from the last one back, as long as each is given what one other gives.
+
+    Args:
+        model: Sequential or functional; a stranger's may say anything.
+    """
+    inside, layers = model.get("config"), layers_of(model)
+    if not _is_object(inside) or not layers:
         return
-    layers = [each for each in listed if _is_object(each)]
     if model.get("class_name") == "Sequential":
         yield from reversed(layers)
         return
@@ -145,6 +147,13 @@ def _backwards(model: Configuration) -> Iterator[Configuration]:
             return
         yield layer
         name = _given_by(layer)
+
+
+def layers_of(model: object) -> list[Configuration]:
+    """The layers that a model lists; none where it is no model."""
+    inside = model.get("config") if _is_object(model) else None
+    listed = inside.get("layers") if _is_object(inside) else None
+    return [each for each in listed if _is_object(each)] if isinstance(listed, list) else []
 
 
 def _given_by(layer: Configuration) -> str:
@@ -160,9 +169,9 @@ def _given_by(layer: Configuration) -> str:
 
 
 def _named(place: object) -> str:
-    """The layer of a place: ``["outputs", 0, 0]``, or a list of one such."""
-    while isinstance(place, list) and len(place) == 1:
-        place = place[0]
+    """The layer of a place: ``["outputs", 0, 0]``, or one such in a list or by its name."""
+    while isinstance(place, list | dict) and len(place) == 1:
+        place = next(iter(place.values() if isinstance(place, dict) else place))
     return str(place[0]) if isinstance(place, list) and place else ""
 
 

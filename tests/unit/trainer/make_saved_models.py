@@ -106,8 +106,38 @@ def spectral() -> keras.Model:
     return keras.Model(inputs, layers.Dense(10)(hidden))
 
 
+def mean_of_two() -> keras.Model:
+    """Of probabilities, which no last layer says."""
+    hidden = layers.Flatten()(inputs := keras.Input((8, 8)))
+    each = [layers.Dense(10, activation="softmax")(hidden) for _ in range(2)]
+    return keras.Model(inputs, layers.Average()(each))
+
+
+def mean_of_labels() -> keras.Model:
+    """Of each label's probability."""
+    hidden = layers.Flatten()(inputs := keras.Input((8, 8)))
+    each = [layers.Dense(3, activation="sigmoid")(hidden) for _ in range(2)]
+    return keras.Model(inputs, layers.Average()(each))
+
+
+def trained_before() -> keras.Model:
+    """As a run writes it that trained a model further: what is within does not say its ending."""
+    inside = mean_of_two()
+    logits = keras.ops.log(inside.outputs[0]) * 0.5
+    network = keras.Model(inside.inputs, keras.ops.sqrt(keras.ops.exp(logits)), name="saved_model")
+    inputs = keras.Input((8, 8))
+    outputs = layers.Activation("linear", name="outputs")(network(inputs))
+    return keras.Model(inputs, layers.Softmax(name="probabilities")(outputs))
+
+
+def rectified() -> keras.Model:
+    hidden = layers.Flatten()(inputs := keras.Input((8, 8)))
+    return keras.Model(inputs, layers.ReLU()(layers.Dense(10)(hidden)))
+
+
 keras.utils.set_random_seed(3)
 EVERY = (classifier, backbone, values, mixed, counting, words, columns, two_outputs)
 SEVERAL = (two_inputs, named_inputs, one_named_input)
-for make in (*EVERY, *SEVERAL, weightless, spectral):
+ODD_ENDS = (mean_of_two, mean_of_labels, trained_before, rectified)
+for make in (*EVERY, *SEVERAL, *ODD_ENDS, weightless, spectral):
     make().save(Path(sys.argv[1]) / f"{make.__name__}.keras")

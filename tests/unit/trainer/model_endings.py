@@ -14,8 +14,10 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.planning.script.ending import ENDING
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.models.build import build_model
-from gpupanel.trainer.models.ending import before_ending, ending_of
+from gpupanel.trainer.models.ending import before_ending, ending_of, ending_of_configuration
+from gpupanel.trainer.models.model_file import configuration_in
 from gpupanel.trainer.models.network import Building
+from gpupanel.trainer.models.saved_ending import plain_ending
 
 layers, ops = keras.layers, keras.ops
 FEATURES = np.random.default_rng(0).normal(size=(7, 4)).astype(np.float32) * 3
@@ -78,6 +80,18 @@ def models() -> dict[str, keras.Model]:
             [layers.Dense(1, activation="sigmoid")(hidden) for _ in range(3)]
         ),
     }
+    logits = layers.Dense(3)(hidden)
+    roots = ops.sqrt(ops.softmax(logits))
+    places = layers.Softmax(axis=1)(layers.Reshape((3, 1))(logits))
+    ends |= {
+        "tempered": ops.softmax(logits / 2.5),
+        "tempered afterwards": roots / ops.sum(roots, axis=-1, keepdims=True),
+        "logarithms": ops.log_softmax(logits),
+        "softmax of examples": ops.softmax(logits, axis=0),
+        "softmax of another axis": layers.Reshape((3,))(places),
+        "clipped": ops.clip(logits, 0.0, 1.0),
+        "recurrent": layers.LSTM(3)(layers.Reshape((4, 4))(hidden)),
+    }
     return {name: keras.Model(given, end) for name, end in ends.items()}
 
 
@@ -109,6 +123,21 @@ def trained_further(path: Path, outputs: Outputs | None, target: Target) -> floa
     return float(abs(found - wanted).numpy().max())
 
 
+def trained_again(folder: Path) -> float:
+    """How far a model is from itself whose outputs a person says, trained further and again."""
+    examples = Examples(FEATURES, np.zeros(7, np.int32))
+    building = Building(DataSet(examples, class_names=("a", "b", "c")), examples)
+    path = folder / "mean of two.keras"
+    models()["mean of two"].save(path)
+    wanted = keras.saving.load_model(path, compile=False)(FEATURES, training=False)
+    for _ in range(2):
+        said = SavedModel(path=str(path), outputs=Outputs.PROBABILITIES)
+        path = folder / "trained.keras"
+        build_model(said, building).plain().save(path)
+    found = keras.saving.load_model(path, compile=False)(FEATURES, training=False)
+    return float(abs(found - wanted).numpy().max())
+
+
 def main(folder: Path) -> None:
     script: dict[str, object] = {"keras": keras, "tf": tf, "np": np}
     exec(ENDING, script)
@@ -121,10 +150,18 @@ def main(folder: Path) -> None:
         path = folder / "given.keras"
         models()[name].save(path)
         further[f"{name}, {said}"] = trained_further(path, said, Target.CLASSES)
+    further["again, said"] = trained_again(folder)
     models()["sigmoids"].save(folder / "given.keras")
     further["labels"] = trained_further(folder / "given.keras", None, Target.LABELS)
     differences = {name: difference(name, ending) for name, ending in endings.items()}
-    print(json.dumps([endings, in_script, differences, further]))
+    built = {}
+    for name, model in models().items():
+        if name == "own layer":  # only its own code could build it again
+            continue
+        model.save(folder / f"{name}.keras")
+        configuration = configuration_in(str(folder / f"{name}.keras"))
+        built[name] = plain_ending(configuration), ending_of_configuration(configuration)
+    print(json.dumps([endings, in_script, differences, further, built]))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """A saved model that is trained further, as the trainer takes it."""
 
 from string import Template
+from textwrap import indent
 
 from typing_extensions import override
 
@@ -18,7 +19,10 @@ from gpupanel.planning.script.sections import joined, lines_for
 # later, I what the examples are multiplied by.
 _DEFINITIONS = '''
   |def saved_network(path):
-  |    """The model of a file, without what a run that trained it further has put around it."""
+  |    """The model of a file, without what a run that trained it further has put around it.
+  |
+  |    And whether one has: then it gives logits.
+  |    """
   |    model = keras.saving.load_model(path, compile=False, safe_mode=True)
   |    inner = [each for each in model.layers if not isinstance(each, keras.layers.InputLayer)]
   |    whole = [each for each in inner if isinstance(each, keras.Model)]
@@ -26,7 +30,8 @@ _DEFINITIONS = '''
   |    around = {"outputs", "probabilities", "values", "standardised"}
   |    rest = [each for each in inner if each not in whole]
   |    alone = all(each.name in around and not each.weights for each in rest)
-  |    return whole[0] if len(whole) == 1 and alone else model
+  |    is_whole = len(whole) == 1 and alone
+  |    return (whole[0] if is_whole else model), is_whole
   |
   |
   |def layers_with_weights(model):
@@ -55,7 +60,8 @@ N |            return model
 N |        given = layer.input
 '''
 _BUILT = """
-  |network = saved_network($path)
+n |network, is_whole = saved_network($path)
+N |network, _ = saved_network($path)
   |shape = fitting_shape(tuple(network.inputs[0].shape[1:]), tuple(x.shape[1:]))
   |inputs = examples = keras.Input(x.shape[1:], name="features")
   |if shape != tuple(x.shape[1:]):
@@ -118,6 +124,8 @@ class _SavedModel(ModelScript[SavedModel]):
         }
         holds = {name for name, is_so in conditions.items() if is_so}
         with_ending = "" if model.head is Head.NEW else with_logits(model, target)
+        if with_ending:
+            with_ending = "if not is_whole:\n" + indent(with_ending, "    ")
         scale, offset = (model.inputs or Inputs.AS_GIVEN).scale_and_offset
         last = model.frozen_layers if isinstance(model.frozen_layers, int) else 0
         # Until layers begin to learn, the whole base is frozen.
