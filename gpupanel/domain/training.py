@@ -216,17 +216,19 @@ class TrainingSettings(Value):
         prefix="the newest ",
         advanced=True,
     )
-    keep: Keep = setting(
+    keep: Keep | None = setting(
         "Kept weights",
-        "Which weights the model has that is saved, exported, evaluated and tested. The others "
-        "stand beside it. A run that is resumed continues from the last ones in any case.",
-        default=Keep.BEST,
+        "Which weights the model has that is saved, exported, evaluated and tested: the best "
+        "epoch's where something is validated, else the last ones. The others stand beside it. A "
+        "run that is resumed continues from the last ones in any case.",
+        default=None,
+        off="the best where validated",
     )
     best_metric: BestMetric = setting(
         "Best by",
-        "Which figure of the validation decides which epoch is the best one; the first of "
-        "several that are equal but for rounding. With an average of the weights it is measured "
-        "of the average, and that is kept.",
+        "Which figure of the validation decides which epoch is the best one, and when early "
+        "stopping ends; the first of several that are equal but for rounding. With an average of "
+        "the weights it is measured of the average, and that is kept.",
         default=BestMetric.LOSS,
         advanced=True,
     )
@@ -240,8 +242,8 @@ class TrainingSettings(Value):
     )
     early_stopping_patience: PositiveInt | None = setting(
         "Early stopping",
-        "End when the validation loss (the training loss where nothing is validated) has not "
-        "fallen for this many epochs.",
+        "End when the figure that decides which epoch is the best (best_metric; the training loss "
+        "where nothing is validated) has not got better for this many epochs.",
         default=None,
         prefix="after ",
         unit="epoch",
@@ -301,7 +303,7 @@ class TrainingSettings(Value):
     @property
     def stores_best(self) -> bool:
         """Whether the weights of the best epoch are held, and stand beside checkpoints."""
-        return self.keep is Keep.BEST or self.keep_best_checkpoint
+        return self.keep is not Keep.LAST or self.keep_best_checkpoint
 
     @property
     def focal_power(self) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import keras
 import tensorflow as tf
 
+from gpupanel.domain.best_epoch import BestMetric
 from gpupanel.domain.data import ClassWeights, DataSettings, Target
 from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.fine_tuning import FineTuning
@@ -14,7 +15,7 @@ from gpupanel.domain.schedule import RateCurve
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.augmentation.augmenter import Augmenter, make_augmenter
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.datasets.split import Split
+from gpupanel.trainer.datasets.split import Split, check_best_metric
 from gpupanel.trainer.measures.measured_objective import MeasuredObjective
 from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.network import Building
@@ -236,9 +237,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
             averages = WeightAverages(optimizers[0], weights, training.ema)
     if training.jit_compile and built.waits_within:
         raise ProblemError(_JIT_WITH_BATCH_NORM)
-    misfit = training.best_metric.misfit(split.data.target) if split.validation else None
-    if misfit is not None:
-        raise ProblemError(misfit)
+    check_best_metric(training.best_metric, split)
     objective = make_objective(split.data.target, built.value_units, built.value_means)
     learned = trained_objective(run.profile.data, training, split, objective)
     augmenter = make_augmenter(
@@ -303,6 +302,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
             building.output_count,
             built.value_units,
             built.value_means,
+            exact_area=training.best_metric is BestMetric.AUC,
         )
     evaluation = EvaluationStep(built.trained, measured, averages)
     validation_calls, test_calls = (

@@ -62,7 +62,7 @@ TRAININGS = st.builds(
     out_of_memory_retries=st.integers(0, 10),
     checkpoint_every_minutes=st.none() | st.floats(0.0, 1e6, exclude_min=True),
     checkpoints_kept=COUNTS,
-    keep=st.sampled_from(Keep),
+    keep=st.none() | st.sampled_from(Keep),
     best_metric=st.sampled_from(BestMetric),
     keep_best_checkpoint=st.booleans(),
     mixed_precision=st.booleans(),

@@ -90,8 +90,16 @@ CHAPTER: Final = ProblemChapter(
         ),
         "best_metric_not_measured": ProblemEntry(
             "The best epoch cannot be found by the metric that was chosen.",
-            "Accuracy is of classes and labels, the mean absolute error of values.",
-            'Set `training.best_metric` to `"val_loss"`, which is of both.',
+            "Accuracy and F1 are of classes and labels, AUC of two classes or labels, the mean "
+            "absolute error and R² of values. AUC and R² need validation examples whose labels "
+            "differ.",
+            'Set `training.best_metric` to `"val_loss"`, which is of all.',
+        ),
+        "best_epoch_without_validation": ProblemEntry(
+            "The best epoch's weights are to be kept, and nothing is validated.",
+            "Without validation examples nothing shows which epoch is the best: the model has the "
+            "last weights.",
+            "Hold out a fraction of the examples, or leave `training.keep` out.",
         ),
         "loss_not_finite": ProblemEntry(
             "The loss, or the gradient, became NaN or infinite, and the training ended.",

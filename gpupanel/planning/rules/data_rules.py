@@ -192,8 +192,10 @@ def loss_of_values_changed(context: PlanningContext) -> Iterator[Problem]:
 
 def best_metric_unmeasured(context: PlanningContext) -> Iterator[Problem]:
     """The best epoch is that of a figure that is not measured of what is predicted."""
-    validates = context.trains and context.profile.data.may_validate
-    misfit = context.profile.training.best_metric.misfit(_target(context))
+    validates = context.trains and context.may_validate
+    preview = context.known_data
+    outputs = None if preview is None else preview.output_count
+    misfit = context.profile.training.best_metric.misfit(_target(context), outputs)
     if validates and misfit is not None:
         yield misfit
 

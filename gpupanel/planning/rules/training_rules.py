@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.optimizer import Optimizer, optimizers_taking
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
@@ -180,6 +181,24 @@ def stopping_without_validation(context: PlanningContext) -> Iterator[Problem]:
         message="Early stopping will watch the training loss: nothing is held out for validation.",
         hint="Hold out a fraction of the examples.",
         fix=Fix.of("Hold out 20 %", "data.validation_fraction", 0.2),
+    )
+
+
+def best_without_validation(context: PlanningContext) -> Iterator[Problem]:
+    """The best epoch's weights are to be kept, and nothing shows which one is the best."""
+    training = context.profile.training
+    is_chosen = training.keep is Keep.BEST
+    if not context.trains or not is_chosen or context.may_validate:
+        return
+    yield Problem(
+        code="best_epoch_without_validation",
+        severity=Severity.HINT,
+        field="training.keep",
+        message="The model will have the last weights: nothing is held out for validation, so no "
+        "epoch is known to be the best one.",
+        hint="Hold out a fraction of the examples, or keep the last weights.",
+        fix=Fix.of("Hold out 20 %", "data.validation_fraction", 0.2),
+        alternatives=(Fix.of("Keep the last weights", "training.keep", Keep.LAST.value),),
     )
 
 

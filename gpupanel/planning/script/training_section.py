@@ -6,6 +6,7 @@ from gpupanel.domain.best_epoch import LEAST_PROGRESS, BestMetric, Keep
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
+from gpupanel.planning.script.figure_section import figure_section
 from gpupanel.planning.script.loss_section import loss_conditions, loss_section
 from gpupanel.planning.script.model_section import later_optimizer, later_rate
 from gpupanel.planning.script.sections import joined, lines_for
@@ -14,8 +15,9 @@ from gpupanel.planning.script.step_section import step_section
 # In the margin: V values to be predicted, P perhaps several of them, H examples held back, T by a
 # test set that may be missing, F a test set for the end, U that may be missing, E early stopping,
 # G examples are changed, R rare classes are repeated, A averages of the weights are kept,
-# L the loss decides about the learning rate, W one of L and E, B layers of a base learn later,
-# M something is measured beside training, K the weights of the best epoch are kept.
+# L the loss decides about the learning rate, J one of K and E, B layers of a base learn later,
+# M something is measured beside training, K the weights of the best epoch are kept, Z a figure of
+# the whole set decides about it.
 _TEXT = '''
 g |def mean_over(step, x, y, order):
 G |def mean_over(step, x, y, order, *drawn):
@@ -58,8 +60,9 @@ KA|    average_of = dict(zip(map(id, model.trainable_variables), averages))
 KA|    return [np.asarray(average_of.get(id(weight), weight).value) for weight in model.weights]
 K |
 K |
-K |best_value, best_epoch, kept = $worst, 0, None
-E |best, waited = np.inf, 0
+K |best_epoch, kept = 0, None
+E |waited = 0
+J |best_value = np.inf
 L |plateau_loss, plateau_epochs, factor = np.inf, 0, 1.0
 BL|greatest = $rate
 BA|head_optimizer = optimizer
@@ -87,24 +90,28 @@ BA|            averages = [average_of[id(weight)] for weight in model.trainable_
 B |        # The same steps, traced with what learns now.
 B |        train_step = tf.function(train_step.python_function, autograph=False)
 BAM|        evaluation_step = tf.function(evaluation_step.python_function, autograph=False)
+BAZ|        outputs_of_batch = tf.function(outputs_of_batch.python_function, autograph=False)
   |    order = $order
 g |    loss, measure = mean_over(train_step, x, y, order)
 G |    loss, measure = mean_over(train_step, x, y, order, drawn_in(epoch, len(order)))
   |    line = f"epoch {epoch}  loss {loss:.6f}  {MEASURE} {measure:.6f}"
-W |    watched = loss
-KT|    value = np.nan
+L |    watched = loss
+J |    value = loss
 Ht|    val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val)))
 Ht|    line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
-HtW|    watched = val_loss
-HtK|    value = $value
+HtL|    watched = val_loss
+HtJ|    value = $value
 HT|    if len(x_val):
 HT|        val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val)))
 HT|        line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
-HTW|        watched = val_loss
-HTK|        value = $value
+HTL|        watched = val_loss
+HTJ|        value = $value
   |    print(line, flush=True)
-K |    if $gained > $least * abs(value):
-K |        best_value, best_epoch, kept = value, epoch, measured_weights()
+J |    better = best_value - value > $least * abs(value)
+J |    best_value = value if better else best_value
+Kt|    if better:
+KT|    if better and len(x_val):
+K |        best_epoch, kept = epoch, measured_weights()
 L |    if plateau_loss - watched > $least * abs(watched):
 L |        plateau_loss, plateau_epochs = watched, 0
 L |    else:
@@ -113,8 +120,7 @@ L |    if plateau_epochs >= $plateau:
 L |        plateau_epochs, factor = 0, max(factor * $factor, $least_rate)
 Lb|        optimizer.learning_rate = $rate * factor
 LB|        optimizer.learning_rate = greatest * factor
-E |    better = best - watched > $least * abs(watched)
-E |    best, waited = (watched, 0) if better else (best, waited + 1)
+E |    waited = 0 if better else waited + 1
 E |    if waited >= $patience:
 E |        break
   |
@@ -141,15 +147,13 @@ FU|    print(f"test_loss {loss:.6f}  test {MEASURE} {measure:.6f}")
 def training_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that trains, validates after each epoch, saves ``model.keras`` and tests it."""
     data, training = profile.data, profile.training
-    more_is_better = training.best_metric.more_is_better
+    metric = training.best_metric
     epochs = Template(lines_for(_TEXT, _conditions(profile))).substitute(
         order=_order(data),
         repeated=_REPEATED[data.shuffle],
         patience=training.early_stopping_patience,
         least=LEAST_PROGRESS,
-        worst="-np.inf" if more_is_better else "np.inf",
-        value="val_loss" if training.best_metric is BestMetric.LOSS else "measure",
-        gained="value - best_value" if more_is_better else "best_value - value",
+        value=("-" if metric.more_is_better else "") + _VALUES.get(metric, _FIGURE),
         rate=training.learning_rate,
         from_epoch=0 if profile.fine_tuning is None else profile.fine_tuning.from_epoch,
         later_rate=later_rate(profile),
@@ -158,7 +162,16 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
         least_rate=training.schedule.least,
         plateau=training.schedule.patience_epochs,
     )
-    return joined(loss_section(data, training), step_section(profile, plan), epochs)
+    figure = ""
+    if "Z" in _conditions(profile):
+        averages = training.ema is not None
+        figure = figure_section(metric, data.target_kind, averages=averages)
+    return joined(loss_section(data, training), step_section(profile, plan), figure, epochs)
+
+
+_VALUES = {BestMetric.LOSS: "val_loss", BestMetric.ACCURACY: "measure", BestMetric.ERROR: "measure"}
+"""What decides which epoch is the best, where less of it, or of its negative, is better."""
+_FIGURE = "figure(outputs_of(x_val), y_val)"
 
 
 _REPEATED = {
@@ -189,8 +202,10 @@ def _conditions(profile: Profile) -> set[str]:
         "G": data.chosen_augmentation.changes_anything,
         "B": profile.fine_tuning is not None,
         "M": data.may_validate or data.may_test,
-        "K": data.may_validate and profile.training.keep is Keep.BEST,
+        "K": data.may_validate and profile.training.keep is not Keep.LAST,
     }
     found = {letter for letter, holds in conditions.items() if holds}
     predicted = loss_conditions(data) & {"V", "P"}
-    return predicted | found | ({"W"} if found & {"E", "L"} else set())
+    found |= {"J"} if found & {"E", "K"} else set()
+    is_figure = data.may_validate and profile.training.best_metric.is_figure
+    return predicted | found | ({"Z"} if "J" in found and is_figure else set())

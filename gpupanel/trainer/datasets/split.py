@@ -1,9 +1,11 @@
 """Which examples are trained on and which validate."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from gpupanel.domain.best_epoch import BestMetric
 from gpupanel.domain.data import DataSettings, Holdout, Target
 from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.problem import Problem, ProblemError
@@ -52,6 +54,29 @@ def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
         return Split(data_set, with_stand_ins(training), None, test)
     trained, held = (with_stand_ins(training.subset(each)) for each in (kept, held_back))
     return Split(data_set, trained, held, test)
+
+
+def check_best_metric(metric: BestMetric, divided: Split) -> None:
+    """Refuse a figure that decides which epoch is the best, and cannot be measured.
+
+    Args:
+        metric: That figure.
+        divided: Decides nothing where nothing is validated.
+
+    Raises:
+        ProblemError: It is not of what is predicted, or all validation examples are alike.
+    """
+    data, validation = divided.data, divided.validation
+    if validation is None:
+        return
+    is_of_values = data.target is Target.VALUES
+    outputs = math.prod(validation.labels.shape[1:]) if is_of_values else len(data.class_names)
+    misfit = metric.misfit(data.target, outputs)
+    if misfit is None and metric in (BestMetric.AUC, BestMetric.R2):
+        is_alike = bool(np.all(validation.labels == validation.labels[:1]))
+        misfit = metric.unmeasurable() if is_alike else None
+    if misfit is not None:
+        raise ProblemError(misfit)
 
 
 def divide(

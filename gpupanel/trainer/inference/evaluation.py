@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gpupanel.domain.best_epoch import MOST_AREAS
 from gpupanel.domain.outcome import Metrics
 from gpupanel.files.confusion_file import (
     MOST_EXAMPLES,
@@ -24,7 +25,7 @@ from gpupanel.trainer.inference.meaning import (
     scores_of,
 )
 from gpupanel.trainer.measures.areas import area_of
-from gpupanel.trainer.measures.figures import MOST_LABELS, TOP, Sums, macro_f1, mean_r2
+from gpupanel.trainer.measures.figures import TOP, Sums, macro_f1, mean_r2
 
 _LEAST_WAITING = 2**16
 _MOST_SCORES = 2**26
@@ -143,7 +144,7 @@ class Evaluation:
                 _sum_of_means(said == has),
                 none,
                 labels=counts.astype(np.int64),
-                scores=outputs if outputs.shape[1] <= MOST_LABELS else None,
+                scores=outputs if outputs.shape[1] <= MOST_AREAS else None,
                 has=has,
                 worst=_worst(
                     -logarithms, label_probabilities(outputs, self._reading.meaning), first

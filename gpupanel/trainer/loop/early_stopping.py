@@ -16,7 +16,8 @@ def after_epoch(
 ) -> Position:
     """The start of the next epoch, with what is remembered of the losses until this one.
 
-    The validation loss is watched; where nothing is validated, the training loss.
+    Early stopping watches what decides which epoch is the best, where that is measured; else the
+    validation loss, or where nothing is validated, the training loss. A schedule watches the loss.
 
     Args:
         position: At the end of an epoch.
@@ -25,14 +26,15 @@ def after_epoch(
         best_metric: Decides which epoch is the best.
     """
     watched = metrics.loss if metrics.val_loss is None else metrics.val_loss
-    least = position.best_loss
-    better = _is_progress(least, watched)
+    least, best = position.best_loss, _best_after(position, metrics, best_metric)
+    is_less = _is_progress(least, watched)
+    better = is_less if best_metric.of(metrics) is None else best is not position.best
     after = Position(
         step=position.step,
         epoch=position.epoch + 1,
         metrics=metrics,
-        best=_best_after(position, metrics, best_metric),
-        best_loss=watched if better else least,
+        best=best,
+        best_loss=watched if is_less else least,
         epochs_without_progress=0 if better else position.epochs_without_progress + 1,
         rate_factor=position.rate_factor,
         plateau_loss=position.plateau_loss,
@@ -79,12 +81,16 @@ def reason_to_stop(position: Position, training: TrainingSettings) -> Problem | 
     waited = position.epochs_without_progress
     if patience is None or waited < patience or done == training.epochs:
         return None
-    name = "training" if position.metrics.val_loss is None else "validation"
+    metric, metrics = training.best_metric, position.metrics
+    name = "training loss" if metrics.val_loss is None else "validation loss"
+    if metric.of(metrics) is not None:
+        name = f"validation {metric.label.partition(' ')[2]}"
+    moved = "risen" if metric.of(metrics) is not None and metric.more_is_better else "fallen"
     return Problem(
         code="stopped_early",
         severity=Severity.HINT,
         field="training.early_stopping_patience",
-        message=f"The {name} loss has not fallen since epoch {done - waited}, so training ended "
+        message=f"The {name} has not {moved} since epoch {done - waited}, so training ended "
         f"after epoch {done} of {training.epochs}.",
         hint="Raise training.early_stopping_patience to wait longer.",
     )

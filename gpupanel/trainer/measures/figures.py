@@ -9,10 +9,6 @@ Sums = npt.NDArray[np.float64]
 
 TOP: Final = 5
 """Of the most probable classes."""
-MOST_CLASSES: Final = 1000
-"""Of which the F1 of each is counted: three numbers a class are summed over the replicas."""
-MOST_LABELS: Final = 100
-"""Of which the AUC is measured: its bins are summed over the replicas for each label."""
 
 
 def macro_f1(right: Sums, predicted: Sums, examples: Sums) -> float | None:

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 from typing_extensions import override
 
+from gpupanel.domain.best_epoch import MOST_AREAS, MOST_COUNTED
 from gpupanel.domain.data import Target
 from gpupanel.domain.outcome import Metrics
 from gpupanel.trainer.measures.areas import (
@@ -20,14 +21,7 @@ from gpupanel.trainer.measures.areas import (
     first_edges,
     mean_area,
 )
-from gpupanel.trainer.measures.figures import (
-    MOST_CLASSES,
-    MOST_LABELS,
-    TOP,
-    Sums,
-    macro_f1,
-    mean_r2,
-)
+from gpupanel.trainer.measures.figures import TOP, Sums, macro_f1, mean_r2
 from gpupanel.trainer.models.objectives import Floats, Objective
 
 
@@ -72,7 +66,14 @@ class MeasuredObjective:
     """
 
     def __init__(
-        self, plain: Objective, target: Target, outputs: int, units: Floats, means: Floats
+        self,
+        plain: Objective,
+        target: Target,
+        outputs: int,
+        units: Floats,
+        means: Floats,
+        *,
+        exact_area: bool = False,
     ) -> None:
         """Measures nothing yet.
 
@@ -82,9 +83,11 @@ class MeasuredObjective:
             outputs: How many the model has: one a class, a label or a value.
             units: Standard deviations of values to be predicted, shape [outputs].
             means: Likewise.
+            exact_area: The set is measured as often as the AUC is not exact, as far as may be.
         """
         self._plain = plain
-        self._figures = tuple(_figures(target, outputs, units, means))
+        area_error = 0.0 if exact_area else GREATEST_ERROR
+        self._figures = tuple(_figures(target, outputs, units, means, area_error))
         self.size = plain.size + sum(figure.size for figure in self._figures)
 
     def begin(self) -> None:
@@ -119,23 +122,25 @@ class MeasuredObjective:
             first += figure.size
 
 
-def _figures(target: Target, outputs: int, units: Floats, means: Floats) -> Iterator[_Figure]:
+def _figures(
+    target: Target, outputs: int, units: Floats, means: Floats, area_error: float
+) -> Iterator[_Figure]:
     """Those that fit, as long as their sums are few enough to be sent between devices."""
     match target:
         case Target.CLASSES:
             if outputs > TOP:
                 yield _TopFive()
-            if outputs <= MOST_CLASSES:
+            if outputs <= MOST_COUNTED:
                 yield _ClassF1(outputs)
             if outputs == 2:
-                yield _Area(1)
+                yield _Area(1, area_error)
         case Target.LABELS:
-            if outputs <= MOST_CLASSES:
+            if outputs <= MOST_COUNTED:
                 yield _LabelF1(outputs)
-            if outputs <= MOST_LABELS:
-                yield _Area(outputs)
+            if outputs <= MOST_AREAS:
+                yield _Area(outputs, area_error)
         case Target.VALUES:
-            if outputs <= MOST_CLASSES:
+            if outputs <= MOST_COUNTED:
                 yield _Determination(units, means)
 
 
@@ -196,8 +201,9 @@ class _LabelF1(_Figure):
 class _Area(_Figure):
     """Of several labels, or of the second of two classes."""
 
-    def __init__(self, labels: int) -> None:
+    def __init__(self, labels: int, most_error: float) -> None:
         self._labels, self._bins = labels, bins_of_labels(labels)
+        self._most_error = most_error
         self.size = 2 * labels * self._bins
         self._first = first_edges(labels)
         # Every replica has them at hand.
@@ -214,7 +220,7 @@ class _Area(_Figure):
     @override
     def wants_more(self, sums: Sums) -> bool:
         counts, edges = self._counts(sums), self._edges.numpy()
-        if self._refined == MOST_REFINEMENTS or area_error(*counts, edges) <= GREATEST_ERROR:
+        if self._refined == MOST_REFINEMENTS or area_error(*counts, edges) <= self._most_error:
             return False
         self._edges.assign(finer_edges(*counts, edges))
         self._refined += 1

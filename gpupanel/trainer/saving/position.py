@@ -25,7 +25,7 @@ class Position(Value):
             nothing was validated.
         best_place: The folder beside the checkpoint in which its weights are; empty where they are
             this checkpoint's own, or nowhere.
-        best_loss: The loss at the last progress that early stopping saw.
+        best_loss: The least loss so far: what early stopping watches where nothing is validated.
         epochs_without_progress: Since then.
         rate_factor: What the learning rate is multiplied by, where the loss decides about it.
         plateau_loss: The loss at the last progress that counts for that.

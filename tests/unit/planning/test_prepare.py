@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpupanel.domain.best_epoch import BestMetric
+from gpupanel.domain.best_epoch import BestMetric, Keep
 from gpupanel.domain.data import (
     DataSettings,
     DigitsData,
@@ -758,6 +758,36 @@ def test_that_a_best_epoch_by_what_is_not_measured_is_refused_before_start() -> 
     for data, other in ((unvalidated, training), (values, TrainingSettings())):
         problems = prepare(cpu_profile(training=other, data=data), CPU_ONLY).problems
         assert "best_metric_not_measured" not in [each.code for each in problems]
+
+
+def test_that_an_area_of_ten_classes_is_refused_as_soon_as_they_are_known() -> None:
+    training = TrainingSettings(best_metric=BestMetric.AUC)
+    profile = cpu_profile(training=training)
+    ten = DataPreview(
+        example_count=20, feature_shape=(8, 8), class_counts=tuple((f"{n}", 2) for n in range(10))
+    )
+    two = ten.model_copy(update={"class_counts": (("a", 10), ("b", 10))})
+    codes = [
+        [each.code for each in prepare(profile, CPU_ONLY, preview=preview).problems]
+        for preview in (None, ten, two)
+    ]
+    assert ["best_metric_not_measured" in each for each in codes] == [False, True, False]
+
+
+def test_that_a_best_epoch_that_is_asked_for_and_cannot_be_known_is_a_hint() -> None:
+    unvalidated = DigitsData(validation_fraction=0.0)
+    chosen = cpu_profile(data=unvalidated, training=TrainingSettings(keep=Keep.BEST))
+    problem = found(chosen, "best_epoch_without_validation", CPU_ONLY)
+    assert (problem.severity, problem.field) == (Severity.HINT, "training.keep")
+    assert problem.fix is not None
+    for fix in (problem.fix, *problem.alternatives):
+        assert prepare(apply_fix(chosen, fix), CPU_ONLY).problems == ()
+    for training in (TrainingSettings(), TrainingSettings(keep=Keep.LAST)):
+        left_open = cpu_profile(data=unvalidated, training=training)
+        assert prepare(left_open, CPU_ONLY).problems == ()
+    validated = DigitsData(validation_fraction=0.2)
+    kept = cpu_profile(data=validated, training=TrainingSettings(keep=Keep.BEST))
+    assert prepare(kept, CPU_ONLY).problems == ()
 
 
 def test_that_nesterov_momentum_without_momentum_is_reported() -> None:

@@ -17,11 +17,11 @@ random = np.random.default_rng(8)
 nothing = np.empty(0, np.float32)
 
 
-def found(target, outputs, labels, meaning, units=nothing, means=nothing):
+def found(target, outputs, labels, meaning, units=nothing, means=nothing, *, is_exact=False):
     """As validation measures it in parts, as an evaluation does, and with which sums."""
-    objective = MeasuredObjective(
-        make_objective(target, units, means), target, outputs.shape[1], units, means
-    )
+    plain = make_objective(target, units, means)
+    given = (plain, target, outputs.shape[1], units, means)
+    objective = MeasuredObjective(*given, exact_area=is_exact)
     compiled = tf.function(objective.sums)
     objective.begin()
     more, passes = True, 0
@@ -72,17 +72,19 @@ def two_classes():
     return found(Target.CLASSES, outputs, labels, Meaning.LOGITS), wanted
 
 
-def scores(logits, labels):
+def scores(logits, labels, *, is_exact=False):
     """Of two classes, one score an example; with what scikit-learn makes of them."""
     outputs = np.stack([np.zeros_like(logits), logits], axis=1).astype(np.float32)
     wanted = {"auc": sklearn_metrics.roc_auc_score(labels, outputs[:, 1])}
-    return found(Target.CLASSES, outputs, labels.astype(np.int32), Meaning.LOGITS), wanted
+    labels = labels.astype(np.int32)
+    return found(Target.CLASSES, outputs, labels, Meaning.LOGITS, is_exact=is_exact), wanted
 
 
-def rare(spread):
+def rare(spread, *, is_exact=False):
     """One in 500, near a logit of -6, as an early epoch of a rare class."""
     labels = random.random(20_000) < 0.002
-    return scores(-6.0 + spread * (random.normal(size=20_000) + 2.0 * labels), labels)
+    logits = -6.0 + spread * (random.normal(size=20_000) + 2.0 * labels)
+    return scores(logits, labels, is_exact=is_exact)
 
 
 def far_out():
@@ -133,6 +135,8 @@ def main():
         "rare and close": rare(0.1),
         "rare and closer": rare(0.01),
         "rare and as close as can be": rare(1e-6),
+        "rare, exactly": rare(1.0, is_exact=True),
+        "rare and closer, exactly": rare(0.01, is_exact=True),
         "far out": far_out(),
         "equal scores": equal_scores(),
         "one value": values(1),

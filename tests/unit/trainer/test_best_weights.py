@@ -32,7 +32,7 @@ pytestmark = pytest.mark.tensorflow
 
 EPOCHS = 9
 KEPT_BEST = ("best", "averaged", "mirrored", "stopped early")
-EVALUATED = (*KEPT_BEST, "last", "by accuracy")
+EVALUATED = (*KEPT_BEST, "last", "by accuracy", "by area")
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)
 
 
@@ -76,6 +76,9 @@ def runs(
     mirrored = overfitting.model_copy(update={"strategy": MIRRORED})
     by_accuracy = with_training(overfitting, best_metric=BestMetric.ACCURACY, learning_rate=3e-3)
     by_accuracy = by_accuracy.model_copy(update={"model": MlpModel(hidden=(64, 64))})
+    by_area = with_training(
+        overfitting, best_metric=BestMetric.AUC, epochs=40, early_stopping_patience=3
+    )
     unvalidated = overfitting.data.model_copy(update={"validation_fraction": 0.0})
     not_validated = overfitting.model_copy(update={"data": unvalidated})
     plans = {
@@ -85,6 +88,7 @@ def runs(
         "averaged": (with_training(overfitting, ema=0.9), [8]),
         "mirrored": (with_training(mirrored, ema=0.9), [5, 3]),
         "by accuracy": (by_accuracy, [8]),
+        "by area": (by_area, [8]),
         "not validated": (with_training(not_validated, epochs=2), [8]),
         "stopped early": (with_training(overfitting, epochs=40, early_stopping_patience=3), [8]),
         "saved often": (with_training(overfitting, checkpoint_every_epochs=1), [8]),
@@ -164,6 +168,21 @@ def test_that_the_metric_decides(runs: dict[str, RunLayout]) -> None:
     assert first.epoch != least(layout).epoch
     assert saved(layout).epoch == first.epoch
     assert evaluation(layout)["validation"][1] == pytest.approx(greatest)
+
+
+def test_that_an_area_decides_and_early_stopping_watches_it(runs: dict[str, RunLayout]) -> None:
+    layout = runs["by area"]
+    areas = [done.metrics.val_auc or 0.0 for done in epochs(layout)]
+    best = 1 + areas.index(max(areas))
+    assert best != least(layout).epoch
+    assert (saved(layout).epoch, len(areas)) == (best, best + 3)
+    assert [done.epoch for done in epochs(layout) if done.is_best][-1] == best
+    (said,) = (
+        each.problem
+        for each in all_events(layout)
+        if isinstance(each, ProblemReported) and each.problem.code == "stopped_early"
+    )
+    assert f"The validation AUC has not risen since epoch {best}," in said.message
 
 
 def test_that_a_training_without_validation_keeps_the_last(runs: dict[str, RunLayout]) -> None:

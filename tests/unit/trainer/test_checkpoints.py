@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpupanel.domain.best_epoch import BestMetric
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.plan import PlannedProcess
 from gpupanel.domain.problem import Problem, ProblemError, Severity
@@ -411,6 +412,30 @@ def test_that_training_ends_when_the_loss_no_longer_falls(validated: bool) -> No
     assert found[3].severity is Severity.HINT
     assert "since epoch 2" in found[3].message
     assert ("validation" in found[3].message) == validated
+
+
+@pytest.mark.parametrize(
+    ("areas", "stops_after", "words"),
+    [
+        # Losses get better, areas do not.
+        ([0.5, 0.7, 0.6, 0.7, 0.9], 4, "validation AUC has not risen since epoch 2,"),
+        ([0.5, 0.6, 0.7, 0.8, 0.9], None, ""),
+        # What is not measured decides nothing.
+        ([None] * 5, None, ""),
+    ],
+)
+def test_that_early_stopping_watches_what_decides_which_epoch_is_the_best(
+    areas: list[float | None], stops_after: int | None, words: str
+) -> None:
+    settings = TrainingSettings(epochs=10, early_stopping_patience=2, best_metric=BestMetric.AUC)
+    position, found = Position(), []
+    for epoch, area in enumerate(areas):
+        metrics = Metrics(loss=1.0, val_loss=1.0 - 0.1 * epoch, val_auc=area)
+        position = after_epoch(position, metrics, best_metric=settings.best_metric)
+        found.append(reason_to_stop(position, settings))
+    stopped = [1 + epoch for epoch, problem in enumerate(found) if problem is not None]
+    assert stopped[:1] == ([] if stops_after is None else [stops_after])
+    assert all(words in problem.message for problem in found[:stops_after] if problem is not None)
 
 
 @pytest.mark.parametrize("validated", [True, False])

@@ -80,6 +80,14 @@ def test_that_the_area_is_right_however_close_scores_lie(
     assert passes <= most_passes
 
 
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("name", ["rare, exactly", "rare and closer, exactly"])
+def test_that_an_area_that_decides_is_exact(found: dict[str, Any], name: str) -> None:
+    validated, _, passes, wanted = found[name]
+    assert validated["auc"] == pytest.approx(wanted["auc"], abs=1e-12)
+    assert 2 <= passes <= 4
+
+
 def test_that_labels_that_all_examples_have_have_no_area() -> None:
     scores = np.asarray([[0.1, 3.0], [0.2, 1.0], [0.2, 2.0]], np.float32)
     has = np.asarray([[False, True], [True, True], [False, True]])

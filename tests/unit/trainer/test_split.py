@@ -1,19 +1,28 @@
 """What is trained on and what validates."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpupanel.domain.data import DigitsData, Holdout, ImagesData, KerasData, NpzData, WineData
+from gpupanel.domain.best_epoch import BestMetric
+from gpupanel.domain.data import (
+    DigitsData,
+    Holdout,
+    ImagesData,
+    KerasData,
+    NpzData,
+    WineData,
+)
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.datasets.source import Reading, read_data
-from gpupanel.trainer.datasets.split import split
+from gpupanel.trainer.datasets.split import Split, check_best_metric, split
 from gpupanel.trainer.inference.examples import read_inference_examples
 from tests.unit.trainer.test_images import make_folder
 
@@ -260,3 +269,27 @@ def test_that_examples_without_labels_cannot_be_drawn_by_class(tmp_path: Path) -
         read_inference_examples(profile, Reading(print))
 
     assert caught.value.problems[0].code == "stratify_without_labels"
+
+
+def refused(metric: BestMetric, labels: list[Any], names: str = "ab") -> str:
+    labelled = Examples(np.zeros((len(labels), 1), np.float32), np.asarray(labels))
+    data = DataSet(labelled, class_names=tuple(names))
+    check_best_metric(metric, Split(data, labelled, None))
+    try:
+        check_best_metric(metric, Split(data, labelled, labelled))
+    except ProblemError as error:
+        return error.problems[0].message
+    return ""
+
+
+def test_that_a_best_epoch_by_what_validation_cannot_measure_is_refused() -> None:
+    alike = "all validation examples have the same labels"
+    assert refused(BestMetric.AUC, [0, 1, 1]) == ""
+    assert alike in refused(BestMetric.AUC, [1, 1, 1])
+    assert "there are 3 classes" in refused(BestMetric.AUC, [0, 1, 2], "abc")
+    assert refused(BestMetric.F1, [1, 1, 1]) == ""
+    assert refused(BestMetric.AUC, [[0, 1], [0, 0]]) == ""
+    assert alike in refused(BestMetric.AUC, [[0, 1], [0, 1]])
+    assert refused(BestMetric.R2, [1.5, 2.0], "") == ""
+    assert alike in refused(BestMetric.R2, [1.5, 1.5], "")
+    assert "values are predicted" in refused(BestMetric.F1, [1.5, 2.0], "")

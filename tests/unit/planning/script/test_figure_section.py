@@ -1,0 +1,58 @@
+"""What an exported script measures of a whole set is what scikit-learn does."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn import metrics
+
+from gpupanel.domain.best_epoch import BestMetric
+from gpupanel.domain.data import Target
+from gpupanel.planning.script.figure_section import figure_section
+
+COUNT = 200
+RANDOM = np.random.default_rng(4)
+
+
+def figure(metric: BestMetric, target: Target, outputs: Any, labels: Any, **names: Any) -> float:
+    text = figure_section(metric, target, averages=False)
+    script: dict[str, Any] = {"np": np, **names}
+    exec(text[text.index("def figure(") :], script)  # without what asks the model
+    return float(script["figure"](outputs, labels))
+
+
+def test_that_the_f1_is_that_of_scikit_learn() -> None:
+    classes = RANDOM.integers(0, 3, COUNT)  # the last one of four is only predicted
+    outputs = RANDOM.normal(size=(COUNT, 4)).astype(np.float32)
+    wanted = metrics.f1_score(classes, outputs.argmax(axis=1), average="macro")
+    assert figure(BestMetric.F1, Target.CLASSES, outputs, classes) == pytest.approx(wanted)
+    labels = (RANDOM.random((COUNT, 4)) < 0.3).astype(np.uint8)
+    wanted = metrics.f1_score(labels, outputs > 0, average="macro")
+    assert figure(BestMetric.F1, Target.LABELS, outputs, labels) == pytest.approx(wanted)
+
+
+def test_that_the_area_is_that_of_scikit_learn() -> None:
+    outputs = RANDOM.integers(0, 9, (COUNT, 2)).astype(np.float32)  # with many ties
+    classes = RANDOM.integers(0, 2, COUNT)
+    wanted = metrics.roc_auc_score(classes, outputs[:, 1] - outputs[:, 0])
+    assert figure(BestMetric.AUC, Target.CLASSES, outputs, classes) == pytest.approx(wanted)
+    labels = (RANDOM.random((COUNT, 2)) < 0.3).astype(np.uint8)
+    wanted = metrics.roc_auc_score(labels, outputs)
+    assert figure(BestMetric.AUC, Target.LABELS, outputs, labels) == pytest.approx(wanted)
+    labels[:, 1] = 1  # a label that all have has none
+    wanted = metrics.roc_auc_score(labels[:, 0], outputs[:, 0])
+    assert figure(BestMetric.AUC, Target.LABELS, outputs, labels) == pytest.approx(wanted)
+
+
+def test_that_the_coefficient_of_determination_is_that_of_scikit_learn() -> None:
+    values = (RANDOM.normal(size=(COUNT, 2)) * (3.0, 20.0) + (50.0, -900.0)).astype(np.float32)
+    mean, unit = values.mean(axis=0), values.std(axis=0)
+    outputs = ((values - mean) / unit + RANDOM.normal(size=values.shape) * 0.5).astype(np.float32)
+    found = figure(BestMetric.R2, Target.VALUES, outputs, values, MEAN=mean, UNIT=unit)
+    assert found == pytest.approx(metrics.r2_score(values, outputs * unit + mean), rel=1e-5)
+
+
+def test_that_what_was_validated_is_asked() -> None:
+    for averages in (True, False):
+        text = figure_section(BestMetric.F1, None, averages=averages)
+        assert ("for average in averages" in text) is averages
