@@ -66,9 +66,9 @@ class LivePage(QWidget):
     exportRequested = Signal(object, object)
     """The shown run is to be exported: its :class:`RunLayout`, and as which
     :class:`ExportFormat` or :class:`ModelExportFormat`."""
-    exportOtherRequested = Signal(object)
+    exportOtherRequested = Signal(object, object)
     """A model with the weights that the run did not keep is to be exported: its
-    :class:`RunLayout`."""
+    :class:`RunLayout`, and as which :class:`ModelExportFormat`."""
     tensorboardRequested = Signal(object)
     """TensorBoard is to show the run that is shown: its :class:`RunLayout`."""
     findingFixRequested = Signal(object)
@@ -340,10 +340,10 @@ class LivePage(QWidget):
         if self._control.shown is not None:
             self.settingsRequested.emit(self._control.shown)
 
-    @Slot()
-    def _export_other(self) -> None:
+    @Slot(object)
+    def _export_other(self, wanted: ModelExportFormat) -> None:
         if self._control.shown is not None:
-            self.exportOtherRequested.emit(self._control.shown)
+            self.exportOtherRequested.emit(self._control.shown, wanted)
 
     @Slot()
     def _evaluate(self) -> None:

@@ -14,6 +14,7 @@ from gpupanel.domain.model import SavedModel
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.files.label_figures_file import write_label_figures
+from gpupanel.runs.export_format import ModelExportFormat
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
 from gpupanel.ui.run_control import RunControl
@@ -203,8 +204,10 @@ def test_that_the_weights_that_were_not_kept_are_evaluated_predicted_with_and_ex
         run.write(events.RunEnded(time_s=STARTED_S + 4, outcome=Outcome.COMPLETED))
         qtbot.waitUntil(lambda: not button.isHidden(), timeout=5000)
         assert button.text() == "The last weights"
-        for action in button.menu().actions():
+        *actions, exports = button.menu().actions()
+        for action in (*actions, *exports.menu().actions()):
             action.trigger()
 
     model = str(run.layout.root / "model-last.keras")
-    assert heard == [(profile, model, False), (profile, model, ()), (run.layout,)]
+    exported = [(run.layout, each) for each in ModelExportFormat]
+    assert heard == [(profile, model, False), (profile, model, ()), *exported]

@@ -118,6 +118,19 @@ def test_that_the_model_of_the_run_in_live_is_exported_where_a_person_wants_it(
     assert opened == [QUrl.fromLocalFile(str(folder if wanted.suffix else person.saves))]
 
 
+def test_that_the_weights_that_were_not_kept_are_exported_in_any_format(
+    qtbot, window, layout, person, tmp_path, heard
+):
+    person.saves = tmp_path / "last.tflite"
+    other = layout.other_model(is_best=False)
+    other.write_bytes(b"the last weights")
+    window.live_page.exportOtherRequested.emit(layout, ModelExportFormat.TFLITE_FLOAT16)
+    qtbot.waitUntil(lambda: words(window, "verdict").endswith("exported"), timeout=10_000)
+    asked = json.loads(heard.read_text())
+    assert (asked["model"], asked["model_format"]) == (str(other), "tflite")
+    assert asked["quantization"] == "float16"
+
+
 def test_that_the_model_of_the_chosen_run_is_exported_from_the_list(
     qtbot, window, person, tmp_path
 ):

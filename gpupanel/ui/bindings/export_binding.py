@@ -64,9 +64,9 @@ class ExportBinding(QObject):
         self._say(f"Writing {visible_line(path.name)}…")
         self._exporter.export(layout, wanted, path)
 
-    @Slot(object)
-    def _export_other(self, layout: RunLayout) -> None:
-        self._export_model(layout, ModelExportFormat.KERAS, is_other=True)
+    @Slot(object, object)
+    def _export_other(self, layout: RunLayout, wanted: ModelExportFormat) -> None:
+        self._export_model(layout, wanted, is_other=True)
 
     def _export_model(
         self, layout: RunLayout, wanted: ModelExportFormat, *, is_other: bool = False

@@ -16,17 +16,30 @@ EXPORT_TIP = (
 
 
 class ExportMenu(QMenu):
-    """An entry for each format, for a button or another menu."""
+    """An entry for each format, for a button or another menu.
+
+    Args:
+        title: Of the menu.
+        only_models: It offers the formats of a model, and none of a run.
+        parent: What it belongs to.
+    """
 
     chosen = Signal(object)
     """A run is to be written as this :class:`ExportFormat` or :class:`ModelExportFormat`."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("E&xport", parent)
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        *,
+        title: str = "E&xport",
+        only_models: bool = False,
+    ) -> None:
+        super().__init__(title, parent)
         self.setToolTipsVisible(True)
-        for wanted in ExportFormat:
-            self._add(wanted, f"&{wanted.title}…")
-        self.addSeparator()
+        if not only_models:
+            for wanted in ExportFormat:
+                self._add(wanted, f"&{wanted.title}…")
+            self.addSeparator()
         for model in ModelExportFormat:
             self._add(model, f"{model.title}…")
 

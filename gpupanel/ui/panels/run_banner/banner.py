@@ -65,8 +65,8 @@ class RunBanner(QFrame):
     """The weights that its model does not have are to be measured."""
     predictOtherRequested = Signal()
     """They are to be used."""
-    exportOtherRequested = Signal()
-    """They are to be exported."""
+    exportOtherRequested = Signal(object)
+    """They are to be exported as that :class:`ModelExportFormat`."""
     longerRequested = Signal()
     """The shown run is to be trained for more epochs."""
     runRequested = Signal(object)

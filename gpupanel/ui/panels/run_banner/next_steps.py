@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 from gpupanel.domain.best_epoch import Keep
 from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.run_links import RunLinks, link_words
+from gpupanel.ui.widgets.export_menu import ExportMenu
 from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -52,8 +53,8 @@ class NextSteps(QWidget):
     """The weights that the model of the shown run does not have are to be measured."""
     predictOtherRequested = Signal()
     """They are to be used."""
-    exportOtherRequested = Signal()
-    """They are to be exported."""
+    exportOtherRequested = Signal(object)
+    """They are to be exported as that :class:`ModelExportFormat`."""
     longerRequested = Signal()
     """The shown run is to be trained for more epochs."""
     runRequested = Signal(object)
@@ -149,9 +150,11 @@ class NextSteps(QWidget):
         for text, wanted in (
             ("Evaluate them", self.evaluateOtherRequested),
             ("Predict with them", self.predictOtherRequested),
-            ("Export them as a Keras model…", self.exportOtherRequested),
         ):
             menu.addAction(text).triggered.connect(wanted)
+        exports = ExportMenu(menu, title="Export them as", only_models=True)
+        exports.chosen.connect(self.exportOtherRequested)
+        menu.addMenu(exports)
         self._other.setMenu(menu)
         self._longer = make("Train &longer…", self.longerRequested, "train_longer_button")
         self._longer.setToolTip(wrapped(_LONGER_TIP))
