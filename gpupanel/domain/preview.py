@@ -128,6 +128,8 @@ class DataPreview(Value):
         model_scales: Whether a saved model begins with a layer that brings what it is given into
             another range; ``None``: not known.
         model_divides_pixels: Whether that layer is a ``Rescaling`` for pixels from 0 to 255.
+        mixing_layers: Names of layers of a saved model to train whose results depend on how a batch
+            is divided.
         needs_download: The data is not on this machine yet; the start of a run downloads it.
         needs_start: Only a run shows what the data is like: it comes from Python code, which
             nothing but the start of a run carries out.
@@ -154,6 +156,7 @@ class DataPreview(Value):
     value_range: tuple[float, float] | None = None
     model_scales: bool | None = None
     model_divides_pixels: bool = False
+    mixing_layers: tuple[str, ...] = ()
     needs_download: bool = False
     needs_start: bool = False
     problems: tuple[Problem, ...] = ()

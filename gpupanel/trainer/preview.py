@@ -42,10 +42,12 @@ from gpupanel.trainer.inference.known_classes import as_trained, known_classes, 
 from gpupanel.trainer.inference.learned_examples import learned_note
 from gpupanel.trainer.models.model_file import (
     check_model_file,
+    configuration_in,
     recipe_in,
     scales_of_file,
 )
 from gpupanel.trainer.models.saved_ending import check_saved_ending, ending_notes
+from gpupanel.trainer.models.saved_outputs import mixing_layers_in
 from gpupanel.trainer.models.saved_recipe import check_last_layer, reading_to_train
 from gpupanel.trainer.models.weights_file import check_weights_file
 from gpupanel.trainer.steps.order import make_epoch_order
@@ -75,6 +77,7 @@ def preview(request: PreviewRequest) -> DataPreview:
             "model_problems": problems,
             "model_scales": scales,
             "model_divides_pixels": divides,
+            "mixing_layers": () if is_refused else _mixing_layers(request),
         }
     )
 
@@ -92,6 +95,15 @@ def _model_scales(request: PreviewRequest) -> tuple[bool | None, bool]:
     if model is None or not model.is_saved:
         return None, False
     return scales_of_file(model.chosen_path)
+
+
+def _mixing_layers(request: PreviewRequest) -> tuple[str, ...]:
+    model = request.model
+    if model is None or not model.is_saved or request.task != "train":
+        return ()
+    with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
+        return mixing_layers_in(configuration_in(model.chosen_path))
+    return ()
 
 
 def _as_trained(request: PreviewRequest) -> PreviewRequest:

@@ -8,6 +8,21 @@ from PIL import Image
 
 MODEL_CODE = """
 import keras
+from keras import ops, random
+
+
+class Shaken(keras.layers.Layer):
+    def build(self, shape):
+        self.seeds = random.SeedGenerator(3)
+
+    def call(self, inputs, training=False):
+        if not training:
+            return inputs
+        shape = ops.shape(inputs)
+        factors = 1.0 + 0.1 * random.beta(shape, 0.5, 0.5, seed=self.seeds)
+        noise = 0.05 * random.gamma(shape, 2.0, seed=self.seeds)
+        classes = ops.cast(random.categorical(inputs, 1, seed=self.seeds), "float32")
+        return inputs * factors + noise + 0.01 * classes
 
 
 def build_model(input_shape, outputs):
@@ -26,7 +41,7 @@ def build_model(input_shape, outputs):
     hidden = shared(keras.layers.Dense(12, use_bias=False)(shared(hidden)))
     apart = keras.layers.TimeDistributed(keras.layers.BatchNormalization(momentum=0.9))
     hidden = keras.layers.Flatten()(apart(keras.layers.Reshape((4, 3))(hidden)))
-    hidden = keras.layers.GaussianNoise(0.1)(hidden)
+    hidden = Shaken()(keras.layers.GaussianNoise(0.1)(hidden))
     ending = "softmax" if outputs > 1 else None
     return keras.Model(inputs, keras.layers.Dense(outputs, activation=ending)(hidden))
 """

@@ -142,12 +142,16 @@ CHAPTER: Final = ProblemChapter(
             "Name classes of the data: the message lists them.",
         ),
         "random_numbers_by_split": ProblemEntry(
-            "What some layers draw at random depends on how a batch is divided.",
-            "They do not draw by Keras's `uniform`, `normal`, `truncated_normal`, `randint` or "
-            "`dropout`, but by TensorFlow, by another distribution, or by permuting a batch. The "
-            "same shares and accumulation give the same training again; others do not.",
-            "Draw by `keras.random`, the examples first in the shape; or train on one device "
-            "without accumulation.",
+            "What some layers draw at random, or take from other examples, depends on how a batch "
+            "is divided.",
+            "They do not draw by Keras's `uniform`, `normal`, `truncated_normal`, `randint`, "
+            "`dropout`, `gamma`, `beta` or `categorical`, but by TensorFlow, by another "
+            "distribution, by permuting a batch, or for examples that are not the first axis. "
+            "Keras's `MixUp`, `CutMix`, `AugMix`, `RandAugment` and `Equalization` mix the "
+            "examples of a call, and `RandomElasticTransform` puts its first image in place of "
+            "all. The same shares and accumulation give the same training again; others do not.",
+            "Draw by `keras.random`, the examples first in the shape; change images by "
+            "`[data.augmentation]`; or train on one device without accumulation.",
         ),
         "class_weights_without_classes": ProblemEntry(
             "Class weights were set, and the labels are not classes.",

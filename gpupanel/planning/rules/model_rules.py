@@ -7,6 +7,7 @@ at all, is known when a run carries it out and not before.
 from collections.abc import Iterator
 
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.random_layers import depends_on_split
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
 
@@ -19,6 +20,16 @@ def found_in_model_file(context: PlanningContext) -> Iterator[Problem]:
     is_used = bool(model.chosen_paths) and (context.trains or model.is_saved)
     if context.preview is not None and is_used:
         yield from context.preview.model_problems
+
+
+def layers_depend_on_split(context: PlanningContext) -> Iterator[Problem]:
+    """Layers of a saved model that take something from other examples, of a divided batch."""
+    preview, plan, training = context.preview, context.plan, context.profile.training
+    if preview is None or not context.trains or not context.profile.model.is_saved:
+        return
+    several = plan is not None and len(plan.without_idle_replicas().replicas) > 1
+    if preview.mixing_layers and (several or training.accumulation_steps > 1):
+        yield depends_on_split(preview.mixing_layers)
 
 
 def path_missing(context: PlanningContext) -> Iterator[Problem]:

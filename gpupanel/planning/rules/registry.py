@@ -118,6 +118,7 @@ RULES: Final[tuple[Rule, ...]] = (
     all_reduce_rules.nccl_with_split,
     all_reduce_rules.nccl_with_instances,
     self_test_rules.self_test_failed,
+    model_rules.layers_depend_on_split,
     training_rules.accumulation_beyond_share,
     training_rules.jit_compile_with_batch_norm,
     placement_rules.placed_layers_compiled,

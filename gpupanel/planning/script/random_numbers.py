@@ -13,12 +13,16 @@ _TEXT = '''
   |
 k |def by_example(shape, dtype):
 k |    """Uniform numbers by step and example: the same whatever the division of a batch.
-K |def by_example(shape, dtype, draw=tf.raw_ops.StatelessRandomUniformV2, seed=None, **limits):
+K |def by_example(
+K |    shape, dtype, draw=tf.raw_ops.StatelessRandomUniformV2, seed=None, counts_of=None, **limits
+K |):
 K |    """Random numbers by step and example: the same whatever the division of a batch.
   |
   |    Each draw of a step has its own key, and each example its own counts, of 128 bits.
   |    """
 k |    seed = tf.stack([tf.constant(next_draw(), tf.int64), DRAWN_FOR.step])
+K |    if draw is tf.raw_ops.StatelessRandomUniformV2:
+K |        limits = {"dtype": dtype}
 K |    if isinstance(seed, int):  # the same each time
 K |        seed = tf.constant([seed, 0])
 K |    else:
@@ -31,7 +35,7 @@ K |        for known in [tf.get_static_value(size) if tf.is_tensor(size) else si
 K |    ]
 K |    if not shape or isinstance(shape[0], int):  # not of examples: all parts have the same
 K |        zero = tf.zeros([2], tf.uint64)
-K |        return draw(shape=shape, key=key, counter=zero, alg=1, **limits or {"dtype": dtype})
+K |        return draw(shape=shape, key=key, counter=zero, alg=1, **limits)
 k |    numbers = math.prod(shape[1:])
 k |    counts = -(-numbers // 4)
 k |    begin = tf.stack([tf.cast(DRAWN_FOR.first, tf.int64) * counts, 0])
@@ -42,15 +46,20 @@ k |        counter=tf.bitcast(begin, tf.uint64),
 k |        alg=1,
 k |        dtype=dtype,
 k |    )
-K |    numbers, of_count = math.prod(shape[1:]), min(4, 16 // tf.as_dtype(dtype).size)
-K |    counts = -(-numbers // of_count)
+K |    numbers = width = math.prod(shape[1:])
+K |    if counts_of:  # of each number
+K |        counts = numbers * counts_of
+K |    else:  # several numbers have one
+K |        of_count = min(4, 16 // tf.as_dtype(dtype).size)
+K |        counts = -(-numbers // of_count)
+K |        width = counts * of_count
 K |    rows = tf.cast(DRAWN_FOR.first * (shape[0] // DRAWN_FOR.count), tf.int64)
 K |    drawn = draw(
-K |        shape=[shape[0], counts * of_count],
+K |        shape=[shape[0], width],
 K |        key=key,
 K |        counter=tf.bitcast(tf.stack([rows * tf.cast(counts, tf.int64), 0]), tf.uint64),
 K |        alg=1,
-K |        **limits or {"dtype": dtype},
+K |        **limits,
 K |    )
   |    return tf.reshape(drawn[:, :numbers], shape)
   |
@@ -117,6 +126,32 @@ K |    draw = tf.raw_ops.StatelessRandomUniformIntV2
 K |    return tf.cast(by_example(shape, whole, draw, seed, **limits), type_of(dtype))
 K |
 K |
+K |def gamma(shape, alpha, dtype=None, seed=None):
+K |    wanted = type_of(dtype)
+K |    fine = tf.float32 if wanted == tf.bfloat16 else wanted
+K |    of_each = tf.broadcast_to(tf.cast(alpha, fine), shape)
+K |
+K |    def draw(shape, **known):
+K |        alpha = tf.reshape(of_each, shape)
+K |        return tf.raw_ops.StatelessRandomGammaV3(shape=shape, alpha=alpha, **known)
+K |
+K |    # TensorFlow sets 256 counts apart for each number, which it draws until one is accepted.
+K |    return tf.cast(by_example(shape, fine, draw, seed, counts_of=256), wanted)
+K |
+K |
+K |def beta(shape, alpha, beta, dtype=None, seed=None):
+K |    one = gamma(shape, alpha, dtype, seed)
+K |    return one / (one + gamma(shape, beta, dtype, seed + 12 if isinstance(seed, int) else seed))
+K |
+K |
+K |def categorical(logits, num_samples, dtype="int64", seed=None):
+K |    logits = tf.cast(tf.convert_to_tensor(logits), tf.float32)
+K |    rows, classes = tf.unstack(tf.shape(logits))
+K |    drawn = by_example([rows, num_samples, classes], tf.float32, seed=seed)
+K |    noise = -tf.math.log(-tf.math.log(drawn + np.finfo(np.float32).eps / 2.0))
+K |    return tf.argmax(logits[:, tf.newaxis] + noise, axis=2, output_type=type_of(dtype))
+K |
+K |
 K |def seed_of_part(generator, ordered=True):
 K |    """All else is drawn for each part by itself."""
 K |    part = tf.stack([0, tf.cast(DRAWN_FOR.first, tf.int64) * 2**32])
@@ -124,7 +159,7 @@ K |    seed = tf.stack([tf.constant(next_draw(), tf.int64), DRAWN_FOR.step]) + p
 K |    return tf.cast(tf.random.stateless_uniform([2], seed, None, None, tf.int32), tf.int64)
 K |
 K |
-K |for each in (dropout, uniform, normal, truncated_normal, randint):
+K |for each in (dropout, uniform, normal, truncated_normal, randint, gamma, beta, categorical):
 K |    name = each.__name__
 K |    setattr(keras_random, name, in_steps(each, getattr(keras_random, name)))
 K |generator = keras.random.SeedGenerator

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 import keras
 import tensorflow as tf
 
-from gpupanel.domain.problem import Problem, Severity
-from gpupanel.domain.visible_text import visible_line
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.random_layers import MIXING_LAYERS, depends_on_split
 from gpupanel.trainer.models.random_numbers import SCOPE, drawn_by_example, not_replaced
 
 _DRAWING = ("Random", "Multinomial", "TruncatedNormal", "Rng")
 """One of them is in the name of each type of TensorFlow's operations that draws."""
-_MOST_NAMES = 5
 
 
 def drawn_otherwise(model: keras.Model) -> Problem | None:
@@ -24,21 +23,8 @@ def drawn_otherwise(model: keras.Model) -> Problem | None:
     layers = _layers(model)
     if not layers and not unknown:
         return None
-    named = ", ".join(visible_line(name) for name in layers[:_MOST_NAMES]) or "Layers of the model"
-    if len(layers) > _MOST_NAMES:
-        named += f" and {len(layers) - _MOST_NAMES} more"
-    why = "."
-    if unknown:
-        why = f": keras.random of Keras {keras.__version__} is not known here."
-    return Problem(
-        code="random_numbers_by_split",
-        severity=Severity.WARNING,
-        field="model",
-        message=f"{named}: what is drawn at random there depends on how a batch is divided among "
-        f"replicas and micro-batches, and so do the weights{why}",
-        hint="Draw with keras.random.uniform, normal, randint or dropout, the examples first in "
-        "the shape; or train on one device without accumulation.",
-    )
+    why = f": keras.random of Keras {keras.__version__} is not known here." if unknown else "."
+    return depends_on_split(layers, why)
 
 
 def _layers(model: keras.Model) -> list[str]:
@@ -58,7 +44,8 @@ def _layers(model: keras.Model) -> list[str]:
     names = {_unnumbered(layer.name): layer.name for layer in every}
     # The innermost layer with a name in the place; of functions within no place is known.
     found = {next((each for each in reversed(place) if each in names), "") for place in drawing}
-    named = [name for unnumbered, name in names.items() if unnumbered in found]
+    mixing = {_unnumbered(each.name) for each in every if type(each).__name__ in MIXING_LAYERS}
+    named = [name for unnumbered, name in names.items() if unnumbered in found | mixing]
     return named or (["A layer"] if drawing else [])
 
 

@@ -26,6 +26,7 @@ import tensorflow as tf
 Size: TypeAlias = tf.Tensor | int
 Shape: TypeAlias = tf.Tensor | Sequence[Size]
 Seed: TypeAlias = keras.random.SeedGenerator | int | None
+Number: TypeAlias = tf.Tensor | float
 Draw = Callable[[Sequence[Size], tf.Tensor, tf.Tensor], tf.Tensor]
 """From a shape, a key and a counter to numbers."""
 
@@ -37,8 +38,14 @@ for a shorter one TensorFlow takes 32 bits, too."""
 _MOST_DRAWS = 2**20
 """Of a step: between the keys of two seeds."""
 _LARGEST_BATCH = 2**32
+_COUNTS_OF_GAMMA = 256
+"""That TensorFlow sets apart for each number, which it draws until one is accepted
+(``kReservedSamplesPerOutput`` of its stateless_random_gamma_op)."""
+_OF_BETA = 12
+"""Between the seeds of the two numbers of the gamma distribution that Keras makes one of."""
 SCOPE = "drawn_by_example"
-"""In the names of the operations that draw here."""
+"""In the names of the operations that draw here, and depend on nothing but step and example."""
+_OTHER_SCOPE = "drawn_with_examples_last"
 
 
 @dataclass(slots=True)
@@ -97,27 +104,49 @@ def drawn_by_example(
         _PART.reset(token)
 
 
-def _drawn(part: _Part, shape: Shape, dtype: tf.DType, seed: Seed, draw: Draw) -> tf.Tensor:
+def _drawn(
+    part: _Part,
+    shape: Shape,
+    dtype: tf.DType,
+    seed: Seed,
+    draw: Draw,
+    counts_of_number: int | None = None,
+) -> tf.Tensor:
     """Numbers of this shape, whose first axis is that of the examples.
 
     Where its size is known beforehand, unlike that of the batch, it is another axis: then all parts
     of the batch have the same numbers. Where it is a multiple of the examples, each has several.
+
+    Args:
+        part: The examples.
+        shape: Of the numbers.
+        dtype: Theirs.
+        seed: As Keras's functions have it.
+        draw: Draws them.
+        counts_of_number: How many counts a number takes; ``None``: several have one.
     """
     sizes = _sizes(shape)
-    with tf.name_scope(SCOPE):
+    is_other = bool(sizes) and _is_another_axis(sizes[0], part)
+    # Numbers for examples that come in a later axis depend on how many there are.
+    has_later = is_other and any(not isinstance(size, int) for size in sizes[1:])
+    with tf.name_scope(_OTHER_SCOPE if has_later else SCOPE):
         # Of a seed that is a number, Keras draws the same numbers each time.
         whole = tf.constant([seed, 0]) if isinstance(seed, int) else part.seed_of_batch()
         key, _ = tf.raw_ops.StatelessRandomGetKeyCounter(seed=whole)
-        if not sizes or _is_another_axis(sizes[0], part):
+        if not sizes or is_other:
             return draw(sizes, key, tf.zeros([2], tf.uint64))
         rows, *of_row = sizes
-        numbers = _product(of_row)
-        # Each example begins with a count of its own.
-        of_count = min(4, _COUNT_BYTES // dtype.size)
-        counts = -(-numbers // of_count)
+        numbers = width = _product(of_row)
+        if counts_of_number is None:
+            # Each example begins with a count of its own.
+            of_count = min(4, _COUNT_BYTES // dtype.size)
+            counts = -(-numbers // of_count)
+            width = counts * of_count
+        else:
+            counts = numbers * counts_of_number
         rows_before = part.first * tf.cast(rows // part.count, tf.int64)
         begin = [rows_before * tf.cast(counts, tf.int64), tf.zeros([], tf.int64)]
-        drawn = draw([rows, counts * of_count], key, tf.bitcast(tf.stack(begin), tf.uint64))
+        drawn = draw([rows, width], key, tf.bitcast(tf.stack(begin), tf.uint64))
         return tf.reshape(drawn[:, :numbers], sizes)
 
 
@@ -248,12 +277,55 @@ def _keras_dropout(
     return tf.where(kept, scaled, tf.zeros([], inputs.dtype))
 
 
+def _keras_gamma(
+    part: _Part, shape: Shape, alpha: Number, dtype: str | None = None, seed: Seed = None
+) -> tf.Tensor:
+    wanted = _type(dtype)
+    fine = tf.float32 if wanted == tf.bfloat16 else wanted
+    # Of each number its own: otherwise TensorFlow counts by another order.
+    of_each = tf.broadcast_to(tf.cast(alpha, fine), _sizes(shape))
+
+    def draw(sizes: Sequence[Size], key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
+        return tf.raw_ops.StatelessRandomGammaV3(
+            shape=sizes, key=key, counter=counter, alg=_PHILOX, alpha=tf.reshape(of_each, sizes)
+        )
+
+    return tf.cast(_drawn(part, shape, fine, seed, draw, _COUNTS_OF_GAMMA), wanted)
+
+
+def _keras_beta(
+    part: _Part,
+    shape: Shape,
+    alpha: Number,
+    beta: Number,
+    dtype: str | None = None,
+    seed: Seed = None,
+) -> tf.Tensor:
+    one = _keras_gamma(part, shape, alpha, dtype, seed)
+    next_seed = seed + _OF_BETA if isinstance(seed, int) else seed
+    return one / (one + _keras_gamma(part, shape, beta, dtype, next_seed))
+
+
+def _keras_categorical(
+    part: _Part, logits: tf.Tensor, num_samples: int, dtype: str = "int64", seed: Seed = None
+) -> tf.Tensor:
+    # The greatest of logits with noise of a Gumbel distribution is drawn by their softmax.
+    logits = tf.cast(tf.convert_to_tensor(logits), tf.float32)
+    rows, classes = tf.unstack(tf.shape(logits))
+    uniform = _uniform(part, [rows, num_samples, classes], tf.float32, seed)
+    noise = -tf.math.log(-tf.math.log(uniform + np.finfo(np.float32).eps / 2.0))
+    return tf.argmax(logits[:, tf.newaxis] + noise, axis=2, output_type=_type(dtype))
+
+
 _OWN: dict[str, Callable[..., tf.Tensor]] = {
     "uniform": _keras_uniform,
     "normal": _keras_normal,
     "truncated_normal": _keras_truncated_normal,
     "randint": _keras_randint,
     "dropout": _keras_dropout,
+    "gamma": _keras_gamma,
+    "beta": _keras_beta,
+    "categorical": _keras_categorical,
 }
 """In place of the functions of Keras's backend, with the same parameters after the first."""
 

@@ -6,6 +6,8 @@ Keras takes seconds to load it; this is what a preview can say before.
 from collections.abc import Iterator
 from typing import TypeGuard
 
+from gpupanel.domain.random_layers import MIXING_LAYERS
+
 Configuration = dict[str, object]
 _AROUND = ("Activation", "Dropout", "Rescaling", "Softmax")
 """What gives as many numbers as it takes."""
@@ -49,6 +51,26 @@ def _places_in(structure: object) -> int:
     return found
 
 
+def mixing_layers_in(configuration: object) -> tuple[str, ...]:
+    """The names of layers that take something from other examples of a batch, however deep.
+
+    Args:
+        configuration: As ``config.json`` holds it; a stranger's may say anything.
+    """
+    found, waiting = [], [configuration]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            inside = one.get("config")
+            if one.get("class_name") in _MIXING and _is_object(inside):
+                found.append(str(inside.get("name")))
+            waiting.extend(reversed(one.values()))
+        elif isinstance(one, list):
+            waiting.extend(reversed(one))
+    return tuple(dict.fromkeys(found))
+
+
+_MIXING = tuple(MIXING_LAYERS)
 _SCALING = frozenset({"BatchNormalization", "Normalization", "Rescaling"})
 """Layers that bring what they are given into another range."""
 _WEIGHTED = ("Conv", "Dense", "DepthwiseConv", "SeparableConv")

@@ -130,6 +130,12 @@ def trained_before() -> keras.Model:
     return keras.Model(inputs, layers.Softmax(name="probabilities")(outputs))
 
 
+def mixing() -> keras.Model:
+    """Blends each image with another one of the batch."""
+    mixed = layers.MixUp(name="mixed")(inputs := keras.Input((8, 8, 1)))
+    return keras.Model(inputs, layers.Dense(10, activation="softmax")(layers.Flatten()(mixed)))
+
+
 def rectified() -> keras.Model:
     hidden = layers.Flatten()(inputs := keras.Input((8, 8)))
     return keras.Model(inputs, layers.ReLU()(layers.Dense(10)(hidden)))
@@ -138,6 +144,6 @@ def rectified() -> keras.Model:
 keras.utils.set_random_seed(3)
 EVERY = (classifier, backbone, values, mixed, counting, words, columns, two_outputs)
 SEVERAL = (two_inputs, named_inputs, one_named_input)
-ODD_ENDS = (mean_of_two, mean_of_labels, trained_before, rectified)
+ODD_ENDS = (mean_of_two, mean_of_labels, trained_before, rectified, mixing)
 for make in (*EVERY, *SEVERAL, *ODD_ENDS, weightless, spectral):
     make().save(Path(sys.argv[1]) / f"{make.__name__}.keras")

@@ -19,6 +19,7 @@ import tensorflow as tf
 from keras import layers
 from keras.src.applications.convnext import StochasticDepth
 
+from gpupanel.trainer.models.drawn_otherwise import drawn_otherwise
 from gpupanel.trainer.models.random_numbers import drawn_by_example, not_replaced
 
 BATCH = 16
@@ -39,6 +40,17 @@ class Drawing(layers.Layer):
 
     def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
         return input_shape
+
+
+def in_a_loop(given: tf.Tensor, seeds: keras.random.SeedGenerator) -> tf.Tensor:
+    def once(number: tf.Tensor, dropped: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        return number + 1, keras.random.dropout(dropped, 0.3, seed=seeds)
+
+    return tf.while_loop(lambda number, _: number < 3, once, (tf.constant(0), given))[1]
+
+
+def len_of(given: tf.Tensor) -> tf.Tensor:
+    return keras.ops.shape(given)[0]
 
 
 def models() -> Iterator[tuple[str, keras.Model]]:
@@ -65,7 +77,34 @@ def models() -> Iterator[tuple[str, keras.Model]]:
         ("whole numbers", (5,), Drawing(lambda x, s: keras.random.randint(shape(x), 0, 9, seed=s))),
         ("weights", (5,), Drawing(lambda _, s: keras.random.normal((5,), seed=s))),
         ("fixed", (5,), Drawing(lambda x, _: keras.random.normal(shape(x), seed=9))),
-        ("otherwise", (5,), Drawing(lambda x, s: keras.random.gamma(shape(x), 2.0, seed=s))),
+        ("gamma", (5,), Drawing(lambda x, s: keras.random.gamma(shape(x), 2.0, seed=s))),
+        (
+            "gamma of each",
+            (5,),
+            Drawing(lambda x, s: keras.random.gamma(shape(x), x + 0.1, seed=s)),
+        ),
+        ("beta", (5,), Drawing(lambda x, s: keras.random.beta(shape(x), 0.4, 0.9, seed=s))),
+        ("categorical", (5,), Drawing(lambda x, s: keras.random.categorical(9 * x, 5, seed=s))),
+        ("in a loop", (5,), Drawing(in_a_loop)),
+        ("cells", rows, layers.RNN([layers.LSTMCell(3, dropout=rate), layers.GRUCell(3)])),
+        ("ConvLSTM1D", (4, 4, 3), layers.ConvLSTM1D(2, 2, dropout=rate, recurrent_dropout=rate)),
+        ("each time step", rows, layers.TimeDistributed(layers.GaussianNoise(rate))),
+        ("RandomZoom", images, layers.RandomZoom(0.3)),
+        ("RandomContrast", images, layers.RandomContrast(0.3, value_range=(0, 1))),
+        ("RandomBrightness", images, layers.RandomBrightness(0.3, value_range=(0, 1))),
+        (
+            "otherwise",
+            (5,),
+            Drawing(lambda x, s: keras.random.binomial(shape(x), 9.0, 0.5, seed=s)),
+        ),
+        (
+            "examples last",
+            (5,),
+            Drawing(lambda x, s: keras.ops.transpose(keras.random.uniform((5, len_of(x)), seed=s))),
+        ),
+        ("MixUp", images, layers.MixUp()),
+        ("CutMix", images, layers.CutMix()),
+        ("elastic", (8, 8, 3), layers.RandomElasticTransform(value_range=(0, 1))),
     ):
         inputs = keras.Input(given)
         yield name, keras.Model(inputs, layer(inputs))
@@ -110,9 +149,12 @@ of_keras = {
     "next": list(inspect.signature(keras.random.SeedGenerator.next).parameters),
     "not replaced": not_replaced(),
 }
-found = {}
+found, warned = {}, []
 for name, model in models():
+    warning = drawn_otherwise(model)
+    if warning is not None:
+        warned.append(name)
     found[name] = differences(model, jit_compile=False)
     if name in COMPILED:
         found[f"{name}, compiled"] = differences(model, jit_compile=True)
-print(json.dumps([found, of_keras]))
+print(json.dumps([found, of_keras | {"warned": warned}]))

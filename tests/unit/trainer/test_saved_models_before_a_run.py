@@ -24,7 +24,7 @@ from gpupanel.runs.directory.start_model import keep_start_model
 from gpupanel.runs.exported_run import profile_of_export
 from gpupanel.runs.model_summary import summarize_model
 from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in
-from gpupanel.trainer.models.saved_outputs import ends_in, outputs_in
+from gpupanel.trainer.models.saved_outputs import ends_in, mixing_layers_in, outputs_in
 from gpupanel.trainer.preview import preview
 from tests.fakes.run_directory import WrittenRun
 from tests.forked.answers import forked_answers
@@ -173,6 +173,25 @@ def test_that_outputs_are_read_from_what_a_file_says_whatever_it_says(
     configuration: object, outputs: int | None
 ) -> None:
     assert outputs_in(json.loads(json.dumps(configuration))) == outputs
+
+
+def test_that_layers_that_mix_examples_are_found_in_what_a_file_says_whatever_it_says() -> None:
+    inside = {"class_name": "Sequential", "config": {"layers": [layer("MixUp", "deep")]}}
+    wrapped = layer("TimeDistributed", "each", layer=layer("Equalization", "even"))
+    model = functional(layer("RandomFlip", "a"), layer("CutMix", "b"), wrapped, output=None)
+    model["config"]["layers"].append(inside)
+    assert mixing_layers_in(json.loads(json.dumps(model))) == ("b", "even", "deep")
+    odd: tuple[object, ...] = (None, [1], {"class_name": "MixUp"}, {"class_name": ["MixUp"]})
+    assert [mixing_layers_in(each) for each in odd] == [()] * 4
+
+
+@pytest.mark.parametrize(("task", "names"), [("train", ("mixed",)), ("evaluate", ())])
+def test_that_a_preview_names_layers_that_mix_examples(
+    saved: Path, task: Any, names: tuple[str, ...]
+) -> None:
+    model = SavedModel(path=str(saved / "mixing.keras"))
+    asked = PreviewRequest(data=DigitsData(), model=model, task=task)
+    assert preview(asked).mixing_layers == names
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from tests.unit.trainer.trained_runs import (
     last_metrics,
     profile,
     train_all,
+    train_layouts,
 )
 
 pytestmark = pytest.mark.tensorflow
@@ -53,6 +54,51 @@ def build_model(input_shape, outputs):
     hidden = Shaken()(layers.GaussianDropout(0.2)(layers.Dropout(0.2)(hidden)))
     return keras.Model(inputs, layers.Dense(outputs, name="last")(hidden))
 """
+FURTHER_LAYERS = """
+import keras
+import tensorflow as tf
+from keras import layers, ops, random
+
+
+class Drawing(layers.Layer):
+    def __init__(self, **settings):
+        super().__init__(**settings)
+        self.seeds = random.SeedGenerator(3)
+
+    def call(self, inputs, training=False):
+        if not training:
+            return inputs
+        shape = ops.shape(inputs)
+        hidden = inputs * random.beta(shape, 2.0, 2.0, seed=self.seeds)
+        hidden += 0.1 * random.gamma(shape, 2.0, seed=self.seeds)
+        hidden += 0.01 * ops.cast(random.categorical(inputs, 1, seed=self.seeds), "float32")
+
+        def once(number, dropped):
+            return number + 1, random.dropout(dropped, 0.1, seed=self.seeds)
+
+        return tf.while_loop(lambda number, _: number < 2, once, (tf.constant(0), hidden))[1]
+
+
+def build_model(input_shape, outputs):
+    inputs = keras.Input(input_shape)
+    images = layers.Reshape((*input_shape[:2], 1))(inputs)
+    images = layers.RandomRotation(0.05)(layers.RandomFlip("horizontal")(images))
+    images = layers.RandomContrast(0.2, value_range=(0, 1))(layers.RandomZoom(0.1)(images))
+    images = layers.RandomBrightness(0.1, value_range=(0, 1))(images)
+    rows = layers.Reshape(input_shape[:2])(images)
+    rows = layers.TimeDistributed(layers.AlphaDropout(0.1))(rows)
+    # A bias of keys has no gradient but rounding.
+    attention = layers.MultiHeadAttention(2, 3, dropout=0.2, use_bias=False, name="attention")
+    attended = attention(rows, rows)
+    settings = {"dropout": 0.2, "recurrent_dropout": 0.2, "return_sequences": True}
+    cells = layers.LSTM(5, name="cells", **settings)
+    hidden = layers.Bidirectional(cells, name="both")(layers.Add()([rows, attended]))
+    hidden = layers.GRU(6, dropout=0.2, recurrent_dropout=0.1, name="gru")(hidden)
+    inner = [layers.Dense(12, activation="tanh", name="inner"), layers.GaussianDropout(0.1)]
+    inner = keras.Sequential(inner, name="within")
+    hidden = keras.Sequential([inner, layers.Dropout(0.1)], name="around")(hidden)
+    return keras.Model(inputs, layers.Dense(outputs, name="last")(Drawing()(hidden)))
+"""
 OTHERWISE = """
 import keras
 import tensorflow as tf
@@ -71,6 +117,7 @@ def build_model(input_shape, outputs):
     hidden = Shaken(name="shaken")(keras.layers.Flatten()(inputs))
     return keras.Model(inputs, keras.layers.Dense(outputs)(hidden))
 """
+FURTHER = "/home/someone/further.py"
 CODE = {NAMED: EVERY_LAYER, "/home/someone/otherwise.py": OTHERWISE}
 MODELS: dict[str, ModelSettings] = {
     "dropout": MlpModel(hidden=(24,), dropout=0.4),
@@ -117,6 +164,11 @@ def plans() -> dict[str, tuple[Profile, Sequence[int]]]:
     return found
 
 
+FURTHER_SPLITS = (
+    (ONE, [16], 1),
+    (MIRRORED, [11, 5], 2),
+)
+"""Strategy, shares and accumulation steps."""
 OTHERS = tuple(name for name in plans() if name not in FEW + ALONE + WARNED)
 """For ``make test-slow``; a compiled one is compared with a compiled one."""
 
@@ -188,3 +240,17 @@ def test_that_every_other_split_draws_what_one_device_draws(
     one_device = f"{model}, one device{suffix}"
 
     assert_alike((runs | other_runs)[one_device], other_runs[name])
+
+
+@pytest.mark.slow
+def test_that_further_layers_draw_the_same_in_any_split(tmp_path: Path, make_run: MakeRun) -> None:
+    layouts = []
+    for number, (strategy, shares, steps) in enumerate(FURTHER_SPLITS):
+        training = changed(epochs=1, global_batch_size=16, accumulation_steps=steps)
+        one = profile(training, strategy, model=PythonModel(path=FURTHER))
+        layouts.append(make_run(tmp_path / str(number), one, shares))
+        layouts[-1].code.mkdir()
+        layouts[-1].model_code.write_text(FURTHER_LAYERS)
+    train_layouts(layouts)
+    for layout in layouts[1:]:
+        assert_alike(layouts[0], layout)

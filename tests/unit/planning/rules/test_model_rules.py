@@ -1,12 +1,16 @@
 """Models and data from Python code: what is reported before a run, which does not read the file."""
 
+from typing import Any
+
 import pytest
 
 from gpupanel.domain.data import DigitsData, PythonData, Target
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import PythonModel, SavedModel
+from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.process_environment import PLANNED_VARIABLES
-from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.random_layers import depends_on_split
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.fixes import apply_fix
@@ -94,3 +98,38 @@ def test_that_plans_set_no_other_variables_than_processes_take() -> None:
         assert plan is not None
         for process in plan.gang:
             assert set(plan.environment) | set(process.environment) <= PLANNED_VARIABLES
+
+
+@pytest.mark.parametrize(
+    ("name", "replicas", "steps", "task", "warned"),
+    [
+        ("mixed", 1, 1, "train", False),
+        ("mixed", 2, 1, "train", True),
+        ("mixed", 1, 2, "train", True),
+        ("", 2, 2, "train", False),
+        ("mixed", 2, 2, "evaluate", False),
+    ],
+)
+def test_that_layers_that_mix_examples_are_warned_of_where_a_batch_is_divided(
+    name: str, replicas: int, steps: int, task: Any, warned: bool
+) -> None:
+    kind = StrategyKind.MIRRORED if replicas > 1 else StrategyKind.ONE_DEVICE
+    profile = Profile(
+        task=task,
+        devices=DeviceSettings(visible=("cpu",), cpu_replicas=replicas),
+        strategy=StrategySettings(kind=kind),
+        model=SavedModel(path="/models/mixing.keras"),
+        training=TrainingSettings(accumulation_steps=steps),
+    )
+    preview = DataPreview(
+        example_count=90, feature_shape=(8, 8), mixing_layers=(name,) if name else ()
+    )
+    found = prepare(profile, CPU_ONLY, preview=preview).problems
+    problems = [each for each in found if each.code == "random_numbers_by_split"]
+    assert [each.message.partition(":")[0] for each in problems] == ([name] if warned else [])
+
+
+def test_that_many_layers_that_depend_on_the_split_are_named_in_part() -> None:
+    problem = depends_on_split([f"layer_{number}" for number in range(7)])
+    assert problem.message.startswith("layer_0, layer_1, layer_2, layer_3, layer_4 and 2 more: ")
+    assert depends_on_split(()).message.startswith("Layers of the model: ")

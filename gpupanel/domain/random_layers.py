@@ -1,0 +1,40 @@
+"""Layers whose results depend on how a batch is divided, and what is said of them."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.visible_text import visible_line
+
+MIXING_LAYERS: Final = frozenset(
+    {"AugMix", "CutMix", "Equalization", "MixUp", "RandAugment", "RandomElasticTransform"}
+)
+"""Keras's own that take something from the other examples of a call, or draw once for a graph.
+
+``MixUp`` and ``CutMix`` blend an example with another one, ``Equalization`` (also in
+``RandAugment``) counts the values of all, ``RandomElasticTransform`` distorts the first image of a
+batch whose size is not known, and ``AugMix`` draws by Python while it is traced.
+"""
+_MOST_NAMES = 5
+
+
+def depends_on_split(layers: Sequence[str], why: str = ".") -> Problem:
+    """A warning about layers that do not draw by step and example.
+
+    Args:
+        layers: Their names; a stranger's.
+        why: As the end of the sentence.
+    """
+    named = ", ".join(map(visible_line, layers[:_MOST_NAMES])) or "Layers of the model"
+    if len(layers) > _MOST_NAMES:
+        named += f" and {len(layers) - _MOST_NAMES} more"
+    return Problem(
+        code="random_numbers_by_split",
+        severity=Severity.WARNING,
+        field="model",
+        message=f"{named}: what is drawn at random there, or taken from other examples, depends on "
+        f"how a batch is divided among replicas and micro-batches, and so do the weights{why}",
+        hint="Draw with keras.random.uniform, normal, randint, gamma, beta, categorical or "
+        "dropout, the examples first in the shape; change images in [data.augmentation]; or train "
+        "on one device without accumulation.",
+    )
