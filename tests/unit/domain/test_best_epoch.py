@@ -86,6 +86,10 @@ def test_that_a_metric_that_is_not_measured_of_so_many_is_refused(
     assert misfit is None or words in misfit.message
 
 
+def test_that_a_metric_of_labels_that_are_all_alike_is_refused() -> None:
+    assert "all validation examples have the same labels" in AUC.unmeasurable().message
+
+
 @pytest.mark.parametrize(
     ("keep", "checkpoint", "stored"),
     [

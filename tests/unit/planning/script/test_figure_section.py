@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from gpupanel.domain.best_epoch import BestMetric
+from gpupanel.domain.best_epoch import BestMetric, Keep
 from gpupanel.domain.data import Target
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.figure_section import figure_section
+from gpupanel.planning.script.stand_alone import stand_alone_script
+from tests.fakes.devices import CPU_ONLY
 
 COUNT = 200
 RANDOM = np.random.default_rng(4)
@@ -50,6 +55,30 @@ def test_that_the_coefficient_of_determination_is_that_of_scikit_learn() -> None
     outputs = ((values - mean) / unit + RANDOM.normal(size=values.shape) * 0.5).astype(np.float32)
     found = figure(BestMetric.R2, Target.VALUES, outputs, values, MEAN=mean, UNIT=unit)
     assert found == pytest.approx(metrics.r2_score(values, outputs * unit + mean), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("training", "has_figure"),
+    [
+        (TrainingSettings(best_metric=BestMetric.F1), True),
+        (TrainingSettings(best_metric=BestMetric.F1, keep=Keep.LAST), False),
+        (
+            TrainingSettings(
+                best_metric=BestMetric.F1, keep=Keep.LAST, early_stopping_patience=2, ema=0.9
+            ),
+            True,
+        ),
+        (TrainingSettings(best_metric=BestMetric.ACCURACY), False),
+    ],
+)
+def test_that_a_script_measures_what_decides(training: TrainingSettings, has_figure: bool) -> None:
+    profile = Profile(devices=DeviceSettings(visible=("cpu",)), training=training)
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    script = stand_alone_script(profile, plan)
+    compile(script, "script.py", "exec")
+    assert ("value = -figure(outputs_of(x_val), y_val)" in script) is has_figure
+    assert ("def figure(" in script) is has_figure
 
 
 def test_that_what_was_validated_is_asked() -> None:
