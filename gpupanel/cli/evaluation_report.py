@@ -50,6 +50,9 @@ def evaluation_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
     document: dict[str, Any] = {}
     if status.evaluation is not None:
         matrix = _matrix(layout, status)
+        document["evaluated"] = status.evaluation.model_dump(
+            mode="json", include={"examples", "which", "learned"}
+        )
         document["confusion"] = _in_full(matrix)
         document["class_names"] = [] if matrix is None else list(matrix.class_names)
         labels = _labels(layout, status)

@@ -63,7 +63,9 @@ _RUN_KEYS: Final = (
 _OF_RUNS: Final = VerbAnswer(
     _RUN_KEYS,
     "With `--detach` only `run`, the folder. An evaluation also has `confusion`, `class_names`, "
-    "`confusion_file` and, of several labels, `labels`; a prediction has `predictions`, its file.",
+    "`confusion_file`, `evaluated` (`examples`: how many; `which`: `all`, `validation` or "
+    "`training`; `learned`: how many of these the model learned from, `null` where that is not "
+    "known) and, of several labels, `labels`; a prediction has `predictions`, its file.",
     _OF_A_RUN,
 )
 _ASKED: Final = VerbAnswer(

@@ -21,6 +21,7 @@ from gpupanel.domain.event_details import (
 )
 from gpupanel.domain.finding import Finding
 from gpupanel.domain.fine_tuning import begun_text
+from gpupanel.domain.inference import ExamplesChosen
 from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork, ValidatedEpoch
 from gpupanel.domain.problem import Change, Problem
@@ -244,9 +245,11 @@ class ExamplesDone(_Event):
 
 
 class EvaluationDone(_Event):
-    """What a saved model reaches on the whole data.
+    """What a saved model reaches on data.
 
     Attributes:
+        which: Of its examples were evaluated; ``None``: an earlier version did not say it.
+        learned: How many of these the model learned from; ``None``: not known.
         class_count: 0 where values are predicted.
         confusion_file: Where the confusion matrix stands, relative to the run's directory, with
             the names of the classes; empty where values are predicted, and where it could not be
@@ -259,6 +262,8 @@ class EvaluationDone(_Event):
 
     kind: Literal["evaluation_done"] = "evaluation_done"
     examples: int
+    which: ExamplesChosen | None = None
+    learned: int | None = None
     metrics: Metrics
     class_count: int = 0
     confusion_file: str = ""

@@ -7,22 +7,30 @@ from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.setting import setting
 from gpupanel.domain.value import PositiveInt, Value
 
+ExamplesChosen = Literal["all", "training", "validation"]
+"""Which examples of data are evaluated or predicted, where that is not left open."""
+
 
 class InferenceSettings(Value):
     """The ``[inference]`` table of a profile; results are in the source's own order."""
 
-    examples: Literal["all", "training", "validation"] = setting(
+    examples: Literal["automatic", "all", "training", "validation"] = setting(
         "Examples",
-        "Which examples. Quality is measured on examples that were not used for training: "
-        "with the same data settings and seed they are the ones held out for validation.",
-        default="all",
+        "Which examples. Quality is measured on examples that the model did not learn from.",
+        default="automatic",
         choices=(
-            Choice("all", "All", "Every example of the data."),
+            Choice(
+                "automatic",
+                "Automatic",
+                "Every example; where a model is evaluated on the data that it learned from, only "
+                "those that its training held out.",
+            ),
+            Choice("all", "All", "Every example of the data, whether the model knows it or not."),
             Choice(
                 "validation",
                 "Validation examples",
-                "The examples that training with this seed validates on; the test set where it "
-                "validates on none.",
+                "The examples that training with these settings of the data and this seed "
+                "validates on; the test set where it validates on none.",
             ),
             Choice(
                 "training",
@@ -67,6 +75,11 @@ class InferenceSettings(Value):
             Choice("csv", "Table (.csv)", "A line for each example, for spreadsheets."),
         ),
     )
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether a part of the data was chosen."""
+        return self.examples in ("training", "validation")
 
     def output_of(self, data: DataSource) -> Literal["npz", "csv"]:
         """The format of predictions on that data."""

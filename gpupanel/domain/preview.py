@@ -7,11 +7,12 @@ from pydantic import Field
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings, Target
-from gpupanel.domain.inference import InferenceSettings
+from gpupanel.domain.inference import ExamplesChosen, InferenceSettings
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile, Task
 from gpupanel.domain.setting import SettingType, settings_of
+from gpupanel.domain.trained_on import HeldOut
 from gpupanel.domain.value import Value
 
 
@@ -105,6 +106,20 @@ class TextsPreview(Value):
     known_count: int
 
 
+class EvaluatedPreview(Value):
+    """What an evaluation of a saved model would evaluate.
+
+    Attributes:
+        which: Of the examples.
+        count: How many they are.
+        held_out: How the model's training held them out, where that is why they are chosen.
+    """
+
+    which: ExamplesChosen
+    count: int
+    held_out: HeldOut | None = None
+
+
 class DataPreview(Value):
     """Some examples and what the whole data set is like.
 
@@ -133,6 +148,7 @@ class DataPreview(Value):
         needs_download: The data is not on this machine yet; the start of a run downloads it.
         needs_start: Only a run shows what the data is like: it comes from Python code, which
             nothing but the start of a run carries out.
+        evaluated: By a task that evaluates; ``None``: not known.
         problems: Why it cannot be used, or what is odd about it.
         model_problems: Why the file that holds the model or its code cannot be used.
     """
@@ -159,6 +175,7 @@ class DataPreview(Value):
     mixing_layers: tuple[str, ...] = ()
     needs_download: bool = False
     needs_start: bool = False
+    evaluated: EvaluatedPreview | None = None
     problems: tuple[Problem, ...] = ()
     model_problems: tuple[Problem, ...] = ()
 
@@ -185,10 +202,28 @@ def with_found(profile: Profile, preview: DataPreview) -> Profile:
         for name, value in preview.found.items()
         if name in paths or _takes(data, name, value)
     }
-    if not taken:
+    if taken:
+        chosen = type(data).model_validate({**data.model_dump(), **taken})
+        profile = profile.model_copy(update={"data": chosen})
+    return _with_evaluated(profile, preview.evaluated)
+
+
+def _with_evaluated(profile: Profile, evaluated: EvaluatedPreview | None) -> Profile:
+    """With the examples that are evaluated, where the profile leaves that open."""
+    if evaluated is None or not profile.leaves_examples_open:
         return profile
-    chosen = type(data).model_validate({**data.model_dump(), **taken})
-    return profile.model_copy(update={"data": chosen})
+    inference = profile.inference.model_copy(update={"examples": evaluated.which})
+    profile = profile.model_copy(update={"inference": inference})
+    how = evaluated.held_out
+    if how is None or not how.held_out_fraction:
+        return profile
+    # As its training divided the same examples, whatever the profile says of that.
+    divided = {"validation_fraction": how.held_out_fraction, "validation_path": ""}
+    divided |= {"holdout": how.holdout, "stratify": how.stratify}
+    known = {key: value for key, value in divided.items() if hasattr(profile.data, key)}
+    data = profile.data.model_copy(update=known)
+    training = profile.training.model_copy(update={"seed": how.seed})
+    return profile.model_copy(update={"data": data, "training": training})
 
 
 def _takes(data: DataSettings, name: str, found: int | str | tuple[str, ...]) -> bool:

@@ -121,6 +121,11 @@ class Profile(Value):
     )
 
     @property
+    def leaves_examples_open(self) -> bool:
+        """Whether it is found in data and model which examples are evaluated."""
+        return self.task == "evaluate" and self.inference.examples == "automatic"
+
+    @property
     def for_one_run(self) -> "Profile":
         """The profile without what is for sweeps only."""
         return self if self.sweep is None else self.model_copy(update={"sweep": None})

@@ -2,11 +2,28 @@
 
 from typing import Literal
 
-from gpupanel.domain.data_source import Target
-from gpupanel.domain.value import Value
+from pydantic import ConfigDict
+
+from gpupanel.domain.data_source import Holdout, Target
+from gpupanel.domain.value import Fraction, Value
 
 TRAINED_ON_MEMBER = "trained_on.json"
 """In a saved model's file; Keras passes over what it did not write."""
+
+
+class HeldOut(Value):
+    """How a training held examples out; with the same examples it says which ones.
+
+    Attributes:
+        held_out_fraction: Of the training examples; 0: none of them, other sets may have validated.
+        group: The column that says which are held out together; empty: none does.
+    """
+
+    held_out_fraction: Fraction = 0.0
+    holdout: Holdout = Holdout.RANDOM
+    stratify: bool = False
+    group: str = ""
+    seed: int = 0
 
 
 class TrainedOn(Value):
@@ -16,11 +33,17 @@ class TrainedOn(Value):
         predicts: What the labels were.
         class_names: Of the classes or labels, in the order of the outputs; none for values.
         data: A digest that data of the same kind in the same place has; empty: not known.
-        division: A digest of that and of all that decides which examples were held out.
+        content: A digest that the same training examples in the same order have, wherever they
+            are; empty: not known.
+        held_out: Which of them were held out; ``None``: not known.
     """
+
+    # A later version may say more.
+    model_config = ConfigDict(extra="ignore")
 
     schema_version: Literal[1] = 1
     predicts: Target
     class_names: tuple[str, ...] = ()
     data: str = ""
-    division: str = ""
+    content: str = ""
+    held_out: HeldOut | None = None

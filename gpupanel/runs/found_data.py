@@ -23,7 +23,7 @@ def with_found_data(
     Raises:
         ProblemError: The data cannot be read.
     """
-    if not profile.data.leaves_something_to_find:
+    if not (profile.data.leaves_something_to_find or profile.leaves_examples_open):
         return profile
     preview = preview_of(preview_request(anchored(profile, Path.cwd())))
     filled = with_found(profile, preview)

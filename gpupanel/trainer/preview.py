@@ -38,8 +38,8 @@ from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
+from gpupanel.trainer.inference.evaluated_preview import evaluated_preview, unread_note
 from gpupanel.trainer.inference.known_classes import as_trained, known_classes, match_classes
-from gpupanel.trainer.inference.learned_examples import learned_note
 from gpupanel.trainer.models.model_file import (
     check_model_file,
     configuration_in,
@@ -67,9 +67,9 @@ find a bad one among the rest."""
 
 def preview(request: PreviewRequest) -> DataPreview:
     """Some examples and the class counts; or the problems that training would have."""
-    asked, request = request, _as_trained(request)
-    found = _preview_of_data(request)
-    problems = (*_model_problems(request, found), *_learned_note(asked))
+    request = _as_trained(request)
+    found, notes = _preview_of_data(request)
+    problems = (*_model_problems(request, found), *notes)
     is_refused = any(problem.is_error for problem in problems)
     scales, divides = (None, False) if is_refused else _model_scales(request)
     return found.model_copy(
@@ -80,14 +80,6 @@ def preview(request: PreviewRequest) -> DataPreview:
             "mixing_layers": () if is_refused else _mixing_layers(request),
         }
     )
-
-
-def _learned_note(request: PreviewRequest) -> tuple[Problem, ...]:
-    if request.task != "evaluate" or request.model is None:
-        return ()
-    with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
-        return learned_note(request.model, request.data, request.seed, request.inference)
-    return ()
 
 
 def _model_scales(request: PreviewRequest) -> tuple[bool | None, bool]:
@@ -150,15 +142,18 @@ def _known_target(request: PreviewRequest, found: DataPreview) -> Target | None:
     return found.target if found.example_count else request.data.target_kind
 
 
-def _preview_of_data(request: PreviewRequest) -> DataPreview:
+def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Problem, ...]]:
+    """What the data is like, and what is said of an evaluation of it."""
     data = request.data
-    target = data.target_kind
+    target = data.target_kind or Target.CLASSES
     if needs_download(data):
-        return DataPreview(target=target or Target.CLASSES, needs_download=True)
+        return DataPreview(target=target, needs_download=True), unread_note(request)
     if data.is_code:
         # Code is carried out by a run that somebody started, and by nothing else.
-        return DataPreview(
-            target=target or Target.CLASSES, needs_start=True, problems=_missing_code(data)
+        problems = _missing_code(data)
+        return (
+            DataPreview(target=target, needs_start=True, problems=problems),
+            unread_note(request),
         )
     data = data.model_copy(update={"cache": DataCache.NONE})
     found = Found()
@@ -170,16 +165,17 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
             _check_some(with_stand_ins(part), request.seed)
         examples, augmented = _examples(data_set, request)
         value_range = _value_range(data_set.training, request.seed)
-        notes = _value_notes(data_set.training, request.seed)
+        odd = _value_notes(data_set.training, request.seed)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
         refused = DataPreview(
-            target=target or Target.CLASSES,
+            target=target,
             offers=found.offers,
             found=found.found,
             problems=problems_of(error, what=LOOKING_AT_DATA),
         )
-        return _of_features(request, refused)
-    return DataPreview(
+        return _of_features(request, refused), ()
+    evaluated, notes = evaluated_preview(request, data_set)
+    shown = DataPreview(
         example_count=len(data_set.training),
         validation_example_count=len(data_set.validation or ()),
         test_example_count=len(data_set.test or ()),
@@ -197,8 +193,10 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
         texts=data_set.texts,
         image_sides=_image_sides(data_set.training, request.seed),
         value_range=value_range,
-        problems=(*data_set.all_notes(), *notes),
+        evaluated=evaluated,
+        problems=(*data_set.all_notes(), *odd),
     )
+    return shown, notes
 
 
 def _image_sides(examples: Examples, seed: int) -> tuple[int, int] | None:

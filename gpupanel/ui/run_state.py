@@ -12,6 +12,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.following.end_text import end_words, loses_steps, short_end_words
+from gpupanel.runs.following.evaluated_words import evaluated_words
 from gpupanel.runs.following.kept_words import kept_words
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting
@@ -215,6 +216,8 @@ def card_words(status: RunStatus) -> str:
     if not status.has_ended:
         return ""
     words = []
+    if status.evaluation is not None and (evaluated := evaluated_words(status.evaluation)):
+        words.append(evaluated)
     kept = kept_words(status)
     if kept:
         words.append(kept)

@@ -91,7 +91,7 @@ def evaluating(
     if trained is not None:
         data = trained.data
         has_set = data.held_out_fraction or data.has_validation_set or data.chosen_test_path
-        held_back = "validation" if has_set or was_measured else "all"
+        held_back = "validation" if has_set or was_measured else "automatic"
         update["data"] = data
         # The same seed, so that the same examples are held back.
         update["training"] = trained.training
@@ -111,7 +111,7 @@ def predicting(
         paths: Files, or a folder alone; none: a person chooses them then.
     """
     if not paths:
-        whole = profile.inference.model_copy(update={"examples": "all"})
+        whole = profile.inference.model_copy(update={"examples": "automatic"})
         data = profile.data if trained is None else trained.data
         update = {"model": saved_model(model_path), "data": data, "inference": whole}
         return profile.model_copy(update=update)
@@ -127,7 +127,7 @@ def predicting(
         update={
             "model": saved_model(model_path),
             "data": data,
-            "inference": profile.inference.model_copy(update={"examples": "all"}),
+            "inference": profile.inference.model_copy(update={"examples": "automatic"}),
         }
     )
 

@@ -1,14 +1,23 @@
 """A trained model evaluated and used from the terminal, with the real TensorFlow."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gpupanel.domain.events import DataReady, ModelReady, Phase, PhaseChanged, decode_event
+from gpupanel.domain.events import (
+    DataReady,
+    ModelReady,
+    Phase,
+    PhaseChanged,
+    ProblemReported,
+    decode_event,
+)
 from gpupanel.domain.run_layout import RunLayout
 from tests.e2e.test_terminal import gpupanel as new_process
+from tests.forked.processes import run_forked
 from tests.forked.terminal import answered, gpupanel
 
 pytestmark = pytest.mark.tensorflow
@@ -48,7 +57,11 @@ def test_that_a_trained_model_is_evaluated_and_predicts(tmp_path: Path) -> None:
     trained = answered(gpupanel("run", profile("train", 'source = "mlp"', '"equal"'), "--json"))
     (Path(trained["run"]) / "model.keras").rename(tmp_path / "digits.keras")
 
-    completed = new_process("run", profile("evaluate"), "--json")
+    # What the training held out is found, whatever a profile of an evaluation says of that.
+    evaluate = profile("evaluate")
+    text = evaluate.read_text().replace("validation_fraction = 0.2", "validation_fraction = 0")
+    evaluate.write_text(text.replace('examples = "validation"', ""))
+    completed = new_process("run", evaluate, "--json")
 
     assert completed.returncode == 0, completed.stderr
     found = answered(completed)
@@ -58,9 +71,12 @@ def test_that_a_trained_model_is_evaluated_and_predicts(tmp_path: Path) -> None:
     confusion = np.asarray(found["confusion"])
     assert (confusion.shape, confusion.sum()) == ((10, 10), 359)
     assert found["class_names"] == [str(digit) for digit in range(10)]
+    assert found["evaluated"] == {"examples": 359, "which": "validation", "learned": 0}
     assert np.trace(confusion) / 359 == pytest.approx(found["metrics"]["accuracy"])
 
-    assert_phases_in_order(RunLayout(Path(found["run"])))
+    layout = RunLayout(Path(found["run"]))
+    assert_phases_in_order(layout)
+    assert_held_out_is_said(layout, evaluate, found)
 
     completed = gpupanel("run", profile("predict"))
 
@@ -70,6 +86,26 @@ def test_that_a_trained_model_is_evaluated_and_predicts(tmp_path: Path) -> None:
     assert "359 predictions" in completed.stdout
     assert len(predictions.read_text().splitlines()) == 360
     assert "359 of 359 examples" in completed.stderr
+
+
+def assert_held_out_is_said(layout: RunLayout, profile: Path, found: dict[str, Any]) -> None:
+    """Before the run, while it goes on, at its end and in its report."""
+    words = "the 359 examples are evaluated that its training held out"
+    assert words in " ".join(gpupanel("check", profile).stdout.split())
+    told = [decode_event(line) for line in layout.events.read_text().splitlines()]
+    problems = [each.problem for each in told if isinstance(each, ProblemReported)]
+    assert [each.code for each in problems] == ["evaluates_what_was_held_out"]
+    watched = " ".join(gpupanel("watch", layout.root).stdout.split())
+    counted = "359 examples that training held out, of which the model learned from none"
+    assert f"Evaluated: {counted}." in watched
+    report = layout.root.parent / "report.html"
+    assert gpupanel("export", layout.root, "-o", report).returncode == 0
+    assert f"Of {counted}." in report.read_text()
+    # The script evaluates the same ones.
+    script = layout.root.parent / "evaluate.py"
+    assert gpupanel("export", profile, "-o", script).returncode == 0
+    done = run_forked([sys.executable, str(script)], capture_output=True, text=True)
+    assert f"accuracy {found['metrics']['accuracy']:.6f}" in done.stdout, done.stderr[-2000:]
 
 
 def assert_phases_in_order(layout: RunLayout) -> None:

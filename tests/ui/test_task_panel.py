@@ -38,7 +38,7 @@ CHOICES = st.builds(
     task=st.sampled_from(["train", "evaluate", "predict"]),
     inference=st.builds(
         InferenceSettings,
-        examples=st.sampled_from(["all", "training", "validation"]),
+        examples=st.sampled_from(["automatic", "all", "training", "validation"]),
         batch_size=st.integers(1, 2**31 - 1),
         output=st.sampled_from(["npz", "csv"]),
     ),
@@ -155,7 +155,7 @@ def test_that_a_trained_model_is_measured_on_what_its_training_held_back():
     assert (profile.data, profile.training.seed) == (data, 3)
     assert profile.inference.examples == "validation"
     whole = trained.model_copy(update={"data": DigitsData()})
-    assert evaluating(profile, whole, "m.keras").inference.examples == "all"
+    assert evaluating(profile, whole, "m.keras").inference.examples == "automatic"
     in_sets = whole.model_copy(update={"data": ImagesData(path="/i", validation_path="/v")})
     assert evaluating(profile, in_sets, "m.keras").inference.examples == "validation"
     assert evaluating(profile, None, "m.keras").data == data
@@ -182,7 +182,7 @@ def test_that_sets_that_the_training_found_by_itself_are_what_is_measured_on():
     profile = Profile(task="evaluate", inference=InferenceSettings(examples="training"))
     measured = evaluating(profile, trained, "m.keras", was_measured=True)
     assert measured.inference.examples == "validation"
-    assert evaluating(profile, trained, "m.keras").inference.examples == "all"
+    assert evaluating(profile, trained, "m.keras").inference.examples == "automatic"
 
 
 def test_that_dropped_images_are_predicted_on_as_the_model_knows_images(tmp_path):
@@ -194,13 +194,13 @@ def test_that_dropped_images_are_predicted_on_as_the_model_knows_images(tmp_path
     images = ImagesData(path=str(tmp_path), image_size=(8, 9), color="grayscale")
     found = predicting(profile, trained, "m.keras", paths)
     assert found.data == images.model_copy(update={"files": ("1.png", "2.png")})
-    assert (found.model, found.inference.examples) == (SavedModel(path="m.keras"), "all")
+    assert (found.model, found.inference.examples) == (SavedModel(path="m.keras"), "automatic")
     assert predicting(profile, trained, "m.keras", [str(tmp_path)]).data == images
     assert predicting(profile, None, "m.keras", paths[:1]).data.image_size == (64, 64)
     assert predicting(profile, trained, "m.keras", ["/a.toml"]) == profile
     without = predicting(profile, trained, "m.keras", ())
     assert (without.data, without.model) == (known, SavedModel(path="m.keras"))
-    assert without.inference.examples == "all"
+    assert without.inference.examples == "automatic"
     assert predicting(profile, None, "m.keras", ()).data == profile.data
 
 

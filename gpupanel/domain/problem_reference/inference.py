@@ -18,11 +18,16 @@ CHAPTER: Final = ProblemChapter(
             "Only an evaluation needs them.",
             "Choose data with labels, or predict.",
         ),
+        "evaluates_what_was_held_out": ProblemEntry(
+            "Of the data that the model learned from what its training held out is evaluated.",
+            "`inference.examples` is left out, or automatic.",
+            'Nothing needs to be done; `"all"` counts the examples that it learned from, too.',
+        ),
         "evaluates_what_was_learned": ProblemEntry(
             "A model is evaluated on examples that it learned from.",
-            "The data is that of its training, and all examples are chosen.",
-            'Set `inference.examples` to `"validation"`, with the settings of the training and its '
-            "seed; or choose other data.",
+            "The data is that of its training, and all examples are chosen, or its training held "
+            "out none, or others than are chosen; or the data has changed since.",
+            'Leave `inference.examples` out, or set it to `"automatic"`; or choose other data.',
         ),
         "inference_no_validation_examples": ProblemEntry(
             "There are no validation examples.",

@@ -79,7 +79,7 @@ def matters_to_task(profile: Profile, problem: Problem) -> bool:
     if profile.task == "train":
         return True
     if problem.code == "data_validation_fraction":
-        return profile.inference.examples != "all"
+        return profile.inference.takes_part
     codes = (
         "data_array_missing",
         "data_arrays_ambiguous",

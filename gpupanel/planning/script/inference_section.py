@@ -201,7 +201,7 @@ e |print(f"{len(indices)} predictions")
 def inference_data_section(profile: Profile) -> str:
     """Python that reads the data and says which ``indices`` of it are predicted."""
     data = profile.data
-    is_part = profile.inference.examples != "all"
+    is_part = profile.inference.takes_part
     needs_labels = profile.task == "evaluate" or (is_part and data.leaves_out_unlabelled)
     script = script_of(data)
     return joined(
@@ -225,7 +225,7 @@ def _indices(profile: Profile) -> str:
         parts = ", ".join([name, *(f"{name}_{part}" for part in sets)])
         missing = "None if y is None else " if name == "y" and data.may_lack_labels else ""
         together += f"\n{name} = {missing}np.concatenate([{parts}])"
-    if which == "all":
+    if not profile.inference.takes_part:
         return f"{together}\nindices = np.arange(len(x), dtype=np.int32)"
     if data.held_out_fraction:
         chosen = "kept" if which == "training" else "held_back"
@@ -246,7 +246,7 @@ def inference_section(profile: Profile, plan: LaunchPlan) -> str:
         "V": profile.data.target_kind is Target.VALUES,
         "K": profile.data.target_kind is Target.LABELS,
         "C": csv,
-        "N": profile.data.is_decoded and profile.inference.examples == "all",
+        "N": profile.data.is_decoded and not profile.inference.takes_part,
     }
     return Template(
         lines_for(_TEXT, {letter for letter, holds in conditions.items() if holds})

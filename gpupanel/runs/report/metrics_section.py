@@ -4,6 +4,7 @@ from typing import Final
 
 from gpupanel.domain.number_text import DASH, count, number
 from gpupanel.domain.outcome import Metrics
+from gpupanel.runs.following.evaluated_words import evaluated_words
 from gpupanel.runs.history.curves import MetricPoints
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.report.markup import Html, element, section, table
@@ -12,6 +13,11 @@ from gpupanel.runs.report.run_events import RunEvents
 from gpupanel.runs.report.run_words import metric_title
 
 _PARTS: Final = {"": "Training", "val_": "Validation", "test_": "Test"}
+_EVALUATED: Final = {
+    "all": "All examples",
+    "validation": "Validation examples",
+    "training": "Training examples",
+}
 
 
 def measured(metrics: Metrics, part: str) -> dict[str, float]:
@@ -40,7 +46,9 @@ def metrics_section(material: ReportMaterial) -> Html:
     """A row for each metric; columns of sets that were not measured are left out."""
     run = material.summary
     parts = {part: measured(run.metrics, part) for part in _PARTS}
-    titles = dict(_PARTS) if run.task == "train" else {"": "All examples"}
+    evaluation = material.events.evaluation
+    of_evaluation = "all" if evaluation is None else evaluation.which or "all"
+    titles = dict(_PARTS) if run.task == "train" else {"": _EVALUATED[of_evaluation]}
     shown = {part: title for part, title in titles.items() if parts[part]}
     names = list(dict.fromkeys(name for part in shown for name in parts[part]))
     best = {name: _best(material.events, name) for name in names}
@@ -52,6 +60,8 @@ def metrics_section(material: ReportMaterial) -> Html:
         rows.append((metric_title(name), *numbers, *extra))
     heads = ("Metric", *shown.values(), *(("Best validation", "after") if has_best else ()))
     note = "" if run.task != "train" else "At the end of the run, over whole sets."
+    if evaluation is not None and (words := evaluated_words(evaluation)):
+        note = f"Of {words}."
     if run.kept_epoch is not None:
         note = f"Of epoch {run.kept_epoch:,}, whose weights the model has, over whole sets."
     return (

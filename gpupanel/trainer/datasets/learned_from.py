@@ -1,4 +1,4 @@
-"""Where the examples of a training are and how they were divided, in digests: for its model's file.
+"""Which data a training learned from and what it held out, in digests: for its model's file.
 
 Paths stay on this machine: of a model that is given away nobody reads where its data was.
 """
@@ -8,41 +8,76 @@ import json
 import os
 from dataclasses import dataclass
 
-from gpupanel.domain.data import DataSettings
+import numpy as np
 
-_NOT_DIVISION = frozenset(
-    ["augmentation", "cache", "class_weights", "unreadable_share", "white_value"]
-)
-"""Settings that change neither which examples there are nor which are held out."""
+from gpupanel.domain.data import DataSettings
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.trained_on import HeldOut
+from gpupanel.trainer.datasets.examples import Features, read_features
+
+_SAMPLED = 16
+"""So many examples are read to know data again: as many are read of it in its preview."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedFrom:
-    """Of a training's data; 128 bits in hexadecimal digits each.
+    """Of a training's data; the digests have 128 bits, in hexadecimal digits.
 
     Attributes:
-        data: Its kind, and its paths and names.
-        division: All that decides which examples are held out, with the seed.
+        data: As :func:`place_of` gives it.
+        content: As :func:`content_of` gives it.
+        held_out: How it was divided.
     """
 
     data: str
-    division: str
+    content: str
+    held_out: HeldOut
 
 
-def learned_from(data: DataSettings, seed: int) -> LearnedFrom:
-    """The digests of data as a training with that seed reads it.
+def learned_from(data: DataSettings, seed: int, content: str) -> LearnedFrom:
+    """What a training with that seed learns from.
 
     Args:
-        data: Which; a path in it is absolute, or meant from the working directory.
+        data: As its profile has it; a path in it is absolute, or meant from the working directory.
         seed: Draws what is held out.
+        content: What :func:`content_of` gives for its training examples, before any is held out.
     """
+    held_out = HeldOut(
+        held_out_fraction=data.held_out_fraction,
+        holdout=data.holdout,
+        stratify=data.stratify,
+        group=data.chosen_group,
+        seed=seed,
+    )
+    return LearnedFrom(place_of(data), content, held_out)
+
+
+def place_of(data: DataSettings) -> str:
+    """A digest of the kind of data, and of its paths and names."""
     paths = {key: os.path.abspath(path) for key, path in data.chosen_paths.items()}  # noqa: PTH100
     named = {key: paths.get(key) for key in ("path", "labels_csv") if key in paths}
-    said = {**data.model_dump(mode="json", exclude=set(_NOT_DIVISION)), **paths}
-    place = [data.source, named, said.get("name", "")]
-    return LearnedFrom(_digest(place), _digest([said, seed]))
+    said = data.model_dump(mode="json", include={"name"})
+    text = json.dumps([data.source, named, said.get("name", "")], sort_keys=True)
+    return _digest(text.encode(errors="surrogatepass"))
 
 
-def _digest(what: object) -> str:
-    text = json.dumps(what, sort_keys=True)
-    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+def content_of(features: Features, count: int) -> str:
+    """A digest of how many examples there are and of some of them, evenly spaced.
+
+    Args:
+        features: As a model takes them; of images the pixels, whatever the files are called.
+        count: The first of them that are training examples.
+
+    Returns:
+        Empty where one of these cannot be read.
+    """
+    rows = np.unique(np.linspace(0, max(0, count - 1), min(count, _SAMPLED)).astype(np.int32))
+    try:
+        read = np.ascontiguousarray(read_features(features, rows))
+    except ProblemError:
+        return ""  # whoever learns from it says so, or leaves it out
+    return _digest(repr((count, read.shape, read.dtype.str)).encode() + read.tobytes())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()

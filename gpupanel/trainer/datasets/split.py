@@ -9,6 +9,7 @@ from gpupanel.domain.best_epoch import BestMetric
 from gpupanel.domain.data import DataSettings, Holdout, Target
 from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.trained_on import HeldOut
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices
 from gpupanel.trainer.datasets.fingerprint import Fingerprint
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
@@ -23,6 +24,8 @@ class Split:
         validation: ``None`` when nothing is validated.
         test: Measured once, at the end; ``None`` where there is none, or it validates.
         fingerprint: Of the data; ``None`` where another process of the run takes it.
+        content: By which a saved model knows the training examples again, likewise; empty: not
+            known.
     """
 
     data: DataSet
@@ -30,6 +33,7 @@ class Split:
     validation: Examples | None
     test: Examples | None = None
     fingerprint: Fingerprint | None = None
+    content: str = ""
 
 
 def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
@@ -81,7 +85,7 @@ def check_best_metric(metric: BestMetric, divided: Split) -> None:
 
 def divide(
     examples: int,
-    settings: DataSource,
+    settings: DataSource | HeldOut,
     seed: int,
     classes: Array | None,
     groups: Array | None = None,

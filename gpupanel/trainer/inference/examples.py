@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpupanel.domain.data import Target
+from gpupanel.domain.inference import ExamplesChosen
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.class_names import UNKNOWN, by_places
@@ -23,11 +24,17 @@ from gpupanel.trainer.inference.known_classes import (
     known_classes,
     match_classes,
 )
-from gpupanel.trainer.inference.learned_examples import learned_note
+from gpupanel.trainer.inference.learned_examples import (
+    LearnedExamples,
+    learned_count,
+    learned_examples,
+    notes_of_learned,
+)
 from gpupanel.trainer.models.model_file import (
     check_model_file,
     recipe_in,
     saved_model_path,
+    trained_on_in,
 )
 from gpupanel.trainer.started_run import StartedRun
 
@@ -38,6 +45,33 @@ _NO_CLASSES = Problem(
     "the examples have no labels here.",
     hint='Set inference.examples to "all".',
 )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChosenExamples:
+    """Some of all examples of a source.
+
+    Attributes:
+        which: Of them.
+        indices: Where they are among them, ascending; without those that cannot be read.
+        learned: What the model knows of them; ``None``: it is other data than it learned from.
+        is_part_found: The profile left open which.
+    """
+
+    which: ExamplesChosen
+    indices: Indices
+    learned: LearnedExamples | None = None
+    is_part_found: bool = False
+
+    @property
+    def learned_count(self) -> int | None:
+        """How many of them the model learned from; ``None``: not known."""
+        return learned_count(self.learned, self.indices)
+
+    @property
+    def notes(self) -> tuple[Problem, ...]:
+        """What is said of an evaluation of these."""
+        return notes_of_learned(self.learned, self.indices, is_part_found=self.is_part_found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +89,8 @@ class InferenceExamples:
         class_count_is_known: Whether there are exactly as many classes as names; otherwise the
             greatest label made them and there may be more.
         notes: What is odd about them.
+        which: Of all that there are.
+        learned: How many of them the model learned from; ``None``: not known.
         file_names: Of the chosen ones, as
             :class:`~gpupanel.trainer.datasets.examples.AllExamples` has them.
     """
@@ -66,6 +102,8 @@ class InferenceExamples:
     class_names: tuple[str, ...]
     class_count_is_known: bool
     notes: tuple[Problem, ...] = ()
+    which: ExamplesChosen = "all"
+    learned: int | None = None
     file_names: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -110,20 +148,13 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
     Raises:
         ProblemError: The data cannot be used, and why.
     """
-    model, known, asked = profile.model, None, profile
+    model = profile.model
     if model.is_saved:
         reading = replace(reading, recipe=recipe_in(model.chosen_path))
         known = known_classes(model)
         profile = profile.model_copy(update={"data": as_trained(profile.data, known)})
-    found = read_all_of(profile, reading)
-    if asked.task == "evaluate":
-        seed = asked.training.seed
-        note = learned_note(asked.model, asked.data, seed, asked.inference)
-        found = replace(found, notes=(*found.notes, *note))
-    indices = _readable(_chosen(profile, found), found)
-    if known is not None:
-        found = _of_known_classes(profile, found, known)
-        indices = _of_classes(indices, found)
+    chosen, found = choose_examples(profile, read_all_of(profile, reading))
+    indices = chosen.indices
     return InferenceExamples(
         features=found.features,
         labels=None if found.labels is None else found.labels[indices],
@@ -131,7 +162,9 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         target=found.target,
         class_names=found.class_names,
         class_count_is_known=found.class_count_is_known,
-        notes=found.notes,
+        notes=(*found.notes, *chosen.notes),
+        which=chosen.which,
+        learned=chosen.learned_count,
         file_names=tuple(found.file_names[index] for index in indices) if found.file_names else (),
     )
 
@@ -184,7 +217,7 @@ def read_all_of(profile: Profile, reading: Reading) -> AllExamples:
 
 def _needs_labels(profile: Profile) -> bool:
     """Whether only examples with labels count: always those that were held out of such."""
-    is_part = profile.inference.examples != "all"
+    is_part = profile.inference.takes_part
     return profile.task == "evaluate" or (is_part and profile.data.leaves_out_unlabelled)
 
 
@@ -193,9 +226,45 @@ def _readable(chosen: Indices, found: AllExamples) -> Indices:
     return chosen[~np.isin(chosen, left_out)]
 
 
-def _chosen(profile: Profile, found: AllExamples) -> Indices:
+def choose_examples(profile: Profile, found: AllExamples) -> tuple[ChosenExamples, AllExamples]:
+    """The examples that the profile chooses, or that are chosen where it leaves that open.
+
+    Args:
+        profile: The file of its model says what that learned from, and its classes.
+        found: All examples of the data.
+
+    Returns:
+        The chosen ones, and all of them with the classes of the model.
+
+    Raises:
+        ProblemError: None are of that part, which they are cannot be known, or they are of other
+            classes.
+    """
+    chosen = _chosen(profile, found)
+    if profile.model.is_saved:
+        found = _of_known_classes(profile, found, known_classes(profile.model))
+        chosen = replace(chosen, indices=_of_classes(chosen.indices, found))
+    return chosen, found
+
+
+def _chosen(profile: Profile, found: AllExamples) -> ChosenExamples:
+    which, learned = profile.inference.examples, None
+    if profile.task == "evaluate" and profile.model.is_saved:
+        trained = trained_on_in(profile.model.chosen_path)
+        learned = learned_examples(trained, profile.data, found)
+    if which != "automatic":
+        indices = _readable(_part(profile, found, which), found)
+        return ChosenExamples(which, indices, learned)
+    if learned is None or not len(learned.held_out):
+        everything = np.arange(len(found), dtype=np.int32)
+        return ChosenExamples("all", _readable(everything, found), learned)
+    indices = _readable(learned.held_out, found)
+    return ChosenExamples("validation", indices, learned, is_part_found=True)
+
+
+def _part(profile: Profile, found: AllExamples, which: ExamplesChosen) -> Indices:
     everything, training = np.arange(len(found), dtype=np.int32), found.training_count
-    which, data = profile.inference.examples, profile.data
+    data = profile.data
     if which == "all":
         return everything
     kept, held_back = everything[:training], everything[training:]

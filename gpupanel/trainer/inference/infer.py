@@ -148,6 +148,8 @@ class Inference:
             EvaluationDone(
                 time_s=time.time(),
                 examples=len(self._examples),
+                which=self._examples.which,
+                learned=self._examples.learned,
                 metrics=evaluation.metrics,
                 class_count=reading.class_count,
                 confusion_file=self._save_confusion(evaluation, reading),
@@ -279,7 +281,7 @@ def _out_of_memory(error: tf.errors.OpError) -> Problem:
 
 def report_data(run: StartedRun, examples: InferenceExamples, events: EventWriter) -> None:
     """Report what was read."""
-    held_back = run.profile.inference.examples == "validation"
+    held_back = examples.which == "validation"
     events.write(
         DataReady(
             time_s=time.time(),

@@ -1,43 +1,160 @@
-"""Whether an evaluation counts examples that the model learned from."""
+"""Which examples of data a saved model learned from, and what its training held out of them."""
 
-from gpupanel.domain.data import DataSettings
-from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import ModelSettings
-from gpupanel.domain.problem import Fix, Problem, Severity
-from gpupanel.trainer.datasets.learned_from import learned_from
-from gpupanel.trainer.models.model_file import trained_on_in
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpupanel.domain.data import DataSettings, Target
+from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
+from gpupanel.domain.trained_on import HeldOut, TrainedOn
+from gpupanel.trainer.datasets.examples import AllExamples, Indices
+from gpupanel.trainer.datasets.learned_from import content_of, place_of
+from gpupanel.trainer.datasets.split import divide
+
+_FIELD = "inference.examples"
+_AUTOMATIC = Fix.of("Evaluate on what was held out", _FIELD, "automatic")
+_ALL = Fix.of("Evaluate on all examples", _FIELD, "all")
+_OTHER_DATA = "Choose other data to know how good the model is."
 
 
-def learned_note(
-    model: ModelSettings, data: DataSettings, seed: int, inference: InferenceSettings
-) -> tuple[Problem, ...]:
-    """What is said of an evaluation of a saved model on the data that it learned from.
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedExamples:
+    """What a model knows of the data that its training was on.
+
+    Attributes:
+        rows: The examples that it learned from; ``None``: nobody knows which any more.
+        held_out: Those that its training validated on, or else tested; none where all were learned
+            from, or nobody knows.
+        how: It held them out.
+    """
+
+    rows: Indices | None
+    held_out: Indices
+    how: HeldOut | None
+
+
+def learned_examples(
+    trained: TrainedOn | None, data: DataSettings, found: AllExamples
+) -> LearnedExamples | None:
+    """Know the data that a model learned from again: by its place, and by some of its examples.
 
     Args:
-        model: What its file says of its training counts.
+        trained: What the model's file says; ``None``: nothing.
         data: As the profile has it; a path in it is absolute, or meant from the working directory.
-        seed: The profile's.
-        inference: Which examples are evaluated.
+        found: All examples of it.
 
-    Raises:
-        ProblemError: The model's file cannot be read.
+    Returns:
+        ``None`` where it is other data, or nobody knows.
     """
-    if inference.examples == "validation" or not model.is_saved:
+    if trained is None or not (trained.data or trained.content):
+        return None
+    content = content_of(found.features, found.training_count)
+    is_same = bool(content) and content == trained.content
+    is_other = bool(content) and bool(trained.content) and not is_same
+    if not is_same and trained.data != place_of(data):
+        return None
+    none, how = np.empty(0, np.int32), trained.held_out
+    if is_other or how is None or how.group != data.chosen_group:
+        return LearnedExamples(None, none, None)
+    everything = np.arange(len(found), dtype=np.int32)
+    rows, held_out = everything[: found.training_count], everything[found.training_count :]
+    if how.held_out_fraction:
+        labels = found.labels if found.target is Target.CLASSES else None
+        classes = None if labels is None else labels[: found.training_count]
+        try:
+            rows, held_out = divide(len(rows), how, how.seed, classes, found.groups)
+        except ProblemError:  # the data has not so many examples any more
+            return LearnedExamples(None, none, None)
+    elif found.validation_count:
+        held_out = held_out[: found.validation_count]
+    return LearnedExamples(rows, held_out, how)
+
+
+def learned_count(learned: LearnedExamples | None, chosen: Indices) -> int | None:
+    """How many of these examples the model learned from; ``None``: nobody knows."""
+    if learned is None or learned.rows is None:
+        return None
+    return int(np.isin(chosen, learned.rows).sum())
+
+
+def notes_of_learned(
+    learned: LearnedExamples | None, chosen: Indices, *, is_part_found: bool
+) -> tuple[Problem, ...]:
+    """What is said of an evaluation on the data that the model learned from.
+
+    Args:
+        learned: What is known of that; ``None``: it is other data.
+        chosen: The examples that are evaluated.
+        is_part_found: They were found, and not chosen: those that were held out.
+    """
+    if learned is None:
         return ()
-    trained, here = trained_on_in(model.chosen_path), learned_from(data, seed)
-    if trained is None or trained.data != here.data:
+    if is_part_found:
+        return (_held_out(len(chosen)),)
+    if learned.rows is None:
+        return (_UNKNOWN,)
+    known = learned_count(learned, chosen)
+    return (_learned(known, len(chosen), has_held_out=len(learned.held_out) > 0),) if known else ()
+
+
+def note_of_place(trained: TrainedOn | None, data: DataSettings, which: str) -> tuple[Problem, ...]:
+    """The same before the data is read: where its place alone is known.
+
+    Args:
+        trained: What the model's file says; ``None``: nothing.
+        data: As the profile has it.
+        which: The choice of the profile.
+    """
+    if trained is None or not trained.data or trained.data != place_of(data):
         return ()
-    held_out = Fix.of("Evaluate on what was held out", "inference.examples", "validation")
-    is_known = trained.division == here.division and data.may_validate
-    return (
-        Problem(
-            code="evaluates_what_was_learned",
-            severity=Severity.WARNING,
-            field="inference.examples",
-            message="The model learned from this data, and the examples that it learned from are "
-            "evaluated, too: its figures are better than those of new examples.",
-            hint="Evaluate on the examples that training held out, with its settings of the data "
-            "and its seed; or choose other data.",
-            fix=held_out if is_known else None,
-        ),
+    return (_OF_PLACE,) if which in ("automatic", "all") else ()
+
+
+def _held_out(count: int) -> Problem:
+    examples = "example is" if count == 1 else "examples are"
+    return Problem(
+        code="evaluates_what_was_held_out",
+        severity=Severity.HINT,
+        field=_FIELD,
+        message=f"The model learned from this data: the {count:,} {examples} evaluated that its "
+        "training held out, and no others.",
+        hint='Set inference.examples to "all" to count those that it learned from, too.',
+        fix=_ALL,
     )
+
+
+def _learned(known: int, count: int, *, has_held_out: bool) -> Problem:
+    if known == count:
+        what = f"all {count:,} examples that are evaluated"
+    else:
+        what = f"{known:,} of the {count:,} examples that are evaluated"
+    way = "Evaluate on the examples that training held out; or choose other data."
+    return Problem(
+        code="evaluates_what_was_learned",
+        severity=Severity.WARNING,
+        field=_FIELD,
+        message=f"The model learned from {what}: its figures are better than those of new "
+        "examples.",
+        hint=way if has_held_out else f"Its training held out none. {_OTHER_DATA}",
+        fix=_AUTOMATIC if has_held_out else None,
+    )
+
+
+_UNKNOWN = Problem(
+    code="evaluates_what_was_learned",
+    severity=Severity.WARNING,
+    field=_FIELD,
+    message="The model learned from data in this place, which is not as it was any more: which of "
+    "the examples it learned from is not known, and its figures may be better than those of new "
+    "examples.",
+    hint=_OTHER_DATA,
+)
+_OF_PLACE = Problem(
+    code="evaluates_what_was_learned",
+    severity=Severity.HINT,
+    field=_FIELD,
+    message="The model learned from this data. How much of what is evaluated it knows is said when "
+    "the run has read it.",
+    hint='With inference.examples = "automatic" only what its training held out is evaluated, '
+    "where it held something out.",
+)

@@ -59,7 +59,7 @@ class TrainingLoop:
         self._consensus = make_consensus(run, interruptions)
         self._record = record
         self._leads = run.leads
-        self._saving = Saving(run, learner, events, restored.best)
+        self._saving = Saving(run, learner, events, split.content, restored.best)
         self._position = position = restored.position
         self._is_first_call = True
         self._period = learner.periods[0]

@@ -39,7 +39,8 @@ def save_model(learner: Learner, path: Path, learned: LearnedFrom) -> None:
             predicts=data.target,
             class_names=data.class_names,
             data=learned.data,
-            division=learned.division,
+            content=learned.content,
+            held_out=learned.held_out,
         )
         # Keras passes over what it did not write.
         with zipfile.ZipFile(beside, "a") as archive:

@@ -59,6 +59,7 @@ class Saving:
         run: StartedRun,
         learner: Learner,
         events: EventWriter,
+        content: str = "",
         best: BestWeights | None = None,
     ) -> None:
         """Makes nothing yet.
@@ -67,11 +68,12 @@ class Saving:
             run: What is trained.
             learner: Its weights are saved.
             events: Where it is reported.
+            content: As :func:`~gpupanel.trainer.datasets.learned_from.content_of` gives it.
             best: What the model had in the best epoch, where training goes on after it.
         """
         training = run.profile.training
         self._training = training
-        self._learned_from = learned_from(run.profile.data, training.seed)
+        self._learned_from = learned_from(run.profile.data, training.seed, content)
         self._best = best
         self._leads = run.leads
         self._layout = run.layout

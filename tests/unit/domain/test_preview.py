@@ -1,10 +1,18 @@
 """What is looked at before a run."""
 
-from gpupanel.domain.data import DigitsData, ImagesData, NpzData, TableData, Target
+from gpupanel.domain.data import DigitsData, Holdout, ImagesData, NpzData, TableData, Target
+from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import MlpModel, PythonModel, SavedModel
-from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request, with_found
+from gpupanel.domain.preview import (
+    DataPreview,
+    EvaluatedPreview,
+    PreviewRequest,
+    preview_request,
+    with_found,
+)
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.trained_on import HeldOut
 
 
 def test_that_the_data_and_the_file_of_the_model_are_previewed_as_the_task_needs_them() -> None:
@@ -61,3 +69,24 @@ def test_that_a_list_that_was_chosen_in_part_is_filled_up_with_what_was_found() 
     assert isinstance(filled, TableData)
     assert filled.categories == ("zip", "colour")
     assert (filled.target, filled.ignore) == ("y", ("id",))
+
+
+def test_that_the_examples_of_an_evaluation_are_chosen_as_its_preview_found_them() -> None:
+    data = ImagesData(path="/i", validation_path="/v", validation_fraction=0.5)
+    profile = Profile(task="evaluate", data=data, model=SavedModel(path="/m.keras"))
+    how = HeldOut(held_out_fraction=0.2, holdout=Holdout.LAST, stratify=True, seed=3)
+    held_out = DataPreview(evaluated=EvaluatedPreview(which="validation", count=8, held_out=how))
+    filled = with_found(profile, held_out)
+    assert filled.data == ImagesData(
+        path="/i", validation_fraction=0.2, holdout=Holdout.LAST, stratify=True
+    )
+    assert (filled.inference.examples, filled.training.seed) == ("validation", 3)
+
+    for how in (None, HeldOut()):
+        whole = EvaluatedPreview(which="all", count=8, held_out=how)
+        filled = with_found(profile, DataPreview(evaluated=whole))
+        assert (filled.data, filled.inference.examples) == (data, "all")
+    chosen = profile.model_copy(update={"inference": InferenceSettings(examples="training")})
+    predicting = profile.model_copy(update={"task": "predict"})
+    for asked in (chosen, predicting):
+        assert with_found(asked, held_out) is asked

@@ -21,6 +21,7 @@ from gpupanel.domain.measure import Measure
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples
+from gpupanel.runs.following.evaluated_words import evaluated_words
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
@@ -284,6 +285,9 @@ class Totals(QFrame):
             self._numbers[measure.title].setText(words(value))
         self._numbers["Loss"].setText(formatting.number(metrics.loss))
         self._numbers["Examples"].setText(formatting.count(found.examples))
+        counted = evaluated_words(found)
+        tip = f"Evaluated were {counted}." if counted else _TIPS["Examples"]
+        self._blocks["Examples"].setToolTip(wrapped(tip))
         self._numbers["Speed"].setText(formatting.rate(status.examples_per_second))
 
     def _block(self, name: str, tip: str) -> QWidget:

@@ -231,9 +231,9 @@ def test_that_nodes_evaluate_together_what_one_device_evaluates(
     started = [event.name for event in events if isinstance(event, TrainerStarted)]
     assert started == ["worker 0 on alpha", "worker 1 on beta"]
     # No port is open, and nothing is left of what one handed to the other.
-    # The one warning is of what was asked for here: to evaluate on all of its own data.
+    # The one hint says that each evaluates its part of what the training held out.
     problems = [each.problem.code for each in events if isinstance(each, ProblemReported)]
-    assert problems == ["evaluates_what_was_learned"]
+    assert problems == ["evaluates_what_was_held_out"]
     assert not list(layout.root.glob("outputs-*"))
     cluster.until_no_trainer_is_left(10.0)
 

@@ -1,0 +1,20 @@
+"""Which examples an evaluation counted, in words."""
+
+from gpupanel.domain.events import EvaluationDone
+from gpupanel.domain.number_text import count
+
+
+def evaluated_words(found: EvaluationDone) -> str:
+    """As a part of a sentence; empty where an earlier version did not say it."""
+    if found.which is None:
+        return ""
+    words = f"{count(found.examples)} {'example' if found.examples == 1 else 'examples'}"
+    if found.which == "validation":
+        words += " that training held out"
+    if found.learned is None:
+        return words
+    if not found.learned:
+        return f"{words}, of which the model learned from none"
+    is_all = found.learned == found.examples
+    known = "all" if is_all else f"{count(found.learned)}"
+    return f"{words}, of which the model learned from {known}"
