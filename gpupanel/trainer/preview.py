@@ -39,7 +39,9 @@ from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.evaluated_preview import evaluated_preview, unread_note
-from gpupanel.trainer.inference.known_classes import as_trained, known_classes, match_classes
+from gpupanel.trainer.inference.known_classes import match_classes
+from gpupanel.trainer.models.kept_head import kept_classes
+from gpupanel.trainer.models.model_classes import as_trained, known_classes
 from gpupanel.trainer.models.model_file import (
     check_model_file,
     configuration_in,
@@ -121,12 +123,17 @@ def _model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Proble
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
             if request.task == "train":
                 reading_to_train(Reading(no_download), model, request.data)
-                classes = 0 if found.value_count else len(found.class_counts)
-                check_last_layer(model, classes=classes, values=found.value_count)
+                kept = kept_classes(model, request.data)
+                names = tuple(name for name, _ in found.class_counts)
+                has_targets = names or found.value_count
+                notes = kept.match(found.target, names)[1] if kept and has_targets else ()
+                if kept is None or not (kept.names and names):
+                    check_last_layer(model, classes=len(names), values=found.value_count)
                 target = _known_target(request, found)
                 if isinstance(model, SavedModel) and target is not None:
                     check_saved_ending(model, target, found.value_count)
-            elif found.example_count:
+                return notes
+            if found.example_count:
                 names = tuple(name for name, _ in found.class_counts)
                 known, inference = known_classes(model), request.inference
                 match = match_classes(known, request.task, inference, found.target, names)

@@ -31,6 +31,7 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import tensorflow_not_importable
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.memory_shortage import is_out_of_memory
+from gpupanel.trainer.models.kept_head import kept_classes, with_kept_classes
 from gpupanel.trainer.models.saved_recipe import reading_to_train
 from gpupanel.trainer.quick_import import quick_import
 from gpupanel.trainer.started_run import StartedRun
@@ -219,7 +220,8 @@ def read_split(run: StartedRun, reading: Reading) -> Split:
     profile = run.profile
     reading = reading_to_train(reading, profile.model, profile.data, run.start_model)
     data = read_data(profile.data, reading)
-    examples = split(data, profile.data, profile.training.seed)
+    kept = kept_classes(profile.model, profile.data, run.start_model)
+    examples = with_kept_classes(split(data, profile.data, profile.training.seed), kept)
     misfit = shape_misfit(profile.model, profile.data, examples.training.feature_shape)
     if misfit is not None:
         raise ProblemError(misfit)

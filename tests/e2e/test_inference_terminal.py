@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpupanel.domain.data import DigitsData
 from gpupanel.domain.events import (
     DataReady,
     ModelReady,
@@ -16,6 +17,9 @@ from gpupanel.domain.events import (
     decode_event,
 )
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.trainer.datasets.learned_from import content_of
+from gpupanel.trainer.datasets.source import Reading, read_data
+from gpupanel.trainer.models.model_file import trained_on_in
 from tests.e2e.test_terminal import gpupanel as new_process
 from tests.forked.processes import run_forked
 from tests.forked.terminal import answered, gpupanel
@@ -56,6 +60,10 @@ def test_that_a_trained_model_is_evaluated_and_predicts(tmp_path: Path) -> None:
 
     trained = answered(gpupanel("run", profile("train", 'source = "mlp"', '"equal"'), "--json"))
     (Path(trained["run"]) / "model.keras").rename(tmp_path / "digits.keras")
+    record = trained_on_in(str(tmp_path / "digits.keras"))
+    digits = read_data(DigitsData(), Reading(print)).training
+    assert record is not None
+    assert record.content == content_of(digits.features, len(digits))
 
     # What the training held out is found, whatever a profile of an evaluation says of that.
     evaluate = profile("evaluate")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from gpupanel.domain.data import DigitsData, NpzData, TableData, Target, TextData
+from gpupanel.domain.data import DigitsData, ImagesData, NpzData, TableData, Target, TextData
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import Head, Inputs, Outputs, SavedModel
 from gpupanel.domain.optimizer import Optimizer
@@ -14,9 +14,10 @@ from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
-from gpupanel.trainer.models.model_file import recipe_in
+from gpupanel.trainer.models.model_file import recipe_in, trained_on_in
 from tests.sessions.both import carry_out_both
 from tests.sessions.one_source import assert_same_sessions, session, trained_with
+from tests.unit.trainer.image_folders import make_classes
 from tests.unit.trainer.saved_models import make_saved_models, with_recipe
 from tests.unit.trainer.test_the_rule_for_networks import write_prices
 from tests.unit.trainer.text_folders import make_texts, reviews, write_table
@@ -189,3 +190,28 @@ def test_that_a_script_makes_features_of_texts_and_tables_as_the_saved_model_kno
     assert kept["other rows"] == second.model_copy(update=others)
     for name in ("other texts", "other rows"):  # on one device
         both[name].assert_same_bits()
+
+
+def test_that_run_and_script_keep_the_classes_of_the_model_by_name(
+    made: Path, tmp_path: Path
+) -> None:
+    # In another order than the folders are in, and with classes that these have none of.
+    names = tuple(reversed("abcdefghij"))
+    counts = {"a": 9, "d": 8, "h": 7}
+    folder = make_classes(tmp_path / "new", counts)
+    images = ImagesData(
+        path=str(folder),
+        image_size=(8, 8),
+        color="grayscale",
+        validation_fraction=0.25,
+        stratify=True,
+    )
+    model = SavedModel(path=str(made / "classifier.keras"), class_names=names)
+    asked = session(data=images, model=model, training=SGD, **ALONE)
+    both = assert_same_sessions(
+        tmp_path / "both", {"kept": asked}, (("kept", "evaluate", images, EVERYTHING),)
+    )
+    for path in (both["kept"].run.model, both["kept"].folder / "model.keras"):
+        record = trained_on_in(str(path))
+        assert record is not None
+        assert record.class_names == names

@@ -8,12 +8,12 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
 from gpupanel.planning.script.augmentation_section import augmentation_section
-from gpupanel.planning.script.class_names import kept_classes
+from gpupanel.planning.script.class_names import classes_to_train, kept_classes
 from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.planning.script.inference_section import inference_data_section, inference_section
 from gpupanel.planning.script.model_section import model_section
 from gpupanel.planning.script.one_process import in_one_process
-from gpupanel.planning.script.sections import with_imports_first
+from gpupanel.planning.script.sections import joined, with_imports_first
 from gpupanel.planning.script.training_section import training_section
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 
@@ -128,10 +128,10 @@ def script_sections(profile: Profile, plan: LaunchPlan) -> tuple[ScriptSection, 
         training = f"{_NO_CHECKPOINTS}\n{training_section(profile, alone)}".strip("\n")
         kept = script_of(data).kept_in_model(data, from_model=model.is_saved)
         found += [
-            ("Data", data_section(data, model)),
+            ("Data", joined(data_section(data, model), classes_to_train(model, data))),
             ("Model", model_section(profile, alone)),
             ("Augmentation", augmentation_section(data)),
-            ("Training", "\n\n".join(filter(None, [training, kept_classes(data), kept]))),
+            ("Training", "\n\n".join(filter(None, [training, kept_classes(model, data), kept]))),
         ]
     else:
         found += [

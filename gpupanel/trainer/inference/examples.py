@@ -18,18 +18,14 @@ from gpupanel.trainer.datasets.examples import (
 )
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.split import divide
-from gpupanel.trainer.inference.known_classes import (
-    KnownClasses,
-    as_trained,
-    known_classes,
-    match_classes,
-)
+from gpupanel.trainer.inference.known_classes import match_classes
 from gpupanel.trainer.inference.learned_examples import (
     LearnedExamples,
     learned_count,
     learned_examples,
     notes_of_learned,
 )
+from gpupanel.trainer.models.model_classes import KnownClasses, as_trained, known_classes
 from gpupanel.trainer.models.model_file import (
     check_model_file,
     recipe_in,

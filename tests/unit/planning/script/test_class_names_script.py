@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpupanel.domain.data import ImagesData, Target
+from gpupanel.domain.data import ImagesData, TableData, Target
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import SavedModel
+from gpupanel.domain.model import Head, MlpModel, SavedModel
 from gpupanel.domain.profile import Profile, Task
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
-from gpupanel.planning.script.class_names import classes_of_model, kept_classes
+from gpupanel.planning.script.class_names import classes_of_model, classes_to_train, kept_classes
 
 PETS = ("wolf", "dog", "cat")
 
@@ -76,7 +76,7 @@ def test_that_a_training_script_keeps_the_names_with_the_model(
     of_values = ImagesData(path="p", labels_csv="a.csv", predicts=Target.VALUES)
     found = []
     for data in (ImagesData(path="p", labels_csv="a.csv"), of_values):
-        exec(kept_classes(data), {"names": ["a", "b"]})
+        exec(kept_classes(MlpModel(), data), {"names": ["a", "b"]})
         with zipfile.ZipFile("model.keras") as archive:
             found.append(TrainedOn.model_validate_json(archive.read(TRAINED_ON_MEMBER)))
         Path("model.keras").unlink()
@@ -84,3 +84,43 @@ def test_that_a_training_script_keeps_the_names_with_the_model(
         TrainedOn(predicts=Target.CLASSES, class_names=("a", "b")),
         TrainedOn(predicts=Target.VALUES),
     ]
+
+
+def trained_further(
+    folder: Path, names: list[str], labels: Any, target: Target = Target.CLASSES
+) -> dict[str, Any]:
+    path = folder / "model.keras"
+    with zipfile.ZipFile(path, "w") as archive:
+        record = TrainedOn(predicts=target, class_names=PETS)
+        archive.writestr(TRAINED_ON_MEMBER, record.model_dump_json())
+    data = ImagesData(path="p", labels_csv="a.csv", predicts=target, test_path="t")
+    y = np.array(labels)
+    held: dict[str, Any] = {"np": np, "names": names, "y": y, "y_test": y[::-1]}
+    model = SavedModel(path=str(path))
+    exec(classes_to_train(model, data), held)
+    exec(kept_classes(model, data).partition("with zipfile")[0], held)
+    assert held["class_names"] == list(PETS)
+    return held
+
+
+def test_that_a_script_that_trains_a_model_further_keeps_its_classes(tmp_path: Path) -> None:
+    held = trained_further(tmp_path, ["cat", "dog"], [0, 1, 1])
+    assert (held["y"].tolist(), held["y_test"].tolist()) == ([2, 1, 1], [1, 1, 2])
+    assert held["class_count"] == 3
+    with pytest.raises(SystemExit, match="fox"):
+        trained_further(tmp_path, ["cat", "fox"], [0, 1])
+    rows = [[1, 0, 0], [0, 1, 1]]
+    held = trained_further(tmp_path, ["cat", "dog", "wolf"], rows, Target.LABELS)
+    assert held["y"].tolist() == [[0, 0, 1], [1, 1, 0]]
+    with pytest.raises(SystemExit, match="more labels"):
+        trained_further(tmp_path, ["cat", "dog"], [[1, 0]], Target.LABELS)
+
+
+def test_that_only_a_kept_last_layer_has_classes_of_its_own(tmp_path: Path) -> None:
+    saved, images = SavedModel(path=str(tmp_path / "m.keras")), ImagesData(path="p")
+    new = saved.model_copy(update={"head": Head.NEW})
+    values = ImagesData(path="p", labels_csv="a.csv", predicts=Target.VALUES)
+    table = TableData(path="t.csv", target="kind")
+    assert classes_to_train(saved, images)
+    for model, data in ((new, images), (MlpModel(), images), (saved, values), (saved, table)):
+        assert classes_to_train(model, data) == ""

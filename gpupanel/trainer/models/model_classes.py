@@ -1,0 +1,116 @@
+"""The classes of a saved model, as its file and the profile name them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpupanel.domain.data import DataSettings, Target
+from gpupanel.domain.model import ModelSettings
+from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
+from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in, trained_on_in
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class KnownClasses:
+    """What the outputs of a saved model are about.
+
+    Attributes:
+        path: Of its file.
+        names: Of its classes or labels; none: it gives values, or nobody knows them.
+        predicts: What the labels were that it was trained on; ``None``: nobody knows.
+        outputs: Numbers that it gives an example; ``None``: only Keras can say.
+    """
+
+    path: str
+    names: tuple[str, ...]
+    predicts: Target | None
+    outputs: int | None
+
+
+def known_classes(model: ModelSettings) -> KnownClasses:
+    """What a saved model's file and the profile say of its classes.
+
+    Raises:
+        ProblemError: The file cannot be read.
+    """
+    path = model.chosen_path
+    trained, outputs = trained_on_in(path), outputs_of_file(path)
+    names = model.said_class_names
+    if trained is not None:
+        return KnownClasses(path, names or trained.class_names, trained.predicts, outputs)
+    # Before there was such a record, tables and texts had one that says it, too.
+    try:
+        recipe = json.loads(recipe_in(path) or "{}")
+        predicts = Target(recipe["predicts"]) if "predicts" in recipe else None
+        names = names or tuple(map(str, recipe.get("class_names", ())))
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        predicts = None  # whoever reads the recipe says that it cannot be read
+    return KnownClasses(path, names, predicts, outputs)
+
+
+def as_trained(data: DataSettings, known: KnownClasses) -> DataSettings:
+    """The settings with what the model predicts, where labels would show it only."""
+    if data.target_kind is None and known.predicts is not None and hasattr(data, "predicts"):
+        return data.model_copy(update={"predicts": known.predicts})
+    return data
+
+
+def check_outputs(known: KnownClasses) -> None:
+    """Refuse more or fewer names than the model has outputs.
+
+    Raises:
+        ProblemError: There are.
+    """
+    count = len(known.names)
+    fits = known.outputs in (None, count) or (known.outputs == 1 and count <= 2)
+    if not fits:
+        raise ProblemError(
+            Problem(
+                code="class_names_misfit",
+                field="model.class_names",
+                message=f"{count:,} names are given for the {known.outputs:,} outputs of the model "
+                f"in {known.path}.",
+                hint="Give one name for each output, in their order.",
+                fix=Fix.of("Take the names in the file", "model.class_names"),
+            )
+        )
+
+
+def matched_by_number(known: KnownClasses, fix: Fix | None) -> Problem:
+    """What is said where the data has numbers for classes that the model has names of."""
+    return Problem(
+        code="classes_matched_by_number",
+        severity=Severity.WARNING,
+        field="data",
+        message=f"The data has numbers for its classes, and the model names: 0 is taken for "
+        f'"{known.names[0]}", the first of {listed(known.names)}.',
+        hint="Go on only if they were numbered in this order; otherwise name them in the data.",
+        fix=fix,
+    )
+
+
+def nameless(known: KnownClasses, names: Sequence[str]) -> Problem:
+    """What is said where nobody knows the classes of the model: the order of the data's counts."""
+    return Problem(
+        code="model_without_class_names",
+        severity=Severity.WARNING,
+        field="model.class_names",
+        message=f"The model in {known.path} does not say what its classes are called: its outputs "
+        f"are taken for those of the data in the order of their names, {listed(names)}.",
+        hint="Take them so only if it was trained in this order; otherwise give their names in "
+        "the order of its outputs.",
+        fix=naming(names),
+    )
+
+
+def naming(names: Sequence[str]) -> Fix:
+    """The fix that gives the model's classes these names."""
+    return Fix.of("Name the model's classes in this order", "model.class_names", list(names))
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of some names, within a sentence."""
+    shown = ", ".join(f'"{name}"' for name in names[:_SHOWN])
+    return f"{shown}, ... ({len(names):,} in all)" if len(names) > _SHOWN else shown
