@@ -19,11 +19,12 @@ import numpy as np
 
 from gpupanel.domain.data import DataCache, DataSettings, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
-from gpupanel.domain.model import SavedModel
+from gpupanel.domain.model import ModelSettings, SavedModel
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
 from gpupanel.trainer.augmentation.draws import check_images
+from gpupanel.trainer.datasets.class_names import are_numbers
 from gpupanel.trainer.datasets.examples import (
     Array,
     DataSet,
@@ -123,30 +124,41 @@ def _model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Proble
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
             if request.task == "train":
                 reading_to_train(Reading(no_download), model, request.data)
-                kept = kept_classes(model, request.data)
-                names = tuple(name for name, _ in found.class_counts)
-                has_targets = names or found.value_count
-                notes = kept.match(found.target, names)[1] if kept and has_targets else ()
-                if kept is None or not (kept.names and names):
-                    check_last_layer(model, classes=len(names), values=found.value_count)
-                target = _known_target(request, found)
-                if isinstance(model, SavedModel) and target is not None:
-                    check_saved_ending(model, target, found.value_count)
-                return notes
+                return _notes_to_train(model, request.data, found)
             if found.example_count:
+                notes = ending_notes(model, found.target) if isinstance(model, SavedModel) else ()
+                if request.task == "evaluate":  # its classes are matched where they are counted
+                    return notes
                 names = tuple(name for name, _ in found.class_counts)
                 known, inference = known_classes(model), request.inference
                 match = match_classes(known, request.task, inference, found.target, names)
-                notes = ending_notes(model, found.target) if isinstance(model, SavedModel) else ()
                 return (*match.notes, *notes)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
         return problems_of(error, what="The preview of the model")
     return ()
 
 
-def _known_target(request: PreviewRequest, found: DataPreview) -> Target | None:
-    """What is predicted, where the data shows it or a person says it."""
-    return found.target if found.example_count else request.data.target_kind
+def _notes_to_train(
+    model: ModelSettings, data: DataSettings, found: DataPreview
+) -> tuple[Problem, ...]:
+    """What is said of the classes of data that a model is trained on.
+
+    Raises:
+        ProblemError: Its last layer cannot be.
+    """
+    names, kept = [name for name, _ in found.class_counts], kept_classes(model, data)
+    notes: tuple[Problem, ...] = ()
+    if kept is not None and (names or found.value_count):
+        is_asked = found.target is Target.CLASSES and kept.names and not are_numbers(names)
+        used = [name for name, count in found.class_counts if count or not is_asked]
+        _, notes = kept.match(found.target, used)
+    if kept is None or not (kept.names and names):
+        check_last_layer(model, classes=len(names), values=found.value_count)
+    # Where nothing shows what is predicted, it is what a person says.
+    target = found.target if found.example_count else data.target_kind
+    if isinstance(model, SavedModel) and target is not None:
+        check_saved_ending(model, target, found.value_count)
+    return notes
 
 
 def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Problem, ...]]:
@@ -245,7 +257,8 @@ def _reading(request: PreviewRequest) -> Reading:
         if is_training:
             reading = reading_to_train(reading, model, request.data)
         elif model is not None and model.is_saved:
-            reading = replace(reading, recipe=recipe_in(model.chosen_path))
+            more = request.task == "evaluate"
+            reading = replace(reading, recipe=recipe_in(model.chosen_path), more_classes=more)
     return reading
 
 

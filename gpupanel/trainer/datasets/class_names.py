@@ -36,6 +36,18 @@ def are_numbers(names: Sequence[str]) -> bool:
     return all(name == str(number) for number, name in enumerate(names))
 
 
+def used_classes(labels: Array, names: Sequence[str]) -> npt.NDArray[np.intp]:
+    """The numbers of the classes that matter: those that an example is of.
+
+    Numbers that are names count on, whether there are examples of all of them or not.
+
+    Args:
+        labels: Class numbers, ``int32``, shape [examples].
+        names: Of the classes.
+    """
+    return np.arange(len(names)) if are_numbers(names) else np.unique(labels).astype(np.intp)
+
+
 def by_places(labels: Array, target: Target, places: npt.NDArray[np.int32], count: int) -> Array:
     """The labels by the numbers of other classes.
 

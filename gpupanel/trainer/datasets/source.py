@@ -49,6 +49,8 @@ class Reading:
             where none is used, or it says nothing.
         own_targets: What is predicted is found in the data, whatever the recipe says of it: the
             saved model gets a new last layer.
+        more_classes: Classes that the recipe does not know are numbered after those that it knows:
+            who evaluates the model says what becomes of them. Otherwise they are refused.
         is_preview: A preview: what would take minutes is left to a run.
         needs_labels: In a scan, say so where nothing shows what the examples are.
         on_progress: Called while data is made ready for its first use, which takes long.
@@ -61,6 +63,7 @@ class Reading:
     must_differ: bool = True
     recipe: str = ""
     own_targets: bool = False
+    more_classes: bool = False
     is_preview: bool = False
     needs_labels: bool = True
     on_progress: OnProgress = ignore_progress

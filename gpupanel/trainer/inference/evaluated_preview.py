@@ -31,13 +31,17 @@ def evaluated_preview(
         inference=request.inference,
         training=training,
     )
+    everything = all_examples(data)
     try:
-        chosen, _ = choose_examples(profile, all_examples(data))
-    except ProblemError:
-        return None, ()  # said of the model, or of the settings
+        chosen, found = choose_examples(profile, everything)
+    except ProblemError as error:
+        # What is wrong with a choice is said by the rules of planning.
+        of_choice = ("inference.examples", "data.validation_fraction", "data.stratify")
+        return None, tuple(each for each in error.problems if each.field not in of_choice)
     how = None if chosen.learned is None or not chosen.is_part_found else chosen.learned.how
     count = len(chosen.indices)
-    return EvaluatedPreview(which=chosen.which, count=count, held_out=how), chosen.notes
+    notes = (*(each for each in found.notes if each not in everything.notes), *chosen.notes)
+    return EvaluatedPreview(which=chosen.which, count=count, held_out=how), notes
 
 
 def unread_note(request: PreviewRequest) -> tuple[Problem, ...]:

@@ -8,7 +8,7 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.inference import ExamplesChosen
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.trainer.datasets.class_names import UNKNOWN, by_places
+from gpupanel.trainer.datasets.class_names import UNKNOWN, by_places, used_classes
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     Array,
@@ -146,7 +146,8 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
     """
     model = profile.model
     if model.is_saved:
-        reading = replace(reading, recipe=recipe_in(model.chosen_path))
+        more = profile.task == "evaluate"
+        reading = replace(reading, recipe=recipe_in(model.chosen_path), more_classes=more)
         known = known_classes(model)
         profile = profile.model_copy(update={"data": as_trained(profile.data, known)})
     chosen, found = choose_examples(profile, read_all_of(profile, reading))
@@ -171,13 +172,20 @@ def _of_known_classes(profile: Profile, found: AllExamples, known: KnownClasses)
     Raises:
         ProblemError: They are of other classes.
     """
-    names = () if found.labels is None and known.names else found.class_names
-    match = match_classes(known, profile.task, profile.inference, found.target, names)
-    labels = found.labels
+    labels, names = found.labels, found.class_names
+    used = np.arange(len(names))
+    if labels is None and known.names:
+        used = used[:0]
+    elif labels is not None and known.names and found.target is Target.CLASSES:
+        used = used_classes(labels, names)
+    of_use = tuple(names[place] for place in used)
+    match = match_classes(known, profile.task, profile.inference, found.target, of_use)
     if match.places is None:
         labels = None
     elif labels is not None and known.names and match.target is not Target.VALUES:
-        labels = by_places(labels, match.target, match.places, len(known.names))
+        places = np.full(len(names), UNKNOWN, np.int32)
+        places[used] = match.places
+        labels = by_places(labels, match.target, places, len(known.names))
     return replace(
         found,
         labels=labels,

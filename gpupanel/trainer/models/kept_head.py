@@ -10,7 +10,13 @@ import numpy.typing as npt
 from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.model import Head, ModelSettings, SavedModel
 from gpupanel.domain.problem import Fix, Problem, ProblemError
-from gpupanel.trainer.datasets.class_names import UNKNOWN, are_numbers, by_places, places_of
+from gpupanel.trainer.datasets.class_names import (
+    UNKNOWN,
+    are_numbers,
+    by_places,
+    places_of,
+    used_classes,
+)
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.models.model_classes import (
@@ -21,7 +27,7 @@ from gpupanel.trainer.models.model_classes import (
     nameless,
     naming,
 )
-from gpupanel.trainer.models.model_file import saved_model_misfit
+from gpupanel.trainer.models.model_file_problems import saved_model_misfit
 
 _NEW_HEAD = Fix.of("Give it a new last layer", "model.head", Head.NEW.value)
 
@@ -150,7 +156,14 @@ def with_kept_classes(divided: Split, kept: KeptClasses | None) -> Split:
     if kept is None:
         return divided
     data = divided.data
-    places, notes = kept.match(data.target, data.class_names)
+    sets = [each for each in (divided.training, divided.validation, divided.test) if each]
+    used = np.arange(len(data.class_names))
+    if kept.names and data.target is Target.CLASSES:
+        labels = np.concatenate([each.labels for each in sets])
+        used = used_classes(labels, data.class_names)
+    matched, notes = kept.match(data.target, [data.class_names[place] for place in used])
+    places = np.full(len(data.class_names), UNKNOWN, np.int32)
+    places[used] = matched
     if notes:
         data = replace(data, notes=(*data.notes, *notes))
     names = kept.names

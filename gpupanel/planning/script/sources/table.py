@@ -105,7 +105,8 @@ x, is_category = np.concatenate(columns, axis=1), np.array(is_category)
 """
 
 # In the margin: C classes, V values, K several labels at once, T the classes are texts, F names are
-# found in the data, M they are those of a saved model, D rows with empty cells are left out.
+# found in the data, M they are those of a saved model, E and others come after them, D rows with
+# empty cells are left out.
 _LABELS = """
 CT |labels = texts(table[TARGETS[0]])
 Ct |labels = exact(table[TARGETS[0]], target_written.get(TARGETS[0]))
@@ -114,6 +115,7 @@ C D|labels = [None if out else label for label, out in zip(labels, np.any(is_mis
 CtF|class_names = sorted({label for label in labels if label is not None}, key=Decimal)
 KF |class_names = TARGETS
 vM |class_names = recipe["class_names"]
+CE |class_names = [*class_names, *sorted({*labels} - {None, *class_names})]
 C  |lacking = np.array([label is None for label in labels])
 C  |y = np.array([-1 if label is None else class_names.index(label) for label in labels], np.int32)
 c  |y = np.stack([numbers(table[name], target_written.get(name)) for name in TARGETS], axis=1)
@@ -206,7 +208,7 @@ class _Table(SourceScript[TableData]):
     def read_for_model(self, data: TableData, model_path: str, *, needs_labels: bool) -> str:
         opened = _from_model(data, model_path, own_targets=False)
         if needs_labels:
-            return joined(opened, _kept(data, "M"), _sets(data))
+            return joined(opened, _kept(data, "ME"), _sets(data))
         labels = joined(_labels(data, drops=False), _UNKNOWN, "lacking = np.zeros(len(x), bool)")
         # A prediction is on the table itself.
         none = [
@@ -309,7 +311,7 @@ def _labels(data: TableData, names: str = "", *, drops: bool = True) -> str:
 
     Args:
         data: Which.
-        names: Where those of the classes come from, ``F`` or ``M``; empty: they are known.
+        names: Where those of the classes come from, ``F``, ``M`` or ``ME``; empty: they are known.
         drops: Rows with empty cells may be left out.
     """
     target = data.target_kind or Target.CLASSES

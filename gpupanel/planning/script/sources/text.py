@@ -52,7 +52,7 @@ def read_texts(root, names=None):
     """The names of the classes, the texts, and the class of each."""
     of_class = {each: texts_below(each) for each in seen_in(root) if each.is_dir()}
     of_class = {as_utf8(each.name): paths for each, paths in of_class.items() if paths}
-    names = names or list(of_class)
+    names = names or list(of_class)$more
     paths = [path for of_one in of_class.values() for path in of_one]
     # Systems write a name's letters in one form of Unicode or another.
     known = [normalize("NFC", name) for name in names]
@@ -64,7 +64,7 @@ def read_texts(root, names=None):
     return names, x, None if numbers is None else np.array(numbers, np.int32)
 '''
 # In the margin: C classes, K several labels at once, V values; P nobody need know the target;
-# Q of Parquet, whose columns have types, X some of it.
+# Q of Parquet, whose columns have types, X some of it; E other classes come after those of a model.
 _TABLE = '''
   |def read_texts(path, names=None):
   |    """The names of classes or labels, the texts, and what is predicted of each."""
@@ -85,6 +85,7 @@ vk|            labels = exact(cells)
 vk|            names = names or sorted({*labels} - {None}, key=Decimal)
 vk|        except pa.ArrowInvalid:
 vk|            names = names or sorted({label for label in labels if label is not None})
+vkE|    names = [*names, *sorted({*labels} - {None, *names})]
 vk|    lacking = np.array([label is None for label in labels])
 vk|    y = np.array([-1 if label is None else names.index(label) for label in labels], np.int32)
 V |    names = []
@@ -108,6 +109,9 @@ with zipfile.ZipFile($model) as archive:
 LENGTH, WORDS = recipe["length"], recipe["words"]
 """
 _KNOWN_NAMES = ', recipe["class_names"]'
+_MORE_FOLDERS = """
+    own = {normalize("NFC", name) for name in names}
+    names = [*names, *(name for name in of_class if normalize("NFC", name) not in own)]"""
 # In the margin: M the words are those that a saved model knows.
 _VECTORIZED = '''
 m|# The words of those texts that are trained on, and of no others.
@@ -157,7 +161,7 @@ class _Text(SourceScript[TextData]):
 
     @override
     def read_for_model(self, data: TextData, model_path: str, *, needs_labels: bool) -> str:
-        read = _read(data, _KNOWN_NAMES, needs_labels=needs_labels)
+        read = _read(data, _KNOWN_NAMES, needs_labels=needs_labels, is_evaluated=needs_labels)
         return joined(_from_model(data, model_path, own_targets=False), read)
 
     @override
@@ -205,8 +209,15 @@ def _from_model(data: TextData, model_path: str, *, own_targets: bool) -> str:
     return joined(opened, f"TEXT, TARGETS = {text}, {targets}")
 
 
-def _read(data: TextData, names: str, *, needs_labels: bool) -> str:
-    """From the names of classes that are known, if any are, to texts and labels of each set."""
+def _read(data: TextData, names: str, *, needs_labels: bool, is_evaluated: bool = False) -> str:
+    """From the names of classes that are known, if any are, to texts and labels of each set.
+
+    Args:
+        data: Which.
+        names: What stands behind the path where the training set is read.
+        needs_labels: Texts without labels are left out.
+        is_evaluated: A saved model is evaluated: other classes come after those that it knows.
+    """
     sets = {"": data.path, "_val": data.validation_path, "_test": data.test_path}
     lines = [
         f"{'_' if name else 'class_names'}, x{name}, y{name} = "
@@ -221,6 +232,7 @@ def _read(data: TextData, names: str, *, needs_labels: bool) -> str:
         read = Template(_FOLDER).substitute(
             encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding),
             hidden=items_of_set(HIDDEN_NAMES),
+            more=_MORE_FOLDERS if is_evaluated else "",
         )
         return joined(AS_UTF8, read, *lines, *count)
     kinds = {path.lower().endswith(".parquet") for path in sets.values() if path}
@@ -231,6 +243,7 @@ def _read(data: TextData, names: str, *, needs_labels: bool) -> str:
         "P": not needs_labels,
         "Q": True in kinds,
         "X": len(kinds) > 1,
+        "E": is_evaluated,
     }
     read = lines_for(_TABLE, [each for each in holds if holds[each]])
     return joined(table_functions(data, *filter(None, sets.values())), read, *lines, *count)

@@ -83,7 +83,7 @@ class _TableSource(Source[TableData]):
             found.check_categories()
         is_trained = recipe is None
         rows = found.rows()
-        labels = labels_of_rows(found, rows, known)
+        labels = labels_of_rows(found, rows, known, more_classes=reading.more_classes)
         if reading.must_differ:
             _check_differ(path, labels)
         made = TableRecipe(
@@ -101,7 +101,9 @@ class _TableSource(Source[TableData]):
                 if name in table.overview.written
             },
         )
-        further = further_sets(data, reading, table.overview, known or made)
+        further = further_sets(
+            data, reading, table.overview, made if known is None else _of_classes(known, labels)
+        )
         return DataSet(
             training=Examples(features=found.read(rows), labels=labels.array),
             test=further.examples("test"),
@@ -143,7 +145,8 @@ class _TableSource(Source[TableData]):
         labels = None
         with contextlib.nullcontext() if needs_labels else contextlib.suppress(ProblemError):
             # Predicting needs none: they may be of other classes than the model's.
-            labels = labels_of_rows(found, rows, recipe) if places else None
+            more = reading.more_classes
+            labels = labels_of_rows(found, rows, recipe, more_classes=more) if places else None
         features = found.read(rows)
         count = features.shape[0]
         notes = unknown_categories(table, recipe.features)
@@ -156,14 +159,14 @@ class _TableSource(Source[TableData]):
                 training_count=count,
                 notes=notes,
             )
-        further = further_sets(data, reading, table.overview, recipe)
+        further = further_sets(data, reading, table.overview, _of_classes(recipe, labels))
         parts = [Examples(features, labels.array), *further.sets.values()]
         whole = chained(parts)
         return AllExamples(
             features=whole.features,
             labels=whole.labels,
             target=recipe.predicts,
-            class_names=recipe.class_names,
+            class_names=labels.class_names,
             training_count=count,
             validation_count=len(further.examples("validation") or ()),
             groups=found.groups(rows),
@@ -224,6 +227,11 @@ class _TableSource(Source[TableData]):
             formats={form_of_table(table.overview): table.rows},
             problems=(*scanned.problems, *columns.problems),
         )
+
+
+def _of_classes(recipe: TableRecipe, labels: TargetLabels) -> TableRecipe:
+    """The recipe with the classes that the rows were found to be of."""
+    return recipe.model_copy(update={"class_names": labels.class_names})
 
 
 def ignore_first_report(scanned: Scanned) -> None:

@@ -108,6 +108,14 @@ def _check_differ(path: Path, labels: TargetLabels) -> None:
         )
 
 
+def _of_classes(recipe: TextRecipe, training: TextSet, reading: Reading) -> TextRecipe:
+    """The recipe with the classes that the texts are found to be of, where that may be more."""
+    if not reading.more_classes:
+        return recipe
+    names = training.classes_with_more(training.labelled(), recipe)
+    return recipe.model_copy(update={"class_names": names})
+
+
 class _Texts(Source[TextData]):
     """Texts in the order of their folders, or rows."""
 
@@ -128,13 +136,13 @@ class _Texts(Source[TextData]):
         )
         training = sets["training"]
         rows = training.labelled()
-        labels = (
-            training.labels(rows, data.predicts)
-            if predicted is None
-            else TargetLabels(
+        if predicted is None:
+            labels = training.labels(rows, data.predicts)
+        else:
+            predicted = _of_classes(predicted, training, reading)
+            labels = TargetLabels(
                 training.labels_as(rows, predicted), predicted.predicts, predicted.class_names
             )
-        )
         if reading.must_differ:
             _check_differ(training.path, labels)
         trained = rows[_trained_on(data, reading.seed, labels)]
@@ -196,6 +204,8 @@ class _Texts(Source[TextData]):
             has_labels = False  # some are to be predicted
         try:
             of_sets = sets.values() if has_labels else ()
+            if has_labels:
+                recipe = _of_classes(recipe, sets["training"], reading)
             known = [each.labels_as(each.labelled(), recipe) for each in of_sets]
         except ProblemError:
             if needs_labels:

@@ -27,6 +27,7 @@ from gpupanel.trainer.datasets.tables.targets import (
     check_columns,
     class_numbers,
     labels_of,
+    with_more_classes,
 )
 
 _LARGEST_PREVIEW_BYTES = 512 * 2**20
@@ -133,9 +134,19 @@ def target_places(
 
 
 def labels_of_rows(
-    found: TableExamples, rows: Indices | None, recipe: TableRecipe | None
+    found: TableExamples,
+    rows: Indices | None,
+    recipe: TableRecipe | None,
+    *,
+    more_classes: bool = False,
 ) -> TargetLabels:
     """The labels of these rows, in the classes of the model where there is one.
+
+    Args:
+        found: The table.
+        rows: Those that are examples; ``None``: all.
+        recipe: What the model says of them.
+        more_classes: As :class:`~gpupanel.trainer.datasets.source.Reading` has it.
 
     Raises:
         ProblemError: They are no labels of that kind.
@@ -147,5 +158,8 @@ def labels_of_rows(
     if recipe.predicts is not Target.CLASSES or len(columns) > 1:
         return labels_of(found.path, raw, columns, recipe.predicts)
     check_columns(found.path, columns)
-    numbers = class_numbers(found.path, raw[:, 0], columns[0], recipe.class_names)
-    return TargetLabels(numbers, recipe.predicts, recipe.class_names)
+    values, (column,), names = raw[:, 0], columns, recipe.class_names
+    if more_classes:
+        names = with_more_classes(values, column, names)
+    numbers = class_numbers(found.path, values, column, names)
+    return TargetLabels(numbers, recipe.predicts, names)

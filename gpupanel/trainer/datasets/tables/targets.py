@@ -76,6 +76,23 @@ def labels_of(
     return TargetLabels(class_numbers(path, values, column, names), Target.CLASSES, names)
 
 
+def with_more_classes(values: Floats, column: ColumnFacts, names: Sequence[str]) -> tuple[str, ...]:
+    """The names of classes, and after them those of more classes that rows are of.
+
+    Args:
+        values: Numbers of categories, or numbers; one a row.
+        column: What is known of it.
+        names: Of the classes that are known, in their order.
+    """
+    places = dict.fromkeys(normalize("NFC", name) for name in names)
+    different = np.unique(values)
+    if column.names:
+        held = [column.names[int(each)] for each in different]
+    else:
+        held = [_shown(each) for each in different[:_MOST_NUMBERED_CLASSES]]
+    return (*names, *(name for name in held if normalize("NFC", name) not in places))
+
+
 def class_numbers(
     path: Path, values: Floats, column: ColumnFacts, names: Sequence[str]
 ) -> npt.NDArray[np.int32]:
@@ -105,7 +122,8 @@ def class_numbers(
             "table_class_unknown",
             f'Column "{column.name}" of {path} holds "{text}", which is none of the '
             f"{len(names):,} classes of the model.",
-            "Evaluate on rows of the classes that the model was trained for.",
+            "Name the classes as they were named in training; or give the model that is trained "
+            "further a new last layer.",
             field="data.target",
         )
     return np.asarray(found, np.int32)

@@ -27,6 +27,7 @@ from gpupanel.trainer.datasets.tables.targets import (
     check_columns,
     class_numbers,
     labels_of,
+    with_more_classes,
 )
 from gpupanel.trainer.datasets.texts import problems
 from gpupanel.trainer.datasets.texts.folder import TextFolder, list_texts, read_text
@@ -156,6 +157,19 @@ class TextSet:
             )
         names = self.folder.class_names
         return TargetLabels(self._numbers(names)[rows], Target.CLASSES, names)
+
+    def classes_with_more(self, rows: Indices, of: TextRecipe) -> tuple[str, ...]:
+        """The names of the model's classes, and after them those of more classes of these texts."""
+        if self.folder is not None:
+            places = {normalize("NFC", name) for name in of.class_names}
+            own = self.folder.class_names
+            return (
+                *of.class_names,
+                *(name for name in own if normalize("NFC", name) not in places),
+            )
+        if of.predicts is not Target.CLASSES or len(self.facts) != 1:
+            return of.class_names
+        return with_more_classes(self.targets[rows][:, 0], self.facts[0], of.class_names)
 
     def labels_as(self, rows: Indices, of: TextRecipe | TargetLabels) -> Array:
         """What these texts are, in the classes or values of others.
