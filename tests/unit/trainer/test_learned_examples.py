@@ -3,6 +3,7 @@
 import shutil
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,7 @@ from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples
 from gpupanel.trainer.preview import preview
+from gpupanel.trainer.user_code import RunCode
 from tests.unit.trainer.image_folders import make_images
 
 SEED = 7
@@ -41,9 +43,11 @@ DIGITS = DigitsData(validation_fraction=0.2)
 READING = Reading(no_download, seed=SEED)
 
 
-def model_of(folder: Path, data: DataSettings, seed: int = SEED) -> SavedModel:
+def model_of(
+    folder: Path, data: DataSettings, seed: int = SEED, code: RunCode | None = None
+) -> SavedModel:
     """A file that says what that of a training on this data does; nothing of it is loaded."""
-    read = read_data(data, READING)
+    read = read_data(data, replace(READING, code=code))
     training = read.training
     learned = learned_from(data, seed, content_of(training.features, len(training)))
     record = TrainedOn(
