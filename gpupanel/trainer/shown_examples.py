@@ -22,7 +22,7 @@ from gpupanel.domain.shown_examples import (
     ShownExamples,
     ShownRequest,
 )
-from gpupanel.domain.visible_text import as_utf8
+from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.files.confusion_file import EvaluatedExamples, read_evaluated
 from gpupanel.files.worst_file import WorstExamples, read_worst
 from gpupanel.trainer.datasets.examples import AllExamples, file_of, read_features
@@ -128,31 +128,44 @@ def _with_images(found: ShownExamples, request: ShownRequest) -> ShownExamples:
         recipe = recipe_in(profile.model.chosen_path)
     whole = read_all_of(profile, Reading(no_download, recipe=recipe, is_preview=True))
     shown, problems = [], list(found.problems)
+    of_files = {visible_line(name): place for place, name in enumerate(whole.file_names)}
     for each in found.examples:
-        if each.index >= len(whole):
-            problems.append(_changed(len(whole)))
+        # By its name: beside other files it has another place now.
+        place = of_files.get(each.name) if each.name and of_files else each.index
+        if place is None or place >= len(whole):
+            problems.append(_gone(each.name) if each.name else _changed(len(whole)))
             shown.append(each)
             continue
-        shown.append(each.model_copy(update=_seen(whole, each, data.greatest, problems)))
+        shown.append(each.model_copy(update=_seen(whole, each, place, data.greatest, problems)))
     unique = {problem.message: problem for problem in problems}
     return found.model_copy(update={"examples": tuple(shown), "problems": tuple(unique.values())})
 
 
 def _seen(
-    whole: AllExamples, example: ShownExample, greatest: float, problems: list[Problem]
+    whole: AllExamples, example: ShownExample, place: int, greatest: float, problems: list[Problem]
 ) -> dict[str, object]:
-    """Name and image of an example, as far as it can be read."""
-    path = file_of(whole.features, example.index)
-    name = str(Path(*Path(path).parts[-_NAMED_FOLDERS:])) if path else ""
+    """Name and image of an example at that place, as far as it can be read."""
+    path = file_of(whole.features, place)
+    name = str(Path(*Path(path).parts[-_NAMED_FOLDERS:])) if path and not example.name else ""
     image = None
     try:
-        rows = read_features(whole.features, np.array([example.index], np.int32))
+        rows = read_features(whole.features, np.array([place], np.int32))
         image = example_preview("", rows[0], greatest, whole.words)
     except ProblemError as error:
         problems += (
             each.model_copy(update={"severity": Severity.WARNING}) for each in error.problems
         )
-    return {"name": as_utf8(name), "image": image}
+    return {"name": example.name or as_utf8(name), "image": image}
+
+
+def _gone(name: str) -> Problem:
+    return Problem(
+        code="examples_changed",
+        severity=Severity.WARNING,
+        field="data",
+        message=f"{name} is not in the data any more: it has changed since.",
+        hint="Run it again.",
+    )
 
 
 def _changed(count: int) -> Problem:

@@ -208,9 +208,14 @@ def test_that_run_and_script_keep_the_classes_of_the_model_by_name(
     )
     model = SavedModel(path=str(made / "classifier.keras"), class_names=names)
     asked = session(data=images, model=model, training=SGD, **ALONE)
-    both = assert_same_sessions(
-        tmp_path / "both", {"kept": asked}, (("kept", "evaluate", images, EVERYTHING),)
+    part = InferenceSettings(batch_size=64, examples="validation", output="npz")
+    inferred = (
+        ("kept", "evaluate", images, EVERYTHING),
+        ("kept", "predict", images, part),
     )
+    both = assert_same_sessions(tmp_path / "both", {"kept": asked}, inferred)
+    with np.load(both["predict kept"].run.predictions("npz")) as written:
+        assert [name[0] for name in written["file_name"].tolist()] == [*"aaddhh"]
     for path in (both["kept"].run.model, both["kept"].folder / "model.keras"):
         record = trained_on_in(str(path))
         assert record is not None

@@ -161,6 +161,7 @@ e |if class_names:
 e |    arrays |= {"predicted": predicted, "probabilities": numbers, "class_names": class_names}
 e |else:
 e |    arrays["values"] = numbers if numbers.shape[1] > 1 else numbers[:, 0]
+ecN|arrays["file_name"] = [os.path.relpath(x.paths[index], $root) for index in indices]
 e |if y is not None:
 e |    arrays["label"] = y[indices]
 ec|np.savez("predictions.npz", **arrays)
@@ -246,7 +247,7 @@ def inference_section(profile: Profile, plan: LaunchPlan) -> str:
         "V": profile.data.target_kind is Target.VALUES,
         "K": profile.data.target_kind is Target.LABELS,
         "C": csv,
-        "N": profile.data.is_decoded and not profile.inference.takes_part,
+        "N": profile.data.is_decoded,
     }
     return Template(
         lines_for(_TEXT, {letter for letter, holds in conditions.items() if holds})

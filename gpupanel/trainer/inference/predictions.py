@@ -67,7 +67,7 @@ def _write_npz(predictions: Predictions, file: BinaryIO) -> None:
         several = predictions.numbers.shape[1] > 1
         arrays["values"] = predictions.numbers if several else predictions.numbers[:, 0]
     if predictions.file_names:
-        arrays["file_names"] = np.asarray(predictions.file_names)
+        arrays["file_name"] = np.asarray(predictions.file_names)
     if predictions.labels is not None:
         arrays["label"] = predictions.labels
     write_npz(file, arrays)

@@ -68,7 +68,8 @@ def _read_npz(archive: zipfile.ZipFile, first: int, count: int) -> WrittenPredic
     numbers = _member(archive, "values" if "values" in there else "probabilities", "f")
     names = _member(archive, "class_names", "U").tolist() if "class_names" in there else []
     labels = _member(archive, "label", "iufb") if "label" in there else None
-    for each in (numbers, labels):
+    files = _member(archive, "file_name", "U") if "file_name" in there else None
+    for each in (numbers, labels, files):
         if each is not None and len(each) != len(index):
             raise ValueError("there is not one for each example")
     numbers = numbers.reshape(len(index), -1)
@@ -82,6 +83,7 @@ def _read_npz(archive: zipfile.ZipFile, first: int, count: int) -> WrittenPredic
         tuple(
             ShownExample(
                 index=place,
+                name="" if files is None else _text(str(files[first + number])),
                 label=""
                 if labels is None
                 else label_words(labels[first + number], names, of_labels=of_labels),
@@ -140,9 +142,11 @@ def _read_rows(rows: Iterator[list[str]], first: int, count: int) -> WrittenPred
         raise ValueError("it holds no predictions")
     labels = [place for place, each in enumerate(head) if each in ("label_name", "label_names")]
     labels = labels or [place for place, each in enumerate(head) if each.startswith("label")]
+    has_files = head[1:2] == ["file"]
     shown = tuple(
         ShownExample(
             index=int(row[0]),
+            name=row[1] if has_files else "",
             label=", ".join(row[place].replace("|", ", ") for place in labels),
             predicted=top_classes(np.array([float(row[place]) for place in firsts]), names),
         )

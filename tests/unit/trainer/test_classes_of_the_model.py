@@ -229,4 +229,4 @@ def test_that_predictions_of_images_are_a_table_with_the_name_of_each_file(
     assert shown.total == 3
     write_predictions(predictions, tmp_path / "predictions.npz")
     with np.load(tmp_path / "predictions.npz") as arrays:
-        assert tuple(arrays["file_names"]) == found.file_names
+        assert tuple(arrays["file_name"]) == found.file_names

@@ -24,7 +24,7 @@ from gpupanel.files.confusion_file import (
 from gpupanel.runs.shown_examples import shown_examples as ask
 from gpupanel.trainer.inference.predictions import Predictions, write_predictions
 from gpupanel.trainer.shown_examples import shown_examples
-from tests.unit.trainer.image_folders import make_classes
+from tests.unit.trainer.image_folders import make_classes, make_images
 
 PREDICTIONS = ExampleChoice(which="predictions")
 MISTAKES = ExampleChoice(which="mistakes")
@@ -177,6 +177,26 @@ def test_that_what_cannot_be_read_of_the_data_costs_only_its_image(
     gone = shown(path, PREDICTIONS, ImagesData(path=str(tmp_path / "gone")), "predict")
     assert [each.index for each in gone.examples] == [0, 2, 3, 5]
     assert [problem.code for problem in gone.problems] == ["data_file_missing"]
+
+
+@pytest.mark.parametrize("output", ["npz", "csv"])
+def test_that_an_image_stands_beside_the_name_that_was_predicted_on(
+    tmp_path: Path, pets: ImagesData, output: str
+) -> None:
+    numbers = np.array([[0.9, 0.1], [0.3, 0.7], [0.2, 0.8]], np.float32)
+    names = ("cat/1.png", "cat/gone.png", "dog/2.png")
+    path = tmp_path / f"predictions.{output}"
+    indices = np.array([1, 2, 5], np.int32)
+    write_predictions(Predictions(indices, None, NAMES, numbers, file_names=names), path)
+    # Another one comes first now.
+    make_images(Path(pets.path) / "cat", {"0 new.png": 200})
+    found = shown(path, PREDICTIONS, pets, "predict")
+    assert [each.name for each in found.examples] == list(names)
+    assert [each.image is not None for each in found.examples] == [True, False, True]
+    kept = ShownExamples(examples=(found.examples[0], found.examples[2]))
+    assert brightness(kept) == [41, 82]
+    (problem,) = found.problems
+    assert (problem.code, "cat/gone.png" in problem.message) == ("examples_changed", True)
 
 
 def test_that_no_code_is_carried_out_to_show_examples(tmp_path: Path) -> None:

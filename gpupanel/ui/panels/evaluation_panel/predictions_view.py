@@ -14,9 +14,11 @@ from gpupanel.ui.widgets.layouts import column_in
 
 _CONTENTS = {
     ".npz": "The file holds NumPy arrays: index (the example's position in the data), predicted "
-    "and probabilities (or values), label where it is known, class_names. numpy.load reads it.",
-    ".csv": "The file is a table: index (the example's position in the data), the predicted class "
-    "by name and number and the probability of each (or the value), label where it is known.",
+    "and probabilities (or values), label and file_name where they are known, class_names. "
+    "numpy.load reads it.",
+    ".csv": "The file is a table: index (the example's position in the data), its file where it is "
+    "one, the predicted class by name and number and the probability of each (or the value), label "
+    "where it is known.",
 }
 _DROP = "Drop images here, or a folder of them, to predict on these with the same model."
 
