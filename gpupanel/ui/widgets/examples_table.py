@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import QSize, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QPushButton, QWidget
 from typing_extensions import override
@@ -97,6 +97,8 @@ class _Table(TableView[_Row]):
         content = TableModel(_COLUMNS, lambda row: row.place, _tip)
         super().__init__(content, "examples_table", "Examples", _ROW_HEIGHT, parent)
         self.setIconSize(QSize(_IMAGE, _IMAGE))
+        # What matters of a path is its end, and a probability stands behind the name of a class.
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         for place, width in enumerate(_WIDTHS):
             self.setColumnWidth(place, width)
