@@ -86,7 +86,7 @@ def matched_by_number(known: KnownClasses, fix: Fix | None) -> Problem:
         field="data",
         message=f"The data has numbers for its classes, and the model names: 0 is taken for "
         f'"{known.names[0]}", the first of {listed(known.names)}.',
-        hint="Go on only if they were numbered in this order; otherwise name them in the data.",
+        hint="Continue only if they were numbered in this order; otherwise name them in the data.",
         fix=fix,
     )
 
