@@ -51,7 +51,7 @@ def evaluation_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
     if status.evaluation is not None:
         matrix = _matrix(layout, status)
         document["evaluated"] = status.evaluation.model_dump(
-            mode="json", include={"examples", "which", "learned"}
+            mode="json", include={"examples", "which", "learned", "learned_is_estimate"}
         )
         document["confusion"] = _in_full(matrix)
         document["class_names"] = [] if matrix is None else list(matrix.class_names)

@@ -65,7 +65,8 @@ _OF_RUNS: Final = VerbAnswer(
     "With `--detach` only `run`, the folder. An evaluation also has `confusion`, `class_names`, "
     "`confusion_file`, `evaluated` (`examples`: how many; `which`: `all`, `validation` or "
     "`training`; `learned`: how many of these the model learned from, `null` where that is not "
-    "known) and, of several labels, `labels`; a prediction has `predictions`, its file.",
+    "known; `learned_is_estimate`: that is so by a sample) and, of "
+    "several labels, `labels`; a prediction has `predictions`, its file.",
     _OF_A_RUN,
 )
 _ASKED: Final = VerbAnswer(

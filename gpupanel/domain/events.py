@@ -250,6 +250,7 @@ class EvaluationDone(_Event):
     Attributes:
         which: Of its examples were evaluated; ``None``: an earlier version did not say it.
         learned: How many of these the model learned from; ``None``: not known.
+        learned_is_estimate: That is so by a sample of what it learned from.
         class_count: 0 where values are predicted.
         confusion_file: Where the confusion matrix stands, relative to the run's directory, with
             the names of the classes; empty where values are predicted, and where it could not be
@@ -264,6 +265,7 @@ class EvaluationDone(_Event):
     examples: int
     which: ExamplesChosen | None = None
     learned: int | None = None
+    learned_is_estimate: bool = False
     metrics: Metrics
     class_count: int = 0
     confusion_file: str = ""

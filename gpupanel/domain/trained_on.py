@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import ConfigDict
 
 from gpupanel.domain.data_source import Holdout, Target
-from gpupanel.domain.value import Fraction, Value
+from gpupanel.domain.value import Count, Fraction, Value
 
 TRAINED_ON_MEMBER = "trained_on.json"
 """In a saved model's file; Keras passes over what it did not write."""
@@ -36,6 +36,9 @@ class TrainedOn(Value):
         content: A digest that the same training examples in the same order have, wherever they
             are; empty: not known.
         held_out: Which of them were held out; ``None``: not known.
+        learned: How many examples were learned from; 0: not known.
+        sample: Digests of some of these, by which they are found among others: the smallest ones.
+            None where they resemble each other, or are not held in memory.
     """
 
     # A later version may say more.
@@ -47,3 +50,5 @@ class TrainedOn(Value):
     data: str = ""
     content: str = ""
     held_out: HeldOut | None = None
+    learned: Count = 0
+    sample: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
-from gpupanel.trainer.datasets.learned_from import content_of
+from gpupanel.trainer.datasets.learned_from import known_content
 from gpupanel.trainer.datasets.source import (
     OnProgress,
     Reading,
@@ -228,5 +228,5 @@ def read_split(run: StartedRun, reading: Reading) -> Split:
     if not run.leads:
         return examples
     # Here, while TensorFlow is imported, it costs next to no time.
-    content = content_of(data.training.features, len(data.training))
+    content = known_content(data.training.features, examples.training.features)
     return replace(examples, fingerprint=take_fingerprint(data), content=content)

@@ -79,7 +79,12 @@ def test_that_a_trained_model_is_evaluated_and_predicts(tmp_path: Path) -> None:
     confusion = np.asarray(found["confusion"])
     assert (confusion.shape, confusion.sum()) == ((10, 10), 359)
     assert found["class_names"] == [str(digit) for digit in range(10)]
-    assert found["evaluated"] == {"examples": 359, "which": "validation", "learned": 0}
+    assert found["evaluated"] == {
+        "examples": 359,
+        "which": "validation",
+        "learned": 0,
+        "learned_is_estimate": False,
+    }
     assert np.trace(confusion) / 359 == pytest.approx(found["metrics"]["accuracy"])
 
     layout = RunLayout(Path(found["run"]))

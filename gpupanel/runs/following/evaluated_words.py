@@ -16,5 +16,6 @@ def evaluated_words(found: EvaluationDone) -> str:
     if not found.learned:
         return f"{words}, of which the model learned from none"
     is_all = found.learned == found.examples
-    known = "all" if is_all else f"{count(found.learned)}"
+    about = "about " if found.learned_is_estimate else ""
+    known = "all" if is_all else f"{about}{count(found.learned)}"
     return f"{words}, of which the model learned from {known}"

@@ -13,6 +13,7 @@ import numpy as np
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.trained_on import HeldOut
+from gpupanel.trainer.datasets.example_digests import digests_of, sample_of
 from gpupanel.trainer.datasets.examples import Features, read_features
 
 _SAMPLED = 16
@@ -20,27 +21,54 @@ _SAMPLED = 16
 
 
 @dataclass(frozen=True, slots=True)
+class KnownContent:
+    """By which the examples of a training are known again, wherever they are.
+
+    Attributes:
+        content: Of all training examples, as :func:`content_of` gives it.
+        learned: How many of them were learned from.
+        sample: Of these, as :func:`~gpupanel.trainer.datasets.example_digests.sample_of` gives it.
+    """
+
+    content: str = ""
+    learned: int = 0
+    sample: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LearnedFrom:
-    """Of a training's data; the digests have 128 bits, in hexadecimal digits.
+    """Of a training's data; the digests of all of it have 128 bits, in hexadecimal digits.
 
     Attributes:
         data: As :func:`place_of` gives it.
-        content: As :func:`content_of` gives it.
+        content: What is in it.
         held_out: How it was divided.
     """
 
     data: str
-    content: str
+    content: KnownContent
     held_out: HeldOut
 
 
-def learned_from(data: DataSettings, seed: int, content: str) -> LearnedFrom:
+def known_content(training: Features, learned: Features) -> KnownContent:
+    """By which examples are known again.
+
+    Args:
+        training: Of all training examples.
+        learned: Of those of them that are not held out.
+    """
+    digests, count = digests_of(learned), learned.shape[0]
+    sample = () if digests is None else sample_of(digests)
+    return KnownContent(content_of(training, training.shape[0]), count, sample)
+
+
+def learned_from(data: DataSettings, seed: int, content: KnownContent) -> LearnedFrom:
     """What a training with that seed learns from.
 
     Args:
         data: As its profile has it; a path in it is absolute, or meant from the working directory.
         seed: Draws what is held out.
-        content: What :func:`content_of` gives for its training examples, before any is held out.
+        content: What is in it.
     """
     held_out = HeldOut(
         held_out_fraction=data.held_out_fraction,

@@ -1,7 +1,7 @@
 """Which examples are trained on and which validate."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.trained_on import HeldOut
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices
 from gpupanel.trainer.datasets.fingerprint import Fingerprint
+from gpupanel.trainer.datasets.learned_from import KnownContent
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 
 
@@ -24,8 +25,7 @@ class Split:
         validation: ``None`` when nothing is validated.
         test: Measured once, at the end; ``None`` where there is none, or it validates.
         fingerprint: Of the data; ``None`` where another process of the run takes it.
-        content: By which a saved model knows the training examples again, likewise; empty: not
-            known.
+        content: By which a saved model knows the training examples again, likewise.
     """
 
     data: DataSet
@@ -33,7 +33,7 @@ class Split:
     validation: Examples | None
     test: Examples | None = None
     fingerprint: Fingerprint | None = None
-    content: str = ""
+    content: KnownContent = field(default_factory=KnownContent)
 
 
 def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:

@@ -21,7 +21,6 @@ from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.inference.known_classes import match_classes
 from gpupanel.trainer.inference.learned_examples import (
     LearnedExamples,
-    learned_count,
     learned_examples,
     notes_of_learned,
 )
@@ -62,7 +61,7 @@ class ChosenExamples:
     @property
     def learned_count(self) -> int | None:
         """How many of them the model learned from; ``None``: not known."""
-        return learned_count(self.learned, self.indices)
+        return None if self.learned is None else self.learned.count_in(self.indices)
 
     @property
     def notes(self) -> tuple[Problem, ...]:
@@ -87,6 +86,7 @@ class InferenceExamples:
         notes: What is odd about them.
         which: Of all that there are.
         learned: How many of them the model learned from; ``None``: not known.
+        learned_is_estimate: That is so by a sample of what it learned from.
         file_names: Of the chosen ones, as
             :class:`~gpupanel.trainer.datasets.examples.AllExamples` has them.
     """
@@ -100,6 +100,7 @@ class InferenceExamples:
     notes: tuple[Problem, ...] = ()
     which: ExamplesChosen = "all"
     learned: int | None = None
+    learned_is_estimate: bool = False
     file_names: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -162,6 +163,7 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         notes=(*found.notes, *chosen.notes),
         which=chosen.which,
         learned=chosen.learned_count,
+        learned_is_estimate=chosen.learned is not None and chosen.learned.is_estimate,
         file_names=tuple(found.file_names[index] for index in indices) if found.file_names else (),
     )
 

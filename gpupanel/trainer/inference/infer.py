@@ -150,6 +150,7 @@ class Inference:
                 examples=len(self._examples),
                 which=self._examples.which,
                 learned=self._examples.learned,
+                learned_is_estimate=self._examples.learned_is_estimate,
                 metrics=evaluation.metrics,
                 class_count=reading.class_count,
                 confusion_file=self._save_confusion(evaluation, reading),

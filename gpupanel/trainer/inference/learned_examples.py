@@ -7,12 +7,16 @@ import numpy as np
 from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.trained_on import HeldOut, TrainedOn
-from gpupanel.trainer.datasets.examples import AllExamples, Indices
+from gpupanel.trainer.datasets.example_digests import Digests, digests_of, found_of
+from gpupanel.trainer.datasets.examples import AllExamples, Indices, read_features
 from gpupanel.trainer.datasets.learned_from import content_of, place_of
 from gpupanel.trainer.datasets.split import divide
 
 _FIELD = "inference.examples"
 _AUTOMATIC = Fix.of("Evaluate on what was held out", _FIELD, "automatic")
+_MOST_READ = 500
+"""As many examples that are not in memory are read to find others among them: in seconds."""
+_LEAST_PART = 0.05
 _ALL = Fix.of("Evaluate on all examples", _FIELD, "all")
 _OTHER_DATA = "Choose other data to know how good the model is."
 
@@ -26,11 +30,29 @@ class LearnedExamples:
         held_out: Those that its training validated on, or else tested; none where all were learned
             from, or nobody knows.
         how: It held them out.
+        trained: What the model's file says.
+        digests: Of all examples; ``None``: nobody knows them.
     """
 
     rows: Indices | None
     held_out: Indices
     how: HeldOut | None
+    trained: TrainedOn
+    digests: Digests | None = None
+
+    def count_in(self, chosen: Indices) -> int | None:
+        """How many of these examples the model learned from; ``None``: nobody knows."""
+        if self.rows is not None:
+            return int(np.isin(chosen, self.rows).sum())
+        if self.digests is None:
+            return None
+        part = found_of(self.trained.sample, self.digests[chosen])
+        return min(len(chosen), round(part * self.trained.learned))
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether that is so by a sample alone."""
+        return self.rows is None and self.trained.learned > len(self.trained.sample)
 
 
 def learned_examples(
@@ -51,11 +73,10 @@ def learned_examples(
     content = content_of(found.features, found.training_count)
     is_same = bool(content) and content == trained.content
     is_other = bool(content) and bool(trained.content) and not is_same
-    if not is_same and trained.data != place_of(data):
-        return None
-    none, how = np.empty(0, np.int32), trained.held_out
-    if is_other or how is None or how.group != data.chosen_group:
-        return LearnedExamples(None, none, None)
+    is_here = trained.data == place_of(data)
+    how = trained.held_out
+    if is_other or not (is_same or is_here) or how is None or how.group != data.chosen_group:
+        return _among_others(trained, found, is_known=is_same or is_here)
     everything = np.arange(len(found), dtype=np.int32)
     rows, held_out = everything[: found.training_count], everything[found.training_count :]
     if how.held_out_fraction:
@@ -64,17 +85,41 @@ def learned_examples(
         try:
             rows, held_out = divide(len(rows), how, how.seed, classes, found.groups)
         except ProblemError:  # the data has not so many examples any more
-            return LearnedExamples(None, none, None)
+            return _among_others(trained, found, is_known=True)
     elif found.validation_count:
         held_out = held_out[: found.validation_count]
-    return LearnedExamples(rows, held_out, how)
+    return LearnedExamples(rows, held_out, how, trained)
 
 
-def learned_count(learned: LearnedExamples | None, chosen: Indices) -> int | None:
-    """How many of these examples the model learned from; ``None``: nobody knows."""
-    if learned is None or learned.rows is None:
-        return None
-    return int(np.isin(chosen, learned.rows).sum())
+def _among_others(
+    trained: TrainedOn, found: AllExamples, *, is_known: bool
+) -> LearnedExamples | None:
+    """Examples of a training that are found among others, in whatever order.
+
+    Args:
+        trained: What the model's file says.
+        found: All examples.
+        is_known: They are those of the training, or in its place.
+    """
+    digests = _digests(found) if trained.sample else None
+    learned = LearnedExamples(None, np.empty(0, np.int32), None, trained, digests)
+    if digests is None:
+        return learned if is_known else None
+    everything = np.arange(len(found), dtype=np.int32)
+    # Some that resemble those of a training are in any data.
+    known = learned.count_in(everything) or 0
+    return learned if known >= max(2, _LEAST_PART * len(found)) else None
+
+
+def _digests(found: AllExamples) -> Digests | None:
+    digests = digests_of(found.features)
+    if digests is not None or len(found) > _MOST_READ:
+        return digests
+    try:
+        read = read_features(found.features, np.arange(len(found), dtype=np.int32))
+    except ProblemError:
+        return None  # said of it, or left out
+    return digests_of(read)
 
 
 def notes_of_learned(
@@ -91,10 +136,12 @@ def notes_of_learned(
         return ()
     if is_part_found:
         return (_held_out(len(chosen)),)
-    if learned.rows is None:
+    known = learned.count_in(chosen)
+    if known is None:
         return (_UNKNOWN,)
-    known = learned_count(learned, chosen)
-    return (_learned(known, len(chosen), has_held_out=len(learned.held_out) > 0),) if known else ()
+    about = "about " if learned.is_estimate and known < len(chosen) else ""
+    has_held_out = len(learned.held_out) > 0
+    return (_learned(known, len(chosen), about, has_held_out=has_held_out),) if known else ()
 
 
 def note_of_place(trained: TrainedOn | None, data: DataSettings, which: str) -> tuple[Problem, ...]:
@@ -123,11 +170,11 @@ def _held_out(count: int) -> Problem:
     )
 
 
-def _learned(known: int, count: int, *, has_held_out: bool) -> Problem:
+def _learned(known: int, count: int, about: str, *, has_held_out: bool) -> Problem:
     if known == count:
         what = f"all {count:,} examples that are evaluated"
     else:
-        what = f"{known:,} of the {count:,} examples that are evaluated"
+        what = f"{about}{known:,} of the {count:,} examples that are evaluated"
     way = "Evaluate on the examples that training held out; or choose other data."
     return Problem(
         code="evaluates_what_was_learned",
@@ -135,7 +182,7 @@ def _learned(known: int, count: int, *, has_held_out: bool) -> Problem:
         field=_FIELD,
         message=f"The model learned from {what}: its figures are better than those of new "
         "examples.",
-        hint=way if has_held_out else f"Its training held out none. {_OTHER_DATA}",
+        hint=way if has_held_out else _OTHER_DATA,
         fix=_AUTOMATIC if has_held_out else None,
     )
 
@@ -144,9 +191,9 @@ _UNKNOWN = Problem(
     code="evaluates_what_was_learned",
     severity=Severity.WARNING,
     field=_FIELD,
-    message="The model learned from data in this place, which is not as it was any more: which of "
-    "the examples it learned from is not known, and its figures may be better than those of new "
-    "examples.",
+    message="The model learned from data in this place, which is not as it was any more, or read "
+    "otherwise: which of the examples it learned from is not known, and its figures may be better "
+    "than those of new examples.",
     hint=_OTHER_DATA,
 )
 _OF_PLACE = Problem(

@@ -39,8 +39,10 @@ def save_model(learner: Learner, path: Path, learned: LearnedFrom) -> None:
             predicts=data.target,
             class_names=data.class_names,
             data=learned.data,
-            content=learned.content,
+            content=learned.content.content,
             held_out=learned.held_out,
+            learned=learned.content.learned,
+            sample=learned.content.sample,
         )
         # Keras passes over what it did not write.
         with zipfile.ZipFile(beside, "a") as archive:

@@ -19,7 +19,7 @@ from gpupanel.domain.outcome import ValidatedEpoch
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.guarded_files import remove
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.datasets.learned_from import learned_from
+from gpupanel.trainer.datasets.learned_from import KnownContent, learned_from
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.saving.best_weights import BestWeights
@@ -59,7 +59,7 @@ class Saving:
         run: StartedRun,
         learner: Learner,
         events: EventWriter,
-        content: str = "",
+        content: KnownContent,
         best: BestWeights | None = None,
     ) -> None:
         """Makes nothing yet.
@@ -68,7 +68,7 @@ class Saving:
             run: What is trained.
             learner: Its weights are saved.
             events: Where it is reported.
-            content: As :func:`~gpupanel.trainer.datasets.learned_from.content_of` gives it.
+            content: By which the examples are known again.
             best: What the model had in the best epoch, where training goes on after it.
         """
         training = run.profile.training

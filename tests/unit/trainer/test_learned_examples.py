@@ -30,7 +30,7 @@ from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.trainer.datasets.learned_from import content_of, learned_from
+from gpupanel.trainer.datasets.learned_from import KnownContent, known_content, learned_from
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples
@@ -44,19 +44,28 @@ READING = Reading(no_download, seed=SEED)
 
 
 def model_of(
-    folder: Path, data: DataSettings, seed: int = SEED, code: RunCode | None = None
+    folder: Path,
+    data: DataSettings,
+    seed: int = SEED,
+    code: RunCode | None = None,
+    *,
+    samples: bool = True,
 ) -> SavedModel:
     """A file that says what that of a training on this data does; nothing of it is loaded."""
     read = read_data(data, replace(READING, code=code))
-    training = read.training
-    learned = learned_from(data, seed, content_of(training.features, len(training)))
+    trained = split(read, data, seed).training
+    content = known_content(read.training.features, trained.features)
+    learned = learned_from(data, seed, content)
     record = TrainedOn(
         predicts=read.target,
         class_names=read.class_names,
         data=learned.data,
-        content=learned.content,
+        content=content.content,
         held_out=learned.held_out,
+        learned=content.learned,
+        sample=content.sample if samples else (),
     )
+    folder.mkdir(exist_ok=True)
     path = folder / "model.keras"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("config.json", "{}")
@@ -166,8 +175,8 @@ def test_that_a_model_that_held_out_nothing_has_no_other_way(tmp_path: Path) -> 
     assert "all 1,797 examples" in warning.message
 
 
-def arrays(path: Path, count: int = 40, **more: np.ndarray) -> NpzData:
-    x = np.random.default_rng(1).normal(size=(count, 3)).astype(np.float32)
+def arrays(path: Path, count: int = 40, seed: int = 1, **more: np.ndarray) -> NpzData:
+    x = np.random.default_rng(seed).normal(size=(count, 3)).astype(np.float32)
     np.savez(path, x_train=x, y_train=np.arange(count) % 2, **more)
     return NpzData(path=str(path), validation_fraction=0.25, stratify=True)
 
@@ -180,7 +189,7 @@ def test_that_a_copy_of_the_data_is_known_again_and_other_data_is_not(tmp_path: 
     found = evaluated(profile_of(model, NpzData(path=str(copy))))
     assert_what_was_held_out(found, held_out_of(data))
 
-    other = arrays(tmp_path / "other.npz", 41)
+    other = arrays(tmp_path / "other.npz", 41, seed=2)
     found = evaluated(profile_of(model, other))
     assert (len(found), found.which, found.learned, said(found)) == (41, "all", None, [])
 
@@ -190,10 +199,49 @@ def test_that_data_that_has_changed_in_its_place_is_said(tmp_path: Path) -> None
     model = model_of(tmp_path, data)
     arrays(tmp_path / "a.npz", 41)
     found = evaluated(profile_of(model, data))
-    assert (len(found), found.which, found.learned) == (41, "all", None)
+    assert (len(found), found.which, found.learned) == (41, "all", 30)
     (warning,) = said(found)
     assert (warning.code, warning.fix) == ("evaluates_what_was_learned", None)
+    assert "30 of the 41 examples" in warning.message
+    # Where nobody knows them apart, that is said.
+    without = model_of(tmp_path / "other", arrays(tmp_path / "other.npz"), samples=False)
+    arrays(tmp_path / "other.npz", 41)
+    (warning,) = said(evaluated(profile_of(without, NpzData(path=str(tmp_path / "other.npz")))))
     assert "not as it was" in warning.message
+    # What took its place is other data.
+    arrays(tmp_path / "a.npz", 41, seed=2)
+    found = evaluated(profile_of(model, data))
+    assert (found.which, said(found)) == ("all", [])
+
+
+def test_that_examples_of_the_training_are_found_among_others(tmp_path: Path) -> None:
+    data = arrays(tmp_path / "a.npz", 400)
+    model = model_of(tmp_path, data)
+    with np.load(tmp_path / "a.npz") as file:
+        x = file["x_train"]
+    trained = split(read_data(data, READING), data, SEED).training
+    assert len(trained) == 300
+    learned = trained.read(np.arange(0, 300, 2, dtype=np.int32))
+    new = np.random.default_rng(3).normal(size=(150, 3)).astype(np.float32)
+    mixed = np.random.default_rng(4).permutation(np.concatenate([learned, new]))
+    np.savez(tmp_path / "b.npz", x=mixed, y=np.arange(300) % 2)
+    found = evaluated(profile_of(model, NpzData(path=str(tmp_path / "b.npz"))))
+    assert (len(found), found.which, found.learned_is_estimate) == (300, "all", True)
+    assert found.learned == pytest.approx(150, abs=50)
+    (warning,) = said(found)
+    assert f"about {found.learned} of the 300 examples" in warning.message
+    # A new seed holds others out; the same data in another order is found out, too.
+    np.savez(tmp_path / "c.npz", x=x[::-1], y=np.arange(400) % 2)
+    found = evaluated(profile_of(model, NpzData(path=str(tmp_path / "c.npz"))))
+    assert found.learned == 300
+
+
+def test_that_rows_that_resemble_each_other_are_found_among_no_others(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.arange(60).reshape(60, 1) % 4, y=np.arange(60) % 2)
+    model = model_of(tmp_path, NpzData(path=str(tmp_path / "a.npz")))
+    np.savez(tmp_path / "b.npz", x=np.arange(30).reshape(30, 1) % 4, y=np.arange(30) % 2)
+    found = evaluated(profile_of(model, NpzData(path=str(tmp_path / "b.npz"))))
+    assert (found.learned, said(found)) == (None, [])
 
 
 def test_that_a_test_set_beside_is_what_was_not_learned_from(tmp_path: Path) -> None:
@@ -225,7 +273,12 @@ def test_that_images_are_known_again_whatever_their_folder_is_called(tmp_path: P
     # An image more, and all others are in other places of the split.
     make_images(here, {"cat/00.png": 200})
     (warning,) = said(evaluated(profile_of(model, moved_back)))
-    assert "not as it was" in warning.message
+    assert "14 of the 21 examples" in warning.message
+    # Nor does it matter what a class is called, where it is left out, or which classes are there.
+    for name in ("cat", "dog"):
+        shutil.copytree(here / "dog", tmp_path / "part" / name)
+    part = data.model_copy(update={"path": str(tmp_path / "part"), "validation_fraction": None})
+    assert evaluated(profile_of(model, part)).learned is not None
 
 
 def rows(path: Path, lines: Sequence[str]) -> str:
@@ -305,9 +358,8 @@ def test_that_code_of_ones_own_is_known_by_its_place_until_it_is_carried_out(
     code = tmp_path / "data.py"
     code.write_text("")
     data = PythonData(path=str(code))
-    record = TrainedOn(
-        predicts=Target.CLASSES, data=learned_from(data, SEED, "").data, class_names=("a",)
-    )
+    place = learned_from(data, SEED, KnownContent()).data
+    record = TrainedOn(predicts=Target.CLASSES, data=place, class_names=("a",))
     path = tmp_path / "model.keras"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("config.json", "{}")

@@ -18,7 +18,7 @@ from gpupanel.domain.events import (
 from gpupanel.domain.model import CnnModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.trainer.datasets.learned_from import learned_from
+from gpupanel.trainer.datasets.learned_from import KnownContent, learned_from
 from gpupanel.trainer.models.model_file import trained_on_in
 from tests.sessions.both import weights
 from tests.unit.trainer.conftest import MakeRun
@@ -182,7 +182,7 @@ def test_that_plain_keras_measures_the_same_on_the_validation_set(
 
 def test_that_the_model_says_which_data_it_learned_from(runs: dict[str, RunLayout]) -> None:
     record = trained_on_in(str(runs["48 + 16"].model))
-    learned = learned_from(profile().data, profile().training.seed, "")
+    learned = learned_from(profile().data, profile().training.seed, KnownContent())
 
     assert record is not None
     assert (record.data, record.held_out) == (learned.data, learned.held_out)
