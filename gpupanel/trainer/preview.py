@@ -72,7 +72,9 @@ def preview(request: PreviewRequest) -> DataPreview:
     """Some examples and the class counts; or the problems that training would have."""
     request = _as_trained(request)
     found, notes = _preview_of_data(request)
-    problems = (*_model_problems(request, found), *notes)
+    problems = _model_problems(request, found)
+    said = {(each.code, each.field) for each in problems}
+    problems = (*problems, *(each for each in notes if (each.code, each.field) not in said))
     is_refused = any(problem.is_error for problem in problems)
     scales, divides = (None, False) if is_refused else _model_scales(request)
     return found.model_copy(
