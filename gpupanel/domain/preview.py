@@ -111,12 +111,12 @@ class EvaluatedPreview(Value):
 
     Attributes:
         which: Of the examples.
-        count: How many they are.
+        count: How many they are; 0: not known.
         held_out: How the model's training held them out, where that is why they are chosen.
     """
 
     which: ExamplesChosen
-    count: int
+    count: int = 0
     held_out: HeldOut | None = None
 
 

@@ -35,8 +35,10 @@ from gpupanel.files.whole_files import write_whole
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.datasets.kept_file import marks_of
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
+from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.models.kept_head import kept_classes, with_kept_classes
 from gpupanel.trainer.models.saved_recipe import reading_to_train
 
 if TYPE_CHECKING:
@@ -74,6 +76,8 @@ def _summarized(request: SummaryRequest) -> ModelSummary:
     misfit = shape_misfit(request.model, request.data, read.training.feature_shape)
     if misfit is not None:
         return ModelSummary(problems=(misfit,))
+    kept_by_model = kept_classes(request.model, request.data)
+    read = with_kept_classes(Split(read, read.training, None), kept_by_model).data
     key = _key(request, read)
     kept = _kept(key)
     if kept is None:

@@ -39,7 +39,7 @@ from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
-from gpupanel.trainer.inference.evaluated_preview import evaluated_preview, unread_note
+from gpupanel.trainer.inference.evaluated_preview import evaluated_preview, unread_preview
 from gpupanel.trainer.inference.known_classes import match_classes
 from gpupanel.trainer.models.kept_head import kept_classes
 from gpupanel.trainer.models.model_classes import as_trained, known_classes
@@ -168,14 +168,15 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
     data = request.data
     target = data.target_kind or Target.CLASSES
     if needs_download(data):
-        return DataPreview(target=target, needs_download=True), unread_note(request)
+        evaluated, notes = unread_preview(request)
+        return DataPreview(target=target, needs_download=True, evaluated=evaluated), notes
     if data.is_code:
         # Code is carried out by a run that somebody started, and by nothing else.
-        problems = _missing_code(data)
-        return (
-            DataPreview(target=target, needs_start=True, problems=problems),
-            unread_note(request),
+        evaluated, notes = unread_preview(request)
+        unread = DataPreview(
+            target=target, needs_start=True, evaluated=evaluated, problems=_missing_code(data)
         )
+        return unread, notes
     data = data.model_copy(update={"cache": DataCache.NONE})
     found = Found()
     try:

@@ -23,6 +23,7 @@ from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.models.kept_head import kept_classes, with_kept_classes
 from gpupanel.trainer.models.saved_recipe import reading_to_train
 
 
@@ -45,7 +46,8 @@ def _points(request: RateRangeRequest) -> tuple[RatePoint, ...]:
         Reading(no_download, seed=training.seed), request.model, request.data
     )
     read = read_data(request.data.model_copy(update={"cache": DataCache.NONE}), reading)
-    divided = split(read, request.data, training.seed)
+    kept = kept_classes(request.model, request.data)
+    divided = with_kept_classes(split(read, request.data, training.seed), kept)
     misfit = shape_misfit(request.model, request.data, divided.training.feature_shape)
     if misfit is not None:
         raise ProblemError(misfit)

@@ -12,6 +12,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.datasets.split import Split, split
+from gpupanel.trainer.models.kept_head import kept_classes, with_kept_classes
 from gpupanel.trainer.models.saved_recipe import reading_to_train
 from gpupanel.trainer.started_run import StartedRun
 
@@ -39,7 +40,8 @@ def divided(profile: Profile) -> Split:
     """
     seed = profile.training.seed
     reading = reading_to_train(Reading(no_download, seed=seed), profile.model, profile.data)
-    parts = split(read_data(profile.data, reading), profile.data, seed)
+    kept = kept_classes(profile.model, profile.data)
+    parts = with_kept_classes(split(read_data(profile.data, reading), profile.data, seed), kept)
     misfit = shape_misfit(profile.model, profile.data, parts.training.feature_shape)
     if misfit is not None:
         raise ProblemError(misfit)

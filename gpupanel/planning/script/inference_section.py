@@ -199,6 +199,14 @@ e |print(f"{len(indices)} predictions")
 '''
 
 
+_ALL_ARE_TAKEN = """
+import sys
+
+# What the model learned from was not known when this was written.
+print("All examples are evaluated, also those that the model learned from.", file=sys.stderr)
+"""
+
+
 def inference_data_section(profile: Profile) -> str:
     """Python that reads the data and says which ``indices`` of it are predicted."""
     data = profile.data
@@ -206,6 +214,7 @@ def inference_data_section(profile: Profile) -> str:
     needs_labels = profile.task == "evaluate" or (is_part and data.leaves_out_unlabelled)
     script = script_of(data)
     return joined(
+        _ALL_ARE_TAKEN if profile.leaves_examples_open else "",
         script.read_for_model(data, profile.model.chosen_path, needs_labels=needs_labels),
         _indices(profile),
         script.pixels(data, "x", in_memory=False, from_model=True),

@@ -44,13 +44,19 @@ def evaluated_preview(
     return EvaluatedPreview(which=chosen.which, count=count, held_out=how), notes
 
 
-def unread_note(request: PreviewRequest) -> tuple[Problem, ...]:
+def unread_preview(
+    request: PreviewRequest,
+) -> tuple[EvaluatedPreview | None, tuple[Problem, ...]]:
     """The same of data that only a run reads: where it is says whether the model knows it."""
     model = request.model
     if request.task != "evaluate" or model is None or not model.is_saved:
-        return ()
+        return None, ()
     try:
         trained = trained_on_in(model.chosen_path)
     except ProblemError:
-        return ()  # said of the model
-    return note_of_place(trained, request.data, request.inference.examples)
+        return None, ()  # said of the model
+    notes = note_of_place(trained, request.data, request.inference.examples)
+    how = trained.held_out if trained is not None and notes else None
+    if how is None or not how.held_out_fraction:
+        return None, notes
+    return EvaluatedPreview(which="validation", held_out=how), notes

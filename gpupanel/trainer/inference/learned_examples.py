@@ -1,5 +1,6 @@
 """Which examples of data a saved model learned from, and what its training held out of them."""
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,9 @@ from gpupanel.trainer.datasets.split import divide
 _FIELD = "inference.examples"
 _AUTOMATIC = Fix.of("Evaluate on what was held out", _FIELD, "automatic")
 _MOST_READ = 500
-"""As many examples that are not in memory are read to find others among them: in seconds."""
+_READ_S = 3.0
+"""As many examples that are not in memory are read to find others among them, and as long."""
+_READ_AT_ONCE = 64
 _LEAST_PART = 0.05
 _ALL = Fix.of("Evaluate on all examples", _FIELD, "all")
 _OTHER_DATA = "Choose other data to know how good the model is."
@@ -115,11 +118,17 @@ def _digests(found: AllExamples) -> Digests | None:
     digests = digests_of(found.features)
     if digests is not None or len(found) > _MOST_READ:
         return digests
-    try:
-        read = read_features(found.features, np.arange(len(found), dtype=np.int32))
-    except ProblemError:
-        return None  # said of it, or left out
-    return digests_of(read)
+    parts, until_s = [], time.monotonic() + _READ_S
+    for first in range(0, len(found), _READ_AT_ONCE):
+        rows = np.arange(first, min(first + _READ_AT_ONCE, len(found)), dtype=np.int32)
+        if time.monotonic() > until_s:
+            return None
+        try:
+            parts.append(digests_of(read_features(found.features, rows)))
+        except ProblemError:
+            return None  # said of it, or left out
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known) if known else None
 
 
 def notes_of_learned(

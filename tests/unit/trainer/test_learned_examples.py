@@ -27,9 +27,10 @@ from gpupanel.domain.preview import DataPreview, PreviewRequest, with_found
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.table_data import RECIPE_MEMBER
-from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
+from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, HeldOut, TrainedOn
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.fixes import apply_fix
+from gpupanel.planning.script.inference_section import inference_data_section
 from gpupanel.trainer.datasets.learned_from import KnownContent, known_content, learned_from
 from gpupanel.trainer.datasets.source import Reading, no_download, read_data
 from gpupanel.trainer.datasets.split import split
@@ -366,8 +367,22 @@ def test_that_code_of_ones_own_is_known_by_its_place_until_it_is_carried_out(
         archive.writestr("model.weights.h5", "")
         archive.writestr(TRAINED_ON_MEMBER, record.model_dump_json())
     asked = profile_of(SavedModel(path=str(path)), data)
-    codes = [each.code for each in previewed(asked).model_problems]
-    assert "evaluates_what_was_learned" in codes
+    shown = previewed(asked)
+    assert "evaluates_what_was_learned" in [each.code for each in shown.model_problems]
+    assert shown.evaluated is None  # nothing says that some were held out
+    # The script of such an evaluation says at its start that it takes all.
+    said_by_script = inference_data_section(with_found(asked, shown))
+    assert "All examples are evaluated" in said_by_script
+    how = HeldOut(held_out_fraction=0.25, seed=5)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("config.json", "{}")
+        archive.writestr("model.weights.h5", "")
+        held_out = record.model_copy(update={"held_out": how})
+        archive.writestr(TRAINED_ON_MEMBER, held_out.model_dump_json())
+    filled = with_found(asked, previewed(asked))
+    assert (filled.inference.examples, filled.training.seed) == ("validation", 5)
+    assert filled.data.validation_fraction == 0.25
+    assert "All examples are evaluated" not in inference_data_section(filled)
 
 
 def test_that_models_from_elsewhere_say_nothing(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from gpupanel.trainer.models.saved_outputs import ends_in, mixing_layers_in, out
 from gpupanel.trainer.preview import preview
 from tests.fakes.run_directory import WrittenRun
 from tests.forked.answers import forked_answers
-from tests.unit.trainer.image_folders import make_images
+from tests.unit.trainer.image_folders import make_classes, make_images
 from tests.unit.trainer.saved_models import make_saved_models, with_recipe
 
 
@@ -45,6 +45,11 @@ def three(folder: Path) -> NpzData:
     path = folder / "three.npz"
     np.savez(path, x=np.ones((30, 8, 8), np.float32), y=np.arange(30) % 3)
     return NpzData(path=str(path))
+
+
+def pets(folder: Path) -> ImagesData:
+    make_classes(folder / "pets", {"cow": 2, "fox": 1, "hen": 2})
+    return ImagesData(path=str(folder / "pets"), image_size=(8, 8), color="grayscale")
 
 
 def test_that_a_last_layer_for_other_classes_is_reported_with_a_fix(
@@ -109,6 +114,9 @@ def test_that_the_layers_of_a_saved_model_are_listed_with_what_learns(
     (refused,) = summary("classifier", three(tmp_path)).problems
     assert (refused.code, refused.fix is not None) == ("saved_model_misfit", True)
     assert "gives (10,) an example, but 3 are needed" in refused.message
+    # By name it has all of its classes, though the data has three of them.
+    named = summary("classifier", pets(tmp_path), class_names=("fox", *"bcdefg", "cow", "hen", "j"))
+    assert (named.problems, named.parameters) == ((), kept.parameters)
     (refused,) = summary("two_outputs", DigitsData()).problems
     assert refused.code == "model_not_single"
 
