@@ -279,7 +279,8 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
     """Data without labels, which can be predicted on, is shown all the same."""
     data = request.data
     is_of_labels = {problem.field for problem in refused.problems} <= LABEL_FIELDS
-    if not (is_of_labels or request.task == "predict"):
+    lacks_recipe = data.makes_features and request.task == "train"
+    if lacks_recipe or not (is_of_labels or request.task == "predict"):
         return refused
     try:
         found = source_of(data).read_all(data, _reading(request), needs_labels=False)

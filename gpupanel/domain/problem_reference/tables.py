@@ -78,6 +78,21 @@ CHAPTER: Final = ProblemChapter(
             "Nothing, if they are read as they are meant; else set `data.decimal` or "
             "`data.date_order`, or name the column in `data.categories`.",
         ),
+        "table_encoding_guessed": ProblemEntry(
+            "A text that is not UTF-8 is read in an encoding that was guessed.",
+            "Nothing in a text file says its encoding, and letters of another one would differ.",
+            "Choose `data.encoding`, or save the file as UTF-8.",
+        ),
+        "table_leading_zeros": ProblemEntry(
+            "A column of digits with leading zeros is read as numbers.",
+            "Postcodes and other codes are written so, and their size means nothing.",
+            "Name the column in `data.categories`, or in `data.numbers` where they are numbers.",
+        ),
+        "table_target_constant": ProblemEntry(
+            "What is predicted is the same in every row.",
+            "Numbers are kept to seven digits: identifiers of more are the same number.",
+            "Choose another target, or predict classes.",
+        ),
         "table_column_seems": ProblemEntry(
             "A column looks like numbers or dates, and is taken for categories.",
             "Some of its cells are written otherwise, have a unit that is not known, or are of "

@@ -177,7 +177,7 @@ def describe(
             "tensorflow": tf.__version__,
             "keras": keras.__version__,
         },
-        input=_input(request.data, data, recipe, white_value_in(kept), *taken),
+        input=_input(request.data, data, recipe, *taken, white_value_in(kept)),
         output=_output(request, data, recipe, trained_on, ending, first),
     )
 
@@ -223,9 +223,9 @@ def _input(
     settings: DataSettings | None,
     data: DataSet | None,
     recipe: TableRecipe | TextRecipe | None,
-    white: int | None,
     shape: tuple[int, ...],
     dtype: str,
+    white: int | None = None,
 ) -> ModelInput:
     if isinstance(recipe, TableRecipe):
         return ModelInput(

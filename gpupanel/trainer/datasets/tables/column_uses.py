@@ -4,6 +4,7 @@ A class or the mark of a group is compared with others: it keeps every digit tha
 cell. Which columns those are is known before the table is imported.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,8 @@ from gpupanel.trainer.datasets.tables.columns import Columns
 from gpupanel.trainer.datasets.tables.imported import Kind
 
 USUAL_TARGETS: Final = ("target", "label", "class", "y", "labels", "classes", "targets", "output")
+_NAMELESS: Final = re.compile(r"column \d+|Unnamed: \d+")
+"""Columns that the first line does not name, as they are called here and by pandas."""
 _FEW_DIFFERENT: Final = 20
 
 
@@ -45,7 +48,10 @@ def found_targets(data: TableData, names: tuple[str, ...]) -> ColumnNames:
     usual = [name for name in names if name not in data.ignore]
     by_name = {name.lower(): name for name in reversed(usual)}
     named = next((by_name[word] for word in USUAL_TARGETS if word in by_name), None)
-    return (named,) if named is not None else tuple(usual[-1:])
+    if named is not None:
+        return (named,)
+    # A delimiter at the end of each line makes one more column, without a name.
+    return tuple([name for name in usual if not _NAMELESS.fullmatch(name)][-1:] or usual[-1:])
 
 
 def kind_of_target(

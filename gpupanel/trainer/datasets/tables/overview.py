@@ -195,6 +195,8 @@ def _overview_of_text(
 
 
 def _notes(data: TableData, sample: TextSample) -> Iterator[Problem]:
+    if sample.encoding_note is not None:
+        yield sample.encoding_note
     if sample.skipped and data.skip_lines is None:
         yield problems.lines_skipped(sample.skipped)
     if sample.unsure_line:

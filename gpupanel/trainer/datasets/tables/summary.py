@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from gpupanel.domain.data_source import Target
 from gpupanel.domain.preview import ColumnPreview
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.table_data import MOST_CATEGORIES, ColumnNames, TableData
@@ -15,6 +16,7 @@ from gpupanel.trainer.datasets.tables.written_problems import said_of, written_n
 
 _MOST_SHOWN = 200
 _MOST_NAMED = 5
+_LEAST_DIFFERENT = 20
 
 
 def column_summaries(
@@ -113,15 +115,64 @@ def _hints(
             "data.ignore",
             Fix.of(f"Leave {_listed(names)} out", "data.ignore", [*data.ignore, *names]),
         )
+    different = [each.name for each in used if _is_different_everywhere(table, each)]
+    if different:
+        holds = "hold" if len(different) > 1 else "holds"
+        yield _hint(
+            "table_row_numbers",
+            f"{_listed(different)} {holds} another text in every row, as an identifier does: "
+            "nothing can be learned from it.",
+            "Leave it out.",
+            "data.ignore",
+            Fix.of(f"Leave {_listed(different)} out", "data.ignore", [*data.ignore, *different]),
+        )
+    chosen = (*(data.numbers or ()), *(data.categories or ()))
+    for each in used:
+        if each.kind == "number" and each.name in table.overview.padded.keys() - {*chosen}:
+            yield _leading_zeros(data, each.name)
+    same = [each.name for each in table.columns if each.name in targets and each.is_constant]
+    if same:
+        yield _hint(
+            "table_target_constant",
+            f"The target {_listed(same)} has the same value in every row: numbers are kept to "
+            "seven digits.",
+            "Choose another target, or predict classes: their names keep every digit.",
+            "data.target",
+            Fix.of("Predict classes", "data.predicts", Target.CLASSES.value),
+        ).model_copy(update={"severity": Severity.WARNING})
     constant = [each.name for each in used if each.is_constant and is_learned_from(each)]
     if constant:
         yield _hint(
             "table_constant_columns",
-            f"{_listed(constant)} has the same value in every row.",
+            f"{_listed(constant)} has the same value in every row; numbers are kept to seven "
+            "digits.",
             "Leave it out.",
             "data.ignore",
             Fix.of(f"Leave {_listed(constant)} out", "data.ignore", [*data.ignore, *constant]),
         )
+
+
+def _is_different_everywhere(table: ImportedTable, column: ColumnFacts) -> bool:
+    if column.kind != "category" or not is_learned_from(column):
+        return False
+    return len(column.names) == table.rows - column.missing >= _LEAST_DIFFERENT
+
+
+def _leading_zeros(data: TableData, name: str) -> Problem:
+    fixes = (
+        Fix.of(f'Take "{name}" as categories', "data.categories", [*(data.categories or ()), name]),
+        Fix.of(f'Take "{name}" as numbers', "data.numbers", [*(data.numbers or ()), name]),
+    )
+    return Problem(
+        code="table_leading_zeros",
+        severity=Severity.WARNING,
+        field="data.categories",
+        message=f'Column "{name}" holds digits with zeros before them, as postcodes and other '
+        "codes do, and is read as numbers.",
+        hint="Say which they are: of a code the size means nothing.",
+        fix=fixes[0],
+        alternatives=fixes[1:],
+    )
 
 
 def _numbers_rows(table: ImportedTable, column: ColumnFacts) -> bool:

@@ -13,9 +13,11 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.table_data import MOST_COLUMNS, HeaderLine, Quoting, TableData
 from gpupanel.domain.written_numbers import is_number
 from gpupanel.trainer.datasets.tables import problems
+from gpupanel.trainer.datasets.tables.encoding_note import encoding_note
 from gpupanel.trainer.datasets.tables.header_line import found_header
 from gpupanel.trainer.datasets.tables.text_layout import (
     FIRST_BYTES,
@@ -73,6 +75,7 @@ class TextSample:
         is_whole: There are no others.
         skipped: The lines before the table.
         unsure_line: The cells of the first line where nothing shows whether it names the columns.
+        encoding_note: How it is read where its encoding was guessed.
     """
 
     form: TextForm
@@ -81,6 +84,7 @@ class TextSample:
     is_whole: bool
     skipped: tuple[str, ...] = ()
     unsure_line: tuple[str, ...] = ()
+    encoding_note: Problem | None = None
 
 
 def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
@@ -140,6 +144,7 @@ def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
         is_whole and len(rows) < _SAMPLED_ROWS,
         tuple(islice(io.StringIO(texts[0]), layout.skipped)),
         tuple(first) if is_unsure else (),
+        None if data.encoding else encoding_note(pieces, encoding),
     )
 
 

@@ -23,7 +23,14 @@ _MANY_FIT = 0.8
 _FEW_DIFFERENT = 20
 _MOST_KEPT = 1000
 _WITH_OTHER_UNIT = re.compile(r"[^\w\s]{0,2} ?[0-9][0-9.,' ]{0,20} ?[^\W\d_]{1,6}[.23]?", re.ASCII)
-_OTHER_DATE = re.compile(r"\d{1,2}:\d\d(:\d\d)?|\d{1,4}[-/. ]{1,2}[^\W\d_]{3,12}[-/. ]{1,2}\d{2,4}")
+_OTHER_DATE = re.compile(
+    r"\d{1,2}:\d\d(:\d\d)?|\d{1,4}[-/. ]{1,2}[^\W\d_]{3,12}[-/. ]{1,2}\d{2,4}"
+    r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[-/., ']{1,2}\d{2,4}"
+    r"|\d{4}[-/ ]?q[1-4]|q[1-4][-/ ]?\d{2,4}"
+    r"|pt?(\d+[dhms])+|(\d+ ?(d|h|m|s|min|sec|hrs?|days?) ?){2,4}",
+    re.IGNORECASE,
+)
+"""Times, months with a year, quarters and durations, which are read as neither."""
 
 SETTING_OF_ORDER: Final = {order: setting for setting, order in ORDER_OF_SETTING.items()}
 

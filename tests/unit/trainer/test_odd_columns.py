@@ -1,0 +1,142 @@
+"""What is pointed out of the columns and the encoding of a table, with the right way on."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.data import TableData
+from gpupanel.domain.preview import DataPreview, PreviewRequest
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.fixes import apply_fix
+from gpupanel.trainer.preview import preview
+
+ROWS = 40
+
+
+def seen(
+    path: Path, lines: Sequence[str], written_in: str = "utf-8", **chosen: object
+) -> DataPreview:
+    path.write_text("\n".join(lines) + "\n", written_in)
+    return preview(PreviewRequest(data=TableData(path=str(path), **chosen)))
+
+
+def column(cell: Callable[[int], object], head: str = "cell,size,kind") -> list[str]:
+    """A table whose first column has such cells."""
+    return [head, *(f"{cell(i)},{i % 7}.5,{'ab'[i % 2]}" for i in range(ROWS))]
+
+
+def codes(found: DataPreview) -> list[str]:
+    return [problem.code for problem in found.problems]
+
+
+def first(found: DataPreview, code: str) -> Problem:
+    return next(problem for problem in found.problems if problem.code == code)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        lambda i: f"{['Jan', 'Feb', 'Sep'][i % 3]}-{18 + i % 5}",
+        lambda i: f"{['January', 'May'][i % 2]} {2010 + i % 9}",
+        lambda i: f"20{10 + i % 9}Q{i % 4 + 1}",
+        lambda i: f"Q{i % 4 + 1} {2010 + i % 9}",
+        lambda i: f"{i % 9}h {i % 50}m",
+        lambda i: f"PT{i % 30}M",
+    ],
+)
+def test_that_times_that_become_categories_are_warned_of(
+    tmp_path: Path, cell: Callable[[int], str]
+) -> None:
+    found = seen(tmp_path / "t.csv", column(cell))
+    problem = first(found, "table_column_seems")
+    assert problem.severity is Severity.WARNING
+    assert 'Column "cell" looks like dates' in problem.message
+
+
+def test_that_leading_zeros_are_asked_about(tmp_path: Path) -> None:
+    lines = column(lambda i: f"{(i % 10) * 1037:05}")
+    found = seen(tmp_path / "t.csv", lines)
+    problem = first(found, "table_leading_zeros")
+    assert problem.severity is Severity.WARNING
+    assert problem.fix is not None
+    data = TableData(path=str(tmp_path / "t.csv"))
+    for fix, width in ((problem.fix, 11), (problem.alternatives[0], 2)):
+        chosen = apply_fix(Profile(data=data), fix).data
+        again = preview(PreviewRequest(data=chosen))
+        assert "table_leading_zeros" not in codes(again)
+        assert again.feature_shape == (width,)
+    others = seen(tmp_path / "t.csv", column(lambda i: f"0.{i % 9}5"))
+    assert "table_leading_zeros" not in codes(others)
+
+
+def test_that_another_text_in_every_row_is_pointed_out(tmp_path: Path) -> None:
+    found = seen(tmp_path / "t.csv", column(lambda i: hex(i * 7919)))
+    problem = first(found, "table_row_numbers")
+    assert '"cell" holds another text in every row' in problem.message
+    assert problem.fix is not None
+    repeated = seen(tmp_path / "t.csv", column(lambda i: hex(i // 2 * 7919)))
+    assert "table_row_numbers" not in codes(repeated)
+
+
+def test_that_a_target_whose_digits_are_lost_is_warned_of(tmp_path: Path) -> None:
+    lines = ["size,who", *(f"{i % 7}.5,{900719925474099300 + i % 3}" for i in range(ROWS))]
+    problem = first(seen(tmp_path / "t.csv", lines), "table_target_constant")
+    assert problem.severity is Severity.WARNING
+    assert problem.fix is not None
+    data = TableData(path=str(tmp_path / "t.csv"))
+    again = preview(PreviewRequest(data=apply_fix(Profile(data=data), problem.fix).data))
+    assert again.class_counts == (
+        ("900719925474099300", 14),
+        ("900719925474099301", 13),
+        ("900719925474099302", 13),
+    )
+
+
+def test_that_a_delimiter_at_the_end_of_each_line_is_no_target(tmp_path: Path) -> None:
+    lines = ["size,kind", *(f"{i % 7}.5,{'ab'[i % 2]}" for i in range(ROWS))]
+    found = seen(tmp_path / "t.csv", [f"{line}," for line in lines])
+    assert not found.is_refused
+    assert found.found["target"] == ("kind",)
+
+
+def test_that_what_is_wrong_with_the_target_alone_is_said_alone(tmp_path: Path) -> None:
+    lines = ["size,kind", *(f"{i % 7}.5,a" for i in range(ROWS))]
+    assert codes(seen(tmp_path / "t.csv", lines)) == ["data_one_class"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "names"),
+    [
+        ("cp1251", ("Москва", "Казань")),
+        ("shift_jis", ("東京", "大阪")),
+        ("gb18030", ("北京", "上海")),
+    ],
+)
+def test_that_a_text_that_is_not_western_european_is_warned_of(
+    tmp_path: Path, encoding: str, names: tuple[str, str]
+) -> None:
+    path = tmp_path / "t.csv"
+    lines = ["size,kind", *(f"{i % 7}.5,{names[i % 2]}" for i in range(ROWS))]
+    problem = first(seen(path, lines, encoding), "table_encoding_guessed")
+    assert problem.severity is Severity.WARNING
+    assert problem.fix is not None
+    mended = apply_fix(Profile(data=TableData(path=str(path))), problem.fix).data
+    assert isinstance(mended, TableData)
+    assert mended.encoding == encoding
+    again = preview(PreviewRequest(data=mended))
+    assert {name for name, _ in again.class_counts} == set(names)
+    assert not again.problems
+
+
+@pytest.mark.parametrize("names", [("größer", "kleiner"), ("José", "Zoë"), ("12 €", "5 €")])
+def test_that_a_western_european_text_is_said_to_be_read_so(
+    tmp_path: Path, names: tuple[str, str]
+) -> None:
+    lines = ["size,kind", *(f"{i % 7}.5,{names[i % 2]}x" for i in range(ROWS))]
+    problem = first(seen(tmp_path / "t.csv", lines, "cp1252"), "table_encoding_guessed")
+    assert (problem.severity, problem.fix) == (Severity.HINT, None)
+    assert names[0] in problem.message or "€x" in problem.message
+    assert not seen(tmp_path / "t.csv", lines).problems
+    assert not seen(tmp_path / "t.csv", lines, "cp1252", encoding="cp1252").problems
