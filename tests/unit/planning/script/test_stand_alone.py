@@ -186,7 +186,7 @@ def test_that_every_source_trains_a_saved_model_further_by_a_script(data: DataSe
         # Its file says how features are made, and so does that of what it becomes.
         assert text.count("recipe |= {") == data.makes_features
         # And what its outputs are about.
-        assert text.count('"trained_on.json"') == 1
+        assert text.count('archive.writestr("trained_on.json"') == 1
         knows_names = data.makes_features and model.head is Head.KEPT
         if data.source == "table":  # several labels at once are called as their columns are
             knows_names = knows_names and data.target_kind not in (Target.VALUES, Target.LABELS)
