@@ -39,7 +39,7 @@ CHAPTER: Final = ProblemChapter(
             "Classes are matched by name: a folder may be called otherwise than in training, or "
             "hold something else.",
             "Name it as it was named in training; or leave those examples out, or predict, which "
-            "needs no labels.",
+            "needs no labels. A model that is trained further can have a new last layer.",
         ),
         "classes_left_out": ProblemEntry(
             "Examples of classes that the model does not know are left out.",
