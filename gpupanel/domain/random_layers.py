@@ -6,14 +6,11 @@ from typing import Final
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.visible_text import visible_line
 
-MIXING_LAYERS: Final = frozenset(
-    {"AugMix", "CutMix", "Equalization", "MixUp", "RandAugment", "RandomElasticTransform"}
-)
+MIXING_LAYERS: Final = frozenset({"AugMix", "CutMix", "Equalization", "MixUp", "RandAugment"})
 """Keras's own that take something from the other examples of a call, or draw once for a graph.
 
 ``MixUp`` and ``CutMix`` blend an example with another one, ``Equalization`` (also in
-``RandAugment``) counts the values of all, ``RandomElasticTransform`` distorts the first image of a
-batch whose size is not known, and ``AugMix`` draws by Python while it is traced.
+``RandAugment``) counts the values of all, and ``AugMix`` draws by Python while it is traced.
 """
 _MOST_NAMES = 5
 

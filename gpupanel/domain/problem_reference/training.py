@@ -148,8 +148,8 @@ CHAPTER: Final = ProblemChapter(
             "`dropout`, `gamma`, `beta` or `categorical`, but by TensorFlow, by another "
             "distribution, by permuting a batch, or for examples that are not the first axis. "
             "Keras's `MixUp`, `CutMix`, `AugMix`, `RandAugment` and `Equalization` mix the "
-            "examples of a call, and `RandomElasticTransform` puts its first image in place of "
-            "all. The same shares and accumulation give the same training again; others do not.",
+            "examples of a call. The same shares and accumulation give the same training again; "
+            "others do not.",
             "Draw by `keras.random`, the examples first in the shape; change images by "
             "`[data.augmentation]`; or train on one device without accumulation.",
         ),

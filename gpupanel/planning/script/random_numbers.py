@@ -7,6 +7,7 @@ _TEXT = '''
   |import math
   |import threading
   |from functools import wraps
+K |from keras.src.backend.tensorflow import image as keras_image
   |from keras.src.backend.tensorflow import random as keras_random
   |DRAWN_FOR = threading.local()  # the part of a batch whose step is traced: first, count and step
   |
@@ -152,6 +153,25 @@ K |    noise = -tf.math.log(-tf.math.log(drawn + np.finfo(np.float32).eps / 2.0)
 K |    return tf.argmax(logits[:, tf.newaxis] + noise, axis=2, output_type=type_of(dtype))
 K |
 K |
+K |class GivenSeed(keras.random.SeedGenerator):
+K |    def __init__(self, seed):
+K |        self.given = seed
+K |
+K |    def next(self, ordered=True):
+K |        return self.given
+K |
+K |
+K |def elastic_transform(images, *args, seed=None, **kwargs):
+K |    """Of each image: Keras's own takes the first one for all where their number is not known."""
+K |    seeds = randint([tf.shape(images)[0], 2], 0, 2**31 - 1, seed=seed)
+K |
+K |    def changed(each):
+K |        return keras_elastic(each[0], *args, seed=GivenSeed(each[1]), **kwargs)
+K |
+K |    moved = tf.map_fn(changed, (images, seeds), fn_output_signature=images.dtype)
+K |    return tf.ensure_shape(moved, images.shape)
+K |
+K |
 K |def seed_of_part(generator, ordered=True):
 K |    """All else is drawn for each part by itself."""
 K |    part = tf.stack([0, tf.cast(DRAWN_FOR.first, tf.int64) * 2**32])
@@ -162,6 +182,8 @@ K |
 K |for each in (dropout, uniform, normal, truncated_normal, randint, gamma, beta, categorical):
 K |    name = each.__name__
 K |    setattr(keras_random, name, in_steps(each, getattr(keras_random, name)))
+K |keras_elastic = keras_image.elastic_transform
+K |keras_image.elastic_transform = in_steps(elastic_transform, keras_elastic)
 K |generator = keras.random.SeedGenerator
 K |generator.next = in_steps(seed_of_part, generator.next)
 '''

@@ -22,6 +22,7 @@ from typing import Any, TypeAlias
 import keras
 import numpy as np
 import tensorflow as tf
+from typing_extensions import override
 
 Size: TypeAlias = tf.Tensor | int
 Shape: TypeAlias = tf.Tensor | Sequence[Size]
@@ -317,6 +318,46 @@ def _keras_categorical(
     return tf.argmax(logits[:, tf.newaxis] + noise, axis=2, output_type=_type(dtype))
 
 
+class _GivenSeed(keras.random.SeedGenerator):  # type: ignore[misc]
+    """A generator that gives what it was given."""
+
+    def __init__(self, seed: tf.Tensor) -> None:  # not Keras's, which makes a variable
+        self._given = seed
+
+    @override
+    def next(self, ordered: bool = True) -> tf.Tensor:
+        return self._given
+
+
+def _each_elastic(of_keras: Callable[..., tf.Tensor]) -> Callable[..., tf.Tensor]:
+    """Keras's ``elastic_transform`` for each image alone.
+
+    Of a batch whose size is not known while the graph is built, Keras's own takes the first image
+    in place of all.
+    """
+
+    @functools.wraps(of_keras)
+    def drawn(
+        images: tf.Tensor,
+        *args: Any,  # noqa: ANN401 - as Keras calls it
+        seed: Seed = None,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> tf.Tensor:
+        part = _PART.get()
+        if part is None or len(images.shape) != 4:
+            return of_keras(images, *args, seed=seed, **kwargs)
+        seeds = _keras_randint(part, [tf.shape(images)[0], 2], 0, 2**31 - 1, seed=seed)
+
+        def changed(each: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
+            with tf.name_scope(SCOPE):
+                return of_keras(each[0], *args, seed=_GivenSeed(each[1]), **kwargs)
+
+        moved = tf.map_fn(changed, (images, seeds), fn_output_signature=images.dtype)
+        return tf.ensure_shape(moved, images.shape)
+
+    return drawn
+
+
 _OWN: dict[str, Callable[..., tf.Tensor]] = {
     "uniform": _keras_uniform,
     "normal": _keras_normal,
@@ -352,9 +393,10 @@ def not_replaced() -> tuple[str, ...]:
 
     keras.random.SeedGenerator.next = seed_of_part
     try:
-        from keras.src.backend.tensorflow import random
+        from keras.src.backend.tensorflow import image, random
     except ImportError:
         return tuple(_OWN)
+    image.elastic_transform = _each_elastic(image.elastic_transform)
     others = []
     for name, own in _OWN.items():
         given = getattr(random, name, None)

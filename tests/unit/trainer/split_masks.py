@@ -144,6 +144,22 @@ def differences(model: keras.Model, *, jit_compile: bool) -> dict[str, float]:
     }
 
 
+def elastic_means() -> list[float]:
+    """Of images of one value each, after they were distorted in a graph of any batch size."""
+    inputs = keras.Input((8, 8, 3))
+    model = keras.Model(inputs, layers.RandomElasticTransform(1.0, value_range=(0, 1))(inputs))
+
+    @tf.function(autograph=False, input_signature=[tf.TensorSpec((None, 8, 8, 3))])
+    def trained(images: tf.Tensor) -> tf.Tensor:
+        zero = tf.zeros([], tf.int64)
+        with keras.StatelessScope(), drawn_by_example(7, zero, zero, images):
+            return model(images, training=True)
+
+    plain = np.ones((BATCH, 8, 8, 3), np.float32) * np.arange(BATCH).reshape(-1, 1, 1, 1) / BATCH
+    means: list[float] = trained(plain).numpy().mean(axis=(1, 2, 3)).tolist()
+    return means
+
+
 of_keras = {
     "uniform": list(inspect.signature(keras.random.uniform).parameters),
     "next": list(inspect.signature(keras.random.SeedGenerator.next).parameters),
@@ -157,4 +173,4 @@ for name, model in models():
     found[name] = differences(model, jit_compile=False)
     if name in COMPILED:
         found[f"{name}, compiled"] = differences(model, jit_compile=True)
-print(json.dumps([found, of_keras | {"warned": warned}]))
+print(json.dumps([found, of_keras | {"warned": warned, "elastic": elastic_means()}]))

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.tensorflow
 
 ALWAYS_THE_SAME = "fixed"
 """A seed that is a number."""
-BY_PART = ("otherwise", "examples last", "MixUp", "CutMix", "elastic")
+BY_PART = ("otherwise", "examples last", "MixUp", "CutMix")
 """A distribution that is not drawn by example, numbers for examples that are not their first axis,
 and layers of Keras's own that take something from other examples."""
 
@@ -66,3 +66,10 @@ def test_that_keras_still_cannot_draw_the_rows_of_a_greater_batch(of_keras: OfKe
 
 def test_that_the_functions_of_this_keras_are_those_that_are_replaced(of_keras: OfKeras) -> None:
     assert of_keras["not replaced"] == []
+
+
+def test_that_images_are_distorted_each_by_itself_and_none_in_place_of_others(
+    of_keras: dict[str, list[float]],
+) -> None:
+    # Keras's own layer puts the first one in place of all it distorts.
+    assert of_keras["elastic"] == pytest.approx([number / 16 for number in range(16)], abs=1e-6)
