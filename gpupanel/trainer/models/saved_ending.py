@@ -109,7 +109,7 @@ def is_wrapped(configuration: object) -> bool:
 def _ending_in(configuration: object) -> str | None:
     """What the model ends in; ``None``: Keras cannot build it here, as a run will say."""
     plain = plain_ending(configuration)
-    if plain is not None:
+    if plain is not None or not layers_of(configuration):
         return plain
     with contextlib.suppress(Exception):  # whatever Keras raises of what it cannot build
         from gpupanel.trainer.models.ending import ending_of_configuration
