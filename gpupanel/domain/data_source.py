@@ -14,7 +14,12 @@ from gpupanel.domain.kind import KindValue
 from gpupanel.domain.setting import PathKind, Setting, SettingType, setting, settings_of
 from gpupanel.domain.value import Fraction
 
-LABEL_FIELDS = frozenset({"data.files", "data.labels", "data.labels_csv", "data.target"})
+LABEL_FIELDS = frozenset(
+    {
+        *("data.files", "data.labels", "data.labels_csv", "data.label_columns", "data.target"),
+        *("data.file_column",),
+    }
+)
 """The settings that say what examples are: problems with these do not matter to predicting."""
 MOST_CLASSES = 100_000
 """The names of so many still fit into the one line that a run reports them in (1 MiB)."""

@@ -50,15 +50,22 @@ def empty_words(chosen: tuple[str, ...] | None) -> EmptyWords:
     return EmptyWords(in_numbers=usual | words, in_names=words, unsure=frozenset())
 
 
-def empty_words_setting() -> Any:  # noqa: ANN401 - as pydantic's
-    """Which words mean that a cell holds nothing."""
+def empty_words_setting(said: str = "", **more: Any) -> Any:  # noqa: ANN401 - as pydantic's
+    """Which words mean that a cell holds nothing.
+
+    Args:
+        said: What else is said of it.
+        more: As :func:`~gpupanel.domain.setting.setting` takes it.
+    """
     return setting(
         "Empty words",
         "Words that mean that a cell holds nothing, in columns of classes, labels and categories; "
         "an empty list: no word does, so that None is a name. Automatic: NaN, null and what else "
         "only programs write; None, NA, N/A, ? and - are names there, with a warning. In columns "
-        "of numbers and dates all of these words mean nothing, and those that are named here.",
+        "of numbers and dates all of these words mean nothing, and those that are named here."
+        f"{said}",
         default=None,
         off="automatic",
         advanced=True,
+        **more,
     )

@@ -3,7 +3,7 @@
 from itertools import chain
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
@@ -11,21 +11,26 @@ from gpupanel.domain.data_source import (
     ImageSource,
     Scaling,
     Target,
+    names_in,
+    one_or_several,
     unreadable_share_setting,
 )
 from gpupanel.domain.decoded_images import Color, ImageSize, color_setting, image_size_setting
+from gpupanel.domain.empty_words import EmptyWord, empty_words_setting
 from gpupanel.domain.image_names import IMAGE_SUFFIXES, SUFFIXES_BY_READER
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
-from gpupanel.domain.table_data import ColumnName
+from gpupanel.domain.table_data import ColumnName, ColumnNames, DecimalMark, decimal_setting
 from gpupanel.domain.value import Fraction
 
 ClassName = Annotated[str, Field(min_length=1)]
 FileName = Annotated[str, Field(min_length=1)]
+LabelColumns = Annotated[ColumnName | ColumnNames, BeforeValidator(one_or_several)]
 _CHOSEN_SUFFIXES = (*IMAGE_SUFFIXES, *chain.from_iterable(SUFFIXES_BY_READER.values()))
 FOUND_CSV_TARGET = (
     "Detected: folders by class are classes; in a CSV, text and whole numbers in one column are "
-    "classes, columns of 0 and 1 are labels, and other numbers are values."
+    "classes, columns of 0 and 1 are labels, and other numbers are values. Chosen to be several "
+    "labels, the text of one column is read as these: a;b, a|b, a, b, a b or ['a', 'b']."
 )
 
 
@@ -64,12 +69,34 @@ class ImagesData(ImageSource):
     )
     labels_csv: str = setting(
         "Labels in a CSV",
-        "A CSV file with a line for each image: first its file, then what is to be predicted, in "
-        "one column or several. Each set has a file of that name in its own folder.",
+        "A CSV file with a line for each image: its file and what is to be predicted, in one "
+        "column or several. Each set has a file of that name in its own folder.",
         default="",
         off="none",
         path=PathKind((".csv", ".tsv", ".txt"), "CSV files", "Choose the labels", within="path"),
         applies={"files": ((),)},
+    )
+    file_column: ColumnName | None = setting(
+        "File column",
+        "The column of the CSV of labels that names the images; without a header columns are "
+        "called 0, 1 and so on. Detected: the one whose cells name images of the folder, with or "
+        "without suffix and folders.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+        applies={"files": ((),)},
+        needs=("labels_csv",),
+    )
+    label_columns: LabelColumns | None = setting(
+        "Label columns",
+        "The column of the CSV of labels that is predicted, or a list of several. Detected: the "
+        "only one beside that of the files, the one called label, class, target, category or "
+        "tags, or all where each holds numbers; else it is asked for.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+        applies={"files": ((),)},
+        needs=("labels_csv",),
     )
     predicts: Target | None = setting(
         "Predicted",
@@ -87,6 +114,12 @@ class ImagesData(ImageSource):
         is_offered=True,
         advanced=True,
         applies={"files": ((),), "holdout": ("random",)},
+        needs=("labels_csv",),
+    )
+    decimal: DecimalMark | None = decimal_setting(applies={"files": ((),)}, needs=("labels_csv",))
+    empty_words: tuple[EmptyWord, ...] | None = empty_words_setting(
+        " Where this is chosen, images whose label is empty are left out; else they are refused.",
+        applies={"files": ((),)},
         needs=("labels_csv",),
     )
     validation_path: str = setting(
@@ -152,8 +185,14 @@ class ImagesData(ImageSource):
     @property
     @override
     def leaves_something_to_find(self) -> bool:
-        is_open = (self.find_sets and not self.files) or self.target_kind is None
-        return is_open and not self.lacks_path
+        are_found = self.labels_csv and None in (self.file_column, self.label_columns)
+        is_open = (self.find_sets or are_found) and not self.files
+        return bool(is_open or self.target_kind is None) and not self.lacks_path
+
+    @property
+    def chosen_labels(self) -> ColumnNames:
+        """The columns of the CSV that were chosen to be predicted."""
+        return names_in(self.label_columns)
 
     @property
     @override

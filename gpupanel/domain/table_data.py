@@ -98,8 +98,8 @@ def delimiter_setting() -> Any:  # noqa: ANN401 - as pydantic's
     )
 
 
-def decimal_setting() -> Any:  # noqa: ANN401 - as pydantic's
-    """How a text file with a table is written."""
+def decimal_setting(**more: Any) -> Any:  # noqa: ANN401 - as pydantic's
+    """How a text file with a table is written; ``more`` as :func:`setting` takes it."""
     return setting(
         "Decimal mark",
         "The character before the decimals of numbers in a text file, for columns in which no "
@@ -108,6 +108,7 @@ def decimal_setting() -> Any:  # noqa: ANN401 - as pydantic's
         off="automatic",
         choices=(Choice(".", "Point (1.5)"), Choice(",", "Comma (1,5)")),
         advanced=True,
+        **more,
     )
 
 

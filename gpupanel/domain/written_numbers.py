@@ -9,6 +9,7 @@ standard library.
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 DECIMAL_MARKS = (".", ",", "\u066b")
@@ -145,6 +146,17 @@ def is_number(cell: str) -> bool:
     return parts is not None and not parts.unit
 
 
+def is_not_finite(cell: str) -> bool:
+    """Whether a cell is a word for infinity or no number."""
+    return _NOT_FINITE.fullmatch(cell.strip()) is not None
+
+
+def all_numbers(cells: Iterable[str]) -> bool:
+    """Whether each cell is a finite number, as people write them."""
+    evidence = NumberEvidence()
+    return all(evidence.take(cell) and not is_not_finite(cell) for cell in cells)
+
+
 def number_in(cell: str, form: NumberForm) -> float | None:
     """The number in a cell of a column that is written so; ``None``: it is none."""
     plain = plain_number(cell, form)
@@ -240,6 +252,34 @@ class NumberEvidence:
         if unit in SHARES:
             return (unit, count) if count > bare else ("", bare)
         return unit, bare + count
+
+
+def found_forms(columns: Iterable[Iterable[str]], decimal: str | None = None) -> list[FoundNumbers]:
+    """How columns of a table are written, where one may show what another one means.
+
+    Args:
+        columns: The cells of each that hold something.
+        decimal: What stands before decimals, where a person said it.
+    """
+    evidence = []
+    for cells in columns:
+        evidence.append(NumberEvidence())
+        for cell, count in Counter(cells).items():
+            evidence[-1].take(cell, count)
+    shown = {found.form.decimal for each in evidence if (found := each.found()).is_known}
+    if decimal is None and len(shown) == 1:
+        (decimal,) = shown
+    return [each.found(decimal) for each in evidence]
+
+
+def meanings_of(cell: str) -> dict[str, str]:
+    """The numbers that a cell may be, by the mark before the decimals that each takes."""
+    parts = parts_of_number(cell)
+    sign = "-" if parts and parts.is_negative else ""
+    return {
+        decimal or {".": ",", ",": "."}.get(thousands, "."): sign + digits
+        for decimal, thousands, digits in (parts.readings if parts else ())
+    }
 
 
 def _plain_marks(text: str) -> Marks | None:

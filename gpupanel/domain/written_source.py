@@ -1,15 +1,22 @@
-"""Python that reads numbers and dates as people write them, for scripts that stand alone."""
+"""Python that reads cells of tables as people write them, for scripts that stand alone."""
 
 import ast
 import inspect
 from types import ModuleType
 
-from gpupanel.domain import written_dates, written_numbers
+from gpupanel.domain import images_in_table, written_dates, written_numbers, written_tags
 
 
 def written_source() -> str:
-    """The text of both modules, without what they say of themselves."""
+    """The text for numbers and dates, without what the modules say of themselves."""
     return "\n\n".join(map(_without_docstring, (written_numbers, written_dates)))
+
+
+def labels_source() -> str:
+    """The text that reads labels of images: which image a line is about, numbers and tags."""
+    texts = map(_without_docstring, (written_numbers, written_tags, images_in_table))
+    lines = "\n\n".join(texts).splitlines()
+    return "\n".join(line for line in lines if not line.startswith("from gpupanel"))
 
 
 def _without_docstring(module: ModuleType) -> str:

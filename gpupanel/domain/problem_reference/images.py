@@ -37,10 +37,10 @@ CHAPTER: Final = ProblemChapter(
         "data_csv_one_column": ProblemEntry(
             "The CSV has no column of labels.",
             "It has one column only, or the other one is the group.",
-            "The label has to follow the file of each image.",
+            "Beside the file of each image there has to be its label.",
         ),
         "data_csv_columns_differ": ProblemEntry(
-            "Two sets have different numbers of label columns.",
+            "Two sets have different columns of labels.",
             "Their CSV files are not of the same form.",
             "Give each set the same columns.",
         ),
@@ -51,8 +51,76 @@ CHAPTER: Final = ProblemChapter(
         ),
         "data_csv_no_pictures": ProblemEntry(
             "No line of the CSV names an image of the folder.",
-            "The first column is not the file, or its paths begin elsewhere.",
-            "Put the image's file into the first column, from the folder that holds the images.",
+            "It is of other images, or its names are written otherwise, such as 1 for 001.png.",
+            "Name each image as the folder does; its suffix and folders may be left out. If the "
+            "wrong column was taken, choose `data.file_column`.",
+        ),
+        "data_csv_names_several": ProblemEntry(
+            "A name in the CSV may be that of several images.",
+            "Images in several folders have the same name, or differ in suffix or capitals only; "
+            "or lines of different folders lead to one image.",
+            "Name each image with its folder and suffix.",
+        ),
+        "data_column_unknown": ProblemEntry(
+            "A column that was chosen is not in the CSV of labels.",
+            "Its name is mistyped, or it is another file.",
+            "Choose a column that is there, or let it be found.",
+        ),
+        "data_file_column_unclear": ProblemEntry(
+            "Several columns of the CSV may name the images.",
+            "Images are called by numbers, and several columns hold such numbers.",
+            "Say which in `data.file_column`.",
+        ),
+        "data_label_columns_unclear": ProblemEntry(
+            "Nothing shows which column of the CSV is to be predicted.",
+            "It has several beside that of the images, such as an age and a diagnosis.",
+            "Say which in `data.label_columns`.",
+        ),
+        "data_label_column_taken": ProblemEntry(
+            "One of several columns is predicted, by its name.",
+            "It is called label, class, target, category or tags; the others are not used.",
+            "Choose another one in `data.label_columns`, if that is meant.",
+        ),
+        "data_labels_beside": ProblemEntry(
+            "Folders are taken for classes, and a CSV beside them names their images.",
+            "The folders may be parts of a set, and the CSV says what the images are.",
+            "Take the labels from the CSV, unless the names of the folders are the classes.",
+        ),
+        "data_sets_left_out": ProblemEntry(
+            "Folders of sets are not used: the CSV says nothing of their images.",
+            "Test images of a competition have no labels.",
+            "Predict on them; or put a CSV of the same name into their folder.",
+        ),
+        "data_labels_left_out": ProblemEntry(
+            "Images whose label is empty are left out.",
+            "`data.empty_words` is chosen.",
+            "Give them a label to use them.",
+        ),
+        "data_words_kept": ProblemEntry(
+            "A word such as None or ? is taken for a class.",
+            "It may mean that the image has no label.",
+            "Say in `data.empty_words` which words mean that.",
+        ),
+        "data_numbers_unclear": ProblemEntry(
+            "A number in the CSV of labels may be two.",
+            "1,234 is a thousand in one country and little more than 1 in another, and no cell "
+            "of its column shows which.",
+            "Say in `data.decimal` which character stands before decimals.",
+        ),
+        "data_numbers_read": ProblemEntry(
+            "Numbers in the CSV of labels are written otherwise than programs write them.",
+            "They have a decimal comma, thousands separators or a unit.",
+            "Check that they are read as they are meant; else set `data.decimal`.",
+        ),
+        "data_labels_seem_values": ProblemEntry(
+            "Classes look like amounts.",
+            "They are many different numbers, or numbers and some other texts.",
+            "Choose in `data.predicts` whether they are values or classes.",
+        ),
+        "data_labels_seem_several": ProblemEntry(
+            "Classes look like combinations of labels.",
+            "A cell holds several, such as `a;b` or `['a', 'b']`.",
+            "Choose in `data.predicts` whether they are several labels or classes.",
         ),
         "data_group_unknown": ProblemEntry(
             "The group column is not in the CSV.",

@@ -83,6 +83,9 @@ def matters_to_task(profile: Profile, problem: Problem) -> bool:
     codes = (
         "data_array_missing",
         "data_arrays_ambiguous",
+        "data_csv_one_column",
+        "data_file_column_unclear",
+        "data_label_columns_unclear",
         "data_labels_missing",
         "table_class_unknown",
         "table_column_missing",

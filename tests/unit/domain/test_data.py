@@ -123,7 +123,12 @@ def test_that_sets_and_what_a_csv_holds_are_to_be_found() -> None:
     assert IMAGES.leaves_something_to_find
     assert not ImagesData(**fixed).leaves_something_to_find
     assert ImagesData(labels_csv="l.csv", **fixed).leaves_something_to_find
-    assert not ImagesData(labels_csv="l.csv", predicts="labels", **fixed).leaves_something_to_find
+    said = {"labels_csv": "l.csv", "predicts": "labels", "label_columns": ["a", "b"], **fixed}
+    assert ImagesData(**said).leaves_something_to_find
+    chosen = ImagesData(file_column="file", **said)
+    assert (chosen.chosen_labels, chosen.leaves_something_to_find) == (("a", "b"), False)
+    alone = ImagesData(files=("a.png",), labels_csv="l.csv", predicts="labels", path="/i")
+    assert not alone.leaves_something_to_find
     assert not ImagesData(path="").leaves_something_to_find
 
 

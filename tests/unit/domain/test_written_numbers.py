@@ -8,7 +8,11 @@ from gpupanel.domain.written_numbers import (
     FoundNumbers,
     NumberEvidence,
     NumberForm,
+    all_numbers,
+    found_forms,
+    is_not_finite,
     is_number,
+    meanings_of,
     number_in,
     parts_of_number,
     plain_number,
@@ -169,3 +173,26 @@ def test_that_no_digit_is_lost_of_a_number_as_python_writes_it() -> None:
     assert plain_number("(20.230.101,50)", GERMAN) == "-20230101.50"
     assert plain_number(" 12345678901234567890 ", ENGLISH) == "12345678901234567890"
     assert plain_number("1.234,5", ENGLISH) is None
+
+
+def test_that_one_column_shows_how_another_is_written() -> None:
+    sure, unsure = found_forms([["1,5", "2,25"], ["1,000", "2,000"]])
+    assert (unsure.form.decimal, unsure.is_sure, sure.is_sure) == (",", True, True)
+    (alone,) = found_forms([["1,000"]])
+    assert not alone.is_sure
+    (chosen,) = found_forms([["1,000"]], ".")
+    assert (chosen.is_sure, number_in("1,000", chosen.form)) == (True, 1000)
+
+
+def test_that_all_meanings_of_a_number_are_known() -> None:
+    assert meanings_of("-1,234") == {",": "-1.234", ".": "-1234"}
+    assert meanings_of("1.234") == {".": "1.234", ",": "1234"}
+    assert meanings_of("7") == {".": "7"}
+    assert meanings_of("x") == {}
+
+
+def test_that_only_finite_numbers_are_numbers() -> None:
+    assert all_numbers(["1", "1,5", "$5"])
+    assert not all_numbers(["1", "nan"])
+    assert not all_numbers(["1", "x"])
+    assert is_not_finite(" -Inf ")

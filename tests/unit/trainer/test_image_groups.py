@@ -115,10 +115,10 @@ def test_that_the_columns_are_offered(tmp_path: Path) -> None:
     data = make(tmp_path)
     offered = SOURCE.find(data, READING).offers["group"]
     assert [choice.value for choice in offered] == ["patient", "kind"]
-    for first in ("0.png", "0", "./0.png", "0.jpg"):
+    for first in ("0.png", "0", "./0.png", "gone.jpg", "file"):
         (tmp_path / "labels.csv").write_text(f"{first};ann;tea\n")
         numbered = SOURCE.find(data, READING).offers["group"]
-        wanted = ["ann", "tea"] if first == "0.jpg" else ["1", "2"]
+        wanted = ["ann", "tea"] if first == "file" else ["1", "2"]
         assert [choice.value for choice in numbered] == wanted
 
 

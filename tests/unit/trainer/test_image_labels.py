@@ -62,7 +62,7 @@ def test_that_what_is_wrong_with_a_csv_is_said(
     assert words in problem.message
 
 
-@pytest.mark.parametrize("cell", [b"x", b"1,5", b"1_000", b"0x10", b""])
+@pytest.mark.parametrize("cell", [b"x", b"1,5,5", b"1_000", b"0x10", b""])
 def test_that_what_is_no_number_is_no_value(tmp_path: Path, cell: bytes) -> None:
     content = b"f;k\na.png;" + cell + b"\nb.png;1\n"
     problem = problem_of(tmp_path, content, Target.VALUES)
@@ -84,7 +84,7 @@ def test_that_a_line_without_an_end_is_not_read(tmp_path: Path) -> None:
 def test_that_so_many_lines_are_read_and_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpupanel.trainer.datasets.images.csv_lines._MOST_LINES", 3)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.csv_rows._MOST_LINES", 3)
     problem = problem_of(tmp_path, b"f,k\na.png,x\nb.png,y\nb.png,y\n")
     assert "Line 4" in problem.message
 

@@ -139,8 +139,14 @@ def test_that_the_one_csv_beside_images_is_offered(tmp_path: Path) -> None:
     assert isinstance(mended, ImagesData)
     assert mended.labels_csv == "labels.csv"
     assert read_images(mended).class_names == ("cup", "tea")
-    (tmp_path / "other.tsv").touch()
-    assert problem_of(data).fix is None
+    # Neither one of other images, nor what competitions give for predictions, is offered.
+    (tmp_path / "other.tsv").write_text("f\tk\nx.png\ttea\n")
+    (tmp_path / "sample_submission.csv").write_text("f,k\na.png,cup\nb.png,cup\n")
+    assert (problem_of(data).fix, problem_of(data).alternatives) == (fix, ())
+    (tmp_path / "more.csv").write_text("f,k\na.png,1\nb.png,2\n")
+    several = problem_of(data)
+    fixes = [each for each in (several.fix, *several.alternatives) if each is not None]
+    assert [each.changes[0].value for each in fixes] == ["labels.csv", "more.csv"]
 
 
 def csv_data(root: Path, text: str, **settings: object) -> ImagesData:
@@ -223,7 +229,7 @@ def test_that_each_set_has_a_csv_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "val" / "labels.csv").write_text("f,k\ndeep/c.png,pot\n")
     problem = problem_of(ImagesData(path=str(tmp_path), labels_csv="labels.csv"))
     assert '"pot", which is not a class of the training images' in problem.message
-    (tmp_path / "val" / "labels.csv").write_text("f,k,l\ndeep/c.png,1,0\n")
+    (tmp_path / "val" / "labels.csv").write_text("f,m,l\ndeep/c.png,1,0\n")
     problem = problem_of(ImagesData(path=str(tmp_path), labels_csv="labels.csv"))
     assert problem.code == "data_csv_columns_differ"
     (tmp_path / "val" / "labels.csv").unlink()

@@ -1,13 +1,15 @@
 """Folders of images: by class, with a CSV of labels, or images alone."""
 
-from pathlib import Path
+import posixpath
 from string import Template
 
 from typing_extensions import override
 
 from gpupanel.domain.data import ImagesData, Target
+from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.image_names import HIDDEN_NAMES, IMAGE_SUFFIXES
 from gpupanel.domain.table_data import RECIPE_MEMBER
+from gpupanel.domain.written_source import labels_source
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
 from gpupanel.planning.script.images import image_function
 from gpupanel.planning.script.sections import items_of_set, joined, lines_for
@@ -115,60 +117,83 @@ _BY_NAME = """
 """
 
 # In the margin: C classes, K several labels at once, V values to be predicted, G some are held out
-# together; P as above.
+# together, T the labels are in one column; P as above.
 _BY_CSV = '''
   |import csv
 C |from unicodedata import normalize
   |
+  |FILE_COLUMN, LABEL_COLUMNS, DECIMAL = $columns
+  |EMPTY_NAMES = {"", *$in_names}
+  |EMPTY_NUMBERS = {"", *$in_numbers}
+  |known = {}  # how the training images' labels are written
 G |group_of = {}  # images of the same are held out together
-G |
   |
-  |def list_images(root, table, names=None):
+  |
+  |def empty_words(cells):
+  |    """What means in a column that there is no label."""
+  |    return EMPTY_NUMBERS if all_numbers({*cells} - EMPTY_NUMBERS) else EMPTY_NAMES
+  |
+  |
+  |def list_images(root, table, shared, names=None):
   |    """The names of classes or labels; each image in the CSV, and what that says of it."""
+  |    table = table if os.path.isfile(table) else shared
+  |    there = images_below(root)
 P |    if not os.path.isfile(table):
-P |        return [], np.array(images_below(root), object), None
+P |        return [], np.array([*there, None], object)[:-1], None
   |    with open(table, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
   |        delimiter = max(",;\\t", key=file.readline().count)
   |        file.seek(0)
-  |        head, *rows = [row for row in csv.reader(file, delimiter=delimiter) if row]
-  |    there = {str(path.relative_to(root)): path for path in images_below(root)}
-  |    stems = {}
-  |    for name in there:
-  |        stem = name.rpartition(".")[0]
-  |        stems[stem] = None if stem in stems else name
-  |
-  |    def found(cell):
-  |        name = os.path.normpath(cell.strip().replace("\\\\", "/")).removeprefix(f"{root}/")
-  |        return there.get(cell) or there.get(name) or there.get(stems.get(name))
-  |
-  |    columns = [str(place) for place in range(1, len(head))]
-  |    if found(head[0]):
-  |        rows = [head, *rows]
-  |    else:
-  |        columns = [title.strip() or place for title, place in zip(head[1:], columns)]
-  |    said = {}
-  |    for cell, *cells in rows:
-  |        if found(cell):
-  |            said.setdefault(found(cell), [each.strip() for each in cells])
-G |    if $group in columns:
-G |        at = columns.index($group)
-G |        del columns[at]
-G |        group_of.update((path, cells.pop(at)) for path, cells in said.items())
+  |        rows = [row for row in csv.reader(file, delimiter=delimiter) if row]
+  |    images = NamedImages(os.path.abspath(root), [str(each.relative_to(root)) for each in there])
+  |    found = table_of_images(rows, images, None)
+  |    if FILE_COLUMN in found.columns:
+  |        found = table_of_images(rows, images, FILE_COLUMN)
+  |    rows, at = rows[found.is_named :], found.file_column
+  |    others = [name for name in found.columns if name != found.columns[at]]
+  |    wanted = LABEL_COLUMNS
+  |    if not {*wanted} <= {*others}:
+  |        wanted = [name for name in others if name != $group]
+  |    places = images.places(row[at] for row in rows)
+  |    lines = {}
+  |    for place, row in zip(places, rows):
+  |        if place >= 0:
+  |            lines.setdefault(there[place], dict(zip(found.columns, map(str.strip, row))))
+G |    group_of.update((path, line.get($group, "")) for path, line in lines.items())
+  |    said = {path: [line[name] for name in wanted] for path, line in lines.items()}
+  |    empty = [empty_words(cells) for cells in zip(*said.values())]
+  |    said = {
+  |        path: cells
+  |        for path, cells in said.items()
+  |        if not any(cell in each for cell, each in zip(cells, empty))
+  |    }
   |    x = np.array([*said, None], object)[:-1]
-C |    if len(columns) == 1:
+C |    if len(wanted) == 1:
 C |        texts = [normalize("NFC", as_utf8(cells[0])) for cells in said.values()]
 C |        are_whole = all(re.fullmatch(r"[+-]?[0-9]{1,1000}", text) for text in texts)
 C |        order = (lambda text: (int(text), text)) if are_whole else None
 C |        names = names or sorted(set(texts), key=order)
 C |        numbers = {normalize("NFC", name): number for number, name in enumerate(names)}
 C |        return names, x, np.array([numbers[text] for text in texts], np.int32)
-  |    y = np.array([[float(cell) for cell in cells] for cells in said.values()])
-C |    return [as_utf8(column) for column in columns], x, y.argmax(axis=1).astype(np.int32)
-K |    return [as_utf8(column) for column in columns], x, y.astype(np.float32)
-V |    return [], x, (y[:, 0] if len(columns) == 1 else y).astype(np.float32)
+KT|    cells = [each[0] for each in said.values()]
+KT|    separator = known.setdefault("separator", tag_separator(cells))
+KT|    if separator or not all_numbers(cells):
+KT|        tags = [
+KT|            tags_in(unicodedata.normalize("NFC", as_utf8(cell)), separator) for cell in cells
+KT|        ]
+KT|        names = names or sorted({tag for each in tags for tag in each})
+KT|        return names, x, np.float32([[name in each for name in names] for each in tags])
+  |    forms = known.setdefault("forms", found_forms(zip(*said.values()), DECIMAL))
+  |    numbers = [
+  |        [number_in(cell, each.form) for cell, each in zip(row, forms)]
+  |        for row in said.values()
+  |    ]
+  |    y = np.array(numbers, np.float64)
+C |    return [as_utf8(name) for name in wanted], x, y.argmax(axis=1).astype(np.int32)
+K |    return [as_utf8(name) for name in wanted], x, y.astype(np.float32)
+V |    return [], x, (y[:, 0] if len(wanted) == 1 else y).astype(np.float32)
   |
   |
-  |names, x, y = list_images($path, $table)
+  |names, x, y = list_images($path, $table, $table)
 G |groups = np.array([group_of.get(path, "") for path in x])
 v |class_count = len(names)
 '''
@@ -213,17 +238,23 @@ class _Images(SourceScript[ImagesData]):
             "K": target is Target.LABELS,
             "V": target is Target.VALUES,
             "G": bool(data.chosen_group),
+            "T": len(data.chosen_labels) < 2,
         }
         listing = lines_for(
             _BY_CSV if data.labels_csv else _BY_CLASS, [each for each in holds if holds[each]]
         )
-        table = str(_table(data, data.path))
+        words = empty_words(data.empty_words)
         listed = Template(listing).substitute(
-            path=repr(data.path), table=repr(table), group=repr(data.chosen_group)
+            path=repr(data.path),
+            table=repr(_table(data, data.path)),
+            group=repr(data.chosen_group),
+            columns=f"{data.file_column!r}, {list(data.chosen_labels)}, {data.decimal!r}",
+            in_names=sorted(words.in_names),
+            in_numbers=sorted(words.in_numbers),
         )
         as_utf8 = ""
         if data.labels_csv:
-            as_utf8 = f"import re\n\n\n{AS_UTF8}" if not holds["V"] else ""
+            as_utf8 = f"{labels_source()}\n\n\n{AS_UTF8}"
         elif data.leave_out:
             left_out = f"LEFT_OUT = {{{', '.join(map(repr, data.leave_out))}}}"
             as_utf8 = f"{left_out}\n\n\n{AS_UTF8}"
@@ -274,21 +305,26 @@ def _paths_of_sets(data: ImagesData) -> dict[str, str]:
 
 
 def _sets(data: ImagesData) -> list[str]:
-    known = ", {table!r}, names" if data.labels_csv else ""
+    shared = f"{_table(data, data.path)!r}"
     return [
         f"_, x_{name}, y_{name} = list_images({path!r}"
-        f"{known.format(table=str(_table(data, path)))})"
+        + (f", {_table(data, path)!r}, {shared}, names)" if data.labels_csv else ")")
         for name, path in _paths_of_sets(data).items()
     ]
 
 
-def _table(data: ImagesData, root: str) -> Path:
-    """The CSV of a set: where that of the training set is in its folder, or of the same name."""
-    chosen = Path(data.labels_csv)
+def _table(data: ImagesData, root: str) -> str:
+    """The CSV of a set: where that of the training set is in its folder, or of the same name.
+
+    A set without one takes that of the training images.
+    """
+    chosen = posixpath.normpath(posixpath.join(data.path, data.labels_csv))
     if root != data.path:
-        is_within = chosen.is_relative_to(data.path)
-        chosen = chosen.relative_to(data.path) if is_within else Path(chosen.name)
-    return Path(root, chosen)
+        folder = posixpath.normpath(data.path)
+        is_within = chosen.startswith(f"{folder}/")
+        inner = posixpath.relpath(chosen, folder) if is_within else posixpath.basename(chosen)
+        return posixpath.join(root, inner)
+    return chosen
 
 
 SCRIPT = _Images()

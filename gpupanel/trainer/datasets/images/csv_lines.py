@@ -1,26 +1,24 @@
-"""What a CSV says of images: a line each, first the file, then what it is.
+"""What a CSV says of images: a line each, with its file and what it is.
 
-The file is read line by line and need not be one that anybody meant well with: a line, the number
-of lines and what a name may lead to have bounds. Commas, semicolons or tabs stand between the
-cells, whichever the first line has most of; that line is a header where it names no image.
+Which column names the files is found by :mod:`gpupanel.domain.images_in_table`.
 """
 
-import csv
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from io import BufferedReader
-from itertools import chain
 from pathlib import Path
 
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.images_in_table import (
+    MISSING,
+    OUTSIDE,
+    SEVERAL,
+    NamedImages,
+    TableOfImages,
+    table_of_images,
+)
+from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8, visible_line
-from gpupanel.files.regular_files import open_regular
-from gpupanel.trainer.datasets.images.formats import SUFFIXES
-
-FIELD = "data.labels_csv"
-_LONGEST_LINE = 2**20
-_MOST_LINES = 10_000_000
+from gpupanel.trainer.datasets.images.csv_rows import problem_of, problem_of_line, read_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,78 +27,195 @@ class ImageLines:
 
     Attributes:
         path: Of the CSV.
-        columns: Names of what is to be predicted; numbers where there is no header.
+        file_column: The name of the column of the images.
+        columns: The names of the others; numbers where there is no header.
         images: The place of each line's image among those that were listed.
         cells: The other cells of each line.
         numbers: Where each line stands in the file, from 1.
         missing: Files that lines name and that are not there.
+        image_names: The cell of each line that names its image.
     """
 
     path: Path
+    file_column: str
     columns: tuple[str, ...]
     images: tuple[int, ...]
     cells: tuple[tuple[str, ...], ...]
     numbers: tuple[int, ...]
     missing: tuple[str, ...]
+    image_names: tuple[str, ...]
+
+    def with_columns(self, columns: Sequence[str]) -> "ImageLines":
+        """The same with some of the columns, in that order."""
+        places = [self.columns.index(name) for name in columns]
+        cells = tuple(tuple(row[place] for place in places) for row in self.cells)
+        return replace(self, columns=tuple(columns), cells=cells)
+
+    def with_lines(self, places: Sequence[int]) -> "ImageLines":
+        """The same with some of the lines, in that order."""
+        return replace(
+            self,
+            images=tuple(self.images[place] for place in places),
+            cells=tuple(self.cells[place] for place in places),
+            numbers=tuple(self.numbers[place] for place in places),
+            image_names=tuple(self.image_names[place] for place in places),
+        )
 
 
-def read_lines(path: Path, root: Path, images: Sequence[str]) -> ImageLines:
+def read_lines(
+    path: Path,
+    root: Path,
+    images: Sequence[str],
+    file_column: str | None = None,
+    others: Callable[[], Iterable[NamedImages]] = tuple,
+) -> ImageLines:
     """The lines of a CSV, each with its image.
-
-    A name is meant from the folder of the images; its ending may be missing.
 
     Args:
         path: Of the CSV.
         root: The folder of the images.
         images: Those that there are.
+        file_column: The name of the column of the images; ``None``: found.
+        others: Gives the images of other sets: what lines name there is not missing here.
 
     Raises:
         ProblemError: It is no such file, or what it says cannot be.
     """
-    try:
-        with open_regular(path) as file:
-            return _placed(path, _rows(path, file), _Names(path, root, images))
-    except FileNotFoundError as error:
-        raise problem_of(
-            "data_labels_missing",
-            f"There is no file {path} with the labels of the images in {root}.",
-            "Put it there: each set has one in its own folder; or leave data.labels_csv empty.",
-        ) from error
-    except OSError as error:
-        raise problem_of(
-            "data_csv_unreadable",
-            f"{path} cannot be read: {error.strerror}.",
-            "Choose a CSV file that you may read.",
-        ) from error
+    numbers, rows = read_rows(path, root)
+    named = named_images(root, images)
+    table = table_of_images(rows, named, file_column)
+    if table is None:
+        columns, _ = columns_of(path, root, images)
+        raise unknown_column(path, str(file_column), columns, "data.file_column")
+    if table.others:
+        raise _several_file_columns(path, table)
+    if table.is_named:
+        numbers, rows = numbers[1:], rows[1:]
+    at = table.file_column
+    places = named.places(row[at] for row in rows)
+    _check_places(path, root, named, places, [row[at] for row in rows])
+    missing = [row[at] for row, place in zip(rows, places, strict=True) if place == MISSING]
+    for other in others() if missing else ():
+        elsewhere = other.places(missing)
+        missing = [cell for cell, place in zip(missing, elsewhere, strict=True) if place < 0]
+    kept: dict[tuple[str, ...], tuple[str, ...]] = {}
+    found = [number for number, place in enumerate(places) if place >= 0]
+    cells = []
+    for number in found:
+        said = tuple(cell.strip() for place, cell in enumerate(rows[number]) if place != at)
+        cells.append(kept.setdefault(said, said))
+    return ImageLines(
+        path,
+        table.columns[at],
+        (*table.columns[:at], *table.columns[at + 1 :]),
+        tuple(places[number] for number in found),
+        tuple(cells),
+        tuple(numbers[number] for number in found),
+        tuple(as_utf8(cell) for cell in missing),
+        tuple(rows[number][at] for number in found),
+    )
 
 
-def columns_of(path: Path, root: Path) -> tuple[str, ...]:
-    """The columns of a CSV beside that of the images, without reading more than its first line.
+def once_each(lines: ImageLines) -> ImageLines:
+    """The lines with one for each image.
+
+    Raises:
+        ProblemError: Two lines say different things of an image.
+    """
+    first: dict[int, int] = {}
+    for place, image in enumerate(lines.images):
+        before = first.setdefault(image, place)
+        if lines.cells[before] != lines.cells[place]:
+            raise problem_of_line(
+                lines.path,
+                lines.numbers[place],
+                f"says otherwise than line {lines.numbers[before]:,} what "
+                f"{visible_line(as_utf8(lines.image_names[place]))} is",
+            )
+    return lines.with_lines(tuple(first.values()))
+
+
+def columns_of(
+    path: Path, root: Path, images: Sequence[str], file_column: str | None = None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of all columns of a CSV, and of those beside that of the images.
 
     Args:
         path: Of the CSV.
         root: The folder of the images.
+        images: Those that there are.
+        file_column: The name of the column of the images; ``None``: found.
 
     Raises:
         ProblemError: It is no such file.
     """
-    try:
-        with open_regular(path) as file:
-            _, head = next(_rows(path, file), (0, [""]))
-    except OSError:
-        return ()
-    name = os.path.normpath(head[0].strip().replace("\\", "/"))
-    # A name that is too long for the system is no image's, either.
-    is_image = any(os.path.exists(root / f"{name}{end}") for end in ("", *SUFFIXES))  # noqa: PTH110
-    return _columns(head, is_header=not is_image)
+    _, rows = read_rows(path, root)
+    named = named_images(root, images)
+    table = table_of_images(rows, named, file_column) or table_of_images(rows, named, None)
+    columns, at = ((), 0) if table is None else (table.columns, table.file_column)
+    return columns, (*columns[:at], *columns[at + 1 :])
 
 
-def _columns(head: Sequence[str], *, is_header: bool) -> tuple[str, ...]:
-    numbers = tuple(str(place) for place in range(1, len(head)))
-    if not is_header:
-        return numbers
-    titles = (each.strip() or number for each, number in zip(head[1:], numbers, strict=True))
-    return tuple(map(as_utf8, titles))
+def named_images(root: Path, images: Sequence[str]) -> NamedImages:
+    """What finds the images of a folder by their names in a CSV."""
+    prefix = f"{str(root).rstrip(os.sep)}{os.sep}"
+    return NamedImages(str(root), (each.removeprefix(prefix) for each in images))
+
+
+def _check_places(
+    path: Path, root: Path, named: NamedImages, places: Sequence[int], cells: Sequence[str]
+) -> None:
+    """Refuse names that lead out of the folder, that several images have, or all that are none."""
+    outside = next((n for n, place in enumerate(places) if place == OUTSIDE), None)
+    if outside is not None:
+        raise problem_of(
+            "data_csv_leaves_folder",
+            f'{path} names "{visible_line(as_utf8(cells[outside]))}", which is not in the folder '
+            f"{root}{os.sep}.",
+            "Name each image from the folder that holds them, such as cats/1.png.",
+        )
+    if max(places, default=MISSING) < 0:
+        raise _no_line(path, cells, named.names)
+    several = [cell for cell, place in zip(cells, places, strict=True) if place == SEVERAL]
+    if several:
+        raise problem_of(
+            "data_csv_names_several",
+            f"{len(several):,} lines of {path} may name several images of the folder each, or "
+            f"several lines the same one: {quoted(several)}.",
+            "Name each image with its folder and suffix, from the folder that holds them, such as "
+            "cats/1.png.",
+            "\n".join(map(as_utf8, several[:1000])),
+        )
+
+
+def _several_file_columns(path: Path, table: TableOfImages) -> ProblemError:
+    places = (table.file_column, *table.others)
+    names = [table.columns[place] for place in places]
+    fixes = [Fix.of(f'Take "{visible_line(name)}"', "data.file_column", name) for name in names[:8]]
+    return ProblemError(
+        Problem(
+            code="data_file_column_unclear",
+            field="data.file_column",
+            message=f"Several columns of {path} name images of the folder: {quoted(names)}.",
+            hint="Say in data.file_column which of them is the file of each line's image.",
+            fix=fixes[0],
+            alternatives=tuple(fixes[1:]),
+        )
+    )
+
+
+def unknown_column(path: Path, name: str, columns: Sequence[str], field: str) -> ProblemError:
+    """The problem that a CSV has no column of a name that was chosen."""
+    key = field.removeprefix("data.")
+    return ProblemError(
+        Problem(
+            code="data_column_unknown",
+            field=field,
+            message=f'{path} has no column "{visible_line(name)}"; it has {quoted(columns, 20)}.',
+            hint=f"Choose one of these, or leave data.{key} empty.",
+            fix=Fix.of(f"Find it, whatever data.{key} says", field),
+        )
+    )
 
 
 def without_column(
@@ -119,11 +234,10 @@ def without_column(
     if name not in lines.columns:
         if not must_be_there:
             return lines, ()
-        named = ", ".join(f'"{visible_line(each)}"' for each in lines.columns[:20])
         raise problem_of(
             "data_group_unknown",
             f'{lines.path} has no column "{visible_line(name)}" beside that of the images; it has '
-            f"{named}.",
+            f"{quoted(lines.columns, 20)}.",
             "Choose one of these, or leave data.group empty.",
             field="data.group",
         )
@@ -136,149 +250,23 @@ def without_column(
             field="data.group",
         )
     at = lines.columns.index(name)
-    left = replace(
-        lines,
-        columns=(*lines.columns[:at], *lines.columns[at + 1 :]),
-        cells=tuple((*cells[:at], *cells[at + 1 :]) for cells in lines.cells),
-    )
+    left = lines.with_columns((*lines.columns[:at], *lines.columns[at + 1 :]))
     return left, tuple(cells[at] for cells in lines.cells)
 
 
-def problem_of(
-    code: str, message: str, hint: str, detail: str = "", *, field: str = FIELD
-) -> ProblemError:
-    """A problem with the file of labels."""
-    return ProblemError(Problem(code=code, field=field, message=message, hint=hint, detail=detail))
-
-
-def problem_of_line(path: Path, number: int, what: str) -> ProblemError:
-    """A problem with one line of that file."""
-    return problem_of(
-        "data_csv_unreadable",
-        f"Line {number:,} of {path} {what}.",
-        "Correct that line, or save the table again as CSV (UTF-8, comma separated).",
-    )
-
-
-class _Names:
-    """Finds the image that a cell names."""
-
-    def __init__(self, path: Path, root: Path, images: Sequence[str]) -> None:
-        self._path = path
-        self._root = f"{str(root).rstrip(os.sep)}{os.sep}"
-        self._places = {each.removeprefix(self._root): n for n, each in enumerate(images)}
-        self._stems: dict[str, int] | None = None
-
-    def place(self, cell: str) -> int | None:
-        """Which image it is; ``None``: it is not there.
-
-        Raises:
-            ProblemError: The name leads out of the folder.
-        """
-        if cell in self._places:
-            return self._places[cell]
-        name = os.path.normpath(cell.strip().replace("\\", "/"))
-        name = name.removeprefix(self._root)
-        if name.startswith((os.sep, f"..{os.sep}")) or name == "..":
-            raise problem_of(
-                "data_csv_leaves_folder",
-                f'{self._path} names "{as_utf8(cell)}", which is not in the folder {self._root}.',
-                "Name each image from the folder that holds them, such as cats/1.png.",
-            )
-        found = self._places.get(name)
-        return self._of_stem(name) if found is None else found
-
-    def _of_stem(self, name: str) -> int | None:
-        if self._stems is None:
-            self._stems = {}
-            for path, number in self._places.items():
-                stem = path.rpartition(".")[0]
-                # -1: several images differ in the ending only.
-                self._stems[stem] = -1 if stem in self._stems else number
-        found = self._stems.get(name)
-        return None if found == -1 else found
-
-
-def _placed(path: Path, rows: Iterator[tuple[int, list[str]]], names: _Names) -> ImageLines:
-    first = next(rows, None)
-    if first is None:
-        raise problem_of(
-            "data_csv_empty", f"{path} is empty.", "Choose a CSV with a line for each image."
-        )
-    number, head = first
-    if len(head) < 2:
-        raise problem_of(
-            "data_csv_one_column",
-            f"{path} has one column only; the label has to follow the file of each image.",
-            "Separate the cells by commas, semicolons or tabs.",
-        )
-    is_header = names.place(head[0]) is None
-    if not is_header:
-        rows = chain([first], rows)
-    cells: dict[int, tuple[int, tuple[str, ...]]] = {}
-    missing: list[str] = []
-    kept: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for number, row in rows:
-        if len(row) != len(head):
-            raise problem_of_line(
-                path, number, f"has {len(row)} cells, and the first line {len(head)}"
-            )
-        place = names.place(row[0])
-        said = tuple(map(str.strip, row[1:]))
-        if place is None:
-            missing.append(as_utf8(row[0]))
-        elif cells.setdefault(place, (number, kept.setdefault(said, said)))[1] != said:
-            before = cells[place][0]
-            raise problem_of_line(
-                path, number, f"says otherwise than line {before} what {row[0]} is"
-            )
-    if not cells:
-        raise _no_line(path, missing)
-    return ImageLines(
-        path,
-        _columns(head, is_header=is_header),
-        tuple(cells),
-        tuple(said for _, said in cells.values()),
-        tuple(number for number, _ in cells.values()),
-        tuple(missing),
-    )
-
-
-def _rows(path: Path, file: BufferedReader) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each line that is not empty, with its number."""
-    lines = _lines(path, file)
-    first = next(lines, "")
-    delimiter = max(",;\t", key=first.count)
-    reader = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
-    try:
-        for row in reader:
-            if row:
-                yield reader.line_num, row
-    except csv.Error as error:
-        raise problem_of_line(path, reader.line_num, f"is not a CSV ({error})") from error
-
-
-def _lines(path: Path, file: BufferedReader) -> Iterator[str]:
-    for number in range(1, _MOST_LINES + 2):
-        line = file.readline(_LONGEST_LINE + 1)
-        if not line:
-            return
-        if len(line) > _LONGEST_LINE:
-            raise problem_of_line(path, number, f"has more than {_LONGEST_LINE:,} bytes")
-        if number > _MOST_LINES:
-            raise problem_of_line(path, number, f"exceeds the {_MOST_LINES:,} that are read")
-        if line.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in line:
-            raise problem_of_line(path, number, "is not UTF-8 text")
-        # A file's name is bytes, whatever they mean; Python holds them so (PEP 383).
-        yield line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape")
-
-
-def _no_line(path: Path, missing: Sequence[str]) -> ProblemError:
-    named = ", ".join(f'"{name}"' for name in missing[:5])
+def _no_line(path: Path, named: Sequence[str], there: Sequence[str]) -> ProblemError:
+    holds = f"the folder holds {quoted(there)}" if there else "the folder holds no images"
     return problem_of(
         "data_csv_no_pictures",
         f"No line of {path} names an image of the folder"
-        + (f"; it names {named}." if missing else "."),
-        "The first column is the image's file, from the folder that holds the images.",
-        "\n".join(missing[:1000]),
+        + (f"; it names {quoted(named)}, and {holds}." if named else f"; {holds}."),
+        "Name each image as the folder does; its suffix and its folders may be left out. If "
+        "another column has the names, say so in data.file_column.",
+        "\n".join(map(as_utf8, named[:1000])),
     )
+
+
+def quoted(names: Sequence[str], most: int = 5) -> str:
+    """The first of some names, as they are shown."""
+    shown = ", ".join(f'"{visible_line(as_utf8(name))}"' for name in names[:most])
+    return f"{shown}, ..." if len(names) > most else shown

@@ -1,27 +1,43 @@
 """What a CSV says of images, as it is trained on."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from unicodedata import normalize
 
 import numpy as np
 from typing_extensions import override
 
 from gpupanel.domain.data import MOST_CLASSES, Target
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8
+from gpupanel.domain.written_numbers import (
+    NumberForm,
+    all_numbers,
+    found_forms,
+    is_not_finite,
+    number_in,
+    parts_of_number,
+)
+from gpupanel.domain.written_tags import are_combined, tag_separator, tags_in
 from gpupanel.trainer.datasets.checks import ArrayName
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.datasets.images.csv_lines import (
-    FIELD,
-    ImageLines,
-    problem_of,
-    problem_of_line,
+from gpupanel.trainer.datasets.images.csv_lines import ImageLines
+from gpupanel.trainer.datasets.images.csv_rows import FIELD, problem_of, problem_of_line
+from gpupanel.trainer.datasets.images.label_problems import (
+    no_number,
+    number_notes,
+    numbers_unclear,
+    seem_several,
+    seem_values,
 )
 from gpupanel.trainer.datasets.labels import checked_labels
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d{1,1000}", re.ASCII)
+_MOST_WHOLE_CLASSES = 20
+"""More whole numbers than these, of which most occur once, may be amounts."""
+_MANY_FIT = 0.8
+"""Text of which so many cells are numbers may be amounts with typing errors."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,13 +48,19 @@ class ImageLabels:
         array: As :class:`~gpupanel.trainer.datasets.examples.Examples` has labels.
         target: What they are.
         names: Of the classes or labels; empty where values are predicted.
-        columns: How many columns of a CSV say it.
+        columns: The columns of a CSV that say it.
+        forms: How the numbers in each of these are written; empty where they hold none.
+        separator: What stands between several labels in a cell; ``None``: each has a column.
+        notes: How cells are read that may mean something else.
     """
 
     array: Array
     target: Target
     names: tuple[str, ...]
-    columns: int = 0
+    columns: tuple[str, ...] = ()
+    forms: tuple[NumberForm, ...] = ()
+    separator: str | None = None
+    notes: tuple[Problem, ...] = ()
 
 
 def labels_of(
@@ -47,6 +69,7 @@ def labels_of(
     training: ImageLabels | None = None,
     *,
     must_differ: bool = True,
+    decimal: str | None = None,
 ) -> ImageLabels:
     """What the lines say, as it is trained on.
 
@@ -54,33 +77,37 @@ def labels_of(
     Of several columns, see :func:`~gpupanel.trainer.datasets.labels.found_target`.
 
     Args:
-        lines: At least one.
+        lines: At least one, with the columns that are predicted; no cell is empty.
         predicts: What the labels are; ``None``: found.
         training: The labels of the training images, for those of another set.
         must_differ: Refuse images that are all of one class.
+        decimal: What stands before the decimals of numbers; ``None``: found.
 
     Raises:
         ProblemError: They are no labels of that kind, or none of those classes.
     """
-    columns = len(lines.columns)
-    if training is not None and columns != training.columns:
-        raise problem_of(
-            "data_csv_columns_differ",
-            f"{lines.path} has {columns:,} columns of labels, and that of the training images "
-            f"{training.columns:,}.",
-            "Give each set the same columns.",
-        )
+    cells = [row[0] for row in lines.cells]
+    is_one = len(lines.columns) == 1
+    notes: tuple[Problem, ...] = ()
     if training is not None:
         predicts = training.target
-    if columns == 1 and predicts in (Target.CLASSES, None):
-        cells = [row[0] for row in lines.cells]
-        if predicts or not _are_values(cells):
-            names = None if training is None else training.names
-            return _classes(lines, cells, names, must_differ=must_differ)
+    elif predicts is None and is_one:
+        notes = tuple(_doubts(lines, cells))
+    separator = _separator(cells, predicts, training) if is_one else None
+    if separator is not None:
+        return _several(lines, cells, separator, training)
+    if is_one and predicts in (Target.CLASSES, None) and (predicts or not _are_values(cells)):
+        names = None if training is None else training.names
+        found = _classes(lines, cells, names, must_differ=must_differ)
+        return replace(found, notes=notes)
     name = _Column(str(lines.path), ", ".join(lines.columns[:5]), FIELD)
-    found = checked_labels(_matrix(lines), name, predicts, must_differ=must_differ)
-    titles = () if found.target is Target.VALUES else lines.columns
-    return ImageLabels(found.array, found.target, titles, columns)
+    forms = training.forms if training is not None and training.forms else _forms(lines, decimal)
+    numbers = _matrix(lines, forms)
+    checked = checked_labels(numbers, name, predicts, must_differ=must_differ)
+    titles = () if checked.target is Target.VALUES else lines.columns
+    if training is None:
+        notes = (*notes, *number_notes(lines, forms))
+    return ImageLabels(checked.array, checked.target, titles, lines.columns, forms, None, notes)
 
 
 class _Column(ArrayName):
@@ -90,8 +117,83 @@ class _Column(ArrayName):
 
 
 def _are_values(cells: Sequence[str]) -> bool:
-    are_numbers = all(_NUMBER.fullmatch(cell) for cell in cells)
-    return are_numbers and not all(_WHOLE.fullmatch(cell) for cell in cells)
+    """Whether all are numbers that are not just counted: with decimals, a unit or groups."""
+    (found,) = found_forms([cells])
+    return not found.misfits and all_numbers(cells) and not all(map(_WHOLE.fullmatch, cells))
+
+
+def _doubts(lines: ImageLines, cells: Sequence[str]) -> Iterator[Problem]:
+    """What classes may be instead."""
+    if _are_values(cells):
+        return
+    numbers = [cell for cell in cells if parts_of_number(cell) is not None]
+    different = {*cells}
+    are_whole = all(map(_WHOLE.fullmatch, cells))
+    are_many = len(different) > _MOST_WHOLE_CLASSES and 2 * len(different) > len(cells)
+    are_broken = len(numbers) >= _MANY_FIT * len(cells) and (
+        are_many or not all(map(_WHOLE.fullmatch, numbers))
+    )
+    if (are_many and are_whole) or (are_broken and not are_whole):
+        yield seem_values(lines, numbers[0])
+    elif are_combined(different):
+        yield seem_several(lines, next(filter(_holds_several(different), cells)))
+
+
+def _holds_several(different: set[str]) -> Callable[[str], bool]:
+    separator = tag_separator(different)
+    return lambda cell: len(tags_in(cell, separator)) > 1
+
+
+def _separator(
+    cells: Sequence[str], predicts: Target | None, training: ImageLabels | None
+) -> str | None:
+    """What stands between several labels in a cell; ``None``: each cell holds something else."""
+    if training is not None:
+        return training.separator
+    if predicts is not Target.LABELS:
+        return None
+    found = tag_separator(cells)
+    return None if not found and all_numbers(cells) else found
+
+
+def _forms(lines: ImageLines, decimal: str | None) -> tuple[NumberForm, ...]:
+    columns = [[row[at] for row in lines.cells] for at in range(len(lines.columns))]
+    found = found_forms(columns, decimal)
+    for name, each in zip(lines.columns, found, strict=True):
+        if not each.is_sure:
+            raise ProblemError(numbers_unclear(lines, name, each.example))
+    return tuple(each.form for each in found)
+
+
+def _several(
+    lines: ImageLines, cells: Sequence[str], separator: str, training: ImageLabels | None
+) -> ImageLabels:
+    """Labels of which each cell holds several, shape [images, labels]."""
+    tags = [tags_in(normalize("NFC", as_utf8(cell)), separator) for cell in cells]
+    names = tuple(sorted({tag for each in tags for tag in each}))
+    if training is not None:
+        names = training.names
+    if len(names) > MOST_CLASSES:
+        raise _too_many(lines, names)
+    numbers = {normalize("NFC", name): number for number, name in enumerate(names)}
+    array = np.zeros((len(cells), len(names)), np.float32)
+    for row, (line, each) in enumerate(zip(lines.numbers, tags, strict=True)):
+        for tag in each:
+            if tag not in numbers:
+                raise problem_of_line(
+                    lines.path, line, f'says "{tag}", which is not a label of the training images'
+                )
+            array[row, numbers[tag]] = 1
+    return ImageLabels(array, Target.LABELS, names, lines.columns, (), separator)
+
+
+def _too_many(lines: ImageLines, names: Sequence[str]) -> ProblemError:
+    return problem_of(
+        "data_too_many_classes",
+        f"{lines.path} names {len(names):,} classes, and {MOST_CLASSES:,} can be distinguished "
+        "at most.",
+        "Choose the column of the class in data.label_columns; or predict values.",
+    )
 
 
 def _classes(
@@ -101,9 +203,6 @@ def _classes(
     *,
     must_differ: bool,
 ) -> ImageLabels:
-    empty = next((n for n, cell in zip(lines.numbers, cells, strict=True) if not cell), None)
-    if empty is not None:
-        raise problem_of_line(lines.path, empty, "has no label")
     # Two names that differ in their form of Unicode alone look alike, and are.
     texts = [normalize("NFC", as_utf8(cell)) for cell in cells]
     if names is None:
@@ -113,12 +212,7 @@ def _classes(
             sorted(different, key=lambda each: (int(each), each) if are_whole else (0, each))
         )
     if len(names) > MOST_CLASSES:
-        raise problem_of(
-            "data_too_many_classes",
-            f"{lines.path} names {len(names):,} classes, and {MOST_CLASSES:,} can be distinguished "
-            "at most.",
-            "Choose a CSV whose second column is the class; or predict values.",
-        )
+        raise _too_many(lines, names)
     numbers = {normalize("NFC", name): number for number, name in enumerate(names)}
     for line, text in zip(lines.numbers, texts, strict=True):
         if text not in numbers:
@@ -132,18 +226,18 @@ def _classes(
             "Use images of two classes or more.",
         )
     array = np.array([numbers[text] for text in texts], np.int32)
-    return ImageLabels(array, Target.CLASSES, names, 1)
+    return ImageLabels(array, Target.CLASSES, names, lines.columns)
 
 
-def _matrix(lines: ImageLines) -> Array:
+def _matrix(lines: ImageLines, forms: Sequence[NumberForm]) -> Array:
     """The cells as numbers, shape [images, columns]."""
+    rows = []
     for number, row in zip(lines.numbers, lines.cells, strict=True):
-        odd = next((place for place, cell in enumerate(row) if not _NUMBER.fullmatch(cell)), None)
-        if odd is not None:
-            what = f'"{as_utf8(row[odd][:40])}"' if row[odd] else "nothing"
-            raise problem_of_line(
-                lines.path,
-                number,
-                f'has {what} in column "{lines.columns[odd]}", which is not a number',
-            )
-    return np.array([[float(cell) for cell in row] for row in lines.cells], np.float64)
+        values = [
+            None if is_not_finite(cell) else number_in(cell, form)
+            for cell, form in zip(row, forms, strict=True)
+        ]
+        if None in values:
+            raise no_number(lines, number, values.index(None), row)
+        rows.append(values)
+    return np.array(rows, np.float64)

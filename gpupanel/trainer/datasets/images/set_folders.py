@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gpupanel.domain.data import ImagesData
-from gpupanel.domain.problem import Fix, Problem, ProblemError
+from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8
-from gpupanel.trainer.datasets.images.listing import holds_images, look_into
+from gpupanel.trainer.datasets.images.label_files import are_of_other_lines, label_files
+from gpupanel.trainer.datasets.images.listing import holds_images, images_below, look_into
 from gpupanel.trainer.datasets.set_names import TEST, TRAINING, VALIDATION, known_sets, meant_by
 
 _PLAIN: Mapping[str, frozenset[str]] = {
@@ -27,7 +28,8 @@ def with_found_sets(data: ImagesData) -> ImagesData:
     (:func:`~gpupanel.trainer.datasets.set_names.meant_by`) where each folder of images has
     such a name. A folder that holds nothing but another one of the same set stands for that one.
     A CSV of labels may stand in the folder of the training images, or beside it: then it is of
-    these only.
+    these, and of those of other sets that have lines of their own in it. Where images stand right
+    in the folder of a training set, it is found if there is only one that names any of them.
 
     Raises:
         ProblemError: The folder cannot be read, or two folders have names of the same set.
@@ -39,14 +41,56 @@ def with_found_sets(data: ImagesData) -> ImagesData:
         return data
     training = found.pop(TRAINING)
     labels = _from_folder(data.labels_csv, training, root)
+    if not labels and look_into(training, "data.path").is_flat:
+        labels = _found_labels(training, root)
     if labels and not (training / labels).is_file():
         place = next((each for each in (root, training.parent) if (each / labels).is_file()), None)
         if place is not None:
-            labels, found = os.path.relpath(place / labels, training), {}
+            found = {
+                key: folder
+                for key, folder in found.items()
+                if (folder / labels).is_file()
+                or are_of_other_lines(place / labels, training, folder)
+            }
+            labels = os.path.relpath(place / labels, training)
     unchosen = {key: str(path) for key, path in found.items() if not getattr(data, key)}
     return data.model_copy(
         update={"path": str(training), "labels_csv": labels, "find_sets": False, **unchosen}
     )
+
+
+def sets_left_out(data: ImagesData, found: ImagesData) -> Problem | None:
+    """A hint where folders of sets are not used, since the CSV of labels says nothing of them.
+
+    Args:
+        data: As it was chosen.
+        found: The same with the sets that were found.
+    """
+    if not found.labels_csv or not data.find_sets or data.files:
+        return None
+    used = {found.path, found.validation_path, found.test_path}
+    sets = _sets_in(Path(data.path), data.leave_out)
+    left = [folder for folder in sets.values() if str(folder) not in used]
+    if not left:
+        return None
+    names = " and ".join(f'"{as_utf8(folder.name)}"' for folder in left)
+    return Problem(
+        code="data_sets_left_out",
+        severity=Severity.HINT,
+        field="data.labels_csv",
+        message=f"The images in {names} are not used: {found.labels_csv} has no labels of them.",
+        hint="Nothing, if they are to be predicted on; else give them labels in a CSV of the same "
+        "name in their folder.",
+    )
+
+
+def _found_labels(training: Path, root: Path) -> str:
+    """The only CSV of labels in the folder of the training images, or beside it; else empty."""
+    folders = dict.fromkeys((training, training.parent, root))
+    files = label_files(folders, training, images_below(training, "data.path"))
+    if len(files) != 1:
+        return ""
+    return str(files[0].relative_to(training) if files[0].parent == training else files[0].name)
 
 
 def use_inner_classes(folder: Path) -> Fix | None:

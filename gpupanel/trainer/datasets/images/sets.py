@@ -1,28 +1,32 @@
 """The images of each set with what they are: by their folders, by a CSV, or unknown."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from gpupanel.domain.data import MOST_CLASSES, ImagesData, Target
+from gpupanel.domain.images_in_table import NamedImages
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.class_folders import ClassFolders
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.images.chosen import chosen_images
-from gpupanel.trainer.datasets.images.csv_lines import (
-    FIELD,
-    ImageLines,
-    read_lines,
-    without_column,
-)
+from gpupanel.trainer.datasets.images.csv_lines import columns_of, named_images, read_lines
+from gpupanel.trainer.datasets.images.csv_rows import FIELD
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.images.formats import SUFFIXES
-from gpupanel.trainer.datasets.images.labels import ImageLabels, labels_of
+from gpupanel.trainer.datasets.images.label_files import (
+    beside_classes,
+    label_files,
+    labels_from,
+)
+from gpupanel.trainer.datasets.images.labelled_images import labelled_images
+from gpupanel.trainer.datasets.images.labels import ImageLabels
 from gpupanel.trainer.datasets.images.listing import (
     Folder,
     images_below,
@@ -30,7 +34,7 @@ from gpupanel.trainer.datasets.images.listing import (
 )
 from gpupanel.trainer.datasets.images.set_folders import (
     image_folders_in,
-    use_inner_classes,
+    sets_left_out,
     with_found_sets,
 )
 from gpupanel.trainer.datasets.images.unread import unread_note
@@ -38,6 +42,16 @@ from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
 PATHS = {"training": "path", "validation": "validation_path", "test": "test_path"}
 """The setting that names the folder of each set."""
+
+_OF_LABELS_ALONE = frozenset(
+    {
+        "data_csv_one_column",
+        "data_file_column_unclear",
+        "data_label_columns_unclear",
+        "data_numbers_unclear",
+    }
+)
+"""Problems with a CSV without which all images of the folder can be predicted on."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,13 +100,17 @@ def list_sets(
         ProblemError: A folder is missing, or does not hold images in one of the ways that there
             are.
     """
-    data = with_found_sets(data)
+    chosen, data = data, with_found_sets(data)
     sets: dict[str, ImageSet] = {}
     for name, key in PATHS.items():
         path = getattr(data, key)
         if (path and not data.files) or name == "training":
             lister = _Lister(data, Path(path), f"data.{key}", sets.get("training"))
             sets[name] = lister.listed(must_differ=must_differ, needs_labels=needs_labels)
+    note = sets_left_out(chosen, data)
+    if note is not None:
+        first = sets["training"]
+        sets["training"] = replace(first, notes=(*first.notes, note))
     return sets
 
 
@@ -135,7 +153,11 @@ class _Lister:
         self.unread.update(folder.unread)
         csv = self._labels_file()
         if csv is not None and (needs_labels or csv.is_file()):
-            return self._by_csv(csv, must_differ=must_differ)
+            try:
+                return self._by_csv(csv, must_differ=must_differ)
+            except ProblemError as error:
+                if needs_labels or not {each.code for each in error.problems} <= _OF_LABELS_ALONE:
+                    raise
         if csv is not None or folder.is_flat or (folder.has_images and not folder.folders):
             if needs_labels:
                 raise self._no_labels()
@@ -168,6 +190,11 @@ class _Lister:
             first = self.training.root
             chosen = chosen.relative_to(first) if chosen.is_relative_to(first) else chosen
             chosen = Path(chosen.name) if chosen.is_absolute() else chosen
+            shared = self.training.labels_file
+            is_beside = shared is not None and not shared.resolve().is_relative_to(first.resolve())
+            if is_beside and not (self.root / chosen.name).exists():
+                return shared
+            chosen = Path(chosen.name) if is_beside else chosen
         return self.root / chosen
 
     def _by_csv(self, csv: Path, *, must_differ: bool) -> ImageSet:
@@ -181,25 +208,32 @@ class _Lister:
                 FIELD,
                 Fix.of(f"Use ../{csv.name}", FIELD, f"../{csv.name}"),
             )
-        lines, groups = read_lines(csv, self.root, images), None
-        if self.data.chosen_group:
-            lines, belongs = without_column(
-                lines, self.data.chosen_group, must_be_there=self.training is None
-            )
-            # Numbers: what they are called does not matter.
-            number_of = {name: number for number, name in enumerate(dict.fromkeys(belongs))}
-            groups = np.array([number_of[name] for name in belongs], np.int64)
-        others = None if self.training is None else self.training.labels
-        labels = labels_of(
-            lines,
-            self.data.predicts,
-            others,
-            must_differ=must_differ and others is None,
+        file_column = self._file_column(csv, images)
+        lines = read_lines(csv, self.root, images, file_column, self._of_other_sets)
+        training = None if self.training is None else self.training.labels
+        found = labelled_images(self.data, lines, images, training, must_differ=must_differ)
+        return ImageSet(
+            self.root,
+            self._files(found.paths),
+            found.labels,
+            csv,
+            len(images) - len(found.paths),
+            found.notes,
+            found.groups,
         )
-        chosen = [images[place] for place in lines.images]
-        notes = _notes(lines, images, self.data.unreadable_share)
-        unlabelled = len(images) - len(set(lines.images))
-        return ImageSet(self.root, self._files(chosen), labels, csv, unlabelled, notes, groups)
+
+    def _of_other_sets(self) -> Iterator[NamedImages]:
+        for key in PATHS.values():
+            path = getattr(self.data, key)
+            if path and Path(path) != self.root:
+                yield named_images(Path(path), images_below(Path(path), f"data.{key}"))
+
+    def _file_column(self, csv: Path, images: Sequence[str]) -> str | None:
+        """The column that was chosen, where the CSV of another set has it as well."""
+        chosen = self.data.file_column
+        if self.training is None or chosen is None:
+            return chosen
+        return chosen if chosen in columns_of(csv, self.root, images)[0] else None
 
     def _by_class(self, folder: Folder, *, must_differ: bool) -> ImageSet:
         if self.data.predicts not in (None, Target.CLASSES):
@@ -227,8 +261,9 @@ class _Lister:
             files = {name: paths for name, paths in files.items() if paths} or files
         names = tuple(map(as_utf8, files))
         empty = [name for name, paths in files.items() if not paths]
+        beside = self._labels_beside(folder, files)
         if self.training is None:
-            self._check_classes(names, empty, must_differ=must_differ)
+            self._check_classes(names, empty, beside, must_differ=must_differ)
         else:
             names = self._compare_classes(names, must_differ=must_differ)
             if len(empty) == len(files):
@@ -239,6 +274,8 @@ class _Lister:
         found = [path for of_class in files.values() for path in of_class]
         labels = ImageLabels(numbers, Target.CLASSES, names)
         notes = self._unknown(folder)
+        if beside:
+            notes = (*notes, beside_classes(beside, self.root, [*map(as_utf8, files)]))
         if self.training is None:
             notes = (*notes, *self._notes_on_classes(folder, chosen))
         return ImageSet(self.root, self._files(found), labels, notes=notes)
@@ -277,18 +314,27 @@ class _Lister:
             ),
         )
 
+    def _labels_beside(self, folder: Folder, files: Mapping[str, Sequence[str]]) -> list[Path]:
+        """CSV files right in the folder that name images of its classes."""
+        if self.training is not None or not folder.unread.keys() & {".csv", ".tsv"}:
+            return []
+        return label_files((self.root,), self.root, [*chain.from_iterable(files.values())])
+
     def _check_classes(
-        self, names: tuple[str, ...], empty: list[str], *, must_differ: bool
+        self, names: tuple[str, ...], empty: list[str], beside: list[Path], *, must_differ: bool
     ) -> None:
         if empty:
             raise self._no_images(empty, len(names))
         if must_differ and len(names) < 2:
+            fixes = [*(labels_from(path, self.root) for path in beside)]
+            fixes += filter(None, [use_inner_classes(self.root)])
             raise _problem(
                 "data_one_class",
                 f'{self.root} has one class folder only ("{names[0]}"), so there is nothing to '
                 "distinguish.",
                 "Sort the images into a folder for each of two classes or more.",
-                fix=use_inner_classes(self.root),
+                "data.path",
+                *fixes,
             )
         if len(names) > MOST_CLASSES:
             raise _problem(
@@ -348,17 +394,18 @@ class _Lister:
         )
 
     def _no_labels(self) -> ProblemError:
-        tables = [path.name for path in self.root.glob("*.[ct]sv")]
-        fix = None
-        if len(tables) == 1 and self.training is None and as_utf8(tables[0]) == tables[0]:
-            fix = Fix.of(f"Take the labels from {tables[0]}", FIELD, tables[0])
+        folders = (self.root, self.root.parent)
+        files = label_files(folders, self.root, self._below(self.root))
+        fixes = (
+            [] if self.training is not None else [labels_from(path, self.root) for path in files]
+        )
         return _problem(
             "data_labels_missing",
             f"{self.root} holds images without labels.",
             "Sort them into a folder for each class; or choose a CSV in data.labels_csv with a "
             "line for each: its file and its label. Predicting needs neither.",
             FIELD,
-            fix,
+            *fixes,
         )
 
     def _no_labels_of_files(self) -> ProblemError:
@@ -381,58 +428,18 @@ class _Lister:
         return ImageFiles(tuple(paths), self.data.image_size, channels, white, self.key)
 
 
-def _notes(lines: ImageLines, images: Sequence[str], share: float) -> tuple[Problem, ...]:
-    """What of a CSV and a folder does not belong together.
-
-    Raises:
-        ProblemError: More lines than may be are of images that are not there.
-    """
-    notes = []
-    if lines.missing:
-        count, total = len(lines.missing), len(lines.missing) + len(lines.images)
-        is_much = count > share * total
-        notes.append(
-            Problem(
-                code="data_images_missing",
-                severity=Severity.ERROR if is_much else Severity.WARNING,
-                field=FIELD,
-                message=f"{count:,} of the {total:,} images in {lines.path} are not in the folder: "
-                f"{_shown(lines.missing)}.",
-                hint="Put them there, or allow for more in data.unreadable_share."
-                if is_much
-                else "They are left out.",
-                detail="\n".join(lines.missing[:_MOST_NAMED]),
-            )
-        )
-        if is_much:
-            raise ProblemError(*notes)
-    listed = set(lines.images)
-    unlisted = [path for place, path in enumerate(images) if place not in listed]
-    if unlisted:
-        notes.append(
-            Problem(
-                code="data_images_unlabelled",
-                severity=Severity.HINT,
-                field=FIELD,
-                message=f"{lines.path} has no line for {len(unlisted):,} of the {len(images):,} "
-                "images in the folder: "
-                f"{_shown([as_utf8(Path(path).name) for path in unlisted[:6]])}.",
-                hint="They are left out; give each a line there to use them.",
-                detail="\n".join(as_utf8(path) for path in unlisted[:_MOST_NAMED]),
-            )
-        )
-    return tuple(notes)
-
-
-_MOST_NAMED = 1000
-
-
 def _shown(names: Sequence[str]) -> str:
     named = ", ".join(f'"{name}"' for name in names[:5])
     return f"{named}, ..." if len(names) > 5 else named
 
 
 def _problem(
-    code: str, message: str, hint: str, key: str = "data.path", fix: Fix | None = None
+    code: str, message: str, hint: str, key: str = "data.path", *fixes: Fix | None
 ) -> ProblemError:
-    return ProblemError(Problem(code=code, field=key, message=message, hint=hint, fix=fix))
+    fix, *more = fixes or (None,)
+    alternatives = tuple(filter(None, more))
+    return ProblemError(
+        Problem(
+            code=code, field=key, message=message, hint=hint, fix=fix, alternatives=alternatives
+        )
+    )

@@ -22,7 +22,6 @@ from gpupanel.trainer.datasets.examples import (
     chained,
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
-from gpupanel.trainer.datasets.images.csv_lines import columns_of
 from gpupanel.trainer.datasets.images.decoded import decode_into_memory, decode_onto_disk
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.files import (
@@ -30,6 +29,7 @@ from gpupanel.trainer.datasets.images.files import (
     image_unreadable,
     image_vanished,
 )
+from gpupanel.trainer.datasets.images.found_columns import find_columns
 from gpupanel.trainer.datasets.images.listing import look_into
 from gpupanel.trainer.datasets.images.recipe import read_as_trained, recipe_of
 from gpupanel.trainer.datasets.images.set_folders import with_found_sets
@@ -234,19 +234,24 @@ class _Images(Source[ImagesData]):
         found = with_found_sets(data) if data.path else data
         has_classes = found.path and not data.labels_csv and not data.files
         offers = {"leave_out": _classes(found)} if has_classes else {}
+        columns: dict[str, int | str | tuple[str, ...]] = {}
         if found.path and found.labels_csv and not data.files:
-            root = Path(found.path)
-            columns = columns_of(root / found.labels_csv, root)[:_MOST_OFFERED]
-            offers["group"] = tuple(Choice(name, visible_line(name)) for name in columns)
+            offered, found_columns = find_columns(found)
+            columns.update(found_columns)
+            offers |= {
+                key: tuple(Choice(name, visible_line(name)) for name in names[:_MOST_OFFERED])
+                for key, names in offered.items()
+            }
         trained_with = read_as_trained(data, reading.recipe).white_value
-        white = {} if trained_with is None else {"white_value": trained_with}
+        if trained_with is not None:
+            columns["white_value"] = trained_with
         if found is data:
-            return Found(offers=offers, found=white)
+            return Found(offers=offers, found=columns)
         paths = {key: getattr(found, key) for key in PATHS.values()}
         if found.labels_csv:
             paths["labels_csv"] = str(Path(found.path) / found.labels_csv)
         changed = {key: path for key, path in paths.items() if path != getattr(data, key)}
-        return Found(offers=offers, found={**changed, **white})
+        return Found(offers=offers, found={**columns, **changed})
 
     @override
     def scan(self, data: ImagesData, reading: Reading, on_first_report: OnFirstReport) -> Scanned:

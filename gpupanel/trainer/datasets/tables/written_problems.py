@@ -6,7 +6,7 @@ from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.table_data import ORDER_OF_SETTING, ColumnNames, TableData
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.domain.written_dates import dates_in
-from gpupanel.domain.written_numbers import parts_of_number
+from gpupanel.domain.written_numbers import meanings_of
 from gpupanel.trainer.datasets.tables.overview import TableOverview
 from gpupanel.trainer.datasets.tables.values import read_as
 from gpupanel.trainer.datasets.tables.written_columns import ColumnLook
@@ -70,12 +70,7 @@ def said_of(look: ColumnLook) -> str:
 def _numbers_unclear(
     data: TableData | None, overview: TableOverview, name: str, look: ColumnLook
 ) -> Problem:
-    parts = parts_of_number(look.unclear)
-    sign = "-" if parts and parts.is_negative else ""
-    by_mark = {}
-    for decimal, thousands, digits in parts.readings if parts else ():
-        mark = decimal or {".": ",", ",": "."}.get(thousands, ".")
-        by_mark[mark] = sign + digits
+    by_mark = meanings_of(look.unclear)
     fixes = [
         Fix.of(f"Read it as {number}", "data.decimal", mark)
         for mark, number in sorted(by_mark.items(), key=lambda each: len(each[1]))

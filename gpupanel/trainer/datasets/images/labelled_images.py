@@ -1,0 +1,153 @@
+"""The images that a CSV has labels of, and what else it says of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gpupanel.domain.data import ImagesData
+from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.visible_text import as_utf8
+from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.datasets.images.csv_lines import (
+    ImageLines,
+    once_each,
+    quoted,
+    without_column,
+)
+from gpupanel.trainer.datasets.images.csv_rows import FIELD
+from gpupanel.trainer.datasets.images.label_columns import with_labels, with_labels_as
+from gpupanel.trainer.datasets.images.label_problems import without_empty
+from gpupanel.trainer.datasets.images.labels import ImageLabels, labels_of
+
+_MOST_NAMED = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledImages:
+    """The images that a CSV has labels of, in the order of its lines.
+
+    Attributes:
+        paths: Of the images.
+        labels: Theirs.
+        groups: Of each a number that those have in common that are held out together; ``None``:
+            none are.
+        notes: What is odd about them.
+    """
+
+    paths: tuple[str, ...]
+    labels: ImageLabels
+    groups: Array | None
+    notes: tuple[Problem, ...]
+
+
+def labelled_images(
+    data: ImagesData,
+    lines: ImageLines,
+    images: Sequence[str],
+    training: ImageLabels | None,
+    *,
+    must_differ: bool,
+) -> LabelledImages:
+    """The images of a set with what the lines of its CSV say.
+
+    Args:
+        data: Whose they are.
+        lines: Of the CSV.
+        images: Those of the folder.
+        training: The labels of the training images, for those of another set.
+        must_differ: Refuse training images that are all of one class.
+
+    Raises:
+        ProblemError: Images are missing, or the labels cannot be used.
+    """
+    missing = _missing(lines, images, data.unreadable_share)
+    try:
+        found = _labelled(data, lines, images, training, must_differ=must_differ)
+    except ProblemError as error:
+        raise ProblemError(*error.problems, *missing) from error
+    notes = (*missing, *_unlabelled(lines, images), *found.notes)
+    return LabelledImages(found.paths, found.labels, found.groups, notes)
+
+
+def _labelled(
+    data: ImagesData,
+    lines: ImageLines,
+    images: Sequence[str],
+    training: ImageLabels | None,
+    *,
+    must_differ: bool,
+) -> LabelledImages:
+    group, rest = data.chosen_group, lines
+    notes: tuple[Problem, ...] = ()
+    if group:
+        rest, _ = without_column(lines, group, must_be_there=training is None)
+    if training is None:
+        rest, notes = with_labels(rest, data.chosen_labels, data.predicts)
+    else:
+        rest = with_labels_as(rest, training.columns)
+    is_grouped = group in lines.columns
+    used = once_each(lines.with_columns([*rest.columns, *([group] if is_grouped else [])]))
+    labelled, said = without_empty(used.with_columns(rest.columns), data.empty_words)
+    labels = labels_of(
+        labelled,
+        data.predicts,
+        training,
+        must_differ=must_differ and training is None,
+        decimal=data.decimal,
+    )
+    groups = None
+    if is_grouped:
+        group_of = dict(zip(used.images, (row[-1] for row in used.cells), strict=True))
+        belongs = [group_of[image] for image in labelled.images]
+        # Numbers: what they are called does not matter.
+        number_of = {name: number for number, name in enumerate(dict.fromkeys(belongs))}
+        groups = np.array([number_of[name] for name in belongs], np.int64)
+    paths = tuple(images[place] for place in labelled.images)
+    return LabelledImages(paths, labels, groups, (*notes, *said, *labels.notes))
+
+
+def _missing(lines: ImageLines, images: Sequence[str], share: float) -> tuple[Problem, ...]:
+    """What is said of lines whose images are not there.
+
+    Raises:
+        ProblemError: They are more than may be.
+    """
+    if not lines.missing:
+        return ()
+    count, total = len(lines.missing), len(lines.missing) + len({*lines.images})
+    is_much = count > share * total
+    problem = Problem(
+        code="data_images_missing",
+        severity=Severity.ERROR if is_much else Severity.WARNING,
+        field=FIELD,
+        message=f"{count:,} of the {total:,} images in {lines.path} are not in the folder: "
+        f"{quoted(lines.missing)}.",
+        hint=f"Put them there, or allow for more in data.unreadable_share. The folder holds "
+        f"{quoted([Path(path).name for path in images[:6]])}."
+        if is_much
+        else "They are left out.",
+        detail="\n".join(lines.missing[:_MOST_NAMED]),
+    )
+    if is_much:
+        raise ProblemError(problem)
+    return (problem,)
+
+
+def _unlabelled(lines: ImageLines, images: Sequence[str]) -> tuple[Problem, ...]:
+    listed = set(lines.images)
+    unlisted = [path for place, path in enumerate(images) if place not in listed]
+    if not unlisted:
+        return ()
+    return (
+        Problem(
+            code="data_images_unlabelled",
+            severity=Severity.HINT,
+            field=FIELD,
+            message=f"{lines.path} has no line for {len(unlisted):,} of the {len(images):,} "
+            f"images in the folder: {quoted([Path(path).name for path in unlisted[:6]])}.",
+            hint="They are left out; give each a line there to use them.",
+            detail="\n".join(as_utf8(path) for path in unlisted[:_MOST_NAMED]),
+        ),
+    )
