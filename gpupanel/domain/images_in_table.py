@@ -183,10 +183,11 @@ def _found_column(
             of_column[at] = places
     if not of_column:
         return likeliest, ()
-    named = {at: len({place for place in each if place >= 0}) for at, each in of_column.items()}
-    found = [at for at in of_column if 2 * named[at] >= max(named.values())]
-    sure = [at for at in found if any(is_name_of_image(row[at]) for row in rows if at < len(row))]
-    found = sure or found
+    sure = [
+        at for at in of_column if any(is_name_of_image(row[at]) for row in rows if at < len(row))
+    ]
+    named = {at: sum(place >= 0 for place in of_column[at]) for at in sure or of_column}
+    found = [at for at in named if 2 * named[at] >= max(named.values())]
     best = min(usual[at] for at in found)
     found = [at for at in found if usual[at] == best]
     at = found[0]
