@@ -83,6 +83,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: Path) -> Path
         for number in range(8):
             pixels = numbers.integers(0, 256, (64, 64, 3), dtype=np.uint8)
             Image.fromarray(pixels).save(here / "photos" / label / f"{number}.png")
+    lines = [f"L{n // 2},{name}/{n},{name},{n % 3}" for name in ("cat", "dog") for n in range(8)]
+    head = "lesion_id,image_id,dx,age"
+    (here / "photos" / "metadata.csv").write_text("\n".join([head, *lines]) + "\n")
     rows = [f"{n},{n % 5},{'north' if n % 2 else 'south'},{1000 + n % 7}" for n in range(40)]
     (here / "houses.csv").write_text("\n".join(["id,rooms,side,price", *rows]) + "\n")
     texts = [f'"it was {"good" if n % 2 else "bad"} number {n}",{n % 2}' for n in range(40)]

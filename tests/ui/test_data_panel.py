@@ -582,3 +582,20 @@ def test_that_a_tables_target_is_chosen_from_what_was_found_and_its_columns_are_
         ["x", "number", "3", "standardised"],
         ["y", "category", "", "predicted"],
     ]
+
+
+def test_that_the_columns_of_a_csv_of_images_are_said_and_can_be_chosen(panel):
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    panel.setValue(ImagesData(path="/i", labels_csv="l.csv"))
+    columns = tuple(Choice(name, name) for name in ("image_id", "dx", "age"))
+    found = {"file_column": "image_id", "label_columns": "dx"}
+    offers = {"file_column": columns, "label_columns": columns[1:]}
+    panel.setPreview(DataPreview(example_count=2, offers=offers, found=found))
+    state = panel.findChild(QLabel, "preview_state").text()
+    assert state.endswith(" Column “image_id” names the images; “dx” is predicted.")
+    chooser = next(each for each in panel.findChildren(NameChoices) if "dx" in each.text())
+    menu = chooser.findChild(QPushButton).menu()
+    menu.aboutToShow.emit()
+    next(action for action in menu.actions() if action.text() == "age").trigger()
+    assert heard == [ImagesData(path="/i", labels_csv="l.csv", label_columns="age")]

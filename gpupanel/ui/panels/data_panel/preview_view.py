@@ -20,6 +20,7 @@ from gpupanel.ui.widgets.labels import Caption, Note
 from gpupanel.ui.widgets.layouts import column_in, discard
 from gpupanel.ui.widgets.problem_row import ProblemRow
 
+_MOST_COLUMNS = 5
 _EMPTY = "Some examples and the number of each class appear here once the data is chosen."
 _BUSY = "Reading the data…"
 _PROBLEMS = "The data cannot be shown: there is a problem with it."
@@ -195,7 +196,9 @@ def _facts(preview: DataPreview) -> str:
         parts.append(f"{formatting.count(preview.validation_example_count)} validation examples")
     if preview.test_example_count:
         parts.append(f"{formatting.count(preview.test_example_count)} test examples")
-    return f"{', '.join(parts)}.{_found_sets(preview)}{_found_form(preview)}"
+    return (
+        f"{', '.join(parts)}.{_found_sets(preview)}{_found_columns(preview)}{_found_form(preview)}"
+    )
 
 
 def _found_form(preview: DataPreview) -> str:
@@ -207,6 +210,21 @@ def _found_form(preview: DataPreview) -> str:
     return (
         f" The file is {found['encoding']} with {delimiter} between cells and "
         f"“{found['decimal']}” before decimals."
+    )
+
+
+def _found_columns(preview: DataPreview) -> str:
+    """A sentence about the columns of a CSV of images, where there is one."""
+    file_column, labels = (preview.found.get(key) for key in ("file_column", "label_columns"))
+    if not file_column or not labels:
+        return ""
+    names = [labels] if isinstance(labels, str) else labels
+    shown = ", ".join(f"“{visible_line(name)}”" for name in names[:_MOST_COLUMNS])
+    more = ", …" if len(names) > _MOST_COLUMNS else ""
+    verb = "is" if len(names) == 1 else "are"
+    return (
+        f" Column “{visible_line(str(file_column))}” names the images; {shown}{more} {verb} "
+        "predicted."
     )
 
 
