@@ -67,7 +67,8 @@ class NamedImages:
         self.names = list(names)
         self._root = root.rstrip("/") + "/"
         self._places = {name: place for place, name in enumerate(self.names)}
-        self._known: list[dict[str, list[tuple[list[str], int]]]] = []
+        self._deepest = max((name.count("/") + 1 for name in self.names), default=1)
+        self._known: dict[tuple[int, int | None], dict[str, int]] = {}
 
     def places(self, cells: Iterable[str]) -> list[int]:
         """The place of the image that each cell names; MISSING, SEVERAL or OUTSIDE.
@@ -75,7 +76,9 @@ class NamedImages:
         Which folders stand before a name is decided by all cells: that of the images, where it is
         among them. Two cells of different folders do not name the same image.
         """
-        found = [self._place(cell) for cell in cells]
+        cells = list(cells)
+        known = {cell: self._place(cell) for cell in {*cells}}
+        found = [known[cell] for cell in cells]
         before = {folder for place, folder in found if place >= 0 and folder}
         root = f"/{_without_capitals(self._root)}"
         own = {folder for folder in before if root.endswith(f"/{folder}/")}
@@ -112,27 +115,40 @@ class NamedImages:
         return (OUTSIDE, name) if _is_absolute(name) else (MISSING, "")
 
     def _of_tail(self, level: int, parts: list[str], *, is_whole: bool) -> tuple[int, str]:
-        """The image whose path ends in the same parts, as far as both have them."""
-        *folders, last = parts
-        best, found, before = -1, MISSING, ""
-        for there, place in self._with_name(level, last):
-            length = len(folders) if is_whole else min(len(there), len(folders))
-            if there[len(there) - length :] != folders[len(folders) - length :]:
-                continue
-            agreed = 2 * length + (len(there) == len(folders))
-            if agreed == best:
-                found = SEVERAL
-            elif agreed > best:
-                best, found = agreed, place
-                before = "/".join(folders[: len(folders) - length]) or "/" * (folders[:1] == [""])
-        return found, before.casefold()
+        """The image whose path ends in the same parts, as far as both have them.
 
-    def _with_name(self, level: int, name: str) -> list[tuple[list[str], int]]:
-        """The images of a name with or, if there are none, without its suffix."""
-        if not self._known:
-            self._known = [_by_name(self.names, form) for form in _FORMS]
-        known = self._known[level]
-        return known.get(name) or known.get(f"{name}/") or []
+        Returns:
+            Its place, and the folders of the name that are none of the image's.
+        """
+        depth = len(parts)
+        for mark in ("", "/"):  # with its suffix, then without
+            name = "/".join(parts) + mark
+            place = self._tails(level, None).get(name, MISSING)
+            if place == MISSING and not is_whole and depth < self._deepest:
+                place = self._tails(level, depth).get(name, MISSING)
+            if place != MISSING:
+                return place, ""
+            for cut in range(max(1, depth - self._deepest), 0 if is_whole else depth):
+                place = self._tails(level, None).get("/".join(parts[cut:]) + mark, MISSING)
+                if place != MISSING:
+                    return place, ("/".join(parts[:cut]) or "/").casefold()
+        return MISSING, ""
+
+    def _tails(self, level: int, depth: int | None) -> dict[str, int]:
+        """The place of each image by so many last parts of its path; ``None``: by all of them.
+
+        Each is there with its suffix, and without it and with "/".
+        """
+        known = self._known.get((level, depth))
+        if known is None:
+            known = self._known[level, depth] = {}
+            for place, name in enumerate(self.names):
+                parts = _FORMS[level](name).split("/")
+                if depth is None or len(parts) > depth:
+                    tail = "/".join(parts if depth is None else parts[-depth:])
+                    for key in (tail, posixpath.splitext(tail)[0] + "/"):
+                        known[key] = SEVERAL if key in known else place
+        return known
 
 
 def table_of_images(
@@ -248,15 +264,3 @@ def _without_capitals(name: str) -> str:
 
 
 _FORMS: tuple[Callable[[str], str], ...] = (_composed, _without_capitals)
-
-
-def _by_name(
-    names: Iterable[str], form: Callable[[str], str]
-) -> dict[str, list[tuple[list[str], int]]]:
-    """The folders and the place of each image by its name, and by that without suffix and "/"."""
-    known: dict[str, list[tuple[list[str], int]]] = {}
-    for place, name in enumerate(names):
-        *folders, last = form(name).split("/")
-        for key in (last, posixpath.splitext(last)[0] + "/"):
-            known.setdefault(key, []).append((folders, place))
-    return known

@@ -17,8 +17,8 @@ _ITEM = re.compile(r"""'([^']*)'|"([^"]*)"|([^\s,'"\[\]][^,'"\[\]]*)""")
 def tag_separator(cells: Iterable[str]) -> str:
     """What stands between the labels of a cell; empty: no cell holds several.
 
-    A space may be part of a name such as "hot dog". It separates where a label stands alone in one
-    cell and beside others in another one, and two labels at least are in several cells.
+    A space may be part of a name such as "hot dog". It separates where two labels at least are in
+    several cells, and one of them stands alone in another, or they are fewer than the cells.
 
     Args:
         cells: Those that hold something.
@@ -33,7 +33,8 @@ def tag_separator(cells: Iterable[str]) -> str:
     counts = Counter(tag for tags in apart for tag in tags)
     alone = {tags[0] for tags in apart if len(tags) == 1}
     are_shared = sum(count > 1 for count in counts.values()) > 1
-    return " " if are_shared and any(counts[tag] > 1 for tag in alone) else ""
+    are_alone = any(counts[tag] > 1 for tag in alone)
+    return " " if are_shared and (are_alone or len(counts) < len(different)) else ""
 
 
 def are_combined(cells: Iterable[str]) -> bool:

@@ -12,6 +12,7 @@ from gpupanel.domain.written_tags import are_combined, tag_separator, tags_in
         (["a | b", "b"], "|", ("a", "b")),
         (["sea, sun", "sun"], ",", ("sea", "sun")),
         (["haze primary", "clear", "clear road primary"], " ", ("haze", "primary")),
+        (["dry road", "wet road", "dry path", "wet path", "wet road path"], " ", ("dry", "road")),
         (["16 0", "0", "16 2 1", "2"], " ", ("16", "0")),
         (["['a b', \"c\"]", "[]", "['c']"], "[", ("a b", "c")),
         (["[a, b]", "[b]"], "[", ("a", "b")),

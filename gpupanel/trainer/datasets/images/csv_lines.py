@@ -20,6 +20,9 @@ from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.trainer.datasets.images.csv_rows import problem_of, problem_of_line, read_rows
 
+_LONGEST = 300
+"""Letters of a name that are shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class ImageLines:
@@ -170,8 +173,7 @@ def _check_places(
     if outside is not None:
         raise problem_of(
             "data_csv_leaves_folder",
-            f'{path} names "{visible_line(as_utf8(cells[outside]))}", which is not in the folder '
-            f"{root}{os.sep}.",
+            f"{path} names {quoted([cells[outside]])}, which is not in the folder {root}{os.sep}.",
             "Name each image from the folder that holds them, such as cats/1.png.",
         )
     if max(places, default=MISSING) < 0:
@@ -268,5 +270,5 @@ def _no_line(path: Path, named: Sequence[str], there: Sequence[str]) -> ProblemE
 
 def quoted(names: Sequence[str], most: int = 5) -> str:
     """The first of some names, as they are shown."""
-    shown = ", ".join(f'"{visible_line(as_utf8(name))}"' for name in names[:most])
+    shown = ", ".join(f'"{visible_line(as_utf8(name[:_LONGEST]))}"' for name in names[:most])
     return f"{shown}, ..." if len(names) > most else shown
