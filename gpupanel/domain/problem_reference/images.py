@@ -103,8 +103,8 @@ CHAPTER: Final = ProblemChapter(
         ),
         "data_numbers_unclear": ProblemEntry(
             "A number in the CSV of labels may be two.",
-            "1,234 is a thousand in one country and little more than 1 in another, and no cell "
-            "of its column shows which.",
+            "A cell such as 1,234 is a thousand in one country and little more than 1 in another, "
+            "and no cell of its column shows which.",
             "Say in `data.decimal` which character stands before decimals.",
         ),
         "data_numbers_read": ProblemEntry(
