@@ -35,6 +35,7 @@ from gpupanel.trainer.datasets.images.listing import (
 from gpupanel.trainer.datasets.images.set_folders import (
     image_folders_in,
     sets_left_out,
+    use_inner_classes,
     with_found_sets,
 )
 from gpupanel.trainer.datasets.images.unread import unread_note

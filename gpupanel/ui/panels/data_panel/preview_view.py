@@ -216,7 +216,7 @@ def _found_form(preview: DataPreview) -> str:
 def _found_columns(preview: DataPreview) -> str:
     """A sentence about the columns of a CSV of images, where there is one."""
     file_column, labels = (preview.found.get(key) for key in ("file_column", "label_columns"))
-    if not file_column or not labels:
+    if not file_column or not labels or isinstance(labels, int):
         return ""
     names = [labels] if isinstance(labels, str) else labels
     shown = ", ".join(f"“{visible_line(name)}”" for name in names[:_MOST_COLUMNS])
