@@ -19,7 +19,7 @@ import numpy as np
 
 from gpupanel.domain.data import DataCache, DataSettings, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
-from gpupanel.domain.model import ModelSettings, SavedModel
+from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
@@ -128,7 +128,7 @@ def _model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Proble
                 reading_to_train(Reading(no_download), model, request.data)
                 return _notes_to_train(model, request.data, found)
             if found.example_count:
-                notes = ending_notes(model, found.target) if isinstance(model, SavedModel) else ()
+                notes = ending_notes(model, found.target)
                 if request.task == "evaluate":  # its classes are matched where they are counted
                     return notes
                 names = tuple(name for name, _ in found.class_counts)
@@ -158,7 +158,7 @@ def _notes_to_train(
         check_last_layer(model, classes=len(names), values=found.value_count)
     # Where nothing shows what is predicted, it is what a person says.
     target = found.target if found.example_count else data.target_kind
-    if isinstance(model, SavedModel) and target is not None:
+    if target is not None:
         check_saved_ending(model, target, found.value_count)
     return notes
 

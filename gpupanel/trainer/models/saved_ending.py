@@ -7,7 +7,7 @@ import contextlib
 from typing import Final
 
 from gpupanel.domain.data import Target
-from gpupanel.domain.model import Head, SavedModel
+from gpupanel.domain.model import Head, ModelSettings, SavedModel
 from gpupanel.domain.problem import Problem
 from gpupanel.trainer.models.model_file import configuration_in
 from gpupanel.trainer.models.model_file_problems import saved_model_misfit
@@ -33,7 +33,7 @@ _MODELS = ("Functional", "Sequential")
 _MOST_DEPTH = 20
 
 
-def check_saved_ending(model: SavedModel, target: Target, outputs: int) -> None:
+def check_saved_ending(model: ModelSettings, target: Target, outputs: int) -> None:
     """Refuse a model to train further whose outputs are none, or are not known.
 
     Args:
@@ -44,6 +44,8 @@ def check_saved_ending(model: SavedModel, target: Target, outputs: int) -> None:
     Raises:
         ProblemError: It cannot be trained so, or a person has to say what its outputs are.
     """
+    if not isinstance(model, SavedModel):
+        return
     configuration = configuration_in(model.path)
     if model.head is Head.NEW or is_wrapped(configuration):
         return
@@ -56,14 +58,14 @@ def check_saved_ending(model: SavedModel, target: Target, outputs: int) -> None:
         raise saved_model_misfit(model.path, str(misfit)) from misfit
 
 
-def ending_notes(model: SavedModel, target: Target) -> tuple[Problem, ...]:
+def ending_notes(model: ModelSettings, target: Target) -> tuple[Problem, ...]:
     """A hint that only its first outputs show what a model gives that is not trained.
 
     Raises:
         ProblemError: The file cannot be read.
     """
     probable = ENDINGS.get(target)
-    if probable is None or model.outputs is not None:
+    if probable is None or not isinstance(model, SavedModel) or model.outputs is not None:
         return ()
     ending = _ending_in(configuration_in(model.path))
     return (outputs_unknown(probable, is_trained=False),) if ending == UNKNOWN else ()

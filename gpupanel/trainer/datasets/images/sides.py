@@ -83,7 +83,9 @@ def _values(image: Image.Image) -> _Values | None:
         return None
     # Before it is unpacked: afterwards nothing says how it is stored.
     is_cut = isinstance(image, ImageFile) and any(";16" in str(tile.args) for tile in image.tile)
-    greatest = int(np.asarray(image.convert("RGB")).max(initial=0))
+    pixels = np.asarray(image.convert("RGB"))
+    # One of one colour shows nothing of the range.
+    greatest = int(pixels.max(initial=0)) if pixels.min(initial=255) < pixels.max(initial=0) else 0
     return _Values(16, greatest << 8 | 0xFF, is_cut) if is_cut else _Values(8, greatest)
 
 
