@@ -1,4 +1,4 @@
-"""What layers draw in a script, as ``trainer/models/random_numbers.py`` has it in a run."""
+"""What layers draw in a script, as ``random_numbers`` of ``trainer/models`` has it in a run."""
 
 from gpupanel.planning.script.sections import lines_for
 

@@ -16,71 +16,34 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 from typing_extensions import override
 
-Size: TypeAlias = tf.Tensor | int
-Shape: TypeAlias = tf.Tensor | Sequence[Size]
-Seed: TypeAlias = keras.random.SeedGenerator | int | None
-Number: TypeAlias = tf.Tensor | float
-Draw = Callable[[Sequence[Size], tf.Tensor, tf.Tensor], tf.Tensor]
-"""From a shape, a key and a counter to numbers."""
+from gpupanel.trainer.models.numbers_of_part import (
+    PHILOX,
+    SCOPE,
+    DrawnPart,
+    Number,
+    Seed,
+    Shape,
+    Size,
+    drawn_numbers,
+    normal_numbers,
+    sizes_of,
+    uniform_numbers,
+)
 
-_PHILOX = 1
-"""TensorFlow's number of the generator that has a counter, and is the same on CPU and GPU."""
-_COUNT_BYTES = 16
-"""Philox gives four numbers of 32 bits a count (Salmon et al. 2011, doi:10.1145/2063384.2063405);
-for a shorter one TensorFlow takes 32 bits, too."""
-_MOST_DRAWS = 2**20
-"""Of a step: between the keys of two seeds."""
-_LARGEST_BATCH = 2**32
 _COUNTS_OF_GAMMA = 256
 """That TensorFlow sets apart for each number, which it draws until one is accepted
 (``kReservedSamplesPerOutput`` of its stateless_random_gamma_op)."""
 _OF_BETA = 12
 """Between the seeds of the two numbers of the gamma distribution that Keras makes one of."""
-SCOPE = "drawn_by_example"
-"""In the names of the operations that draw here, and depend on nothing but step and example."""
-_OTHER_SCOPE = "drawn_with_examples_last"
 
-
-@dataclass(slots=True)
-class _Part:
-    """The examples that a call of the model is about.
-
-    Attributes:
-        seed: Of the run.
-        step: Whose batch they are of, int64.
-        first: The place of the first of them in the batch, int64.
-        count: How many they are; a number where that is known while the graph is built.
-        draws: How often numbers were drawn for them until now.
-    """
-
-    seed: int
-    step: tf.Tensor
-    first: tf.Tensor
-    count: Size
-    draws: int = 0
-
-    def seed_of_batch(self) -> tf.Tensor:
-        """Of the next draw, the same for each part of the batch; int64, shape [2]."""
-        number = self.seed * _MOST_DRAWS + self.draws
-        self.draws += 1
-        return tf.stack([tf.constant(number, tf.int64), self.step])
-
-    def seed_of_part(self) -> tf.Tensor:
-        """Of the next draw, for this part alone; as a generator of Keras gives it."""
-        of_part = tf.stack([tf.zeros([], tf.int64), self.first * _LARGEST_BATCH])
-        seed = self.seed_of_batch() + of_part
-        return tf.cast(tf.random.stateless_uniform([2], seed, None, None, tf.int32), tf.int64)
-
-
-_PART: ContextVar[_Part | None] = ContextVar("part_that_is_drawn_for", default=None)
+_PART: ContextVar[DrawnPart | None] = ContextVar("part_that_is_drawn_for", default=None)
 
 
 @contextmanager
@@ -98,102 +61,11 @@ def drawn_by_example(
     not_replaced()
     count = features.shape[0]
     count = tf.shape(features)[0] if count is None else count
-    token = _PART.set(_Part(seed, tf.cast(step, tf.int64), tf.cast(first, tf.int64), count))
+    token = _PART.set(DrawnPart(seed, tf.cast(step, tf.int64), tf.cast(first, tf.int64), count))
     try:
         yield
     finally:
         _PART.reset(token)
-
-
-def _drawn(
-    part: _Part,
-    shape: Shape,
-    dtype: tf.DType,
-    seed: Seed,
-    draw: Draw,
-    counts_of_number: int | None = None,
-) -> tf.Tensor:
-    """Numbers of this shape, whose first axis is that of the examples.
-
-    Where its size is known beforehand, unlike that of the batch, it is another axis: then all parts
-    of the batch have the same numbers. Where it is a multiple of the examples, each has several.
-
-    Args:
-        part: The examples.
-        shape: Of the numbers.
-        dtype: Theirs.
-        seed: As Keras's functions have it.
-        draw: Draws them.
-        counts_of_number: How many counts a number takes; ``None``: several have one.
-    """
-    sizes = _sizes(shape)
-    is_other = bool(sizes) and _is_another_axis(sizes[0], part)
-    # Numbers for examples that come in a later axis depend on how many there are.
-    has_later = is_other and any(not isinstance(size, int) for size in sizes[1:])
-    with tf.name_scope(_OTHER_SCOPE if has_later else SCOPE):
-        # Of a seed that is a number, Keras draws the same numbers each time.
-        whole = tf.constant([seed, 0]) if isinstance(seed, int) else part.seed_of_batch()
-        key, _ = tf.raw_ops.StatelessRandomGetKeyCounter(seed=whole)
-        if not sizes or is_other:
-            return draw(sizes, key, tf.zeros([2], tf.uint64))
-        rows, *of_row = sizes
-        numbers = width = _product(of_row)
-        if counts_of_number is None:
-            # Each example begins with a count of its own.
-            of_count = min(4, _COUNT_BYTES // dtype.size)
-            counts = -(-numbers // of_count)
-            width = counts * of_count
-        else:
-            counts = numbers * counts_of_number
-        rows_before = part.first * tf.cast(rows // part.count, tf.int64)
-        begin = [rows_before * tf.cast(counts, tf.int64), tf.zeros([], tf.int64)]
-        drawn = draw([rows, width], key, tf.bitcast(tf.stack(begin), tf.uint64))
-        return tf.reshape(drawn[:, :numbers], sizes)
-
-
-def _is_another_axis(size: Size, part: _Part) -> bool:
-    if not isinstance(size, int):
-        return False
-    return not isinstance(part.count, int) or size != part.count
-
-
-def _sizes(shape: Shape) -> list[Size]:
-    """Of each axis, a number where it is known while the graph is built."""
-    every = tf.unstack(shape) if tf.is_tensor(shape) else shape
-    known = [tf.get_static_value(size) if tf.is_tensor(size) else size for size in every]
-    return [
-        tf.cast(size, tf.int32) if number is None else int(number)
-        for size, number in zip(every, known, strict=True)
-    ]
-
-
-def _product(sizes: Sequence[Size]) -> Size:
-    return functools.reduce(lambda one, other: one * other, sizes, 1)
-
-
-def _uniform(part: _Part, shape: Shape, dtype: tf.DType, seed: Seed) -> tf.Tensor:
-    """Numbers of at least 0 and below 1."""
-
-    def draw(sizes: Sequence[Size], key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
-        return tf.raw_ops.StatelessRandomUniformV2(
-            shape=sizes, key=key, counter=counter, alg=_PHILOX, dtype=dtype
-        )
-
-    return _drawn(part, shape, dtype, seed, draw)
-
-
-def _normal(
-    part: _Part, shape: Shape, dtype: tf.DType, seed: Seed, beyond: float = 0.0
-) -> tf.Tensor:
-    """Of a standard normal distribution, without so much of it on either side.
-
-    One from each uniform number. TensorFlow makes pairs, which XLA takes from the two halves of a
-    shape: what an example has would depend on how many there are.
-    """
-    fine = tf.float64 if dtype == tf.float64 else tf.float32
-    # The middle between 0 and the next number, so that neither 0 nor 1 is among them.
-    uniform = _uniform(part, shape, fine, seed) + np.finfo(fine.as_numpy_dtype).eps / 2.0
-    return tf.cast(tf.math.ndtri(beyond + (1.0 - 2.0 * beyond) * uniform), dtype)
 
 
 def _type(name: str | None) -> tf.DType:
@@ -201,32 +73,32 @@ def _type(name: str | None) -> tf.DType:
 
 
 def _keras_uniform(
-    part: _Part,
+    part: DrawnPart,
     shape: Shape,
     minval: float = 0.0,
     maxval: float = 1.0,
     dtype: str | None = None,
     seed: Seed = None,
 ) -> tf.Tensor:
-    drawn = _uniform(part, shape, _type(dtype), seed)
+    drawn = uniform_numbers(part, shape, _type(dtype), seed)
     least, most = tf.cast(minval, drawn.dtype), tf.cast(maxval, drawn.dtype)
     return drawn * (most - least) + least
 
 
 def _keras_normal(
-    part: _Part,
+    part: DrawnPart,
     shape: Shape,
     mean: float = 0.0,
     stddev: float = 1.0,
     dtype: str | None = None,
     seed: Seed = None,
 ) -> tf.Tensor:
-    drawn = _normal(part, shape, _type(dtype), seed)
+    drawn = normal_numbers(part, shape, _type(dtype), seed)
     return drawn * tf.cast(stddev, drawn.dtype) + tf.cast(mean, drawn.dtype)
 
 
 def _keras_truncated_normal(
-    part: _Part,
+    part: DrawnPart,
     shape: Shape,
     mean: float = 0.0,
     stddev: float = 1.0,
@@ -234,12 +106,12 @@ def _keras_truncated_normal(
     seed: Seed = None,
 ) -> tf.Tensor:
     # At two standard deviations; TensorFlow draws until a number lies within them.
-    drawn = _normal(part, shape, _type(dtype), seed, beyond=math.erfc(math.sqrt(2.0)) / 2.0)
+    drawn = normal_numbers(part, shape, _type(dtype), seed, beyond=math.erfc(math.sqrt(2.0)) / 2.0)
     return drawn * tf.cast(stddev, drawn.dtype) + tf.cast(mean, drawn.dtype)
 
 
 def _keras_randint(
-    part: _Part,
+    part: DrawnPart,
     shape: Shape,
     minval: int,
     maxval: int,
@@ -251,14 +123,14 @@ def _keras_randint(
     def draw(sizes: Sequence[Size], key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
         least, end = tf.cast(minval, whole), tf.cast(maxval, whole)
         return tf.raw_ops.StatelessRandomUniformIntV2(
-            shape=sizes, key=key, counter=counter, alg=_PHILOX, minval=least, maxval=end
+            shape=sizes, key=key, counter=counter, alg=PHILOX, minval=least, maxval=end
         )
 
-    return tf.cast(_drawn(part, shape, whole, seed, draw), _type(dtype))
+    return tf.cast(drawn_numbers(part, shape, whole, seed, draw), _type(dtype))
 
 
 def _keras_dropout(
-    part: _Part,
+    part: DrawnPart,
     inputs: tf.Tensor,
     rate: float,
     noise_shape: Sequence[Size | None] | None = None,
@@ -273,29 +145,29 @@ def _keras_dropout(
         sizes = [
             there if size is None else size for size, there in zip(noise_shape, sizes, strict=False)
         ]
-    kept = _uniform(part, sizes, inputs.dtype, seed) >= rate
+    kept = uniform_numbers(part, sizes, inputs.dtype, seed) >= rate
     scaled = inputs * tf.cast(1.0 / (1.0 - rate), inputs.dtype)
     return tf.where(kept, scaled, tf.zeros([], inputs.dtype))
 
 
 def _keras_gamma(
-    part: _Part, shape: Shape, alpha: Number, dtype: str | None = None, seed: Seed = None
+    part: DrawnPart, shape: Shape, alpha: Number, dtype: str | None = None, seed: Seed = None
 ) -> tf.Tensor:
     wanted = _type(dtype)
     fine = tf.float32 if wanted == tf.bfloat16 else wanted
     # Of each number its own: otherwise TensorFlow counts by another order.
-    of_each = tf.broadcast_to(tf.cast(alpha, fine), _sizes(shape))
+    of_each = tf.broadcast_to(tf.cast(alpha, fine), sizes_of(shape))
 
     def draw(sizes: Sequence[Size], key: tf.Tensor, counter: tf.Tensor) -> tf.Tensor:
         return tf.raw_ops.StatelessRandomGammaV3(
-            shape=sizes, key=key, counter=counter, alg=_PHILOX, alpha=tf.reshape(of_each, sizes)
+            shape=sizes, key=key, counter=counter, alg=PHILOX, alpha=tf.reshape(of_each, sizes)
         )
 
-    return tf.cast(_drawn(part, shape, fine, seed, draw, _COUNTS_OF_GAMMA), wanted)
+    return tf.cast(drawn_numbers(part, shape, fine, seed, draw, _COUNTS_OF_GAMMA), wanted)
 
 
 def _keras_beta(
-    part: _Part,
+    part: DrawnPart,
     shape: Shape,
     alpha: Number,
     beta: Number,
@@ -308,12 +180,12 @@ def _keras_beta(
 
 
 def _keras_categorical(
-    part: _Part, logits: tf.Tensor, num_samples: int, dtype: str = "int64", seed: Seed = None
+    part: DrawnPart, logits: tf.Tensor, num_samples: int, dtype: str = "int64", seed: Seed = None
 ) -> tf.Tensor:
     # The greatest of logits with noise of a Gumbel distribution is drawn by their softmax.
     logits = tf.cast(tf.convert_to_tensor(logits), tf.float32)
     rows, classes = tf.unstack(tf.shape(logits))
-    uniform = _uniform(part, [rows, num_samples, classes], tf.float32, seed)
+    uniform = uniform_numbers(part, [rows, num_samples, classes], tf.float32, seed)
     noise = -tf.math.log(-tf.math.log(uniform + np.finfo(np.float32).eps / 2.0))
     return tf.argmax(logits[:, tf.newaxis] + noise, axis=2, output_type=_type(dtype))
 
