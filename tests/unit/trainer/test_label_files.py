@@ -217,6 +217,15 @@ def test_that_an_image_without_a_label_is_refused_or_left_out_by_choice(
         assert (read.class_names, len(read.training)) == (names, 27)
 
 
+def test_that_words_for_nothing_are_empty_among_numbers(root: Path) -> None:
+    data = labelled(root, "f,price", "#,$1.50", "#,NA", "#,$2.25")
+    assert '"NA", which means nothing' in problem_of(data).message
+    assert fixed(data, problem_of(data).fix).empty_words == ("NA",)
+    # Among numbers it means nothing, whatever words do so among names.
+    read = read_by_both(data.model_copy(update={"empty_words": ()}))
+    assert read.training.labels[:3].tolist() == [1.5, 2.25, 1.5]
+
+
 def test_that_missing_images_are_said_before_labels_are_judged(root: Path) -> None:
     data = labelled(root, "f,a,b", "gone#.png,x,y", "#.png,x,y")
     problem = problem_of(data)

@@ -131,7 +131,8 @@ G |group_of = {}  # images of the same are held out together
   |
   |def empty_words(cells):
   |    """What means in a column that there is no label."""
-  |    return EMPTY_NUMBERS if all_numbers({*cells} - EMPTY_NUMBERS) else EMPTY_NAMES
+  |    held = {*cells} - EMPTY_NUMBERS
+  |    return EMPTY_NUMBERS if held and all_numbers(held) else EMPTY_NAMES
   |
   |
   |def list_images(root, table, shared, names=None):

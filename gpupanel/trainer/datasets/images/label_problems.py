@@ -7,7 +7,7 @@ from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.domain.written_numbers import (
     NumberForm,
-    is_number,
+    all_numbers,
     meanings_of,
     plain_number,
 )
@@ -57,7 +57,7 @@ def without_empty(
 
 def _words_of(cells: Sequence[str], words: EmptyWords) -> frozenset[str]:
     held = [cell for cell in {*cells} if cell and cell not in words.in_numbers]
-    are_numbers = bool(held) and all(map(is_number, held))
+    are_numbers = bool(held) and all_numbers(held)
     return frozenset(("", *(words.in_numbers if are_numbers else words.in_names)))
 
 
