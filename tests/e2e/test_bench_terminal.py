@@ -81,7 +81,10 @@ def test_that_devices_are_compared_by_real_trainings(
     assert f"The fastest is {document['fastest']}" in " ".join(shown.stdout.split())
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "how",
+    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGKILL],
+)
 def test_that_no_training_is_left_of_one_that_is_ended(
     profile: Path, how: signal.Signals, state_dir: Path
 ) -> None:

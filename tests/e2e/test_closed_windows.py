@@ -131,7 +131,9 @@ def test_that_a_closed_window_that_works_without_end_ends_all_the_same(
     assert not (run.root / "resumed").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM]
+)
 def test_that_a_closed_window_that_works_on_can_be_ended_by_a_signal(
     windows: Windows, run: RunLayout, number: signal.Signals
 ) -> None:

@@ -207,6 +207,7 @@ def test_that_python_m_runs_no_planted_file_after_its_own_start(
     assert terminal.do("check", "short.toml")["ok"]
 
 
+@pytest.mark.slow  # tests/unit/test_child_processes.py looks at how every child is started
 @pytest.mark.usefixtures("quiet")
 def test_that_no_worker_of_the_window_runs_a_planted_file(
     qtbot, window: MainWindow, downloads: Path, monkeypatch, planted: PlantedModules

@@ -127,7 +127,7 @@ def held_bytes(snapshot: tracemalloc.Snapshot) -> int:
 
 def check_kept_over(followed: _Followed, portions: int, reports: int, most_bytes: int) -> None:
     """No more is held after those portions that was not there after a few like them."""
-    tracemalloc.start(8)
+    tracemalloc.start(1)
     try:
         followed.grow(portions=3, reports=reports)
         before = followed.kept()

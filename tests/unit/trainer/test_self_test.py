@@ -201,6 +201,7 @@ def test_that_a_cancelled_test_ends_at_once_and_is_not_remembered() -> None:
     assert recall_self_test(CPU_ONLY) is None
 
 
+@pytest.mark.slow
 def test_that_what_time_is_too_short_for_is_not_done_and_tested_the_next_time() -> None:
     found = examined("hang", "ReductionToOneDevice", seconds=5.0)
     assert {each.result for each in found.outcomes} == {CaseResult.NOT_DONE}
