@@ -87,9 +87,10 @@ CHAPTER: Final = ProblemChapter(
             "Take the labels from the CSV, unless the names of the folders are the classes.",
         ),
         "data_sets_left_out": ProblemEntry(
-            "Folders of sets are not used: the CSV says nothing of their images.",
+            "Folders of sets are not used: nothing says what their images are.",
             "Test images of a competition have no labels.",
-            "Predict on them; or put a CSV of the same name into their folder.",
+            "Predict on them; or put a CSV of the same name, or folders of classes, into their "
+            "folder.",
         ),
         "data_labels_left_out": ProblemEntry(
             "Images whose label is empty are left out.",

@@ -217,3 +217,16 @@ def test_that_classes_in_one_folder_of_the_chosen_one_are_offered(tmp_path: Path
     labels = list_sets(mended)["training"].labels
     assert labels is not None
     assert labels.names == ("cat", "dog")
+
+
+def test_that_a_found_set_of_images_without_classes_is_left_out_and_said(tmp_path: Path) -> None:
+    make_images(tmp_path, {"train/cat/1.png": 1, "train/dog/1.png": 2, "test/1.png": 3})
+    data = ImagesData(path=str(tmp_path))
+    found = list_sets(data)
+    assert list(found) == ["training"]
+    (note,) = found["training"].notes
+    assert (note.code, note.severity) == ("data_sets_left_out", Severity.HINT)
+    assert note.message == 'The images in "test" are not used: they are in no folders of classes.'
+    # One that was chosen has to have classes.
+    with pytest.raises(ProblemError):
+        list_sets(data.model_copy(update={"test_path": str(tmp_path / "test")}))

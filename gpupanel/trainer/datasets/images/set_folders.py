@@ -53,6 +53,9 @@ def with_found_sets(data: ImagesData) -> ImagesData:
                 or are_of_other_lines(place / labels, training, folder)
             }
             labels = os.path.relpath(place / labels, training)
+    if not labels and not look_into(training, "data.path").is_flat:
+        # Images to predict on have no folders of classes.
+        found = {key: folder for key, folder in found.items() if not _has_images_alone(folder)}
     unchosen = {key: str(path) for key, path in found.items() if not getattr(data, key)}
     return data.model_copy(
         update={"path": str(training), "labels_csv": labels, "find_sets": False, **unchosen}
@@ -60,13 +63,13 @@ def with_found_sets(data: ImagesData) -> ImagesData:
 
 
 def sets_left_out(data: ImagesData, found: ImagesData) -> Problem | None:
-    """A hint where folders of sets are not used, since the CSV of labels says nothing of them.
+    """A hint where folders of sets are not used, since nothing says what their images are.
 
     Args:
         data: As it was chosen.
         found: The same with the sets that were found.
     """
-    if not found.labels_csv or not data.find_sets or data.files:
+    if found is data:
         return None
     used = {found.path, found.validation_path, found.test_path}
     sets = _sets_in(Path(data.path), data.leave_out)
@@ -74,14 +77,20 @@ def sets_left_out(data: ImagesData, found: ImagesData) -> Problem | None:
     if not left:
         return None
     names = " and ".join(f'"{as_utf8(folder.name)}"' for folder in left)
+    csv = found.labels_csv
+    why = f"{csv} has no labels of them" if csv else "they are in no folders of classes"
+    other = "a CSV of the same name in their folder" if csv else "folders of classes"
     return Problem(
         code="data_sets_left_out",
         severity=Severity.HINT,
-        field="data.labels_csv",
-        message=f"The images in {names} are not used: {found.labels_csv} has no labels of them.",
-        hint="Nothing, if they are to be predicted on; else give them labels in a CSV of the same "
-        "name in their folder.",
+        field="data.labels_csv" if csv else "data.test_path",
+        message=f"The images in {names} are not used: {why}.",
+        hint=f"Nothing, if they are to be predicted on; else give them labels by {other}.",
     )
+
+
+def _has_images_alone(folder: Path) -> bool:
+    return look_into(folder, "data.path").is_flat
 
 
 def _found_labels(training: Path, root: Path) -> str:
