@@ -30,7 +30,8 @@ def model_of(
 ) -> Path:
     """A file that says what a run's would; nothing of it is loaded here."""
     path = folder / "model.keras"
-    dense = {"class_name": "Dense", "config": {"name": "outputs", "units": outputs}}
+    last = {"name": "outputs", "units": outputs, "activation": "linear"}
+    dense = {"class_name": "Dense", "config": last}
     layers = {"class_name": "Sequential", "config": {"layers": [dense]}}
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("config.json", json.dumps(layers))
