@@ -49,4 +49,5 @@ def teach(widget: QWidget, name: str, tip: str) -> None:
     if part is not None and not part.accessibleName():
         part.setAccessibleName(name)
         part.setAccessibleDescription(tip)
-        part.setToolTip(part.toolTip() or wrapped(tip))
+        if not part.toolTip():
+            part.setToolTip(wrapped(tip))
