@@ -19,12 +19,10 @@ import numpy as np
 
 from gpupanel.domain.data import DataCache, DataSettings, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
-from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
 from gpupanel.trainer.augmentation.draws import check_images
-from gpupanel.trainer.datasets.class_names import are_numbers
 from gpupanel.trainer.datasets.examples import (
     Array,
     DataSet,
@@ -40,19 +38,16 @@ from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.evaluated_preview import evaluated_preview, unread_preview
-from gpupanel.trainer.inference.known_classes import match_classes
-from gpupanel.trainer.models.kept_head import kept_classes
-from gpupanel.trainer.models.model_classes import as_trained, known_classes
-from gpupanel.trainer.models.model_file import (
-    check_model_file,
-    configuration_in,
-    recipe_in,
-    scales_of_file,
+from gpupanel.trainer.model_preview import (
+    mixing_layers,
+    model_problems,
+    model_scales,
+    read_as_trained,
 )
-from gpupanel.trainer.models.saved_ending import check_saved_ending, ending_notes
-from gpupanel.trainer.models.saved_outputs import mixing_layers_in
-from gpupanel.trainer.models.saved_recipe import check_last_layer, reading_to_train
-from gpupanel.trainer.models.weights_file import check_weights_file
+from gpupanel.trainer.models.model_file import (
+    recipe_in,
+)
+from gpupanel.trainer.models.saved_recipe import reading_to_train
 from gpupanel.trainer.steps.order import make_epoch_order
 
 _AUGMENTED = 8
@@ -60,8 +55,6 @@ _SHOWN_VALUES = 8
 _SHOWN_WORDS = 12
 _LONGEST_SIDE = 128
 _FILES_AT_ONCE = 64
-_MODEL_BYTES = 256 * 2**20
-"""The weights of a larger file are read by the run only: a preview must not take long."""
 _CHECKED_FILES = 1000
 _CHECK_S = 3.0
 """Of more images than these, or than so much time is enough for, some are decoded; training may
@@ -70,97 +63,21 @@ find a bad one among the rest."""
 
 def preview(request: PreviewRequest) -> DataPreview:
     """Some examples and the class counts; or the problems that training would have."""
-    request = _as_trained(request)
+    request = read_as_trained(request)
     found, notes = _preview_of_data(request)
-    problems = _model_problems(request, found)
+    problems = model_problems(request, found)
     said = {(each.code, each.field) for each in problems}
     problems = (*problems, *(each for each in notes if (each.code, each.field) not in said))
     is_refused = any(problem.is_error for problem in problems)
-    scales, divides = (None, False) if is_refused else _model_scales(request)
+    scales, divides = (None, False) if is_refused else model_scales(request)
     return found.model_copy(
         update={
             "model_problems": problems,
             "model_scales": scales,
             "model_divides_pixels": divides,
-            "mixing_layers": () if is_refused else _mixing_layers(request),
+            "mixing_layers": () if is_refused else mixing_layers(request),
         }
     )
-
-
-def _model_scales(request: PreviewRequest) -> tuple[bool | None, bool]:
-    model = request.model
-    if model is None or not model.is_saved:
-        return None, False
-    return scales_of_file(model.chosen_path)
-
-
-def _mixing_layers(request: PreviewRequest) -> tuple[str, ...]:
-    model = request.model
-    if model is None or not model.is_saved or request.task != "train":
-        return ()
-    with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
-        return mixing_layers_in(configuration_in(model.chosen_path))
-    return ()
-
-
-def _as_trained(request: PreviewRequest) -> PreviewRequest:
-    """With what a saved model predicts, where only labels would show it."""
-    model = request.model
-    if request.task != "train" and model is not None and model.is_saved and model.chosen_paths:
-        with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
-            known = known_classes(model)
-            return request.model_copy(update={"data": as_trained(request.data, known)})
-    return request
-
-
-def _model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem, ...]:
-    model = request.model
-    if model is None or not model.chosen_paths:
-        return ()
-    try:
-        if model.is_code:
-            read_code_file(Path(model.chosen_path), "model.path")
-        elif model.weights_path:
-            check_weights_file(model.weights_path)
-        else:
-            check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
-            if request.task == "train":
-                reading_to_train(Reading(no_download), model, request.data)
-                return _notes_to_train(model, request.data, found)
-            if found.example_count:
-                notes = ending_notes(model, found.target)
-                if request.task == "evaluate":  # its classes are matched where they are counted
-                    return notes
-                names = tuple(name for name, _ in found.class_counts)
-                known, inference = known_classes(model), request.inference
-                match = match_classes(known, request.task, inference, found.target, names)
-                return (*match.notes, *notes)
-    except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
-        return problems_of(error, what="The preview of the model")
-    return ()
-
-
-def _notes_to_train(
-    model: ModelSettings, data: DataSettings, found: DataPreview
-) -> tuple[Problem, ...]:
-    """What is said of the classes of data that a model is trained on.
-
-    Raises:
-        ProblemError: Its last layer cannot be.
-    """
-    names, kept = [name for name, _ in found.class_counts], kept_classes(model, data)
-    notes: tuple[Problem, ...] = ()
-    if kept is not None and (names or found.value_count):
-        is_asked = found.target is Target.CLASSES and kept.names and not are_numbers(names)
-        used = [name for name, count in found.class_counts if count or not is_asked]
-        _, notes = kept.match(found.target, used)
-    if kept is None or not (kept.names and names):
-        check_last_layer(model, classes=len(names), values=found.value_count)
-    # Where nothing shows what is predicted, it is what a person says.
-    target = found.target if found.example_count else data.target_kind
-    if target is not None:
-        check_saved_ending(model, target, found.value_count)
-    return notes
 
 
 def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Problem, ...]]:

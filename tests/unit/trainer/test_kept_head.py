@@ -43,7 +43,7 @@ def previewed(model: SavedModel, data: DataSettings) -> tuple[Problem, ...]:
 
 @pytest.fixture(autouse=True)
 def _without_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpupanel.trainer.preview.check_model_file", lambda *_, **__: None)
+    monkeypatch.setattr("gpupanel.trainer.model_preview.check_model_file", lambda *_, **__: None)
 
 
 def said(model_names: Sequence[str], examples: Split, part: str = "training") -> list[str]:

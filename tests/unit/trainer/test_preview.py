@@ -17,7 +17,7 @@ from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.problem import ProblemError, Severity
 from gpupanel.domain.profile import Task
-from gpupanel.trainer import preview as preview_module
+from gpupanel.trainer import model_preview
 from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.models.model_file import check_model_file
 from gpupanel.trainer.preview import preview
@@ -89,7 +89,7 @@ def test_that_a_preview_of_a_large_model_does_not_read_its_weights(
     request = PreviewRequest(data=DigitsData(), model=SavedModel(path=str(path)), example_limit=0)
     (damaged,) = preview(request).model_problems
     assert damaged.code == "model_file_damaged"
-    monkeypatch.setattr(preview_module, "_MODEL_BYTES", 10)
+    monkeypatch.setattr(model_preview, "_MODEL_BYTES", 10)
     assert preview(request).model_problems == ()
     with pytest.raises(ProblemError):
         check_model_file(str(path))

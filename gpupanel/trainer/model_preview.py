@@ -1,0 +1,113 @@
+"""What a preview says of the file that holds a model or its code."""
+
+import contextlib
+from pathlib import Path
+from typing import Final
+
+from gpupanel.domain.data import DataSettings, Target
+from gpupanel.domain.model import ModelSettings
+from gpupanel.domain.preview import DataPreview, PreviewRequest
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.code_file import read_code_file
+from gpupanel.trainer.datasets.class_names import are_numbers
+from gpupanel.trainer.datasets.source import Reading, no_download
+from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.inference.known_classes import match_classes
+from gpupanel.trainer.models.kept_head import kept_classes
+from gpupanel.trainer.models.model_classes import as_trained, known_classes
+from gpupanel.trainer.models.model_file import (
+    check_model_file,
+    configuration_in,
+    scales_of_file,
+)
+from gpupanel.trainer.models.saved_ending import check_saved_ending, ending_notes
+from gpupanel.trainer.models.saved_outputs import mixing_layers_in
+from gpupanel.trainer.models.saved_recipe import check_last_layer, reading_to_train
+from gpupanel.trainer.models.weights_file import check_weights_file
+
+_MODEL_BYTES: Final = 256 * 2**20
+"""The weights of a larger file are read by the run only: a preview must not take long."""
+
+
+def model_scales(request: PreviewRequest) -> tuple[bool | None, bool]:
+    """Whether a saved model scales what it is given, and whether it divides pixels by 255."""
+    model = request.model
+    if model is None or not model.is_saved:
+        return None, False
+    return scales_of_file(model.chosen_path)
+
+
+def mixing_layers(request: PreviewRequest) -> tuple[str, ...]:
+    """The layers of a saved model to train that mix the examples of a batch."""
+    model = request.model
+    if model is None or not model.is_saved or request.task != "train":
+        return ()
+    with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
+        return mixing_layers_in(configuration_in(model.chosen_path))
+    return ()
+
+
+def read_as_trained(request: PreviewRequest) -> PreviewRequest:
+    """With what a saved model predicts, where only labels would show it."""
+    model = request.model
+    if request.task != "train" and model is not None and model.is_saved and model.chosen_paths:
+        with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
+            known = known_classes(model)
+            return request.model_copy(update={"data": as_trained(request.data, known)})
+    return request
+
+
+def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem, ...]:
+    """Why the model's file cannot be used with the data, or what is odd about both.
+
+    Args:
+        request: Has the model.
+        found: What the data is like.
+    """
+    model = request.model
+    if model is None or not model.chosen_paths:
+        return ()
+    try:
+        if model.is_code:
+            read_code_file(Path(model.chosen_path), "model.path")
+        elif model.weights_path:
+            check_weights_file(model.weights_path)
+        else:
+            check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
+            if request.task == "train":
+                reading_to_train(Reading(no_download), model, request.data)
+                return _notes_to_train(model, request.data, found)
+            if found.example_count:
+                notes = ending_notes(model, found.target)
+                if request.task == "evaluate":  # its classes are matched where they are counted
+                    return notes
+                names = tuple(name for name, _ in found.class_counts)
+                known, inference = known_classes(model), request.inference
+                match = match_classes(known, request.task, inference, found.target, names)
+                return (*match.notes, *notes)
+    except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
+        return problems_of(error, what="The preview of the model")
+    return ()
+
+
+def _notes_to_train(
+    model: ModelSettings, data: DataSettings, found: DataPreview
+) -> tuple[Problem, ...]:
+    """What is said of the classes of data that a model is trained on.
+
+    Raises:
+        ProblemError: Its last layer cannot be.
+    """
+    names, kept = [name for name, _ in found.class_counts], kept_classes(model, data)
+    notes: tuple[Problem, ...] = ()
+    if kept is not None and (names or found.value_count):
+        is_asked = found.target is Target.CLASSES and kept.names and not are_numbers(names)
+        used = [name for name, count in found.class_counts if count or not is_asked]
+        _, notes = kept.match(found.target, used)
+    if kept is None or not (kept.names and names):
+        check_last_layer(model, classes=len(names), values=found.value_count)
+    # Where nothing shows what is predicted, it is what a person says.
+    target = found.target if found.example_count else data.target_kind
+    if target is not None:
+        check_saved_ending(model, target, found.value_count)
+    return notes
