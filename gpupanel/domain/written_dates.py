@@ -26,6 +26,8 @@ _FLAGS = re.ASCII | re.IGNORECASE
 _YEAR_FIRST = re.compile(
     r"(?P<year>\d{4})(?:([-/.])(?P<month>\d\d?)\2(?P<day>\d\d?)|-(?P<only>\d\d))"
 )
+_SEASON = re.compile(r"\d\d(\d\d)[-/](\d\d)", re.ASCII)
+"""Of a year and the next one, such as 2012-13; two of them are not two months of a year."""
 _WEEK = re.compile(r"(\d{4})(-?)W(\d\d)(?:\2([1-7]))?", re.ASCII)
 _NUMBERS = re.compile(r"(\d\d?)([-/.])(\d\d?)\2(\d{4}|\d\d)", re.ASCII)
 _DAY_AND_NAME = re.compile(rf"(?P<day>\d\d?)[-/. ]*{_MONTH}[-/., ]*(?P<year>\d{{4}}|\d\d)", _FLAGS)
@@ -33,7 +35,7 @@ _NAME_AND_DAY = re.compile(rf"{_MONTH} *(?P<day>\d\d?)(?:,? +|, *)(?P<year>\d{{4
 _WITH_TIME = re.compile(
     r"(?P<date>.*?)(?:(?:T|,? +)(?P<hour>\d\d?)(?::(?P<minute>\d\d)(?::(?P<second>\d\d)"
     r"(?:\.(?P<fraction>\d{1,9}))?)?)?(?: ?(?P<half>[AP])\.?M\.?)?"
-    r" ?(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?)?",
+    r" ?(?P<zone>Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?",
     re.ASCII | re.IGNORECASE,
 )
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - what is written without a zone has none
@@ -100,10 +102,16 @@ class DateEvidence:
         self._orders: Counter[tuple[str, ...]] = Counter()
         self._odd = self._unclear = ""
         self._has_undotted = False
+        self._seasons: set[str] = set()
+        self._has_others = False
 
     def take(self, cell: str, count: int = 1) -> bool:
         """Take a cell that holds something, so often; whether it looks like a date."""
         self.held += count
+        if _is_season(cell):
+            self._seasons = self._seasons if len(self._seasons) > 1 else {*self._seasons, cell}
+        else:
+            self._has_others = True
         readings = dates_in(cell)
         if readings is None:
             return False
@@ -115,6 +123,11 @@ class DateEvidence:
             self._unclear = self._unclear or cell
             self._has_undotted |= "." not in cell
         return True
+
+    @property
+    def are_seasons(self) -> bool:
+        """Whether each cell is a year and the next one: 2007-08, 2008-09, and no month."""
+        return len(self._seasons) > 1 and not self._has_others
 
     def found(self, order: str | None = None) -> FoundDates:
         """How the column is written.
@@ -142,6 +155,11 @@ class DateEvidence:
         return sum(
             count for orders, count in self._orders.items() if order in orders or "" in orders
         )
+
+
+def _is_season(cell: str) -> bool:
+    found = _SEASON.fullmatch(cell.strip())
+    return found is not None and (int(found[1]) + 1) % 100 == int(found[2])
 
 
 def _days(text: str) -> dict[str, date] | None:
@@ -196,7 +214,7 @@ def _offset(found: re.Match[str]) -> timedelta | None:
     microseconds = int((found["fraction"] or "0")[:6].ljust(6, "0"))
     clock = timedelta(hours=hour, minutes=minute, seconds=second, microseconds=microseconds)
     zone = (found["zone"] or "Z").upper().replace(":", "")
-    if zone == "Z":
+    if zone in ("Z", "UTC", "GMT"):
         return clock
     east = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:] or 0))
     return clock + east if zone[0] == "-" else clock - east

@@ -250,11 +250,13 @@ def classes_alike(context: PlanningContext) -> Iterator[Problem]:
 
 
 def _as_read(name: str) -> str:
-    """The name without what is hardly seen: spaces, capitals, and the Unicode form.
+    """The name without what is hardly seen: spaces, capitals, a last point, and the Unicode form.
 
     Names of one letter keep their case: "a" and "A" are classes of handwriting.
     """
-    plain = "".join(unicodedata.normalize("NFKC", name).split())
+    plain = "".join(unicodedata.normalize("NFKC", name).split()).rstrip(".")
+    if plain.isdecimal():
+        return plain.lstrip("0")
     return plain.casefold() if len(plain) > 1 else plain
 
 

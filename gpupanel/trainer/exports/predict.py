@@ -330,6 +330,8 @@ def rows(
                 counts = f"{len(cells)} cells, not {len(names)}"
                 raise problem(f"Row {number} of {path} has {counts}.")
             yield f"{path.name} row {number}", dict(zip(names, cells, strict=True))
+    if not number:
+        raise problem(f"{path} has no rows.")
 
 
 def names_in(
@@ -411,7 +413,7 @@ def features_of_row(cells: dict[str, str], takes: dict[str, Any], row: str) -> n
             if held is None:
                 what = f'column "{column["name"]}" holds "{cell}"'
                 raise problem(f"{row}: {what}, which is not a {column['kind']} as in training.")
-            value = held if abs(held) <= np.finfo(np.float32).max else value
+            value = held if abs(held) <= float(np.finfo(np.float32).max) else value
         found.append(value)
     return np.array(found, np.float32)
 

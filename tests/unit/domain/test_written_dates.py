@@ -40,6 +40,7 @@ def found(*cells: str, order: str | None = None) -> FoundDates:
         ("1/31/2024 12:05 am", "mdy", day(2024, 1, 31, 0, 5)),
         ("2024-01-31T10", "", day(2024, 1, 31, 10)),
         ("2024-01-31 10:00:30.5", "", day(2024, 1, 31, 10, 0, 30, 500_000)),
+        ("2024-01-31 10:00 UTC", "", day(2024, 1, 31, 10)),
         ("2024-01-31T10:00Z", "", day(2024, 1, 31, 10)),
         ("2024-01-31 10:00+02:00", "", day(2024, 1, 31, 8)),
         ("2024-01-31 10:00-0230", "", day(2024, 1, 31, 12, 30)),
@@ -89,3 +90,15 @@ def test_that_a_date_that_does_not_exist_is_a_misfit() -> None:
     assert found("31.02.2024", "13.02.2024") == FoundDates(
         "dmy", 1, is_sure=True, is_known=True, example="31.02.2024"
     )
+
+
+def test_that_a_year_and_the_next_one_are_a_season_where_all_cells_are() -> None:
+    for cells, are_seasons in (
+        (("2007-08", "2008-09", "2007-08", "1999-00"), True),
+        (("2007-08", "2008-09", "2008-10"), False),
+        (("2007-08", "2007-08"), False),
+    ):
+        evidence = DateEvidence()
+        for cell in cells:
+            evidence.take(cell)
+        assert evidence.are_seasons is are_seasons

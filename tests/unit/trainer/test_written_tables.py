@@ -195,6 +195,30 @@ def test_that_a_column_that_looks_like_numbers_or_dates_and_is_none_is_warned_of
     assert "table_column_seems" not in codes(read(path, ignore=["x"]))
 
 
+@pytest.mark.parametrize("code", ["{:05}", "{:02}.2021"])
+def test_that_codes_with_zeros_before_them_are_warned_of(tmp_path: Path, code: str) -> None:
+    cells = [[code.format(at % 9 + 1), f"{at}.5"] for at in range(60)]
+    path = write(tmp_path / "t.csv", [["x", "y"], *cells])
+    (warning,) = [each for each in read(path).notes if each.code == "table_leading_zeros"]
+    assert changed(warning) == [{"categories": ["x"]}, {"numbers": ["x"]}]
+    for key in ("categories", "numbers"):
+        assert "table_leading_zeros" not in codes(read(path, **{key: ["x"]}))
+    assert features(read(path, categories=["x"])).shape == (60, 9)
+
+
+def test_that_seasons_are_categories(tmp_path: Path) -> None:
+    cells = [[f"20{7 + at % 4:02}-{8 + at % 4:02}", f"{at}.5"] for at in range(60)]
+    found = read(write(tmp_path / "t.csv", [["x", "y"], *cells]))
+    assert features(found)[:5].tolist() == np.eye(4)[[0, 1, 2, 3, 0]].tolist()
+
+
+def test_that_a_cell_cut_within_its_quotes_moves_no_names(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = (f'{at}.5, "u, {at % 3}", {at}\n' for at in range(60))
+    path.write_text("a, b, y\n" + "".join(rows), "utf-8")
+    assert refused(str(path), target="y").code == "table_ragged"
+
+
 def test_that_texts_of_parquet_that_look_like_numbers_are_warned_of_and_read_where_chosen(
     tmp_path: Path,
 ) -> None:

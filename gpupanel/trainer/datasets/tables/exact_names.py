@@ -16,8 +16,9 @@ from gpupanel.domain.written_numbers import NumberForm, plain_number
 from gpupanel.trainer.datasets.tables.values import is_text
 
 _WHOLE = re.compile(r"([+-]?)([0-9]+)(?:[.]0*)?")
-_PADDED = re.compile(r"0[0-9]+")
-_DIGITS = re.compile(r"[0-9]+")
+_PADDED = re.compile(r"0[0-9]+|0[1-9][.](19|20)[0-9]{2}")
+_DIGITS = re.compile(r"[0-9]+|(0[1-9]|1[0-2])[.](19|20)[0-9]{2}")
+"""Of digits alone; or a month, such as 03.2021, which is no number either."""
 
 
 def name_of_number(cell: object, form: NumberForm, empty: EmptyWords) -> str | None:
@@ -73,7 +74,7 @@ def name_of_text(cell: object, empty: EmptyWords) -> str | None:
 
 
 def padded_codes(cells: Iterable[str]) -> int | None:
-    """How many different ones there are of digits with zeros before them; ``None``: no such."""
+    """How many different codes have zeros before them, such as 01067; ``None``: they are none."""
     words = {cell.strip() for cell in cells}
     if not all(map(_DIGITS.fullmatch, words)) or not any(map(_PADDED.fullmatch, words)):
         return None

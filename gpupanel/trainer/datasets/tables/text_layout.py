@@ -247,6 +247,9 @@ def _nameless(rows: Sequence[tuple[int, list[str]]], is_number: IsNumber) -> tup
         return 0, 0
     if not any(row[-1].strip() for _, row in others):
         return 0, 1
+    # A quotation mark behind a space is a letter: such a cell may be cut in two.
+    if any(cell.count('"') % 2 for _, row in others for cell in row if cell[:1] == " "):
+        return 0, 0
     names = {row[0] for _, row in others}
     are_names = len(names) == len(others) and all(cell.strip() for cell in first)
     return int(are_names and len({*first}) == len(first)), 0

@@ -126,6 +126,8 @@ class ColumnEvidence:
         held = self.numbers.held
         if held and numbers.misfits <= self._few_misfits:
             return "number"
+        if self.dates.are_seasons:
+            return "category"
         fitting = self.dates.held - dates.misfits
         if self.dates.shaped and self.dates.shaped == held and 2 * fitting >= held:
             return "date"
@@ -135,7 +137,7 @@ class ColumnEvidence:
 
     def _seems(self, numbers: FoundNumbers, dates: FoundDates) -> tuple[Kind | None, str]:
         many = _MANY_FIT * self.numbers.held
-        if not self.numbers.held:
+        if not self.numbers.held or self.dates.are_seasons:
             return None, ""
         are_numbers = self.numbers.held - self.dates.held
         example = numbers.example or next(iter(sorted(self.different)))

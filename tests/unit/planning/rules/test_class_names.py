@@ -25,6 +25,8 @@ def said_of(names: tuple[str, ...], task: str = "train") -> list[Problem]:
     [
         (("cat", "Cat", "dog"), '"cat" and "Cat"'),
         (("cat", "cat ", "hot dog", "hotdog"), '"cat" and "cat "; "hot dog" and "hotdog"'),
+        (("<=50K", "<=50K.", ">50K"), '"<=50K" and "<=50K."'),
+        (("1", "01", "10"), '"1" and "01"'),
         ((ONE_CHARACTER, TWO_CHARACTERS), f'"{ONE_CHARACTER}" in different Unicode forms'),
     ],
 )

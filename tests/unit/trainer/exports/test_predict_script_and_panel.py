@@ -103,6 +103,10 @@ REFUSED = {
     "a cell too many": "ort;x;art\nKöln;1;a\nBonn;1;a;b\nBonn;2;a\n",
     "a column missing": "ort;art\nKöln;a\n",
     "zeros": "ort;x;art\nK\0ln;1;a\n",
+    "names of columns alone": "ort;x;art\n",
+    "names without an end of line": "ort;x;art",
+    "nothing": "",
+    "empty lines": "\n\n",
 }
 
 
@@ -128,6 +132,16 @@ def test_that_categories_are_named_that_training_did_not_know(
     assert 'Column "ort" holds "Rom", "Öl\x1b" in 3 rows, which training did not know' in town
     # What is empty is no category; what training knew as one is none that is unknown.
     assert 'Column "art" holds "b" in 2 rows' in kind
+
+
+@pytest.mark.filterwarnings("error")
+def test_that_numbers_too_large_for_a_model_are_read_alike(
+    tmp_path: Path, script: Any, trained: tuple[DataSettings, str]
+) -> None:
+    path = tmp_path / "new.csv"
+    path.write_text("ort;x;art\nBonn;1e39;a\nBonn;-1e39;a\nBonn;1e38;a\n")
+    here = by_panel(*trained, path)
+    np.testing.assert_array_equal(by_script(script, takes(*trained), path), here)
 
 
 def test_that_what_a_person_said_of_the_file_holds_for_others(
