@@ -260,7 +260,11 @@ def features_of_image(path: Path, wanted: dict[str, Any]) -> np.ndarray:
             if (across, down) != (1, 1):
                 shown = shown.reduce((across, down))
             pixels = np.asarray(shown, np.uint8).reshape(shown.height, shown.width, channels)
-    except (UnidentifiedImageError, Image.DecompressionBombError) as error:
+    except (
+        *(UnidentifiedImageError, Image.DecompressionBombError, ArithmeticError, EOFError),
+        *(LookupError, NotImplementedError, SyntaxError, TypeError, ValueError),
+    ) as error:
+        # Whatever the bytes of a damaged file make of a decoder.
         raise problem(f"{path} is not an image that can be read: {error}") from error
     return scaled(pixels, height, width) * np.float32(wanted["greatest"] / 255.0)
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from gpupanel.domain.data import DataSettings, TableData
 from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.tables import text_layout
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
@@ -162,3 +164,19 @@ def test_that_the_script_says_what_is_missing_beside_it(
     (tmp_path / "text_layout.py").unlink()
     with pytest.raises(SystemExit, match="text_layout"):
         by_script(script, takes(*trained), tmp_path / "train.csv")
+
+
+def test_that_colours_that_no_decoder_converts_are_refused_by_both(
+    tmp_path: Path, script: Any
+) -> None:
+    path = tmp_path / "lab.tif"
+    Image.fromarray(np.zeros((4, 4, 3), np.uint8)).save(path)
+    content = path.read_bytes()
+    # The photometric interpretation (tag 262) of RGB is 2, of CIE L*a*b* it is 8 (TIFF 6.0).
+    colours = b"\x06\x01\x03\0\x01\0\0\0"
+    path.write_bytes(content.replace(colours + b"\x02", colours + b"\x08"))
+    image = {"height": 4, "width": 4, "channels": 1, "greatest": 255.0}
+    with pytest.raises(SystemExit, match="is not an image that can be read"):
+        script.features_of_image(path, image)
+    with pytest.raises(ProblemError):
+        ImageFiles((str(path),), (4, 4), 1).read(np.zeros(1, np.int32))
