@@ -5,6 +5,7 @@ from typing import get_args
 import pytest
 
 from gpupanel.domain.data import (
+    Axes,
     DataSettings,
     DigitsData,
     ImagesData,
@@ -202,3 +203,9 @@ def test_that_a_list_of_one_target_is_that_target_and_one_of_none_is_nothing() -
     table = TableData(path="", predicts=Target.LABELS)
     assert (table.target_kind, table.scaling) == (Target.LABELS, Scaling.STANDARDISE)
     assert table.has_images is False
+
+
+def test_that_only_arrays_say_the_order_of_their_axes() -> None:
+    said = NpzData(path="/x.npz", axes=Axes.CHANNELS_FIRST)
+    assert (said.said_axes, said.may_move_axes) == (Axes.CHANNELS_FIRST, True)
+    assert (IMAGES.said_axes, IMAGES.may_move_axes) == (None, False)

@@ -4,6 +4,7 @@ from gpupanel.domain.model import (
     ApplicationModel,
     CnnModel,
     Head,
+    Inputs,
     MlpModel,
     Outputs,
     PythonModel,
@@ -64,4 +65,6 @@ def test_that_only_models_from_elsewhere_have_words_of_a_person_about_their_outp
     saved = SavedModel(path="m.keras", outputs=Outputs.LOGITS, class_names=("cat", "dog"))
     assert (saved.said_outputs, saved.said_class_names) == (Outputs.LOGITS, ("cat", "dog"))
     assert PythonModel(path="m.py", outputs=Outputs.LOGITS).said_outputs is Outputs.LOGITS
+    assert SavedModel(path="m.keras", inputs=Inputs.DIVIDED).said_inputs is Inputs.DIVIDED
+    assert MlpModel().said_inputs is None
     assert (MlpModel().said_outputs, MlpModel().said_class_names) == (None, ())

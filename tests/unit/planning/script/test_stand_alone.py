@@ -32,6 +32,7 @@ from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import (
     CnnModel,
     Head,
+    Inputs,
     MlpModel,
     ModelSettings,
     PythonModel,
@@ -79,6 +80,9 @@ EVERY_SOURCE: list[DataSettings] = [
     TableData(path="/data/t.tsv", target="y", validation_path="/v.parquet", test_path="/t.csv"),
     NpzData(path="/data/x.npz", validation_path="/data/val.npz", test_path="/data/x_test.npy"),
     NpzData(path="/data/x.npz", validation_features="x_val", validation_labels="y_val"),
+    NpzData(path="/data/x.npz", axes="channels_first", test_features="a", test_labels="b"),
+    ImagesData(path="/data/images", white_value=4095),
+    ImagesData(path="/data/images", white_value=15),
     ImagesData(path="/data/images"),
     ImagesData(path="/data/images", leave_out=("eel's", "cat")),
     ImagesData(path="/data/images", files=("eel's.png", "cat/1.png")),
@@ -174,12 +178,16 @@ def test_that_every_source_makes_a_script_whose_names_are_all_bound(data: DataSe
     ):
         inference = InferenceSettings(batch_size=64, output=output, examples=examples)
         script(task=task, data=data, model=SAVED, inference=inference)
+        divided = SAVED.model_copy(update={"inputs": Inputs.DIVIDED})
+        text = script(task=task, data=data, model=divided, inference=inference)
+        assert f"tf.cast(features, tf.float32) * {1 / 255!r} + 0.0" in text
 
 
 @pytest.mark.parametrize("data", EVERY_SOURCE, ids=repr)
 def test_that_every_source_trains_a_saved_model_further_by_a_script(data: DataSettings) -> None:
     new_head = SAVED.model_copy(update={"head": Head.NEW, "frozen_layers": 2})
-    for model in (SAVED, new_head):
+    divided = SAVED.model_copy(update={"inputs": Inputs.DIVIDED})
+    for model in (SAVED, new_head, divided):
         text = script(data=data, model=model)
         assert ("without_head" in text) is (model.head is Head.NEW)
         assert ("layers[: -2]" in text) is (model.frozen_layers == 2)
