@@ -81,7 +81,7 @@ def test_that_check_and_run_refuse_them_and_mend_the_profile(
     assert forked.gpupanel("run", fixed).returncode == 0
 
 
-@pytest.mark.slow  # tests/ui/test_gpu_support_worker.py sees the same of an answer that is given
+@pytest.mark.slow  # tests/ui/test_doctor_dialog.py sees the problem that an answer makes
 def test_that_choosing_one_gives_the_problem_instead_of_ready(
     qtbot, nvml_in_process: Standin, window, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -245,7 +245,7 @@ def test_that_ctrl_c_stops_the_run_and_saves(long_run: Path, runs_dir: Path) -> 
     assert layout.model.exists()
 
 
-@pytest.mark.slow  # tests/ui/test_app.py says the same of a window
+@pytest.mark.slow  # tests/ui/test_app.py tries a window that was started so
 def test_that_ctrl_c_is_not_for_a_terminal_that_was_started_in_the_background(
     long_run: Path, runs_dir: Path
 ) -> None:
