@@ -140,3 +140,25 @@ def test_that_a_western_european_text_is_said_to_be_read_so(
     assert names[0] in problem.message or "€x" in problem.message
     assert not seen(tmp_path / "t.csv", lines).problems
     assert not seen(tmp_path / "t.csv", lines, "cp1252", encoding="cp1252").problems
+
+
+def test_that_a_fix_of_a_cell_keeps_what_was_chosen_and_leaves_no_target_out(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "t.csv"
+    lines = ["id,size,price", *(f"{i * 7},{i}.5,{i}.25" for i in range(ROWS))]
+    lines[30] = "203,much,29.25"
+    chosen = {"ignore": ("id",), "categories": ("id",)}
+    problem = first(seen(path, lines, **chosen), "table_cell_misfit")
+    assert problem.fix is not None
+    data = TableData(path=str(path), **chosen)
+    fixes = (problem.fix, *problem.alternatives)
+    categories, ignored = (apply_fix(Profile(data=data), fix).data for fix in fixes)
+    assert categories == data.model_copy(update={"categories": ("id", "size")})
+    assert ignored == data.model_copy(update={"ignore": ("id", "size")})
+    lines[30] = "203,4.5,much"
+    problem = first(seen(path, lines), "table_cell_misfit")
+    assert [problem.alternatives, problem.fix and problem.fix.label] == [
+        (),
+        'Take "price" as a category',
+    ]

@@ -15,6 +15,8 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.script.images import image_function
+from gpupanel.trainer.datasets.images import sides
+from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.exports.predict import features_of_image
 from gpupanel.trainer.preview import preview
@@ -190,3 +192,17 @@ def test_that_script_and_predict_py_see_the_same_white(
     image = {"height": SIDE, "width": SIDE, "channels": channels, "greatest": 255.0}
     image |= {} if white is None else {"white_value": white}
     assert np.array_equal(features_of_image(path, image), wanted)
+
+
+def test_that_a_bright_image_is_enough_to_know_that_images_are_not_dark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        (tmp_path / "a").mkdir(exist_ok=True)
+        Image.fromarray(ramp(255, "uint8")).save(tmp_path / "a" / f"{number}.png")
+    files = ImageFiles(tuple(map(str, sorted((tmp_path / "a").iterdir()))), (SIDE, SIDE), 1)
+    unpacked: list[object] = []
+    values = sides._values
+    monkeypatch.setattr(sides, "_values", lambda image: unpacked.append(1) or values(image))
+    assert not sides.value_notes(files, 0)
+    assert len(unpacked) == 1

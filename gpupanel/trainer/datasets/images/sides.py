@@ -1,7 +1,7 @@
 """How large images are in their files, before they are scaled, and which values they have."""
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,7 @@ def usual_sides(files: ImageFiles, seed: int) -> tuple[int, int] | None:
         files: Only the heads of some are read, and no pixel is decoded.
         seed: Chooses them.
     """
-    found = _of_some(files, _READ, seed, lambda image: (image.height, image.width))
+    found = list(_of_some(files, _READ, seed, lambda image: (image.height, image.width)))
     if not found:
         return None
     heights, widths = zip(*found, strict=True)
@@ -50,7 +50,13 @@ def value_notes(files: ImageFiles, seed: int, most: int = _UNPACKED) -> tuple[Pr
         seed: Chooses them.
         most: So many are.
     """
-    found = [each for each in _of_some(files, most, seed, _values) if each is not None]
+    found = []
+    for each in _of_some(files, most, seed, _values):
+        if each is None:
+            continue
+        if files.white is None and each.greatest > _DARK[each.bits]:
+            return ()  # one that is bright is enough, and unpacking others takes long
+        found.append(each)
     if len({(each.bits, each.is_cut) for each in found}) != 1:
         return ()
     values = max(found, key=lambda each: each.greatest)
@@ -135,14 +141,13 @@ def _white_note(values: _Values, files: ImageFiles) -> Problem | None:
 
 def _of_some(
     files: ImageFiles, most: int, seed: int, look: Callable[[Image.Image], Found]
-) -> list[Found]:
-    """What is found in some of the images, each open meanwhile.
+) -> Iterator[Found]:
+    """What is found in some of the images, each open meanwhile, one after the other.
 
     What cannot be read is left out: whoever reads all of it says why.
     """
     count = min(most, len(files.paths))
     drawn = np.random.default_rng(seed).choice(len(files.paths), count, replace=False)
-    found = []
     for place in drawn.tolist():
         path = files.paths[place]
         with (
@@ -151,5 +156,4 @@ def _of_some(
             open_regular(Path(path)) as file,
             Image.open(file, formats=FORMATS) as image,
         ):
-            found.append(look(image))
-    return found
+            yield look(image)

@@ -1,5 +1,8 @@
 """A table as the settings of a profile and the recipe of a saved model choose it."""
 
+import contextlib
+from collections.abc import Iterator
+
 from pydantic import ValidationError
 
 from gpupanel.domain.data import Target
@@ -55,18 +58,34 @@ def opened(data: TableData, reading: Reading, recipe: TableRecipe | None) -> Imp
         data = data.model_copy(update={"empty_words": words})
     most_bytes = _LARGEST_PREVIEW_BYTES if reading.is_preview else None
     overview = found_overview(data, reading, recipe)
+    with _fixes_beside_choices(data, overview, recipe):
+        try:
+            return imported(overview, progress, most_bytes=most_bytes)
+        except ProblemError as error:
+            if error.problems[0].code != "table_cell_misfit" or overview.is_complete:
+                raise
+            # The first cell that is written otherwise than programs do may come late.
+            known = known_columns(reading, recipe)
+            complete = overview_of_table(data, known, reads_all=True)
+            before = overview.written, overview.imported_as
+            if (complete.written, complete.imported_as) == before:
+                raise
+            return imported(complete, progress, most_bytes=most_bytes)
+
+
+@contextlib.contextmanager
+def _fixes_beside_choices(
+    data: TableData, overview: TableOverview, recipe: TableRecipe | None
+) -> Iterator[None]:
+    """Has the fixes of a cell that does not fit keep what was chosen, and the target."""
     try:
-        return imported(overview, progress, most_bytes=most_bytes)
+        yield
     except ProblemError as error:
-        if error.problems[0].code != "table_cell_misfit" or overview.is_complete:
+        if error.problems[0].code != "table_cell_misfit":
             raise
-        # The first cell that is written otherwise than programs do may come late.
-        known = known_columns(reading, recipe)
-        complete = overview_of_table(data, known, reads_all=True)
-        before = overview.written, overview.imported_as
-        if (complete.written, complete.imported_as) == before:
-            raise
-        return imported(complete, progress, most_bytes=most_bytes)
+        (problem,) = error.problems
+        targets = targets_of(data, tuple(name for name, _ in overview.columns), recipe)
+        raise ProblemError(problems.beside_choices(problem, data, targets)) from error
 
 
 def found_overview(data: TableData, reading: Reading, recipe: TableRecipe | None) -> TableOverview:

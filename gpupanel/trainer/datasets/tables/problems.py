@@ -1,9 +1,10 @@
 """What can be wrong with a table, as problems with stable codes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
+from gpupanel.domain.table_data import ColumnNames, TableData
 from gpupanel.domain.written_dates import dates_in
 from gpupanel.trainer.datasets.data_problems import data_problem
 
@@ -122,6 +123,26 @@ def header_unsure(first: Sequence[str], *, has_names: bool) -> Problem:
 def shortened(text: str) -> str:
     """As much of a text as a sentence takes."""
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def beside_choices(problem: Problem, data: TableData, targets: ColumnNames) -> Problem:
+    """The same, whose fixes add columns to those that were chosen, and leave no target out.
+
+    Args:
+        problem: Its fixes name columns as if nothing had been chosen before.
+        data: What was chosen.
+        targets: The columns that are predicted.
+    """
+    kept = []
+    for fix in filter(None, (problem.fix, *problem.alternatives)):
+        (change,) = fix.changes
+        *_, key = change.path
+        named = change.value if isinstance(change.value, Iterable) else ()
+        names = [name for name in named if key != "ignore" or name not in targets]
+        if names:
+            chosen = getattr(data, str(key)) or ()
+            kept.append(Fix.of(fix.label, f"data.{key}", list(dict.fromkeys((*chosen, *names)))))
+    return problem.model_copy(update={"fix": kept[0], "alternatives": tuple(kept[1:])})
 
 
 def does_not_fit(path: Path, row: int, column: str, text: str, kind: str) -> ProblemError:

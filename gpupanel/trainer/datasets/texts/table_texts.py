@@ -222,9 +222,12 @@ def read_rows(
             progress,
         )
     except MisfitError as misfit:
-        raise problems.does_not_fit(
+        (problem,) = problems.does_not_fit(
             overview.path, misfit.row + 1, misfit.column, misfit.text, misfit.kind
-        ) from misfit
+        ).problems
+        # What a column holds cannot be chosen beside texts.
+        no_choice = {"fix": None, "alternatives": (), "hint": "Correct or empty that cell."}
+        raise ProblemError(problem.model_copy(update=no_choice)) from misfit
     if not rows:
         raise problems.empty(overview.path)
     if not places:
