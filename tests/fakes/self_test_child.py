@@ -6,7 +6,9 @@ from pathlib import Path
 request = json.load(sys.stdin)
 started = Path(sys.argv[1]) / "started"
 count = int(started.read_text()) if started.exists() else 0
-started.write_text(str(count + 1))
+# A test that reads it meanwhile never finds an empty file.
+started.with_suffix(".new").write_text(str(count + 1))
+started.with_suffix(".new").replace(started)
 (Path(sys.argv[1]) / f"{count}.json").write_text(json.dumps(request))
 (Path(sys.argv[1]) / f"{count}.env").write_text(json.dumps(dict(os.environ)))
 cases = request["cases"]
