@@ -110,6 +110,7 @@ def assert_survives(profile: Profile, runs_dir: Path, *, kills: int, seed: int) 
         return str(run.deaths)
 
 
+@pytest.mark.slow
 def test_that_a_run_whose_trainer_and_supervisor_are_killed_ends_as_if_nothing_had_been(
     runs_dir: Path, data_path: Path
 ) -> None:

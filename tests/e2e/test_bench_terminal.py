@@ -46,6 +46,7 @@ def until(condition: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_that_devices_are_compared_by_real_trainings(
     profile: Path, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -330,6 +330,7 @@ def test_that_a_run_goes_on_whenever_its_windows_are_killed_and_the_next_one_sho
     go_through_deaths(windows, open_seen, tmp_path / "watched.toml", kills=1, seed=0)
 
 
+@pytest.mark.slow
 def test_that_windows_and_terminals_that_watch_one_run_miss_nothing(
     windows: Windows, open_seen: Callable[[], SeenWindow], fake_run: RunLayout
 ) -> None:

@@ -136,6 +136,7 @@ def test_that_a_planted_file_leaves_a_mark_where_python_finds_it(tmp_path: Path)
     assert {"json", "numpy", "tensorflow", "PySide6", "sitecustomize"} < every_name()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quiet")
 def test_that_no_verb_of_the_terminal_runs_a_planted_file(
     planted: PlantedModules, downloads: Path, tmp_path: Path

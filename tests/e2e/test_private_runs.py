@@ -154,14 +154,12 @@ def new_run(folder: Path, runs_dir: Path, strategy: StrategySettings) -> RunLayo
     return create_run(profile, plan, runs_dir)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "strategy",
     [
         StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=2),
-        pytest.param(
-            StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=2, parameter_servers=1),
-            marks=pytest.mark.slow,
-        ),
+        StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=2, parameter_servers=1),
     ],
     ids=["multi_worker", "parameter_server"],
 )

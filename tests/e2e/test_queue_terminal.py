@@ -79,6 +79,7 @@ def supervisor(run: Path | None) -> psutil.Process | None:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_that_runs_follow_each_other_though_one_fails_and_the_scheduler_is_killed(
     files: QueueFiles, tmp_path: Path, runs_dir: Path

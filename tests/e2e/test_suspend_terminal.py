@@ -96,6 +96,7 @@ def suspend(layout: RunLayout) -> dict[str, object]:
     return document
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_that_a_suspended_run_goes_on_elsewhere_and_is_suspended_again(tmp_path: Path) -> None:
     on_two, on_one = tmp_path / "on_two.toml", tmp_path / "on_one.toml"

@@ -85,6 +85,7 @@ def until(true: object) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_that_steps_of_a_running_training_are_traced_and_it_continues(tmp_path: Path) -> None:
     with training(tmp_path, "mirrored") as layout:

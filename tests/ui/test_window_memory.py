@@ -142,6 +142,7 @@ def check_kept_over(followed: _Followed, portions: int, reports: int, most_bytes
         pytest.fail("\n\n".join([f"{kept:,} bytes are kept", *places]))
 
 
+@pytest.mark.slow
 def test_that_the_window_keeps_nothing_of_a_run_but_what_its_buffers_hold(
     followed: _Followed,
 ) -> None:

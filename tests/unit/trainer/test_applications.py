@@ -28,12 +28,14 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return built(tmp_path_factory.mktemp("first"), "--details", "MobileNetV3Small")
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_that_the_saved_model_gives_what_the_trained_one_gives(first: dict[str, Any]) -> None:
     assert first["difference"] == 0.0
     assert first["grey"] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_that_only_layers_that_are_not_frozen_learn(first: dict[str, Any]) -> None:
     whole, head, last, two, more = first["learning"]
@@ -42,12 +44,14 @@ def test_that_only_layers_that_are_not_frozen_learn(first: dict[str, Any]) -> No
     assert more == whole
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("kind", ["base", "whole"])
 def test_that_weights_of_a_file_are_taken(first: dict[str, Any], kind: str) -> None:
     assert first["weights"][kind] is True
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_that_weights_of_another_network_are_refused(first: dict[str, Any]) -> None:
     assert first["weights"]["other"] == "weights_do_not_fit"

@@ -26,6 +26,7 @@ from tests.forked.answers import forked_answers
 from tests.unit.trainer.saved_models import make_saved_models
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_that_a_rate_is_found_at_which_the_digits_are_learned() -> None:
     training = TrainingSettings(optimizer=Optimizer.SGD, momentum=0.9, accumulation_steps=2)
