@@ -228,7 +228,9 @@ def card_words(status: RunStatus) -> str:
     ended_well = status.outcome is not None and status.outcome.was_successful
     if ended_well and status.examples_per_second is not None:
         # A trainer that did not end well reported that of its last steps only, as the plot has it.
-        words.append(f"{formatting.rate(status.examples_per_second)} in training steps")
+        is_training = status.evaluation is None and status.predictions is None
+        steps = "in training steps" if is_training else "in its batches"
+        words.append(f"{formatting.rate(status.examples_per_second)} {steps}")
     computing = (
         status.time_spent.fractions().get(TimeCategory.COMPUTING) if status.time_spent else None
     )

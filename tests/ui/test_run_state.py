@@ -249,6 +249,9 @@ def test_that_the_end_of_an_evaluation_or_prediction_is_shown_with_what_was_foun
     assert values == "Completed · mean absolute error 1.500"
     predicted = ENDED.model_copy(update={"predictions": "predictions.npz", "examples": 1797})
     assert status_words(predicted) == "Completed · 1,797 predictions"
+    # It takes no training steps whose speed could be shown.
+    quick = predicted.model_copy(update={"examples_per_second": 1000.0})
+    assert card_words(quick) == "1,000 ex/s in its batches"
 
 
 def test_that_a_model_that_is_evaluated_is_not_said_to_train():
