@@ -339,6 +339,11 @@ class DataSource(KindValue):
         return NO_AUGMENTATION
 
     @property
+    def left_out_classes(self) -> tuple[str, ...] | None:
+        """Classes that ``leave_out`` names; ``None``: none can be left out by their names."""
+        return None
+
+    @property
     def chosen_group(self) -> str:
         """What says which examples are held out together; empty: nothing does."""
         return ""

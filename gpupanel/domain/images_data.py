@@ -196,6 +196,11 @@ class ImagesData(ImageSource):
 
     @property
     @override
+    def left_out_classes(self) -> tuple[str, ...] | None:
+        return None if self.labels_csv or self.files else self.leave_out
+
+    @property
+    @override
     def chosen_group(self) -> str:
         return (self.labels_csv and self.group) or ""
 

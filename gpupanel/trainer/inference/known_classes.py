@@ -16,8 +16,10 @@ from gpupanel.trainer.models.model_classes import (
     check_outputs,
     listed,
     matched_by_number,
+    missing_labels,
     nameless,
     naming,
+    unknown_classes,
 )
 
 _PREDICT = Fix.of("Predict, without labels", "task", "predict")
@@ -81,7 +83,7 @@ def match_classes(
         is_usable = not unknown and not (missing and target is Target.LABELS)
         return ClassMatch(target, known.names, places if names and is_usable else None)
     if target is Target.LABELS and missing:
-        raise ProblemError(_labels_missing(known, names))
+        raise ProblemError(missing_labels(known, names, _PREDICT, "predict, which needs none"))
     if not unknown:
         return ClassMatch(target, known.names, places)
     if inference.unknown_classes == "refuse" or len(unknown) == len(names):
@@ -119,37 +121,13 @@ def _by_number(known: KnownClasses, task: Task, target: Target, names: Sequence[
 
 
 def _unknown(known: KnownClasses, unknown: Sequence[str], names: Sequence[str]) -> Problem:
-    one = len(unknown) == 1
-    what = f"class {listed(unknown)}" if one else f"classes {listed(unknown)}"
-    fixes = [Fix.of("Leave those examples out", "inference.unknown_classes", "leave_out"), _PREDICT]
+    ways = [Fix.of("Leave those examples out", "inference.unknown_classes", "leave_out"), _PREDICT]
     if len(unknown) == len(names):
-        del fixes[0]  # nothing would be left
+        del ways[0]  # nothing would be left
         if are_numbers(known.names) and len(known.names) == len(names):
-            fixes.insert(0, naming(names))
-    return Problem(
-        code="class_unknown",
-        field="data.path",
-        message=f"The data has the {what}, which the model was not trained on; it knows "
-        f"{listed(known.names)}.",
-        hint="Name the classes as they were named in training; or leave those examples out, or "
-        "predict, which needs no labels.",
-        detail="\n".join(unknown),
-        fix=fixes[0],
-        alternatives=tuple(fixes[1:]),
-    )
-
-
-def _labels_missing(known: KnownClasses, names: Sequence[str]) -> Problem:
-    there = places_of(known.names, names)
-    absent = [name for name, place in zip(known.names, there, strict=True) if place == UNKNOWN]
-    return Problem(
-        code="label_missing",
-        field="data.path",
-        message=f"The data says nothing of {listed(absent)}, which the model gives, too.",
-        hint="Add a column of 0 and 1 for each of the model's labels; or predict, which needs "
-        "none.",
-        fix=_PREDICT,
-    )
+            ways.insert(0, naming(names))
+    otherwise = "leave those examples out, or predict, which needs no labels"
+    return unknown_classes(known, unknown, "data.path", ways, otherwise)
 
 
 def _left_out(unknown: Sequence[str], target: Target) -> Problem:

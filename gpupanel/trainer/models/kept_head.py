@@ -22,14 +22,16 @@ from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.models.model_classes import (
     check_outputs,
     known_classes,
-    listed,
     matched_by_number,
+    missing_labels,
     nameless,
     naming,
+    unknown_classes,
 )
 from gpupanel.trainer.models.model_file_problems import saved_model_misfit
 
 _NEW_HEAD = Fix.of("Give it a new last layer", "model.head", Head.NEW.value)
+_OTHERWISE = "give the model a new last layer for this data, instead of the one that is kept"
 
 
 class KeptClasses:
@@ -89,43 +91,18 @@ class KeptClasses:
             raise ProblemError(self._unknown(unknown, names))
         missing = set(range(len(known.names))) - set(places.tolist())
         if missing and target is Target.LABELS:
-            absent = [known.names[place] for place in sorted(missing)]
-            raise ProblemError(_labels_missing(absent))
+            raise ProblemError(missing_labels(known, names, _NEW_HEAD, _OTHERWISE))
         return places, ()
 
     def _unknown(self, unknown: Sequence[str], names: Sequence[str]) -> Problem:
-        known = self._known
-        one = len(unknown) == 1
-        what = f"class {listed(unknown)}" if one else f"classes {listed(unknown)}"
-        fixes = [_NEW_HEAD]
-        has_folders = hasattr(self._data, "leave_out") and not getattr(self._data, "labels_csv", "")
-        if has_folders and len(unknown) < len(names):
-            left_out = [*getattr(self._data, "leave_out", ()), *unknown]
-            fixes.append(Fix.of("Leave those images out", "data.leave_out", left_out))
+        known, left_out = self._known, self._data.left_out_classes
+        ways = [_NEW_HEAD]
+        if left_out is not None and len(unknown) < len(names):
+            without = [*left_out, *unknown]
+            ways.append(Fix.of("Leave those images out", "data.leave_out", without))
         if are_numbers(known.names) and len(known.names) == len(names):
-            fixes.append(naming(names))
-        return Problem(
-            code="class_unknown",
-            field="model.head",
-            message=f"The data has the {what}, which the model was not trained on; its last layer "
-            f"is kept, and knows {listed(known.names)}.",
-            hint="Name the classes as they were named in training; or give the model a new last "
-            "layer for this data.",
-            detail="\n".join(unknown),
-            fix=fixes[0],
-            alternatives=tuple(fixes[1:]),
-        )
-
-
-def _labels_missing(absent: Sequence[str]) -> Problem:
-    return Problem(
-        code="label_missing",
-        field="data.path",
-        message=f"The data says nothing of {listed(absent)}, which the model gives, too.",
-        hint="Add a column of 0 and 1 for each of the model's labels; or give the model a new last "
-        "layer for this data.",
-        fix=_NEW_HEAD,
-    )
+            ways.append(naming(names))
+        return unknown_classes(known, unknown, "model.head", ways, _OTHERWISE)
 
 
 def kept_classes(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
+from gpupanel.trainer.datasets.class_names import UNKNOWN, places_of
 from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in, trained_on_in
 
 _SHOWN = 5
@@ -76,6 +77,51 @@ def check_outputs(known: KnownClasses) -> None:
                 fix=Fix.of("Take the names in the file", "model.class_names"),
             )
         )
+
+
+def unknown_classes(
+    known: KnownClasses, unknown: Sequence[str], field: str, ways: Sequence[Fix], otherwise: str
+) -> Problem:
+    """What is said of classes that the model was not trained on.
+
+    Args:
+        known: Those of the model.
+        unknown: The names of the others.
+        field: Where it is asked for.
+        ways: Fixes, the likeliest one first.
+        otherwise: What else helps than naming the classes as they were named in training.
+    """
+    what = f"class {listed(unknown)}" if len(unknown) == 1 else f"classes {listed(unknown)}"
+    return Problem(
+        code="class_unknown",
+        field=field,
+        message=f"The data has the {what}, which the model was not trained on; it knows "
+        f"{listed(known.names)}.",
+        hint=f"Name the classes as they were named in training; or {otherwise}.",
+        detail="\n".join(unknown),
+        fix=ways[0],
+        alternatives=tuple(ways[1:]),
+    )
+
+
+def missing_labels(known: KnownClasses, names: Sequence[str], fix: Fix, otherwise: str) -> Problem:
+    """What is said of labels that the model gives, and of which the data says nothing.
+
+    Args:
+        known: Those of the model.
+        names: Those of the data.
+        fix: The way on.
+        otherwise: What else helps than a column for each label.
+    """
+    there = places_of(known.names, names)
+    absent = [name for name, place in zip(known.names, there, strict=True) if place == UNKNOWN]
+    return Problem(
+        code="label_missing",
+        field="data.path",
+        message=f"The data says nothing of {listed(absent)}, which the model gives, too.",
+        hint=f"Add a column of 0 and 1 for each of the model's labels; or {otherwise}.",
+        fix=fix,
+    )
 
 
 def matched_by_number(known: KnownClasses, fix: Fix | None) -> Problem:
