@@ -15,7 +15,8 @@ EmptyWord = Annotated[str, Field(min_length=1)]
 
 WORDS_OF_PROGRAMS = (
     *("NaN", "nan", "-NaN", "-nan", "#N/A", "#NA", "#N/A N/A", "<NA>", "null", "NULL"),
-    *("1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+    *("1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "\\N"),
+    *("#DIV/0!", "#REF!", "#VALUE!", "#NUM!", "#NAME?", "#NULL!"),
 )
 """What pandas, R, C, spreadsheets and databases write for nothing, and what is no name."""
 WORDS_OF_PEOPLE = ("NA", "N/A", "n/a", "None", "?", "-")

@@ -176,6 +176,11 @@ CHAPTER: Final = ProblemChapter(
             "They have an empty cell where none is allowed.",
             "Fill them in if they matter.",
         ),
+        "table_total_line": ProblemEntry(
+            "The last row seems to hold totals of the others.",
+            "A spreadsheet or a report ends with them.",
+            "Remove that line from the file, unless it is an example.",
+        ),
         "table_quote_stray": ProblemEntry(
             "A quotation mark makes one cell of lines that look like rows.",
             "It stands there by itself, and no cell was meant to begin or end with it.",

@@ -44,6 +44,10 @@ def first(found: DataPreview, code: str) -> Problem:
         lambda i: f"Q{i % 4 + 1} {2010 + i % 9}",
         lambda i: f"{i % 9}h {i % 50}m",
         lambda i: f"PT{i % 30}M",
+        lambda i: f"{i % 12 + 1}:{i + 10} PM",
+        lambda i: f'"Mon, {i % 28 + 1:02} Jan 2023"',
+        lambda i: f"Mon Jan {i % 28 + 1:02} 10:00:00 +0000 2023",
+        lambda i: f"2023年{i % 12 + 1}月{i % 28 + 1}日",
     ],
 )
 def test_that_times_that_become_categories_are_warned_of(
@@ -147,7 +151,7 @@ def test_that_a_fix_of_a_cell_keeps_what_was_chosen_and_leaves_no_target_out(
 ) -> None:
     path = tmp_path / "t.csv"
     lines = ["id,size,price", *(f"{i * 7},{i}.5,{i}.25" for i in range(ROWS))]
-    lines[30] = "203,much,29.25"
+    lines[30] = "203,<7,29.25"
     chosen = {"ignore": ("id",), "categories": ("id",)}
     problem = first(seen(path, lines, **chosen), "table_cell_misfit")
     assert problem.fix is not None
@@ -156,7 +160,7 @@ def test_that_a_fix_of_a_cell_keeps_what_was_chosen_and_leaves_no_target_out(
     categories, ignored = (apply_fix(Profile(data=data), fix).data for fix in fixes)
     assert categories == data.model_copy(update={"categories": ("id", "size")})
     assert ignored == data.model_copy(update={"ignore": ("id", "size")})
-    lines[30] = "203,4.5,much"
+    lines[30] = "203,4.5,<7"
     problem = first(seen(path, lines), "table_cell_misfit")
     assert [problem.alternatives, problem.fix and problem.fix.label] == [
         (),

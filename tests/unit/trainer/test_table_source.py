@@ -325,7 +325,8 @@ def test_that_a_cell_that_comes_late_and_does_not_fit_is_named(tmp_path: Path) -
     assert problem.code == "table_cell_misfit"
     assert problem.message.startswith("Row 150,001 of ")
     assert problem.fix is not None
-    assert problem.fix.changes[0].value == ["n"]
+    assert problem.fix.label == 'Take "x" as empty'
+    assert problem.alternatives[0].changes[0].value == ["n"]
 
 
 def test_that_a_table_is_imported_once_and_anew_when_it_changed(

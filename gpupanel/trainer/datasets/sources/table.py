@@ -1,7 +1,7 @@
 """Tables: rows of a CSV or Parquet file, as features and labels."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +9,8 @@ from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import Target
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.empty_words import EmptyWords
+from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.table_data import TableData
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.trainer.datasets.data_problems import data_problem
@@ -85,7 +86,8 @@ class _TableSource(Source[TableData]):
         rows = found.rows()
         labels = labels_of_rows(found, rows, known, more_classes=reading.more_classes)
         if reading.must_differ:
-            _check_differ(path, labels)
+            emptied = {word for at in found.targets for word, _ in table.columns[at].empty_words}
+            _check_differ(path, labels, emptied, table.overview.empty)
         made = TableRecipe(
             features=found.features,
             targets=targets,
@@ -243,15 +245,28 @@ def _found_kinds(kinds: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
     return {key: tuple(kinds[kind]) for key, kind in keys.items()}
 
 
-def _check_differ(path: Path, labels: TargetLabels) -> None:
-    if len(labels.class_names) == 1 and labels.array.ndim == 1:
-        raise data_problem(
-            "data_one_class",
-            f"The target of {path} holds one class only ({labels.class_names[0]}), so there is "
-            "nothing to distinguish.",
-            "Use data with rows of two classes or more, or choose another data.target.",
+def _check_differ(
+    path: Path, labels: TargetLabels, emptied: Collection[str], empty: EmptyWords
+) -> None:
+    """Refuse one class only; the words that were taken for nothing may be the other one."""
+    if len(labels.class_names) != 1 or labels.array.ndim > 1:
+        return
+    said, keep = "", None
+    if emptied:
+        shown = visible_line(", ".join(f'"{word}"' for word in sorted(emptied)))
+        said = f"; {shown} was taken to mean that a cell is empty"
+        words = sorted(empty.in_names - {*emptied})
+        keep = Fix.of(f"Keep {shown} as a name", "data.empty_words", words)
+    raise ProblemError(
+        Problem(
+            code="data_one_class",
             field="data.target",
+            message=f"The target of {path} holds one class only ({labels.class_names[0]}){said}: "
+            "there is nothing to distinguish.",
+            hint="Use data with rows of two classes or more, or choose another data.target.",
+            fix=keep,
         )
+    )
 
 
 def _categories(features: tuple[FeatureColumn, ...]) -> Iterator[tuple[int, int]]:

@@ -173,7 +173,10 @@ def labels_of_rows(
     columns = [found.table.columns[place] for place in found.targets]
     raw = found.labels(rows)
     if recipe is None:
-        return labels_of(found.path, raw, columns, found.data.predicts)
+        written = found.table.overview.written
+        are_amounts = any(each.name in written and written[each.name].unit for each in columns)
+        predicts = found.data.predicts
+        return labels_of(found.path, raw, columns, predicts, are_amounts=are_amounts)
     if recipe.predicts is not Target.CLASSES or len(columns) > 1:
         return labels_of(found.path, raw, columns, recipe.predicts)
     check_columns(found.path, columns)

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from gpupanel.domain.empty_words import WORDS_OF_PEOPLE, WORDS_OF_PROGRAMS
+from gpupanel.domain.empty_words import WORDS_OF_PEOPLE, WORDS_OF_PROGRAMS, EmptyWords
 from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts
 
 _MOST_NAMED = 5
+_LONGEST_WORD = 20
 
 
 def known_words(
@@ -23,6 +25,19 @@ def known_words(
         return tuple(chosen)
     known = {*names, *(name for each in categories for name in each)}
     return tuple(word for word in (*WORDS_OF_PROGRAMS, *WORDS_OF_PEOPLE) if word not in known)
+
+
+def is_word_for_nothing(cell: str) -> bool:
+    """Whether a cell among numbers or dates may mean nothing: it is short and has no digits."""
+    word = cell.strip()
+    is_no_day = word.startswith("0000-00-00")  # as MySQL writes it
+    return is_no_day or (len(word) <= _LONGEST_WORD and not any(map(str.isdigit, word)))
+
+
+def taken_as_empty(word: str, empty: EmptyWords) -> Fix:
+    """The fix that one more word means nothing."""
+    words = sorted({*empty.in_names, word})
+    return Fix.of(f'Take "{visible_line(word)}" as empty', "data.empty_words", words)
 
 
 def word_problems(

@@ -79,11 +79,19 @@ class ColumnFacts(Value):
 
 
 class MisfitError(Exception):
-    """A cell that is not of its column's kind."""
+    """A cell that is not of its column's kind.
 
-    def __init__(self, row: int, column: str, text: str, kind: Kind) -> None:
+    Attributes:
+        row: Of the cell, from 0.
+        is_last: No other cell of the column holds anything after it, as far as was read.
+    """
+
+    def __init__(
+        self, row: int, column: str, text: str, kind: Kind, *, is_last: bool = False
+    ) -> None:
         super().__init__(f"{column}: {text}")
         self.row, self.column, self.text, self.kind = row, column, text, kind
+        self.is_last = is_last
 
 
 class _Numbers:
@@ -105,7 +113,9 @@ class _Numbers:
         values = days_of(cells, written.date_order) if is_date else numbers_of(cells, written.form)
         if values is None:
             place, text = first_misfit(cells, written, is_date=is_date)
-            raise MisfitError(row + place, self._name, text, self._kind)
+            after = cells.slice(place + 1)
+            is_last = after.null_count == len(after)
+            raise MisfitError(row + place, self._name, text, self._kind, is_last=is_last)
         held = ~np.isnan(values)
         self._row_numbers.take(values)
         if is_date:

@@ -243,7 +243,7 @@ def _overview_of_parquet(
 def _as_text(look: ColumnLook) -> ColumnLook:
     """That of a column of texts which nobody says to hold numbers or dates."""
     seems = look.seems if look.kind == "category" else look.kind
-    return ColumnLook("category", look.written, look.example, "", seems)
+    return replace(look, kind="category", unclear="", seems=seems)
 
 
 def _as_trained(found: TableOverview, data: TableData, known: KnownColumns) -> TableOverview:

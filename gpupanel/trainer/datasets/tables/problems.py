@@ -1,12 +1,18 @@
 """What can be wrong with a table, as problems with stable codes."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.table_data import ColumnNames, TableData
 from gpupanel.domain.written_dates import dates_in
 from gpupanel.trainer.datasets.data_problems import data_problem
+from gpupanel.trainer.datasets.tables.empty_cells import is_word_for_nothing, taken_as_empty
+from gpupanel.trainer.datasets.tables.imported import MisfitError
+
+_WORD = re.compile(r"[^\W\d_]{3}")
 
 
 def no_text(path: Path) -> ProblemError:
@@ -142,23 +148,51 @@ def beside_choices(problem: Problem, data: TableData, targets: ColumnNames) -> P
         if names:
             chosen = getattr(data, str(key)) or ()
             kept.append(Fix.of(fix.label, f"data.{key}", list(dict.fromkeys((*chosen, *names)))))
+    if problem.fix is None:
+        return problem.model_copy(update={"alternatives": tuple(kept)})
     return problem.model_copy(update={"fix": kept[0], "alternatives": tuple(kept[1:])})
 
 
-def does_not_fit(path: Path, row: int, column: str, text: str, kind: str) -> ProblemError:
-    """A cell that is not what its column was seen to hold."""
-    shown = shortened(text)
-    what = f"which is not a {kind} as the others are"
-    if kind == "date" and dates_in(text) == {}:
+def does_not_fit(path: Path, misfit: MisfitError, empty: EmptyWords) -> ProblemError:
+    """A cell that is not what its column was seen to hold; its fixes know no choices before them.
+
+    Args:
+        path: Of the table, for the words.
+        misfit: The cell.
+        empty: Words that mean that a cell holds nothing: what has no digit may be one more.
+    """
+    row, column, text = misfit.row + 1, misfit.column, misfit.text.strip()
+    what = f"which is not a {misfit.kind} as the others are"
+    if misfit.kind == "date" and dates_in(text) == {}:
         what = "and there is no such day or time"
+    has_letters = any(map(str.isalpha, text))
+    fixes = (
+        Fix.of(f'Take "{column}" as a category', "data.categories", [column]),
+        Fix.of(f'Leave "{column}" out', "data.ignore", [column]),
+    )
+    fix: Fix | None
+    fix, *others = fixes
+    hint = "Correct or empty that cell; or take the column as a category, or leave it out."
+    if row == 1 and has_letters:
+        what += "; the line may be a second one of names, or one of units"
+        hint = "Remove that line; or set data.skip_lines where it is the one that has the names."
+        fix, others = None, []
+    elif misfit.is_last and _WORD.match(text):
+        what += "; it is the last row, which may hold totals or a note"
+        hint = "Remove that line unless it is an example; or take the word as empty."
+        fix, others = None, [taken_as_empty(text, empty)]
+    elif is_word_for_nothing(text):
+        fix, others = taken_as_empty(text, empty), [*fixes]
+        hint = "Take it as empty if it means that; or correct that cell."
     return ProblemError(
         Problem(
             code="table_cell_misfit",
             field="data.path",
-            message=f'Row {row:,} of {path} holds "{shown}" in column "{column}", {what}.',
-            hint="Correct or empty that cell; or take the column as a category, or leave it out.",
-            fix=Fix.of(f'Take "{column}" as a category', "data.categories", [column]),
-            alternatives=(Fix.of(f'Leave "{column}" out', "data.ignore", [column]),),
+            message=f'Row {row:,} of {path} holds "{shortened(text)}" in column "{column}", '
+            f"{what}.",
+            hint=hint,
+            fix=fix,
+            alternatives=tuple(others),
         )
     )
 

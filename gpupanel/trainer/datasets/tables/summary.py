@@ -11,6 +11,7 @@ from gpupanel.trainer.datasets.tables.imported import ColumnFacts
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, is_learned_from
 from gpupanel.trainer.datasets.tables.row_numbers import is_index_name
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
+from gpupanel.trainer.datasets.tables.total_line import total_line
 from gpupanel.trainer.datasets.tables.values import shown_day
 from gpupanel.trainer.datasets.tables.written_problems import said_of, written_notes
 
@@ -87,6 +88,7 @@ def _hints(
     data: TableData, table: ImportedTable, targets: ColumnNames, kept: int | None
 ) -> Iterator[Problem]:
     yield from table.overview.notes
+    yield from total_line(table)
     if kept is not None:
         yield _hint(
             "table_rows_left_out",

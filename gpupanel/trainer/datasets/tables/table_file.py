@@ -6,6 +6,7 @@ The system sets the time of the last change (``ctime``) itself whenever a file's
 is imported anew, since it may have been changed again unseen.
 """
 
+import contextlib
 import hashlib
 import os
 import time
@@ -20,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import ValidationError
 
+from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.value import Value
 from gpupanel.files.cache_folder import cache_folder, remove_unused
 from gpupanel.files.guarded_files import open_to_read
@@ -185,10 +187,11 @@ class _Importing:
                 )
             self.progress(min(self.source.tell(), before.st_size), before.st_size)
 
+        batches = self._batches()
         try:
             with whole_file(self.place.with_suffix(".rows"), private=True) as file:
                 found = import_rows(
-                    self._batches(),
+                    batches,
                     overview.imported_as,
                     overview.written,
                     overview.empty,
@@ -198,9 +201,9 @@ class _Importing:
                 if not found[0]:
                     raise problems.empty(overview.path)
         except MisfitError as misfit:
-            raise problems.does_not_fit(
-                overview.path, misfit.row + 1, misfit.column, misfit.text, misfit.kind
-            ) from misfit
+            with contextlib.suppress(ProblemError):
+                misfit.is_last = misfit.is_last and next(batches, None) is None
+            raise problems.does_not_fit(overview.path, misfit, overview.empty) from misfit
         if _marks(os.fstat(self.source.fileno())) != _marks(before):
             raise problems.changed_meanwhile(overview.path)
         return found

@@ -22,6 +22,10 @@ Floats = npt.NDArray[np.float32]
 _MOST_FOUND_CLASSES = 20
 """Whole numbers that go further are taken for values, such as ages."""
 _MOST_NUMBERED_CLASSES = 1_000
+_EXACT = 2**24
+"""Whole numbers below it are the same in 32 bits."""
+_LEAST_OF_TWO = 20
+"""Rows of which two whole numbers are two classes; of fewer they may be values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +44,12 @@ class TargetLabels:
 
 
 def labels_of(
-    path: Path, raw: Floats, columns: Sequence[ColumnFacts], predicts: Target | None
+    path: Path,
+    raw: Floats,
+    columns: Sequence[ColumnFacts],
+    predicts: Target | None,
+    *,
+    are_amounts: bool = False,
 ) -> TargetLabels:
     """The labels of a table that is learned from.
 
@@ -49,12 +58,13 @@ def labels_of(
         raw: Of the rows that have all of them, shape [rows, columns].
         columns: What is known of them.
         predicts: What they are; ``None``: as they seem.
+        are_amounts: They are written with a unit, such as that of a currency or percent.
 
     Raises:
         ProblemError: They are no labels of that kind.
     """
     check_columns(path, columns)
-    match predicts or _found(raw, columns):
+    match predicts or _found(raw, columns, are_amounts=are_amounts):
         case Target.VALUES:
             _check_are_numbers(path, columns, "values")
             return TargetLabels(raw[:, 0] if raw.shape[1] == 1 else raw, Target.VALUES, ())
@@ -156,7 +166,7 @@ def check_columns(path: Path, columns: Sequence[ColumnFacts]) -> None:
             )
 
 
-def _found(raw: Floats, columns: Sequence[ColumnFacts]) -> Target:
+def _found(raw: Floats, columns: Sequence[ColumnFacts], *, are_amounts: bool) -> Target:
     is_binary = bool(((raw == 0) | (raw == 1)).all())
     if len(columns) > 1:
         return Target.LABELS if is_binary else Target.VALUES
@@ -167,7 +177,13 @@ def _found(raw: Floats, columns: Sequence[ColumnFacts]) -> Target:
     first = different[0] if len(different) else -1.0
     counted = np.arange(len(different)) + first
     is_counted = first in (0.0, 1.0) and np.array_equal(different, counted)
-    return Target.CLASSES if is_counted and len(different) <= _MOST_FOUND_CLASSES else Target.VALUES
+    if is_counted and len(different) <= _MOST_FOUND_CLASSES:
+        return Target.CLASSES
+    if are_amounts or len(different) != 2 or len(raw) < _LEAST_OF_TWO:
+        return Target.VALUES
+    # Such as -1 and 1, or 2 and 4; of larger ones digits may be lost.
+    are_whole = np.array_equal(different, np.floor(different))
+    return Target.CLASSES if are_whole and np.abs(different).max() < _EXACT else Target.VALUES
 
 
 def _numbered(path: Path, column: ColumnFacts, values: Floats) -> tuple[str, ...]:

@@ -94,16 +94,15 @@ def cells_of(column: pa.Array) -> Iterator[tuple[str, int]]:
 
 
 def first_misfit(column: pa.Array, written: CellForm, *, is_date: bool) -> tuple[int, str]:
-    """The place and the text of the first cell that is no number, or no date.
-
-    Of a dictionary it is the place in that.
-    """
+    """The place and the text of the first cell that is no number, or no date."""
     texts = texts_of(column)
     for place, cell in enumerate(texts.to_pylist()):
         if cell is None:
             continue
         fits = date_in(cell, written.date_order) if is_date else number_in(cell, written.form)
         if fits is None:
+            if isinstance(column, pa.DictionaryArray):
+                place = int(np.argmax(codes_of(column) == place))
             return place, cell
     return 0, str(texts[0])
 

@@ -12,6 +12,7 @@ from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.table_data import ORDER_OF_SETTING, TableData
 from gpupanel.domain.written_dates import DateEvidence, FoundDates
 from gpupanel.domain.written_numbers import FoundNumbers, NumberEvidence
+from gpupanel.trainer.datasets.tables.empty_cells import is_word_for_nothing
 from gpupanel.trainer.datasets.tables.imported import Kind
 from gpupanel.trainer.datasets.tables.values import cells_of
 from gpupanel.trainer.datasets.tables.written import CellForm
@@ -24,9 +25,12 @@ _FEW_DIFFERENT = 20
 _MOST_KEPT = 1000
 _WITH_OTHER_UNIT = re.compile(r"[^\w\s]{0,2} ?[0-9][0-9.,' ]{0,20} ?[^\W\d_]{1,6}[.23]?", re.ASCII)
 _OTHER_DATE = re.compile(
-    r"\d{1,2}:\d\d(:\d\d)?|\d{1,4}[-/. ]{1,2}[^\W\d_]{3,12}[-/. ]{1,2}\d{2,4}"
+    r"\d{1,2}:\d\d(:\d\d)?( ?[ap]\.?m\.?)?|\d{1,2} ?[ap]\.?m\.?"
+    r"|\d{1,4}[-/. ]{1,2}[^\W\d_]{3,12}[-/. ]{1,2}\d{2,4}"
     r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[-/., ']{1,2}\d{2,4}"
     r"|\d{4}[-/ ]?q[1-4]|q[1-4][-/ ]?\d{2,4}"
+    r"|(mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}[., ]{1,2}[^\d]{0,10}\d{1,2}.{0,30}\d{4}"
+    r"|\d{2,4}[\u5e74\ub144] ?\d{1,2}[\u6708\uc6d4]( ?\d{1,2}[\u65e5\uc77c])?"
     r"|pt?(\d+[dhms])+|(\d+ ?(d|h|m|s|min|sec|hrs?|days?) ?){2,4}",
     re.IGNORECASE,
 )
@@ -43,6 +47,8 @@ class ColumnLook:
         example: A number or date that is written otherwise than programs write it.
         unclear: One that may mean two numbers or dates, where no other cell shows which.
         seems: A column of categories that looks like one of numbers or dates.
+        word: Its only text without a digit: it may mean that a cell is empty.
+        word_rows: In how many rows that stands.
     """
 
     kind: Kind
@@ -50,6 +56,8 @@ class ColumnLook:
     example: str = ""
     unclear: str = ""
     seems: Kind | None = None
+    word: str = ""
+    word_rows: int = 0
 
     @property
     def is_plain(self) -> bool:
@@ -67,6 +75,7 @@ class ColumnEvidence:
     loose_dates: int = 0
     example: str = ""
     different: set[str] = field(default_factory=set)
+    words: Counter[str] = field(default_factory=Counter)
 
     def take(self, cell: str, count: int = 1) -> None:
         """A cell that holds something, and how often it occurs."""
@@ -75,6 +84,9 @@ class ColumnEvidence:
         if not self.numbers.take(cell, count) and not self.dates.take(cell, count):
             with_unit = len(cell) < 64 and _WITH_OTHER_UNIT.fullmatch(cell.strip())
             other_date = len(cell) < 64 and _OTHER_DATE.fullmatch(cell.strip())
+            word = cell.strip()
+            if (len(self.words) < 2 or word in self.words) and is_word_for_nothing(word):
+                self.words[word] += count
             self.loose += count * bool(with_unit)
             self.loose_dates += count * bool(other_date)
             if with_unit or other_date:
@@ -109,7 +121,10 @@ class ColumnEvidence:
             unclear = "" if found.is_sure else found.example
             return ColumnLook(kind, written, found.example, unclear)
         seems, example = (None, "") if chosen else self._seems(numbers, dates)
-        return ColumnLook(kind, written, example, "", seems)
+        (word, rows), *others = self.words.most_common() or [("", 0)]
+        if others or not seems:
+            word, rows = "", 0
+        return ColumnLook(kind, written, example, "", seems, word, rows)
 
     def shows_decimal(self) -> str | None:
         """The mark before decimals that its cells show; ``None``: they do not."""

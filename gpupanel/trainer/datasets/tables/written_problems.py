@@ -7,6 +7,7 @@ from gpupanel.domain.table_data import ORDER_OF_SETTING, ColumnNames, TableData
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.domain.written_dates import dates_in
 from gpupanel.domain.written_numbers import meanings_of
+from gpupanel.trainer.datasets.tables.empty_cells import taken_as_empty
 from gpupanel.trainer.datasets.tables.overview import TableOverview
 from gpupanel.trainer.datasets.tables.values import read_as
 from gpupanel.trainer.datasets.tables.written_columns import ColumnLook
@@ -56,7 +57,7 @@ def written_notes(
         )
     for name, look in looks.items():
         if look.seems and name not in (data.categories or ()):
-            yield _seems(data, name, look, is_target=name in targets)
+            yield _seems(data, overview, name, look, is_target=name in targets)
 
 
 def said_of(look: ColumnLook) -> str:
@@ -113,29 +114,37 @@ def _dates_unclear(
     )
 
 
-def _seems(data: TableData, name: str, look: ColumnLook, *, is_target: bool) -> Problem:
+def _seems(
+    data: TableData, overview: TableOverview, name: str, look: ColumnLook, *, is_target: bool
+) -> Problem:
     key = "numbers" if look.seems == "number" else "dates"
     chosen = getattr(data, key) or ()
     what = "numbers" if look.seems == "number" else "dates"
     becomes = "classes" if is_target else "categories, or left out where they are too many"
     shown = f', such as "{_short(look.example)}"' if look.example else ""
+    column = visible_line(name)
+    fixes = [
+        Fix.of(
+            f'Take "{column}" as categories', "data.categories", [*(data.categories or ()), name]
+        ),
+        Fix.of(f'Take "{column}" as {what}', f"data.{key}", [*chosen, name]),
+        *(() if is_target else _leave_out(data, name)),
+    ]
+    if look.word and look.word_rows == 1 and any(map(str.isalpha, look.word)):
+        fixes.insert(0, fixes.pop(1))  # it may be a line of totals or units, which reading says
+    elif look.word:
+        fixes.insert(0, taken_as_empty(look.word, overview.empty))
+    odd = f' ("{_short(look.word)}" can not)' if look.word else ""
     return Problem(
         code="table_column_seems",
         severity=Severity.WARNING,
         field=f"data.{key}",
         message=f'Column "{visible_line(name)}" looks like {what}{shown}, but not all of its cells '
-        f"can be read as such: its cells are {becomes}.",
+        f"can be read as such{odd}: its cells are {becomes}.",
         hint=f"Write all of them alike, without units, and name the column in data.{key}; or name "
         "it in data.categories if that is meant.",
-        fix=Fix.of(
-            f'Take "{visible_line(name)}" as categories',
-            "data.categories",
-            [*(data.categories or ()), name],
-        ),
-        alternatives=(
-            Fix.of(f'Take "{visible_line(name)}" as {what}', f"data.{key}", [*chosen, name]),
-            *(() if is_target else _leave_out(data, name)),
-        ),
+        fix=fixes[0],
+        alternatives=tuple(fixes[1:]),
     )
 
 

@@ -222,9 +222,7 @@ def read_rows(
             progress,
         )
     except MisfitError as misfit:
-        (problem,) = problems.does_not_fit(
-            overview.path, misfit.row + 1, misfit.column, misfit.text, misfit.kind
-        ).problems
+        (problem,) = problems.does_not_fit(overview.path, misfit, overview.empty).problems
         # What a column holds cannot be chosen beside texts.
         no_choice = {"fix": None, "alternatives": (), "hint": "Correct or empty that cell."}
         raise ProblemError(problem.model_copy(update=no_choice)) from misfit
