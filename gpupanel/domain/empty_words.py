@@ -4,6 +4,7 @@ In a column of numbers or dates each usual word does, since it can be nothing el
 names a word such as "None" may be one of the names, and nobody but a person knows.
 """
 
+import re
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -12,6 +13,7 @@ from gpupanel.domain.setting import setting
 from gpupanel.domain.value import Value
 
 EmptyWord = Annotated[str, Field(min_length=1)]
+_NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]+)?")
 
 WORDS_OF_PROGRAMS = (
     *("NaN", "nan", "-NaN", "-nan", "#N/A", "#NA", "#N/A N/A", "<NA>", "null", "NULL"),
@@ -35,6 +37,11 @@ class EmptyWords(Value):
     in_numbers: frozenset[str]
     in_names: frozenset[str]
     unsure: frozenset[str]
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """Those of them that are numbers, such as -999: however one is written, it is empty."""
+        return tuple(float(word) for word in sorted(self.in_numbers) if _NUMBER.fullmatch(word))
 
 
 def empty_words(chosen: tuple[str, ...] | None) -> EmptyWords:

@@ -274,7 +274,7 @@ class TableData(DataSource):
     )
     dates: ColumnNames | None = setting(
         "Dates",
-        "Columns that hold dates, such as 2026-01-31, 2026-W05, 31.01.2026, 1/31/26 or 31 Jan "
+        "Columns that hold dates, such as 2026-01-31, 20260131, 2026-W05, 31.01.2026 or 31 Jan "
         "2026, with or without a time; they become the number of days since the first row's date.",
         default=None,
         off="automatic",

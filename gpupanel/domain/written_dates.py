@@ -26,6 +26,10 @@ _FLAGS = re.ASCII | re.IGNORECASE
 _YEAR_FIRST = re.compile(
     r"(?P<year>\d{4})(?:([-/.])(?P<month>\d\d?)\2(?P<day>\d\d?)|-(?P<only>\d\d))"
 )
+_DIGITS = re.compile(
+    r"(?P<day>(?:19|20|21)\d\d(?:0[1-9]|1[0-2])[0-3]\d)(?:T?(?P<clock>\d{6}))?(?:\.0*)?", re.ASCII
+)
+"""As programs write a day without marks, with or without a time; a number may end in .0 there."""
 _SEASON = re.compile(r"\d\d(\d\d)[-/](\d\d)", re.ASCII)
 """Of a year and the next one, such as 2012-13; two of them are not two months of a year."""
 _WEEK = re.compile(r"(\d{4})(-?)W(\d\d)(?:\2([1-7]))?", re.ASCII)
@@ -67,12 +71,17 @@ class FoundDates(NamedTuple):
 
 def dates_in(cell: str) -> DateReadings | None:
     """What a cell may mean; empty: a date that does not exist; ``None``: it is no date."""
-    found = None if len(cell) > LONGEST_DATE else _WITH_TIME.fullmatch(cell.strip())
+    text = cell.strip()
+    digits = None if len(text) > LONGEST_DATE else _DIGITS.fullmatch(text)
+    if digits:
+        day, clock = digits["day"], digits["clock"] or "000000"
+        text = f"{day[:4]}-{day[4:6]}-{day[6:]} {clock[:2]}:{clock[2:4]}:{clock[4:]}"
+    found = None if len(text) > LONGEST_DATE else _WITH_TIME.fullmatch(text)
     if found is None:
         return None
     days = _days(found["date"])
     # Two digits behind a date may be its year, or an hour: a clock shows minutes.
-    has_clock = found["minute"] or found["half"] or "T" in cell.upper()
+    has_clock = found["minute"] or found["half"] or "T" in text.upper()
     if days is None or (found["hour"] and not has_clock):
         return None
     offset = _offset(found)

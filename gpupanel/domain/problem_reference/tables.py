@@ -176,6 +176,33 @@ CHAPTER: Final = ProblemChapter(
             "They have an empty cell where none is allowed.",
             "Fill them in if they matter.",
         ),
+        "table_infinite": ProblemEntry(
+            "A column holds infinite numbers.",
+            "A division by 0, or a number larger than 32 bits hold.",
+            "Nothing, if such a cell is empty; else correct it.",
+        ),
+        "table_number_for_missing": ProblemEntry(
+            "A number stands for missing values, as it seems.",
+            "Many programs write -999, 9999 or the like where they know nothing.",
+            "Name it in `data.empty_words`; or the column in `data.numbers` if it is a number.",
+        ),
+        "table_days_as_numbers": ProblemEntry(
+            "A column of numbers holds days.",
+            "They are written without marks, as 20260131.",
+            "Name the column in `data.dates`; or in `data.numbers` if they are numbers.",
+        ),
+        "table_digits_lost": ProblemEntry(
+            "Numbers differ in digits that are not kept.",
+            "They are kept to seven digits, as training calculates; identifiers and moments in "
+            "milliseconds have more.",
+            "Leave the column out, or subtract what the numbers have in common.",
+        ),
+        "table_columns_not_read": ProblemEntry(
+            "Columns of a Parquet file are not read.",
+            "They hold lists, structures, bytes, times of day or durations, or have the name of "
+            "another one.",
+            "Save them as numbers, dates or texts if they matter.",
+        ),
         "table_total_line": ProblemEntry(
             "The last row seems to hold totals of the others.",
             "A spreadsheet or a report ends with them.",

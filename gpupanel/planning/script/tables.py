@@ -85,6 +85,12 @@ _EMPTY = """
 # Cells of these words hold nothing: where numbers and dates are, and where names are.
 EMPTY = $in_numbers
 EMPTY_NAMES = $in_names
+
+
+def empty_numbers():
+    # However such a number is written, it holds nothing.
+    number = r"[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]+)?"
+    return [float(word) for word in EMPTY if re.fullmatch(number, word)]
 """
 
 _NAMED = '''
@@ -152,6 +158,8 @@ def numbers(cells, written=None):
         if pa.types.is_boolean(cells.type):
             cells = cells.cast(pa.uint8())
         found = cells.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    found = np.array(found, np.float64)
+    found[np.isin(found, empty_numbers())] = np.nan
     with np.errstate(over="ignore"):
         found = np.array(found, np.float32)
     found[np.isinf(found)] = np.nan
@@ -160,6 +168,8 @@ def numbers(cells, written=None):
 
 def days(cells, first=None, written=None):
     """Days since the first row's, or another day, and that day."""
+    if pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
+        cells = cells.cast(pa.int64()).cast(pa.string())  # a day as 20260131
     if is_text(cells):
         order = (written or written_as(cells))["date_order"]
         found = np.array(each(held(cells, EMPTY), lambda text: date_in(text, order)))
@@ -189,7 +199,8 @@ def exact(cells, written=None):
         found = each(cells, lambda text: plain_number(text, form))
     else:
         found = cells.to_pylist()
-    return [None if number is None else name_of_number(number) for number in found]
+    names = [None if number is None else name_of_number(number) for number in found]
+    return [None if name in EMPTY else name for name in names]
 
 
 def name_of_number(number):

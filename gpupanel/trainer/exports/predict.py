@@ -394,6 +394,7 @@ def column_names(names: list[str]) -> list[str]:
 def features_of_row(cells: dict[str, str], takes: dict[str, Any], row: str) -> np.ndarray:
     """Numbers and dates as they are, each category as 0 or 1."""
     found: list[float] = []
+    nothing = [number_in(word, NumberForm()) for word in takes["empty"]]
     for column in takes["columns"]:
         cell = cells[column["name"]]
         if column["kind"] == "category":
@@ -414,6 +415,7 @@ def features_of_row(cells: dict[str, str], takes: dict[str, Any], row: str) -> n
             else:
                 marks = written["decimal"], written.get("thousands", ""), written.get("unit", "")
                 held = number_in(cell, NumberForm(*marks))
+                held = np.inf if held in nothing and held is not None else held
             if held is None:
                 what = f'column "{column["name"]}" holds "{cell}"'
                 raise problem(f"{row}: {what}, which is not a {column['kind']} as in training.")

@@ -16,3 +16,8 @@ def test_that_chosen_words_mean_nothing_and_no_others_where_names_are() -> None:
     assert {"NaN", "NA", "None", "999"} <= found.in_numbers
     assert not found.unsure
     assert not empty_words(()).in_names
+
+
+def test_that_words_that_are_numbers_are_known_as_numbers() -> None:
+    assert empty_words(None).numbers == ()
+    assert sorted(empty_words(("-999", "1e20", "x9", "9.5")).numbers) == [-999.0, 9.5, 1e20]

@@ -62,7 +62,7 @@ def test_that_a_day_or_time_that_does_not_exist_is_a_date_without_a_meaning(cell
 
 
 @pytest.mark.parametrize(
-    "cell", ["", "5", "10:30", "20240131", "1.2.3.4", "1/2-2024", "2024-01-31 10", "x" * 100]
+    "cell", ["", "5", "10:30", "20241331", "1.2.3.4", "1/2-2024", "2024-01-31 10", "x" * 100]
 )
 def test_that_what_is_no_date_is_none(cell: str) -> None:
     assert dates_in(cell) is None
@@ -102,3 +102,22 @@ def test_that_a_year_and_the_next_one_are_a_season_where_all_cells_are() -> None
         for cell in cells:
             evidence.take(cell)
         assert evidence.are_seasons is are_seasons
+
+
+@pytest.mark.parametrize(
+    ("cell", "days"),
+    [
+        ("20240131", 19753.0),
+        (" 20240131.0 ", 19753.0),
+        ("20240131T060000", 19753.25),
+        ("20240131120000", 19753.5),
+    ],
+)
+def test_that_days_without_marks_are_read(cell: str, days: float) -> None:
+    assert dates_in(cell) == {"": days}
+    assert date_in(cell, "dmy") == days
+
+
+def test_that_a_day_without_marks_that_does_not_exist_is_none() -> None:
+    assert dates_in("20240230") == {}
+    assert dates_in("20240131250000") == {}

@@ -192,3 +192,32 @@ def test_that_columns_of_different_locales_are_read_by_a_script_as_training_read
     other = as_found(data, here.recipe)
     text = script_of(other).read_for_model(other, str(model), needs_labels=False)
     np.testing.assert_array_equal(carried_out(text)["x"], features(here))
+
+
+def test_that_chosen_empty_words_and_days_without_marks_are_read_alike_by_all(
+    tmp_path: Path, exported: Any
+) -> None:
+    path, new = tmp_path / "train.csv", tmp_path / "new.csv"
+    cells = ("-999", "1.5", ".", "2.5", "3")
+    path.write_text(
+        "a,day,y\n"
+        + "".join(f"{cells[at % 5]},2023{at % 12 + 1:02}15,{'uv'[at % 2]}\n" for at in range(40))
+    )
+    new.write_text("a,day\n-999.0,20230101\n.,2023-01-02\n7,20230103.0\n-999.5,NA\n")
+    data = TableData(
+        path=str(path), validation_fraction=0, empty_words=("-999", "."), dates=("day",)
+    )
+    here = read(data)
+    np.testing.assert_array_equal(carried_out(data_section(as_found(data)))["x"], features(here))
+    plain = data.model_copy(update={"empty_words": None, "dates": None})
+    expected = predicted(plain, here.recipe, str(new))
+    mean = np.float32(7 / 3)
+    np.testing.assert_allclose(expected[:, 0], [mean, mean, 7, -999.5], rtol=1e-6)
+    assert expected[:3, 1].tolist() == [-14, -13, -12]
+    model = tmp_path / "model.keras"
+    with zipfile.ZipFile(model, "w") as archive:
+        archive.writestr("recipe.json", here.recipe)
+    other = as_found(plain.model_copy(update={"path": str(new)}), here.recipe)
+    text = script_of(other).read_for_model(other, str(model), needs_labels=False)
+    np.testing.assert_array_equal(carried_out(text)["x"], expected)
+    np.testing.assert_array_equal(by_export(exported, data, here.recipe, str(new)), expected)

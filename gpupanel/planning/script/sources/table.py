@@ -144,6 +144,7 @@ EMPTY_NAMES = [word for word in EMPTY if word not in known]
 _WORDS_OF_MODEL = """
 if recipe.get("empty_words") is not None:
     EMPTY_NAMES = recipe["empty_words"]
+    EMPTY = sorted({*EMPTY, *EMPTY_NAMES})
 """
 _WITHOUT_LABELS = """
 class_names = recipe["class_names"]

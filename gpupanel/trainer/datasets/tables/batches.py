@@ -180,7 +180,9 @@ def parquet_batches(
     try:
         names = opened.schema_arrow.names
         wanted = [names[place] for place in columns]
-        yield from opened.iter_batches(rows, columns=wanted, use_threads=False)
+        for batch in opened.iter_batches(rows, columns=wanted, use_threads=False):
+            # With "a" its reader gives "a.b", too: the part b of a structure a is called so.
+            yield batch if batch.schema.names == wanted else batch.select(wanted)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise parquet_damaged(path, error) from error
 

@@ -45,7 +45,7 @@ def columns_of_schema(path: Path, schema: pa.Schema) -> tuple[Columns, tuple[str
     names = column_names(schema.names)
     kinds = [_kind_of_type(each) for each in schema.types]
     # Of two that have the same name Parquet's reader knows neither.
-    is_one = [schema.names.count(name) == 1 and "." not in name for name in schema.names]
+    is_one = [schema.names.count(name) == 1 for name in schema.names]
     readable = [kind is not None and one for kind, one in zip(kinds, is_one, strict=True)]
     found = tuple(
         (name, kind)

@@ -41,13 +41,15 @@ def name_of_number(cell: object, form: NumberForm, empty: EmptyWords) -> str | N
             raise ValueError(cell)
         found = _WHOLE.fullmatch(plain)
         if found is None:
-            return _shown(float(plain))
+            name = _shown(float(plain))
+            return None if name in empty.in_numbers else name
         digits = found[2].lstrip("0") or "0"
-        return f"-{digits}" if found[1] == "-" and digits != "0" else digits
+        name = f"-{digits}" if found[1] == "-" and digits != "0" else digits
+        return None if name in empty.in_numbers else name
     if isinstance(cell, bool):
         return str(int(cell))
     if isinstance(cell, float):
-        return _shown(cell)
+        return name_of_number(shown, NumberForm(), empty) if (shown := _shown(cell)) else None
     # A whole number, or one of so many decimals.
     return name_of_number(str(cell), NumberForm(), empty)
 

@@ -23,6 +23,7 @@ from gpupanel.trainer.datasets.tables.exact_names import (
     name_of_text,
     without_words,
 )
+from gpupanel.trainer.datasets.tables.odd_numbers import OddNumbers
 from gpupanel.trainer.datasets.tables.row_numbers import RowNumbers
 from gpupanel.trainer.datasets.tables.values import (
     codes_of,
@@ -60,6 +61,9 @@ class ColumnFacts(Value):
         is_counting: Every number is whole and greater than the one before, as that of a row.
         is_permutation: It holds each number from a first to a last one once, in some order.
         is_whole: Every cell holds a whole number.
+        far: A number that stands for a missing value, as it seems, and in how many cells.
+        are_days: Every number is a day, as 20260131.
+        is_rounded: 32 bits keep few of the differences between the numbers.
         empty_words: Words that were taken for nothing, and in how many cells; the most frequent.
     """
 
@@ -75,6 +79,9 @@ class ColumnFacts(Value):
     is_counting: bool = False
     is_permutation: bool = False
     is_whole: bool = False
+    far: tuple[float, int] | None = None
+    are_days: bool = False
+    is_rounded: bool = False
     empty_words: tuple[tuple[str, int], ...] = ()
 
 
@@ -104,7 +111,7 @@ class _Numbers:
         self._least, self._most = np.inf, -np.inf
         self._first_day: float | None = None
         self._is_counting, self._last = kind == "number", -np.inf
-        self._row_numbers = RowNumbers()
+        self._row_numbers, self._odd = RowNumbers(), OddNumbers()
 
     def take(self, cells: pa.Array, row: int) -> npt.NDArray[np.float32]:
         is_date = self._kind == "date"
@@ -116,8 +123,11 @@ class _Numbers:
             after = cells.slice(place + 1)
             is_last = after.null_count == len(after)
             raise MisfitError(row + place, self._name, text, self._kind, is_last=is_last)
+        if not is_date and self._empty.numbers:
+            values = np.where(np.isin(values, self._empty.numbers), np.nan, values)
         held = ~np.isnan(values)
         self._row_numbers.take(values)
+        self._odd.take(values)
         if is_date:
             if self._first_day is None and held.any():
                 self._first_day = float(np.floor(values[held][0]))
@@ -157,6 +167,9 @@ class _Numbers:
             is_counting=self._is_counting and self._count > 1 and not self._missing,
             is_permutation=self._kind == "number" and self._row_numbers.are_permutation,
             is_whole=self._kind == "number" and self._row_numbers.are_whole,
+            far=self._odd.far if self._kind == "number" else None,
+            are_days=self._kind == "number" and self._odd.are_days,
+            is_rounded=self._kind == "number" and self._odd.is_rounded,
         )
 
 

@@ -8,6 +8,7 @@ from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.table_data import MOST_CATEGORIES, ColumnNames, TableData
 from gpupanel.trainer.datasets.tables.empty_cells import word_problems
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts
+from gpupanel.trainer.datasets.tables.number_notes import number_notes
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, is_learned_from
 from gpupanel.trainer.datasets.tables.row_numbers import is_index_name
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
@@ -89,6 +90,14 @@ def _hints(
 ) -> Iterator[Problem]:
     yield from table.overview.notes
     yield from total_line(table)
+    if table.overview.left_out:
+        yield _hint(
+            "table_columns_not_read",
+            f"{_listed(table.overview.left_out)} cannot be learned from and is left out: lists, "
+            "bytes, times of day, durations, or a name that occurs twice.",
+            "Save it as numbers, dates or texts if it matters.",
+            "data.path",
+        )
     if kept is not None:
         yield _hint(
             "table_rows_left_out",
@@ -128,10 +137,8 @@ def _hints(
             "data.ignore",
             Fix.of(f"Leave {_listed(different)} out", "data.ignore", [*data.ignore, *different]),
         )
-    chosen = (*(data.numbers or ()), *(data.categories or ()))
-    for each in used:
-        if each.kind == "number" and each.name in table.overview.padded.keys() - {*chosen}:
-            yield _leading_zeros(data, each.name)
+    predicted = [each for each in table.columns if each.name in targets]
+    yield from number_notes(data, table, (*predicted, *used), targets)
     same = [each.name for each in table.columns if each.name in targets and each.is_constant]
     if same:
         yield _hint(
@@ -158,23 +165,6 @@ def _is_different_everywhere(table: ImportedTable, column: ColumnFacts) -> bool:
     if column.kind != "category" or not is_learned_from(column):
         return False
     return len(column.names) == table.rows - column.missing >= _LEAST_DIFFERENT
-
-
-def _leading_zeros(data: TableData, name: str) -> Problem:
-    fixes = (
-        Fix.of(f'Take "{name}" as categories', "data.categories", [*(data.categories or ()), name]),
-        Fix.of(f'Take "{name}" as numbers', "data.numbers", [*(data.numbers or ()), name]),
-    )
-    return Problem(
-        code="table_leading_zeros",
-        severity=Severity.WARNING,
-        field="data.categories",
-        message=f'Column "{name}" holds digits with zeros before them, as postcodes and other '
-        "codes do, and is read as numbers.",
-        hint="Say which they are: of a code the size means nothing.",
-        fix=fixes[0],
-        alternatives=fixes[1:],
-    )
 
 
 def _numbers_rows(table: ImportedTable, column: ColumnFacts) -> bool:

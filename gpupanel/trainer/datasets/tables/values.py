@@ -55,6 +55,12 @@ def days_of(column: pa.Array, order: str) -> Floats | None:
     """
     if isinstance(column, pa.DictionaryArray):
         return _of_dictionary(column, days_of(column.dictionary, order))
+    if is_number(column.type):
+        # A day as 20260131: not a time in microseconds.
+        try:
+            column = column.cast(pa.int64()).cast(pa.string())
+        except pa.ArrowInvalid:
+            return None
     found = _quick_dates(column) if is_text(column.type) else column
     if found is None:
         return _each(column, lambda cell: date_in(cell, order))

@@ -1,0 +1,119 @@
+"""What is odd about columns of numbers that can be learned from."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.domain.table_data import ColumnNames, TableData
+from gpupanel.domain.visible_text import visible_line
+from gpupanel.trainer.datasets.tables.empty_cells import taken_as_empty
+from gpupanel.trainer.datasets.tables.imported import ColumnFacts
+from gpupanel.trainer.datasets.tables.table_file import ImportedTable
+
+
+def number_notes(
+    data: TableData, table: ImportedTable, columns: Iterable[ColumnFacts], targets: ColumnNames
+) -> Iterator[Problem]:
+    """What these columns hold that is no number, as it seems, or more digits than are kept.
+
+    Args:
+        data: What was chosen: of a column that is named in ``data.numbers`` nothing is asked.
+        table: The whole of it.
+        columns: Those that are used.
+        targets: The names of those that are predicted.
+    """
+    chosen = (*(data.numbers or ()), *(data.categories or ()))
+    for each in columns:
+        if each.infinite:
+            yield _infinite(each)
+        if each.name in chosen or each.is_constant:
+            continue
+        if each.far is not None:
+            yield _far(data, table, each.name, *each.far)
+        if each.kind == "number" and each.name in table.overview.padded:
+            if each.name not in targets:
+                yield _leading_zeros(data, each.name)
+        elif each.are_days and each.name not in targets:
+            yield _days(data, each.name)
+        elif each.is_rounded:
+            yield _rounded(data, each.name, is_target=each.name in targets)
+
+
+def _infinite(column: ColumnFacts) -> Problem:
+    rows = f"{column.infinite:,} {'row' if column.infinite == 1 else 'rows'}"
+    return Problem(
+        code="table_infinite",
+        severity=Severity.HINT,
+        field="data.missing",
+        message=f'Column "{visible_line(column.name)}" holds an infinite number, or one that 32 '
+        f"bits cannot hold, in {rows}: it is taken as an empty cell.",
+        hint="Nothing, if that is meant; else correct these cells.",
+    )
+
+
+def _far(data: TableData, table: ImportedTable, name: str, value: float, rows: int) -> Problem:
+    shown = np.format_float_positional(value, trim="-")
+    return Problem(
+        code="table_number_for_missing",
+        severity=Severity.WARNING,
+        field="data.empty_words",
+        message=f'Column "{visible_line(name)}" holds {shown} in {rows:,} rows, far from all its '
+        "other numbers, as a number does that stands for a missing value. It is learned from as "
+        "it is.",
+        hint="Say which it is: as a number it moves the mean and the spread of the column.",
+        fix=taken_as_empty(shown, table.overview.empty),
+        alternatives=(_as_numbers(data, name),),
+    )
+
+
+def _days(data: TableData, name: str) -> Problem:
+    shown = visible_line(name)
+    return Problem(
+        code="table_days_as_numbers",
+        severity=Severity.WARNING,
+        field="data.dates",
+        message=f'Every number of column "{shown}" is a day as 20260131 is, and is read as that '
+        "number: from one month to the next it rises by 70, and its last digits are not kept.",
+        hint="Say which they are.",
+        fix=Fix.of(f'Take "{shown}" as dates', "data.dates", [*(data.dates or ()), name]),
+        alternatives=(_as_numbers(data, name),),
+    )
+
+
+def _rounded(data: TableData, name: str, *, is_target: bool) -> Problem:
+    shown = visible_line(name)
+    fixes = [_as_numbers(data, name)]
+    if not is_target:
+        fixes.insert(0, Fix.of(f'Leave "{shown}" out', "data.ignore", [*data.ignore, name]))
+    return Problem(
+        code="table_digits_lost",
+        severity=Severity.WARNING,
+        field="data.target" if is_target else "data.ignore",
+        message=f'The numbers of column "{shown}" differ behind the seventh digit, and 32 bits '
+        "keep seven: most of what distinguishes them is lost.",
+        hint="Subtract what they have in common in the file, such as the first moment of a time.",
+        fix=fixes[0],
+        alternatives=tuple(fixes[1:]),
+    )
+
+
+def _leading_zeros(data: TableData, name: str) -> Problem:
+    shown = visible_line(name)
+    return Problem(
+        code="table_leading_zeros",
+        severity=Severity.WARNING,
+        field="data.categories",
+        message=f'Column "{shown}" holds digits with zeros before them, as postcodes and other '
+        "codes do, and is read as numbers.",
+        hint="Say which they are: of a code the size means nothing.",
+        fix=Fix.of(
+            f'Take "{shown}" as categories', "data.categories", [*(data.categories or ()), name]
+        ),
+        alternatives=(_as_numbers(data, name),),
+    )
+
+
+def _as_numbers(data: TableData, name: str) -> Fix:
+    names = [*(data.numbers or ()), name]
+    return Fix.of(f'Take "{visible_line(name)}" as numbers', "data.numbers", names)
