@@ -203,6 +203,16 @@ CHAPTER: Final = ProblemChapter(
             "another one.",
             "Save them as numbers, dates or texts if they matter.",
         ),
+        "table_names_alike": ProblemEntry(
+            "Names of classes or categories differ only in case or spaces.",
+            "They were typed by hand, or come from several files.",
+            "Write them alike in the file if they mean the same.",
+        ),
+        "table_names_again": ProblemEntry(
+            "The line of names is among the rows.",
+            "Files were joined, each with a line of names.",
+            "Remove these lines from the file.",
+        ),
         "table_total_line": ProblemEntry(
             "The last row seems to hold totals of the others.",
             "A spreadsheet or a report ends with them.",

@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from gpupanel.domain.data import TableData, Target
 from gpupanel.domain.preview import DataPreview, PreviewRequest
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.fixes import apply_fix
+from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.preview import preview
 
 ROWS = 40
@@ -77,12 +80,13 @@ def test_that_a_line_of_units_or_totals_is_named_and_not_taken_as_empty(tmp_path
     head, *rows = with_word("7.5")
     units, total = "-,[cm],-,-", "Summe,1234.5,40,"
     for lines, said in (
-        ([head, units, *rows], "the line may be a second one of names, or one of units"),
-        ([head, *rows, total], "it is the last row, which may hold totals or a note"),
-        ([head, *rows, total, ",,,"], "it is the last row, which may hold totals or a note"),
+        ([head, units, *rows], "The line may be a second one of names, or one of units"),
+        ([head, *rows, total], "It is the last row, which may hold totals or a note"),
+        ([head, *rows, total, ",,,"], "It is the last row, which may hold totals or a note"),
+        ([head, *rows, head, *rows], "It is the name of the column, as where files were joined"),
     ):
         problem = the(seen(written(tmp_path / "t.csv", lines)), "table_cell_misfit")
-        assert said in problem.message
+        assert said in problem.hint
         assert problem.fix is None
     few = [head, *(f"{i % 9},{i}.5,{i % 3},{'ab'[i % 2]}" for i in range(ROWS)), total]
     problem = the(seen(data := written(tmp_path / "few.csv", few)), "table_column_seems")
@@ -129,3 +133,65 @@ def test_that_two_whole_numbers_are_two_classes(tmp_path: Path, pair: tuple[str,
     for cells in ((0.5, 1.5), (2, 4, 7), ("10%", "20%"), ("$5", "$10"), (2**24 + 2, 2**25)):
         lines = ["size,y", *(f"{i % 7}.5,{cells[i % len(cells)]}" for i in range(ROWS))]
         assert seen(written(tmp_path / "v.csv", lines)).target is Target.VALUES
+
+
+def test_that_lines_of_names_among_rows_of_names_are_pointed_out(tmp_path: Path) -> None:
+    rows = [f"{'uv'[i % 2]},{'stt'[i % 3]},{'ab'[i % 2]}" for i in range(ROWS)]
+    head = "kind,form,y"
+    found = seen(written(tmp_path / "t.csv", [head, *rows, head, *rows, head, *rows]))
+    assert [each.name for each in found.columns] == ["kind", "form", "y"]
+    problem = the(found, "table_names_again")
+    assert problem.message.startswith("2 rows seem to be the line of names again")
+    for lines in (rows, [rows[0], *rows]):
+        alone = {each.code for each in seen(written(tmp_path / "o.csv", lines)).problems}
+        assert "table_header_unsure" in alone
+        assert "table_names_again" not in alone
+
+
+def test_that_names_that_differ_in_case_or_spaces_alone_are_pointed_out(tmp_path: Path) -> None:
+    names = ("a", "a ", "A", "b")
+    lines = ["x,y", *(f"{names[i % 4]},{names[i % 4]}" for i in range(ROWS))]
+    target, feature = (
+        each
+        for each in seen(written(tmp_path / "t.csv", lines)).problems
+        if each.code == "table_names_alike"
+    )
+    assert (target.severity, feature.severity) == (Severity.WARNING, Severity.HINT)
+    assert '"A" and "a" and "a "' in target.message
+    spaced = ["x, y", *(f"{i % 7}, {'ab'[i % 2]}" for i in range(ROWS))]
+    assert not seen(written(tmp_path / "o.csv", spaced)).problems
+
+
+@pytest.mark.parametrize("cell", ["'{}'", "'{}", '="{}"', "\u2019{}\u2019", "`{}"])
+def test_that_numbers_in_quotation_marks_are_pointed_out(tmp_path: Path, cell: str) -> None:
+    lines = ["size,x,y", *(f"{cell.format(i % 7)},{i}.5,{'ab'[i % 2]}" for i in range(ROWS))]
+    problem = the(seen(written(tmp_path / "t.csv", lines)), "table_column_seems")
+    assert cell.format(0) in problem.message
+
+
+def test_that_texts_of_parquet_are_not_said_to_be_unreadable(tmp_path: Path) -> None:
+    columns = {"size": [f"{i}.5" for i in range(ROWS)], "y": ["ab"[i % 2] for i in range(ROWS)]}
+    pyarrow.parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
+    problem = the(seen(TableData(path=str(tmp_path / "t.parquet"))), "table_column_seems")
+    assert "holds numbers that were saved as texts: its cells are" in problem.message
+
+
+def test_that_a_cell_that_is_not_as_in_training_has_no_fix_that_training_would_need(
+    tmp_path: Path,
+) -> None:
+    rows = [f"{i % 7}.5,{'ab'[i % 2]}" for i in range(ROWS)]
+    data = written(tmp_path / "t.csv", ["size,y", *rows])
+    recipe = source_of(data).read(data, Reading(lambda *_: None)).recipe
+    for cell, label in (
+        ("much", 'Take "much" as empty'),
+        ("1,5 m", None),
+        (".", 'Take "." as empty'),
+    ):
+        other = written(tmp_path / "o.csv", ["size,y", *rows[:5], f'"{cell}",a', *rows])
+        with pytest.raises(ProblemError) as raised:
+            source_of(other).read_all(
+                other, Reading(lambda *_: None, recipe=recipe), needs_labels=False
+            )
+        (problem,) = raised.value.problems
+        assert problem.hint.startswith("Training read that column so")
+        assert (problem.fix and problem.fix.label, problem.alternatives) == (label, ())

@@ -84,6 +84,8 @@ def _fixes_beside_choices(
         if error.problems[0].code != "table_cell_misfit":
             raise
         (problem,) = error.problems
+        if recipe is not None:
+            raise ProblemError(problems.as_trained(problem)) from error
         targets = targets_of(data, tuple(name for name, _ in overview.columns), recipe)
         raise ProblemError(problems.beside_choices(problem, data, targets)) from error
 

@@ -21,6 +21,12 @@ def found_header(
         rows: Some that follow, each with as many cells.
         is_number: Whether a cell is a number.
     """
+    others = [row for row in rows if tuple(row) != tuple(first)]
+    if others and len(others) < len(rows) and not any(map(is_number, first)):
+        # Where files were joined, the line of names is there again.
+        named, is_unsure = found_header(first, others, is_number)
+        if named and not is_unsure:
+            return True, False
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(first)
     seen = [_is_name(cell, column, is_number) for cell, column in zip(first, columns, strict=True)]
     if not any(map(is_number, first)):

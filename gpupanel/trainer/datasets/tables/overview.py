@@ -243,7 +243,8 @@ def _overview_of_parquet(
 def _as_text(look: ColumnLook) -> ColumnLook:
     """That of a column of texts which nobody says to hold numbers or dates."""
     seems = look.seems if look.kind == "category" else look.kind
-    return replace(look, kind="category", unclear="", seems=seems)
+    are_such = look.kind in ("number", "date")
+    return replace(look, kind="category", unclear="", seems=seems, are_saved_as_texts=are_such)
 
 
 def _as_trained(found: TableOverview, data: TableData, known: KnownColumns) -> TableOverview:

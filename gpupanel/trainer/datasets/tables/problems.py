@@ -153,6 +153,19 @@ def beside_choices(problem: Problem, data: TableData, targets: ColumnNames) -> P
     return problem.model_copy(update={"fix": kept[0], "alternatives": tuple(kept[1:])})
 
 
+def as_trained(problem: Problem) -> Problem:
+    """A cell that does not fit as training read its column: that is not chosen any more."""
+    hint = (
+        "Training read that column so: correct the cell, or write it as the rows were written that "
+        "were trained on."
+    )
+    if problem.fix is None:
+        return problem.model_copy(update={"hint": f"{hint} {problem.hint}"})
+    *_, key = problem.fix.changes[0].path
+    fix = problem.fix if key == "empty_words" else None
+    return problem.model_copy(update={"hint": hint, "fix": fix, "alternatives": ()})
+
+
 def does_not_fit(path: Path, misfit: MisfitError, empty: EmptyWords) -> ProblemError:
     """A cell that is not what its column was seen to hold; its fixes know no choices before them.
 
@@ -173,13 +186,23 @@ def does_not_fit(path: Path, misfit: MisfitError, empty: EmptyWords) -> ProblemE
     fix: Fix | None
     fix, *others = fixes
     hint = "Correct or empty that cell; or take the column as a category, or leave it out."
-    if row == 1 and has_letters:
-        what += "; the line may be a second one of names, or one of units"
-        hint = "Remove that line; or set data.skip_lines where it is the one that has the names."
+    if text and re.fullmatch(rf"{re.escape(text)}( \(\d+\))?", column):
+        hint = (
+            "It is the name of the column, as where files were joined: remove the lines of names "
+            "that follow the first one."
+        )
+        fix, others = None, []
+    elif row == 1 and has_letters:
+        hint = (
+            "The line may be a second one of names, or one of units: remove it; or set "
+            "data.skip_lines where it is the one that has the names."
+        )
         fix, others = None, []
     elif misfit.is_last and _WORD.match(text):
-        what += "; it is the last row, which may hold totals or a note"
-        hint = "Remove that line unless it is an example; or take the word as empty."
+        hint = (
+            "It is the last row, which may hold totals or a note: remove it unless it is an "
+            "example; or take the word as empty."
+        )
         fix, others = None, [taken_as_empty(text, empty)]
     elif is_word_for_nothing(text):
         fix, others = taken_as_empty(text, empty), [*fixes]

@@ -8,6 +8,7 @@ from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.table_data import MOST_CATEGORIES, ColumnNames, TableData
 from gpupanel.trainer.datasets.tables.empty_cells import word_problems
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts
+from gpupanel.trainer.datasets.tables.name_notes import name_notes
 from gpupanel.trainer.datasets.tables.number_notes import number_notes
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, is_learned_from
 from gpupanel.trainer.datasets.tables.row_numbers import is_index_name
@@ -139,6 +140,7 @@ def _hints(
         )
     predicted = [each for each in table.columns if each.name in targets]
     yield from number_notes(data, table, (*predicted, *used), targets)
+    yield from name_notes((*predicted, *filter(is_learned_from, used)), targets)
     same = [each.name for each in table.columns if each.name in targets and each.is_constant]
     if same:
         yield _hint(

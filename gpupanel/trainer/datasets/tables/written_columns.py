@@ -11,7 +11,7 @@ import pyarrow as pa
 from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.table_data import ORDER_OF_SETTING, TableData
 from gpupanel.domain.written_dates import DateEvidence, FoundDates
-from gpupanel.domain.written_numbers import FoundNumbers, NumberEvidence
+from gpupanel.domain.written_numbers import FoundNumbers, NumberEvidence, is_number
 from gpupanel.trainer.datasets.tables.empty_cells import is_word_for_nothing
 from gpupanel.trainer.datasets.tables.imported import Kind
 from gpupanel.trainer.datasets.tables.values import cells_of
@@ -24,6 +24,8 @@ _MANY_FIT = 0.8
 _FEW_DIFFERENT = 20
 _MOST_KEPT = 1000
 _WITH_OTHER_UNIT = re.compile(r"[^\w\s]{0,2} ?[0-9][0-9.,' ]{0,20} ?[^\W\d_]{1,6}[.23]?", re.ASCII)
+_QUOTED = re.compile(r"=?[\"'`\u2018\u2019\u201c]{1,3}([^\"'`]{1,40}?)[\"'`\u2019\u201d]{0,3}")
+"""Spreadsheets take ="1" and '1 for texts."""
 _OTHER_DATE = re.compile(
     r"\d{1,2}:\d\d(:\d\d)?( ?[ap]\.?m\.?)?|\d{1,2} ?[ap]\.?m\.?"
     r"|\d{1,4}[-/. ]{1,2}[^\W\d_]{3,12}[-/. ]{1,2}\d{2,4}"
@@ -49,6 +51,7 @@ class ColumnLook:
         seems: A column of categories that looks like one of numbers or dates.
         word: Its only text without a digit: it may mean that a cell is empty.
         word_rows: In how many rows that stands.
+        are_saved_as_texts: All of its texts are such, in a file that has a type for these.
     """
 
     kind: Kind
@@ -58,6 +61,7 @@ class ColumnLook:
     seems: Kind | None = None
     word: str = ""
     word_rows: int = 0
+    are_saved_as_texts: bool = False
 
     @property
     def is_plain(self) -> bool:
@@ -73,6 +77,7 @@ class ColumnEvidence:
     dates: DateEvidence = field(default_factory=DateEvidence)
     loose: int = 0
     loose_dates: int = 0
+    quoted: int = 0
     example: str = ""
     different: set[str] = field(default_factory=set)
     words: Counter[str] = field(default_factory=Counter)
@@ -85,6 +90,10 @@ class ColumnEvidence:
             with_unit = len(cell) < 64 and _WITH_OTHER_UNIT.fullmatch(cell.strip())
             other_date = len(cell) < 64 and _OTHER_DATE.fullmatch(cell.strip())
             word = cell.strip()
+            quoted = _QUOTED.fullmatch(word)
+            if quoted and is_number(quoted[1]):
+                self.quoted += count
+                self.example = self.example or cell
             if (len(self.words) < 2 or word in self.words) and is_word_for_nothing(word):
                 self.words[word] += count
             self.loose += count * bool(with_unit)
@@ -158,6 +167,8 @@ class ColumnEvidence:
         example = numbers.example or next(iter(sorted(self.different)))
         if are_numbers >= many:
             return "number", example
+        if self.quoted + are_numbers >= many:
+            return "number", self.example
         if self.dates.shaped + self.loose_dates >= many:
             return "date", dates.example or self.example or example
         if self.loose + are_numbers >= many and len(self.different) > _FEW_DIFFERENT:

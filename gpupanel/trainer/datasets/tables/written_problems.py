@@ -130,19 +130,23 @@ def _seems(
         Fix.of(f'Take "{column}" as {what}', f"data.{key}", [*chosen, name]),
         *(() if is_target else _leave_out(data, name)),
     ]
-    if look.word and look.word_rows == 1 and any(map(str.isalpha, look.word)):
-        fixes.insert(0, fixes.pop(1))  # it may be a line of totals or units, which reading says
+    may_be_line = look.word_rows == 1 and any(map(str.isalpha, look.word))
+    if look.word and (may_be_line or look.word == name):
+        fixes.insert(0, fixes.pop(1))  # a line of totals, units or names, which reading says
     elif look.word:
         fixes.insert(0, taken_as_empty(look.word, overview.empty))
     odd = f' ("{_short(look.word)}" can not)' if look.word else ""
+    why = f"looks like {what}{shown}, but not all of its cells can be read as such{odd}"
+    hint = f"Write all of them alike, without units, and name the column in data.{key}"
+    if look.are_saved_as_texts:
+        why = f"holds {what}{shown} that were saved as texts"
+        hint = f"Name the column in data.{key} if that is what it holds"
     return Problem(
         code="table_column_seems",
         severity=Severity.WARNING,
         field=f"data.{key}",
-        message=f'Column "{visible_line(name)}" looks like {what}{shown}, but not all of its cells '
-        f"can be read as such{odd}: its cells are {becomes}.",
-        hint=f"Write all of them alike, without units, and name the column in data.{key}; or name "
-        "it in data.categories if that is meant.",
+        message=f'Column "{column}" {why}: its cells are {becomes}.',
+        hint=f"{hint}; or in data.categories if that is meant.",
         fix=fixes[0],
         alternatives=tuple(fixes[1:]),
     )
