@@ -71,6 +71,8 @@ ORDER_OF_SETTING = {"day_first": "dmy", "month_first": "mdy", "year_first": "ymd
 Encoding = Literal[
     "utf-8",
     "utf-16",
+    "utf-16-le",
+    "utf-16-be",
     "cp1252",
     "iso8859-15",
     "iso8859-2",
@@ -122,6 +124,8 @@ def encoding_setting() -> Any:  # noqa: ANN401 - as pydantic's
         choices=(
             Choice("utf-8", "UTF-8"),
             Choice("utf-16", "UTF-16"),
+            Choice("utf-16-le", "UTF-16 without a mark, low byte first"),
+            Choice("utf-16-be", "UTF-16 without a mark, high byte first"),
             Choice("cp1252", "Western European (Windows-1252)"),
             Choice("iso8859-15", "Western European (ISO 8859-15)"),
             Choice("iso8859-2", "Central European (ISO 8859-2)"),

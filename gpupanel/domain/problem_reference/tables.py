@@ -213,6 +213,11 @@ CHAPTER: Final = ProblemChapter(
             "Files were joined, each with a line of names.",
             "Remove these lines from the file.",
         ),
+        "table_one_number_twice": ProblemEntry(
+            "A column holds one number written in two ways, such as 3.1 and 3.10.",
+            "They may be two versions or codes, which a number does not distinguish.",
+            "Name the column in `data.categories` if they are names, else in `data.numbers`.",
+        ),
         "table_total_line": ProblemEntry(
             "The last row seems to hold totals of the others.",
             "A spreadsheet or a report ends with them.",

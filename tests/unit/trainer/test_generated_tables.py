@@ -16,7 +16,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.source import Reading, source_of
 
 TOWNS = ("Köln", "Bonn", "Łódź", "a b", "None", "NA", "-", "?", 'say "x"', "1, 2; 3", "x\ty", "x|y")
-LETTERS = {"utf-8": TOWNS, "utf-8-sig": TOWNS, "utf-16": TOWNS}
+LETTERS = dict.fromkeys(("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"), TOWNS)
 LETTERS["cp1252"] = tuple(each for each in TOWNS if each != "Łódź")
 
 

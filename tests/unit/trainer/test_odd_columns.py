@@ -166,3 +166,29 @@ def test_that_a_fix_of_a_cell_keeps_what_was_chosen_and_leaves_no_target_out(
         (),
         'Take "price" as a category',
     ]
+
+
+def test_that_one_number_written_in_two_ways_may_be_two_versions(tmp_path: Path) -> None:
+    versions = ("3.1", "3.10", "3.2", "1e3", "1000")
+    lines = ["v,x,y", *(f"{versions[i % 3]},{i % 7}.5,{versions[i % 5]}" for i in range(ROWS))]
+    path = tmp_path / "t.csv"
+    found = seen(path, lines, predicts="classes")
+    target, feature = (each for each in found.problems if each.code == "table_one_number_twice")
+    assert target.message.startswith('Column "y" holds "1000" and "1e3", which are one number')
+    assert target.severity is Severity.WARNING
+    assert feature.message.startswith('Column "v" holds "3.1" and "3.10"')
+    assert feature.severity is Severity.HINT
+    for fix in filter(None, (target.fix, feature.fix)):
+        (name,) = fix.changes[0].value
+        again = seen(path, lines, predicts="classes", categories=[name])
+        assert [each for each in again.problems if each.code == feature.code] != [target, feature]
+    plain = ["v,x,y", *(f"{i % 3},{i % 7}.50,{('1', '1.0', '2')[i % 3]}" for i in range(ROWS))]
+    codes = {each.code for each in seen(tmp_path / "p.csv", plain).problems}
+    assert "table_one_number_twice" not in codes
+
+
+def test_that_leading_zeros_that_come_late_are_asked_about(tmp_path: Path) -> None:
+    many = ["code,x,y", *(f"{10000 + i % 89},{i * 7 % 13}.5,{'ab'[i % 2]}" for i in range(3000))]
+    problem = first(seen(tmp_path / "t.csv", [*many, "01067,1,a"]), "table_leading_zeros")
+    assert problem.fix is not None
+    assert problem.fix.label == 'Take "code" as categories'

@@ -52,7 +52,9 @@ def _no_download(*_: object) -> None:
     raise AssertionError
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be"]
+)
 def test_that_delimiter_decimal_encoding_and_columns_are_found(
     tmp_path: Path, encoding: str
 ) -> None:

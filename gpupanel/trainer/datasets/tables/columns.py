@@ -8,7 +8,7 @@ import pyarrow as pa
 from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.table_data import MOST_COLUMNS, TableData
 from gpupanel.trainer.datasets.tables import problems
-from gpupanel.trainer.datasets.tables.exact_names import padded_codes
+from gpupanel.trainer.datasets.tables.exact_names import one_number_twice, padded_codes
 from gpupanel.trainer.datasets.tables.imported import Kind
 from gpupanel.trainer.datasets.tables.text_form import TextSample, column_names
 from gpupanel.trainer.datasets.tables.values import is_date, is_text
@@ -32,6 +32,12 @@ def padded_columns(sample: TextSample, empty: EmptyWords) -> dict[str, int]:
     """Of columns of digits with zeros before them: how many different ones are seen, by name."""
     counts = ((name, padded_codes(cells)) for name, cells in _held_cells(sample, empty))
     return {name: count for name, count in counts if count is not None}
+
+
+def ambiguous_columns(sample: TextSample, empty: EmptyWords) -> dict[str, tuple[str, str]]:
+    """Two texts that are one number, such as 3.1 and 3.10, of each column that has such."""
+    pairs = ((name, one_number_twice(cells)) for name, cells in _held_cells(sample, empty))
+    return {name: pair for name, pair in pairs if pair is not None}
 
 
 def columns_of_schema(path: Path, schema: pa.Schema) -> tuple[Columns, tuple[str, ...]]:

@@ -17,6 +17,7 @@ from gpupanel.trainer.datasets.tables.values import is_text
 
 _WHOLE = re.compile(r"([+-]?)([0-9]+)(?:[.]0*)?")
 _PADDED = re.compile(r"0[0-9]+|0[1-9][.](19|20)[0-9]{2}")
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:[.]([0-9]+))?([eE][+-]?[0-9]+)?")
 _DIGITS = re.compile(r"[0-9]+|(0[1-9]|1[0-2])[.](19|20)[0-9]{2}")
 """Of digits alone; or a month, such as 03.2021, which is no number either."""
 
@@ -81,6 +82,26 @@ def padded_codes(cells: Iterable[str]) -> int | None:
     if not all(map(_DIGITS.fullmatch, words)) or not any(map(_PADDED.fullmatch, words)):
         return None
     return len(words)
+
+
+def one_number_twice(cells: Iterable[str]) -> tuple[str, str] | None:
+    """Two texts that are one number, and may be two versions or codes: 3.1 and 3.10, 1e3 and 1000.
+
+    Of 1 and 1.00 nobody means two; and where decimals are filled up with zeros, all are.
+    """
+    found: dict[tuple[float, bool], str] = {}
+    for word in sorted({cell.strip() for cell in cells}):
+        parts = _NUMBER.fullmatch(word)
+        if parts is None:
+            continue
+        value, has_power = float(word), parts[2] is not None
+        same = found.setdefault((value, has_power), word)
+        has_decimals = bool(parts[1] and parts[1].strip("0"))
+        if same != word and has_decimals and not has_power:
+            return same, word
+        if (value, not has_power) in found:
+            return found[value, not has_power], word
+    return None
 
 
 def without_words(cells: pa.Array, words: frozenset[str]) -> pa.Array:

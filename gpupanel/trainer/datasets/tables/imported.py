@@ -29,6 +29,7 @@ from gpupanel.trainer.datasets.tables.values import (
     codes_of,
     days_of,
     first_misfit,
+    have_zeros_before,
     numbers_of,
 )
 from gpupanel.trainer.datasets.tables.written import CellForm
@@ -64,6 +65,7 @@ class ColumnFacts(Value):
         far: A number that stands for a missing value, as it seems, and in how many cells.
         are_days: Every number is a day, as 20260131.
         is_rounded: 32 bits keep few of the differences between the numbers.
+        is_padded: Some of its texts are digits with zeros before them, such as 01067.
         empty_words: Words that were taken for nothing, and in how many cells; the most frequent.
     """
 
@@ -82,6 +84,7 @@ class ColumnFacts(Value):
     far: tuple[float, int] | None = None
     are_days: bool = False
     is_rounded: bool = False
+    is_padded: bool = False
     empty_words: tuple[tuple[str, int], ...] = ()
 
 
@@ -112,11 +115,13 @@ class _Numbers:
         self._first_day: float | None = None
         self._is_counting, self._last = kind == "number", -np.inf
         self._row_numbers, self._odd = RowNumbers(), OddNumbers()
+        self._is_padded = False
 
     def take(self, cells: pa.Array, row: int) -> npt.NDArray[np.float32]:
         is_date = self._kind == "date"
         written = self._written
         cells = without_words(cells, self._empty.in_numbers)
+        self._is_padded = self._is_padded or (not is_date and have_zeros_before(cells))
         values = days_of(cells, written.date_order) if is_date else numbers_of(cells, written.form)
         if values is None:
             place, text = first_misfit(cells, written, is_date=is_date)
@@ -170,6 +175,7 @@ class _Numbers:
             far=self._odd.far if self._kind == "number" else None,
             are_days=self._kind == "number" and self._odd.are_days,
             is_rounded=self._kind == "number" and self._odd.is_rounded,
+            is_padded=self._is_padded,
         )
 
 

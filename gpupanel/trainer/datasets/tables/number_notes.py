@@ -29,15 +29,18 @@ def number_notes(
             yield _infinite(each)
         if each.name in chosen or each.is_constant:
             continue
+        is_target = each.name in targets
+        if each.name in table.overview.ambiguous and each.kind in ("number", "class"):
+            yield _ambiguous(data, each, table.overview.ambiguous[each.name])
         if each.far is not None:
             yield _far(data, table, each.name, *each.far)
-        if each.kind == "number" and each.name in table.overview.padded:
-            if each.name not in targets:
+        if each.is_padded or (each.kind == "number" and each.name in table.overview.padded):
+            if not is_target:
                 yield _leading_zeros(data, each.name)
-        elif each.are_days and each.name not in targets:
+        elif each.are_days and not is_target:
             yield _days(data, each.name)
         elif each.is_rounded:
-            yield _rounded(data, each.name, is_target=each.name in targets)
+            yield _rounded(data, each.name, is_target=is_target)
 
 
 def _infinite(column: ColumnFacts) -> Problem:
@@ -49,6 +52,25 @@ def _infinite(column: ColumnFacts) -> Problem:
         message=f'Column "{visible_line(column.name)}" holds an infinite number, or one that 32 '
         f"bits cannot hold, in {rows}: it is taken as an empty cell.",
         hint="Nothing, if that is meant; else correct these cells.",
+    )
+
+
+def _ambiguous(data: TableData, column: ColumnFacts, pair: tuple[str, str]) -> Problem:
+    shown, (first, second) = visible_line(column.name), pair
+    are_classes = column.kind == "class"
+    return Problem(
+        code="table_one_number_twice",
+        severity=Severity.WARNING if are_classes else Severity.HINT,
+        field="data.categories",
+        message=f'Column "{shown}" holds "{first}" and "{second}", which are one number: '
+        f"{'one class is made of them' if are_classes else 'versions and codes would be two'}.",
+        hint="Say which they are.",
+        fix=Fix.of(
+            f'Take "{shown}" as categories',
+            "data.categories",
+            [*(data.categories or ()), column.name],
+        ),
+        alternatives=(_as_numbers(data, column.name),),
     )
 
 

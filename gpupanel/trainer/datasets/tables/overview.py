@@ -22,6 +22,7 @@ from gpupanel.trainer.datasets.tables.batches import open_parquet, parquet_batch
 from gpupanel.trainer.datasets.tables.column_uses import seeming, with_group, with_target
 from gpupanel.trainer.datasets.tables.columns import (
     Columns,
+    ambiguous_columns,
     chosen_kinds,
     columns_of_schema,
     evidence_of_text,
@@ -53,6 +54,7 @@ class TableOverview:
         imported_as: What each is imported as.
         empty: Words that mean that a cell holds nothing.
         padded: Of columns of digits with zeros before them: how many different ones are seen.
+        ambiguous: Two texts of a column that are one number, such as 3.1 and 3.10.
         left_out: Names of columns that are not read: they are nested, or bytes.
         places: Of the columns, in a Parquet file.
         may_hold_rows: A person said that quotation marks stand around cells, whatever these hold.
@@ -68,6 +70,7 @@ class TableOverview:
     imported_as: Columns
     empty: EmptyWords
     padded: Mapping[str, int] = field(default_factory=dict)
+    ambiguous: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
     may_hold_rows: bool = False
@@ -186,6 +189,7 @@ def _overview_of_text(
         with_group(columns, data.group),
         empty,
         padded,
+        ambiguous_columns(sample, empty),
         may_hold_rows=may_hold_rows,
         looks=looks,
         is_complete=sample.is_whole or reads_all,

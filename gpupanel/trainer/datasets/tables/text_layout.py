@@ -81,13 +81,17 @@ def found_encoding(pieces: Iterable[bytes]) -> str | None:
         pieces: Of a file, the first one at its start.
     """
     first, *_ = pieces = list(pieces)
+    if first.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return None
     if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     if any(b"\0" in piece for piece in pieces):
+        # Without its mark: letters of Latin have one byte that is 0, and it comes last or first.
         odd, even = first[1:2000:2], first[0:2000:2]
-        # Without its mark, little end first.
-        is_utf16 = odd.count(0) > 0.9 * len(odd) and not even.count(0)
-        return "utf-16" if is_utf16 else None
+        for encoding, zeros, others in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+            if zeros.count(0) > 0.9 * len(zeros) and not others.count(0):
+                return encoding
+        return None
     if all(_is_utf8(piece, is_first=piece is first) for piece in pieces):
         return "utf-8"
     undefined = any(_UNDEFINED_IN_CP1252 & set(piece) for piece in pieces)

@@ -99,6 +99,13 @@ def cells_of(column: pa.Array) -> Iterator[tuple[str, int]]:
     return ((cell, count) for cell, count in pairs if cell is not None)
 
 
+def have_zeros_before(column: pa.Array) -> bool:
+    """Whether a text of a column is digits with zeros before them."""
+    if not is_text(column.type):
+        return False
+    return bool(pc.any(pc.match_substring_regex(texts_of(column), r"^\s*0[0-9]+\s*$")).as_py())
+
+
 def first_misfit(column: pa.Array, written: CellForm, *, is_date: bool) -> tuple[int, str]:
     """The place and the text of the first cell that is no number, or no date."""
     texts = texts_of(column)
