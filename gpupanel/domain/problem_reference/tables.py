@@ -160,8 +160,13 @@ CHAPTER: Final = ProblemChapter(
             "Nothing can be learned from it.",
             "Leave it out.",
         ),
+        "table_target_row_numbers": ProblemEntry(
+            "The column that was found to be predicted holds row numbers.",
+            "No target was chosen, and the last column is an index or an id.",
+            "Choose `data.target`.",
+        ),
         "table_row_numbers": ProblemEntry(
-            "A column holds row numbers, in their order or another one.",
+            "A column numbers or names the rows, in their order or another one.",
             "It is an index or an id.",
             "Leave it out.",
         ),

@@ -1,8 +1,11 @@
 """What is pointed out of the columns and the encoding of a table, with the right way on."""
 
+import datetime
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from gpupanel.domain.data import TableData
@@ -192,3 +195,34 @@ def test_that_leading_zeros_that_come_late_are_asked_about(tmp_path: Path) -> No
     problem = first(seen(tmp_path / "t.csv", [*many, "01067,1,a"]), "table_leading_zeros")
     assert problem.fix is not None
     assert problem.fix.label == 'Take "code" as categories'
+
+
+def test_that_what_pandas_calls_an_index_is_pointed_out_whatever_it_holds(tmp_path: Path) -> None:
+    days = [datetime.date(2026, 1, 1) + datetime.timedelta(i) for i in range(ROWS)]
+    others = {"size": [i * 7 % 13 for i in range(ROWS)], "kind": ["ab"[i % 2] for i in range(ROWS)]}
+    index = {"__index_level_0__": ["uv"[i % 3 % 2] for i in range(ROWS)], "level_1": days}
+    pyarrow.parquet.write_table(pa.table({**others, **index}), tmp_path / "t.parquet")
+    found = preview(PreviewRequest(data=TableData(path=str(tmp_path / "t.parquet"))))
+    assert [each.name for each in found.columns if each.use == "target"] == ["kind"]
+    problem = first(found, "table_row_numbers")
+    assert '"__index_level_0__", "level_1" hold the labels of the rows' in problem.message
+    assert problem.fix is not None
+    assert problem.fix.changes[0].value == ["__index_level_0__", "level_1"]
+
+
+@pytest.mark.parametrize("name", ["id", "customer_id", "PassengerId", "user-ID", "Index"])
+def test_that_an_identifier_is_pointed_out_by_its_name_and_what_it_holds(
+    tmp_path: Path, name: str
+) -> None:
+    lines = column(lambda i: 1000 + i * 7919 % 4001, f"{name},size,kind")
+    problem = first(seen(tmp_path / "t.csv", lines), "table_row_numbers")
+    assert f'"{name}" holds another number in every row' in problem.message
+    found = seen(tmp_path / "t.csv", lines, ignore=("kind", "size"), target=name)
+    assert "table_target_row_numbers" not in codes(found)
+    last = [",".join(reversed(line.split(","))) for line in lines]
+    assert "table_target_row_numbers" in codes(seen(tmp_path / "l.csv", last))
+    for other in ("paid", "humid", "grid", "IDs of size"):
+        lines[0] = f"{other},size,kind"
+        assert "table_row_numbers" not in codes(seen(tmp_path / "t.csv", lines))
+    few = column(lambda i: 1000 + i % 9, f"{name},size,kind")
+    assert "table_row_numbers" not in codes(seen(tmp_path / "t.csv", few))

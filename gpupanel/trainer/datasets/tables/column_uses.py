@@ -16,10 +16,11 @@ from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.columns import Columns
 from gpupanel.trainer.datasets.tables.imported import Kind
+from gpupanel.trainer.datasets.tables.row_numbers import is_written_by_pandas
 
 USUAL_TARGETS: Final = ("target", "label", "class", "y", "labels", "classes", "targets", "output")
-_NAMELESS: Final = re.compile(r"column \d+|Unnamed: \d+")
-"""Columns that the first line does not name, as they are called here and by pandas."""
+_NAMELESS: Final = re.compile(r"column \d+")
+"""Columns that the first line does not name, as they are called here."""
 _FEW_DIFFERENT: Final = 20
 
 
@@ -51,7 +52,10 @@ def found_targets(data: TableData, names: tuple[str, ...]) -> ColumnNames:
     if named is not None:
         return (named,)
     # A delimiter at the end of each line makes one more column, without a name.
-    return tuple([name for name in usual if not _NAMELESS.fullmatch(name)][-1:] or usual[-1:])
+    named_ones = [
+        name for name in usual if not _NAMELESS.fullmatch(name) and not is_written_by_pandas(name)
+    ]
+    return tuple(named_ones[-1:] or usual[-1:])
 
 
 def kind_of_target(

@@ -57,9 +57,12 @@ def is_index_name(name: str, place: int, *, has_names: bool) -> bool:
         place: It is the first one, or which.
         has_names: The first line names the columns: a first one without a name is an index.
     """
-    if _WRITTEN_BY_PANDAS.fullmatch(name):
-        return True
-    return has_names and place == 0 and name == "column 1"
+    return is_written_by_pandas(name) or (has_names and place == 0 and name == "column 1")
+
+
+def is_written_by_pandas(name: str) -> bool:
+    """Whether pandas calls row labels so that have no name, whatever they are."""
+    return _WRITTEN_BY_PANDAS.fullmatch(name) is not None
 
 
 def _mixed(whole: npt.NDArray[np.int64]) -> int:

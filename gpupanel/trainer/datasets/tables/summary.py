@@ -8,10 +8,10 @@ from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.table_data import MOST_CATEGORIES, ColumnNames, TableData
 from gpupanel.trainer.datasets.tables.empty_cells import word_problems
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts
+from gpupanel.trainer.datasets.tables.index_notes import index_notes
 from gpupanel.trainer.datasets.tables.name_notes import name_notes
 from gpupanel.trainer.datasets.tables.number_notes import number_notes
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, is_learned_from
-from gpupanel.trainer.datasets.tables.row_numbers import is_index_name
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
 from gpupanel.trainer.datasets.tables.total_line import total_line
 from gpupanel.trainer.datasets.tables.values import shown_day
@@ -19,7 +19,6 @@ from gpupanel.trainer.datasets.tables.written_problems import said_of, written_n
 
 _MOST_SHOWN = 200
 _MOST_NAMED = 5
-_LEAST_DIFFERENT = 20
 
 
 def column_summaries(
@@ -116,28 +115,7 @@ def _hints(
     yield from written_notes(data, table.overview, targets)
     others = (*targets, *data.ignore, data.group)
     used = [each for each in table.columns if each.name not in others]
-    names = [each.name for each in used if _numbers_rows(table, each)]
-    if names:
-        holds = "hold" if len(names) > 1 else "holds"
-        yield _hint(
-            "table_row_numbers",
-            f"{_listed(names)} {holds} row numbers, as an index or an identifier does, in their "
-            "order or another one: nothing can be learned from it.",
-            "Leave it out.",
-            "data.ignore",
-            Fix.of(f"Leave {_listed(names)} out", "data.ignore", [*data.ignore, *names]),
-        )
-    different = [each.name for each in used if _is_different_everywhere(table, each)]
-    if different:
-        holds = "hold" if len(different) > 1 else "holds"
-        yield _hint(
-            "table_row_numbers",
-            f"{_listed(different)} {holds} another text in every row, as an identifier does: "
-            "nothing can be learned from it.",
-            "Leave it out.",
-            "data.ignore",
-            Fix.of(f"Leave {_listed(different)} out", "data.ignore", [*data.ignore, *different]),
-        )
+    yield from index_notes(data, table, used, targets)
     predicted = [each for each in table.columns if each.name in targets]
     yield from number_notes(data, table, (*predicted, *used), targets)
     yield from name_notes((*predicted, *filter(is_learned_from, used)), targets)
@@ -161,21 +139,6 @@ def _hints(
             "data.ignore",
             Fix.of(f"Leave {_listed(constant)} out", "data.ignore", [*data.ignore, *constant]),
         )
-
-
-def _is_different_everywhere(table: ImportedTable, column: ColumnFacts) -> bool:
-    if column.kind != "category" or not is_learned_from(column):
-        return False
-    return len(column.names) == table.rows - column.missing >= _LEAST_DIFFERENT
-
-
-def _numbers_rows(table: ImportedTable, column: ColumnFacts) -> bool:
-    if column.kind != "number":
-        return False
-    form = table.overview.form
-    place = table.names.index(column.name)
-    is_index = is_index_name(column.name, place, has_names=form is not None and form.has_names)
-    return column.is_counting or column.is_permutation or (is_index and column.is_whole)
 
 
 def _held(column: ColumnFacts) -> str:
