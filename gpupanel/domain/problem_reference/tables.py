@@ -223,6 +223,16 @@ CHAPTER: Final = ProblemChapter(
             "They may be two versions or codes, which a number does not distinguish.",
             "Name the column in `data.categories` if they are names, else in `data.numbers`.",
         ),
+        "table_spaces": ProblemEntry(
+            "Spaces divide the cells of a table.",
+            "Another program wrote it for people, or with a decimal comma.",
+            "Write a comma, a semicolon, a tab or a vertical bar between the cells.",
+        ),
+        "table_target_values": ProblemEntry(
+            "Few different whole numbers are predicted as values.",
+            "They may be classes: nobody said which, and they do not count from 0 or 1.",
+            "Set `data.predicts`.",
+        ),
         "table_total_line": ProblemEntry(
             "The last row seems to hold totals of the others.",
             "A spreadsheet or a report ends with them.",

@@ -185,6 +185,8 @@ def days(cells, first=None, written=None):
 
 def texts(cells):
     """The names of categories and classes."""
+    if pa.types.is_boolean(cells.type):
+        return [None if cell is None else str(cell) for cell in cells.to_pylist()]
     if not is_text(cells):
         return exact(cells)
     found = held(cells, EMPTY_NAMES).to_pylist()

@@ -48,6 +48,7 @@ from gpupanel.trainer.datasets.tables.recipe import (
 )
 from gpupanel.trainer.datasets.tables.summary import column_summaries, hints, unknown_categories
 from gpupanel.trainer.datasets.tables.table_examples import TableExamples
+from gpupanel.trainer.datasets.tables.target_notes import target_notes
 from gpupanel.trainer.datasets.tables.targets import (
     TargetLabels,
     check_columns,
@@ -119,6 +120,7 @@ class _TableSource(Source[TableData]):
             columns=column_summaries(data, table, targets),
             notes=(
                 *hints(data, table, targets, None if rows is None else len(rows)),
+                *(target_notes(data, labels, targets) if known is None else ()),
                 *further.notes,
                 *(leaks(data, found, labels.array, labels.predicts) if is_trained else ()),
             ),

@@ -68,6 +68,8 @@ def name_of_key(cell: object, empty: EmptyWords) -> str | None:
 
 def name_of_text(cell: object, empty: EmptyWords) -> str | None:
     """A category: a text in one form of Unicode, since two that look alike are alike."""
+    if isinstance(cell, bool):
+        return str(cell)  # as pandas writes it to a text file
     if not isinstance(cell, str):
         return name_of_number(cell, NumberForm(), empty)
     word = cell.strip()

@@ -64,6 +64,18 @@ def wrong_encoding(path: Path, encoding: str, row: int, detail: str) -> ProblemE
     )
 
 
+def divided_by_spaces(path: Path, delimiter: str) -> ProblemError:
+    """Cells with spaces between them, which are not read."""
+    shown = "a tab" if delimiter == "\t" else f'"{delimiter}"'
+    return data_problem(
+        "table_spaces",
+        f"Spaces seem to divide the cells of {path}, and only a comma, a semicolon, a tab or a "
+        "vertical bar is read.",
+        f"Write one of these between the cells; or set data.delimiter if it is {shown}.",
+        field="data.delimiter",
+    )
+
+
 def ragged(path: Path, row: int, expected: int, actual: int) -> ProblemError:
     """A row with more or fewer cells than there are columns."""
     return data_problem(

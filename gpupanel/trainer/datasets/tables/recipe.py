@@ -99,6 +99,16 @@ def feature_columns(
         for each in table.columns
         if each.name not in (*targets, *data.ignore, data.group) and is_learned_from(each)
     )
+    form = table.overview.form
+    if not found and len(names) == 1 and form is not None:
+        raise data_problem(
+            "table_no_features",
+            f"{data.path} has one column alone: no comma, semicolon, tab or vertical bar divides "
+            "its lines into as many cells as each other.",
+            "Write one of these between the cells, where spaces or other characters divide them; "
+            "or choose data.delimiter.",
+            field="data.delimiter",
+        )
     if not found:
         raise data_problem(
             "table_no_features",

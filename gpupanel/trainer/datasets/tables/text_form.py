@@ -19,6 +19,7 @@ from gpupanel.domain.written_numbers import is_number
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.encoding_note import encoding_note
 from gpupanel.trainer.datasets.tables.header_line import found_header
+from gpupanel.trainer.datasets.tables.spaced_cells import are_divided_by_spaces
 from gpupanel.trainer.datasets.tables.text_layout import (
     FIRST_BYTES,
     TextLayout,
@@ -118,6 +119,8 @@ def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
         skipped=data.skip_lines,
     )
     rows = _rows(text_after(texts[0], layout.skipped), layout, is_whole=is_whole)
+    if data.delimiter is None and are_divided_by_spaces(texts[0], layout.delimiter, is_number):
+        raise problems.divided_by_spaces(path, layout.delimiter)
     if not rows:
         raise problems.empty(path) if is_whole else problems.line_too_long(path, FIRST_BYTES)
     first = rows[0]

@@ -1,6 +1,5 @@
 """How the columns of a table write numbers and dates, found in their cells."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +10,10 @@ import pyarrow as pa
 from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.table_data import ORDER_OF_SETTING, TableData
 from gpupanel.domain.written_dates import DateEvidence, FoundDates
-from gpupanel.domain.written_numbers import FoundNumbers, NumberEvidence, is_number
+from gpupanel.domain.written_numbers import FoundNumbers, NumberEvidence
 from gpupanel.trainer.datasets.tables.empty_cells import is_word_for_nothing
 from gpupanel.trainer.datasets.tables.imported import Kind
+from gpupanel.trainer.datasets.tables.loose_cells import Look, look_of
 from gpupanel.trainer.datasets.tables.values import cells_of
 from gpupanel.trainer.datasets.tables.written import CellForm
 
@@ -23,20 +23,9 @@ _MANY_FIT = 0.8
 """A column of categories of which so many are numbers or dates looks like these."""
 _FEW_DIFFERENT = 20
 _MOST_KEPT = 1000
-_WITH_OTHER_UNIT = re.compile(r"[^\w\s]{0,2} ?[0-9][0-9.,' ]{0,20} ?[^\W\d_]{1,6}[.23]?", re.ASCII)
-_QUOTED = re.compile(r"=?[\"'`\u2018\u2019\u201c]{1,3}([^\"'`]{1,40}?)[\"'`\u2019\u201d]{0,3}")
-"""Spreadsheets take ="1" and '1 for texts."""
-_OTHER_DATE = re.compile(
-    r"\d{1,2}:\d\d(:\d\d)?( ?[ap]\.?m\.?)?|\d{1,2} ?[ap]\.?m\.?"
-    r"|\d{1,4}[-/. ]{1,2}[^\W\d_]{3,12}[-/. ]{1,2}\d{2,4}"
-    r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[-/., ']{1,2}\d{2,4}"
-    r"|\d{4}[-/ ]?q[1-4]|q[1-4][-/ ]?\d{2,4}"
-    r"|(mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}[., ]{1,2}[^\d]{0,10}\d{1,2}.{0,30}\d{4}"
-    r"|\d{2,4}[\u5e74\ub144] ?\d{1,2}[\u6708\uc6d4]( ?\d{1,2}[\u65e5\uc77c])?"
-    r"|pt?(\d+[dhms])+|(\d+ ?(d|h|m|s|min|sec|hrs?|days?) ?){2,4}",
-    re.IGNORECASE,
-)
-"""Times, months with a year, quarters and durations, which are read as neither."""
+_LEAST_NUMBERS = 10
+_SOME_FIT = 0.2
+"""A column of which so many are numbers, and all other cells one word, looks like numbers."""
 
 SETTING_OF_ORDER: Final = {order: setting for setting, order in ORDER_OF_SETTING.items()}
 
@@ -75,9 +64,7 @@ class ColumnEvidence:
 
     numbers: NumberEvidence = field(default_factory=NumberEvidence)
     dates: DateEvidence = field(default_factory=DateEvidence)
-    loose: int = 0
-    loose_dates: int = 0
-    quoted: int = 0
+    loose: Counter[Look] = field(default_factory=Counter)
     example: str = ""
     different: set[str] = field(default_factory=set)
     words: Counter[str] = field(default_factory=Counter)
@@ -87,18 +74,11 @@ class ColumnEvidence:
         if len(self.different) < _MOST_KEPT:
             self.different.add(cell)
         if not self.numbers.take(cell, count) and not self.dates.take(cell, count):
-            with_unit = len(cell) < 64 and _WITH_OTHER_UNIT.fullmatch(cell.strip())
-            other_date = len(cell) < 64 and _OTHER_DATE.fullmatch(cell.strip())
-            word = cell.strip()
-            quoted = _QUOTED.fullmatch(word)
-            if quoted and is_number(quoted[1]):
-                self.quoted += count
-                self.example = self.example or cell
+            word, look = cell.strip(), look_of(cell)
             if (len(self.words) < 2 or word in self.words) and is_word_for_nothing(word):
                 self.words[word] += count
-            self.loose += count * bool(with_unit)
-            self.loose_dates += count * bool(other_date)
-            if with_unit or other_date:
+            self.loose[look] += count
+            if look:
                 self.example = self.example or cell
 
     @property
@@ -167,12 +147,17 @@ class ColumnEvidence:
         example = numbers.example or next(iter(sorted(self.different)))
         if are_numbers >= many:
             return "number", example
-        if self.quoted + are_numbers >= many:
+        if self.loose["measure"] + are_numbers >= many:
             return "number", self.example
-        if self.dates.shaped + self.loose_dates >= many:
+        if self.dates.shaped + self.loose["date"] >= many:
             return "date", dates.example or self.example or example
-        if self.loose + are_numbers >= many and len(self.different) > _FEW_DIFFERENT:
+        are_varied = len(self.different) > _FEW_DIFFERENT
+        if are_varied and self.loose["number"] + self.loose["measure"] + are_numbers >= many:
             return "number", self.example
+        least = max(_LEAST_NUMBERS, _SOME_FIT * self.numbers.held)
+        is_one_word = len(self.words) == 1 and self.words.total() == self.dates.held
+        if is_one_word and are_numbers >= least and len(self.different) > _LEAST_NUMBERS:
+            return "number", example
         return None, ""
 
 
