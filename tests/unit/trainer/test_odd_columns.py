@@ -226,3 +226,24 @@ def test_that_an_identifier_is_pointed_out_by_its_name_and_what_it_holds(
         assert "table_row_numbers" not in codes(seen(tmp_path / "t.csv", lines))
     few = column(lambda i: 1000 + i % 9, f"{name},size,kind")
     assert "table_row_numbers" not in codes(seen(tmp_path / "t.csv", few))
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_leak"),
+    [
+        (lambda value, i: round(value / 10), True),
+        (lambda value, i: -2 * value + i % 3 / 100, True),
+        (lambda value, i: value + 40 * (i % 5), False),
+        (lambda value, i: value // 200, False),
+    ],
+)
+def test_that_a_column_in_the_order_of_the_target_is_pointed_out(
+    tmp_path: Path, cell: Callable[[float, int], float], is_leak: bool
+) -> None:
+    values = [i * 7919 % 1009 + 0.25 for i in range(2000)]
+    lines = [
+        "x,price,y",
+        *(f"{cell(value, i)},{i % 7}.5,{value}" for i, value in enumerate(values)),
+    ]
+    found = seen(tmp_path / "t.csv", lines)
+    assert ("table_column_is_target" in codes(found)) is is_leak

@@ -18,6 +18,9 @@ _FEWEST = 20
 _CHANCE = 1e-9
 """A column that fits the target so rarely by chance determines it."""
 _MOST_COLUMNS = 500
+_FEWEST_RANKED = 50
+_SAME_ORDER = 0.999
+"""Of ranks: what is measured with noise, or beside it, correlates less."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -47,8 +50,12 @@ def leaks(
     for feature in found.features[:_MOST_COLUMNS]:
         place = found.table.column(feature.name)
         assert place is not None, "the features were found in this table"
-        if determines(raw[:, place], wanted, found.table.columns[place], target):
-            yield _warning(data, feature.name, target)
+        values, column = raw[:, place], found.table.columns[place]
+        if determines(values, wanted, column, target):
+            yield _warning(data, feature.name, _determines(target))
+        elif target is Target.VALUES and column.kind != "category" and follows(values, wanted):
+            what = "rises and falls with the value of nearly every row, as a rounded one does"
+            yield _warning(data, feature.name, what)
 
 
 def determines(
@@ -73,6 +80,23 @@ def determines(
     runs = _runs(values[order], labels[order])
     # Intervals of numbers, one or more of each class: few where the number determines the class.
     return 0 < runs <= len(counts) + 1 and same ** (len(labels) - runs) < _CHANCE
+
+
+def follows(values: Floats, labels: npt.NDArray[np.generic]) -> bool:
+    """Whether values are in the order of the labels, but for some that are alike or off."""
+    held = ~np.isnan(values)
+    if held.sum() < max(_FEWEST_RANKED, 0.9 * len(held)):
+        return False
+    ranks = [_ranks(each[held]) for each in (values, labels.astype(np.float64))]
+    if any(len(np.unique(each)) < _FEWEST for each in ranks):
+        return False
+    return abs(float(np.corrcoef(ranks)[0, 1])) > _SAME_ORDER
+
+
+def _ranks(values: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """The place of each in their order, of equal ones the mean."""
+    _, where, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[where.reshape(-1)]
 
 
 def _runs(values: Floats, labels: npt.NDArray[np.generic]) -> int:
@@ -100,15 +124,17 @@ def _is_monotonous(values: Floats, labels: npt.NDArray[np.float64]) -> bool:
     return bool((steps > 0).all() or (steps < 0).all())
 
 
-def _warning(data: TableData, name: str, target: Target) -> Problem:
+def _determines(target: Target) -> str:
+    return f"alone determines the {'class' if target is Target.CLASSES else 'value'} of every row"
+
+
+def _warning(data: TableData, name: str, what: str) -> Problem:
     shown = visible_line(name)
-    what = "class" if target is Target.CLASSES else "value"
     return Problem(
         code="table_column_is_target",
         severity=Severity.WARNING,
         field="data.ignore",
-        message=f'Column "{shown}" alone determines the {what} of every row: the model will learn '
-        "nothing else.",
+        message=f'Column "{shown}" {what}: the model will learn nothing else.',
         hint="Leave it out if it is not known before what is predicted, such as a code, a date or "
         "an amount that follows from it (a leak).",
         fix=Fix.of(f'Leave "{shown}" out', "data.ignore", [*data.ignore, name]),
