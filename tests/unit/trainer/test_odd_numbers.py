@@ -11,7 +11,7 @@ import pytest
 
 from gpupanel.domain.data import TableData
 from gpupanel.domain.preview import DataPreview, PreviewRequest
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.script.data_section import data_section
@@ -79,6 +79,7 @@ def test_that_a_number_for_missing_values_is_pointed_out_and_can_be_empty(
     data = csv(tmp_path / "t.csv", cells.__getitem__)
     problem = the(seen(data), "table_number_for_missing")
     assert "in 4 rows, far from all its other numbers" in problem.message
+    assert problem.severity is Severity.WARNING
     mended = fixed(data, problem)
     again = seen(mended)
     assert "table_number_for_missing" not in codes(again)
@@ -121,7 +122,7 @@ def test_that_numbers_that_may_be_numbers_are_left_alone(numbers: list[float]) -
     odd = OddNumbers()
     for part in np.array_split(np.asarray(numbers, np.float64), 3):
         odd.take(part)
-    assert odd.far is None
+    assert odd.far() is None
 
 
 def test_that_ends_of_columns_are_found_over_all_parts() -> None:
@@ -129,7 +130,7 @@ def test_that_ends_of_columns_are_found_over_all_parts() -> None:
         odd = OddNumbers()
         for each in numbers:
             odd.take(np.array([each, np.nan], np.float64))
-        assert odd.far == (9999.0, 2)
+        assert odd.far() == (9999.0, 2)
 
 
 def test_that_infinite_numbers_are_said_to_be_empty(tmp_path: Path) -> None:
@@ -195,3 +196,29 @@ def test_that_a_column_with_a_point_in_its_name_is_read(tmp_path: Path) -> None:
     }
     assert '"Sepal" cannot be learned from' in the(found, "table_columns_not_read").message
     np.testing.assert_array_equal(first_column(data), np.float32(columns["Sepal.Length"]))
+
+
+def test_that_a_day_for_missing_values_is_pointed_out(tmp_path: Path) -> None:
+    days = ["9999-12-31" if i % 10 == 0 else f"2026-01-{i % 28 + 1:02}" for i in range(ROWS)]
+    problem = the(seen(csv(tmp_path / "t.csv", days.__getitem__)), "table_number_for_missing")
+    assert "holds 9999-12-31 in 4 rows, far from all its other days" in problem.message
+    assert problem.fix is None
+    empty = csv(tmp_path / "t.csv", days.__getitem__, empty_words=["9999-12-31"])
+    found = seen(empty)
+    assert "table_number_for_missing" not in codes(found)
+    assert (found.columns[0].holds, found.columns[0].missing) == ("date", 4)
+    for first in ("1970-01-01", "2025-12-31"):
+        days = [first if i % 10 == 0 else f"{1975 + i}-05-01" for i in range(ROWS)]
+        found = seen(csv(tmp_path / "o.csv", days.__getitem__))
+        assert "table_number_for_missing" not in codes(found)
+
+
+def test_that_numbers_for_missing_values_of_other_tables_are_hinted_at(tmp_path: Path) -> None:
+    data = csv(tmp_path / "t.csv", lambda i: i % 9 * 1.5)
+    other = csv(tmp_path / "o.csv", lambda i: "-999" if i % 10 == 4 else i % 9 * 1.5)
+    with_test = data.model_copy(update={"test_path": other.path})
+    assert the(seen(with_test), "table_number_for_missing").severity is Severity.HINT
+    recipe = source_of(data).read(data, Reading(lambda *_: None)).recipe
+    reading = Reading(lambda *_: None, recipe=recipe)
+    (note,) = source_of(other).read_all(other, reading, needs_labels=False).notes
+    assert (note.code, note.severity, note.fix) == ("table_number_for_missing", Severity.HINT, None)

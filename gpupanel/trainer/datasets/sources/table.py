@@ -40,6 +40,7 @@ from gpupanel.trainer.datasets.tables.column_scan import (
 )
 from gpupanel.trainer.datasets.tables.further_sets import further_sets
 from gpupanel.trainer.datasets.tables.leaks import leaks
+from gpupanel.trainer.datasets.tables.number_notes import numbers_for_missing
 from gpupanel.trainer.datasets.tables.problems import target_is_feature
 from gpupanel.trainer.datasets.tables.recipe import (
     FeatureColumn,
@@ -153,7 +154,10 @@ class _TableSource(Source[TableData]):
             labels = labels_of_rows(found, rows, recipe, more_classes=more) if places else None
         features = found.read(rows)
         count = features.shape[0]
-        notes = unknown_categories(table, recipe.features)
+        notes = (
+            *unknown_categories(table, recipe.features),
+            *numbers_for_missing(table, recipe.features),
+        )
         if labels is None or not needs_labels:
             return AllExamples(
                 features=features,

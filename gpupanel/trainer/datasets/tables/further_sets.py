@@ -13,6 +13,7 @@ from gpupanel.trainer.datasets.tables.chosen_table import (
     opened,
     target_places,
 )
+from gpupanel.trainer.datasets.tables.number_notes import numbers_for_missing
 from gpupanel.trainer.datasets.tables.overview import TableOverview
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.datasets.tables.summary import unknown_categories
@@ -78,6 +79,7 @@ def further_sets(
             raise ProblemError(*(_of_set(problem, key) for problem in error.problems)) from error
         files[name] = (path.parent, [path])
         notes += unknown_categories(table, recipe.features)
+        notes += numbers_for_missing(table, recipe.features)
     return FurtherSets(sets, files, tuple(notes))
 
 

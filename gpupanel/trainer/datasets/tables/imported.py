@@ -62,7 +62,8 @@ class ColumnFacts(Value):
         is_counting: Every number is whole and greater than the one before, as that of a row.
         is_permutation: It holds each number from a first to a last one once, in some order.
         is_whole: Every cell holds a whole number.
-        far: A number that stands for a missing value, as it seems, and in how many cells.
+        far: A number, or a day since 1970, that stands for a missing value, as it seems, and in how
+            many cells.
         are_days: Every number is a day, as 20260131.
         is_rounded: 32 bits keep few of the differences between the numbers.
         is_padded: Some of its texts are digits with zeros before them, such as 01067.
@@ -172,7 +173,7 @@ class _Numbers:
             is_counting=self._is_counting and self._count > 1 and not self._missing,
             is_permutation=self._kind == "number" and self._row_numbers.are_permutation,
             is_whole=self._kind == "number" and self._row_numbers.are_whole,
-            far=self._odd.far if self._kind == "number" else None,
+            far=self._odd.far(are_days=self._kind == "date"),
             are_days=self._kind == "number" and self._odd.are_days,
             is_rounded=self._kind == "number" and self._odd.is_rounded,
             is_padded=self._is_padded,

@@ -90,13 +90,15 @@ def follows(values: Floats, labels: npt.NDArray[np.generic]) -> bool:
     ranks = [_ranks(each[held]) for each in (values, labels.astype(np.float64))]
     if any(len(np.unique(each)) < _FEWEST for each in ranks):
         return False
-    return abs(float(np.corrcoef(ranks)[0, 1])) > _SAME_ORDER
+    together = np.asarray(np.corrcoef(ranks), np.float64)
+    return bool(abs(together[0, 1]) > _SAME_ORDER)
 
 
 def _ranks(values: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
     """The place of each in their order, of equal ones the mean."""
     _, where, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - (counts - 1) / 2)[where.reshape(-1)]
+    ranks = np.cumsum(counts) - (counts - 1) / 2
+    return np.asarray(ranks[where.reshape(-1)], np.float64)
 
 
 def _runs(values: Floats, labels: npt.NDArray[np.generic]) -> int:

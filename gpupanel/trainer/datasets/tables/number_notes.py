@@ -9,7 +9,9 @@ from gpupanel.domain.table_data import ColumnNames, TableData
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.trainer.datasets.tables.empty_cells import taken_as_empty
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts
+from gpupanel.trainer.datasets.tables.recipe import FeatureColumn
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
+from gpupanel.trainer.datasets.tables.values import shown_day
 
 
 def number_notes(
@@ -23,7 +25,7 @@ def number_notes(
         columns: Those that are used.
         targets: The names of those that are predicted.
     """
-    chosen = (*(data.numbers or ()), *(data.categories or ()))
+    chosen = (*(data.numbers or ()), *(data.categories or ()), *(data.dates or ()))
     for each in columns:
         if each.infinite:
             yield _infinite(each)
@@ -33,7 +35,7 @@ def number_notes(
         if each.name in table.overview.ambiguous and each.kind in ("number", "class"):
             yield _ambiguous(data, each, table.overview.ambiguous[each.name])
         if each.far is not None:
-            yield _far(data, table, each.name, *each.far)
+            yield _far(data, table, each)
         if each.is_padded or (each.kind == "number" and each.name in table.overview.padded):
             if not is_target:
                 yield _leading_zeros(data, each.name)
@@ -74,18 +76,44 @@ def _ambiguous(data: TableData, column: ColumnFacts, pair: tuple[str, str]) -> P
     )
 
 
-def _far(data: TableData, table: ImportedTable, name: str, value: float, rows: int) -> Problem:
-    shown = np.format_float_positional(value, trim="-")
+def numbers_for_missing(
+    table: ImportedTable, features: Iterable[FeatureColumn]
+) -> Iterator[Problem]:
+    """Numbers of a table that a model is given, and that stand for missing values as it seems.
+
+    Args:
+        table: The whole of it.
+        features: The columns that the model takes.
+    """
+    for feature in features:
+        place = table.column(feature.name)
+        column = None if place is None else table.columns[place]
+        if column is not None and column.far is not None and feature.kind != "category":
+            yield _far(None, table, column).model_copy(update={"severity": Severity.HINT})
+
+
+def _far(data: TableData | None, table: ImportedTable, column: ColumnFacts) -> Problem:
+    """What is said of it; of a table of which nothing is chosen its fixes are none.
+
+    A day has no fix: it has to be named as it is written.
+    """
+    assert column.far is not None
+    value, rows = column.far
+    is_day = column.kind == "date"
+    shown = shown_day(value) if is_day else np.format_float_positional(value, trim="-")
+    has_fix = data is not None and not is_day
+    fix = taken_as_empty(shown, table.overview.empty) if has_fix else None
     return Problem(
         code="table_number_for_missing",
         severity=Severity.WARNING,
         field="data.empty_words",
-        message=f'Column "{visible_line(name)}" holds {shown} in {rows:,} rows, far from all its '
-        "other numbers, as a number does that stands for a missing value. It is learned from as "
-        "it is.",
-        hint="Say which it is: as a number it moves the mean and the spread of the column.",
-        fix=taken_as_empty(shown, table.overview.empty),
-        alternatives=(_as_numbers(data, name),),
+        message=f'Column "{visible_line(column.name)}" holds {shown} in {rows:,} rows, far from '
+        f"all its other {'days' if is_day else 'numbers'}, as one does that stands for a missing "
+        "value. It is taken as it is.",
+        hint="Name it in data.empty_words, as it is written, if it means that a cell is empty: "
+        "else it moves the mean and the spread of the column.",
+        fix=fix,
+        alternatives=(_as_numbers(data, column.name),) if data and has_fix else (),
     )
 
 

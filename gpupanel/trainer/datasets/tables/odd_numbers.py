@@ -1,6 +1,7 @@
 """Numbers of a column that are none, as they show: for missing values, days, and lost digits."""
 
 import re
+from datetime import date
 from typing import Final
 
 import numpy as np
@@ -17,6 +18,14 @@ _NINES: Final = re.compile(r"-9+(\.9+)?|9{3,}(\.9+)?|9{2,}\.9+")
 _EXTREMES: Final = (-32768.0, 32767.0, 65535.0, -(2.0**31), 2.0**31 - 1, 2.0**32 - 1, -999.25)
 _ENDLESS: Final = 1e18
 """What is larger, such as 1e20 and -1.8e308, measures nothing."""
+_ODD_DAYS: Final = frozenset(
+    (date(*day) - date(1970, 1, 1)).days
+    for day in (
+        *((1, 1, 1), (1753, 1, 1), (1899, 12, 30), (1899, 12, 31), (1900, 1, 1), (1970, 1, 1)),
+        *((2099, 12, 31), (2100, 1, 1), (2999, 12, 31), (9999, 1, 1), (9999, 12, 31)),
+    )
+)
+"""First and last days that databases and spreadsheets know."""
 _DAY: Final = 1e8
 _DAY_WITH_TIME: Final = 1e14
 
@@ -77,15 +86,15 @@ class OddNumbers:
             step = float(np.spacing(np.float32(max(abs(least), abs(most)))))
         return most - least < _LEVELS * step
 
-    @property
-    def far(self) -> tuple[float, int] | None:
-        """A number that stands for a missing value, as it seems, and in how many cells."""
+    def far(self, *, are_days: bool = False) -> tuple[float, int] | None:
+        """A number or day that stands for a missing value, as it seems, and in how many cells."""
         least, most = self._least, self._most
         for value, end, other in ((least.value, least, most), (-most.value, most, least)):
-            if end.count < 2 or self._count - end.count < _FEWEST or not _is_odd(value):
+            is_odd = value in _ODD_DAYS if are_days else _is_odd(value)
+            if end.count < 2 or self._count - end.count < _FEWEST or not is_odd:
                 continue
             apart = -other.value - end.next
-            is_below = value < 0 <= least.next
+            is_below = value < 0 <= least.next and not are_days
             if apart > 0 and (is_below or end.next - end.value > _FAR * apart):
                 return value, end.count
         return None
