@@ -4,6 +4,7 @@ A number of 32 bits has seven digits: of two codes or identifiers that differ in
 makes one. What is compared and not calculated with is therefore a text.
 """
 
+import contextlib
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -91,8 +92,12 @@ def one_number_twice(cells: Iterable[str]) -> tuple[str, str] | None:
 
     Of 1 and 1.00 nobody means two; and where decimals are filled up with zeros, all are.
     """
+    words = {cell.strip() for cell in cells}
+    with contextlib.suppress(ValueError):
+        if len({*map(float, words)}) == len(words):
+            return None  # as in most columns
     found: dict[tuple[float, bool], str] = {}
-    for word in sorted({cell.strip() for cell in cells}):
+    for word in sorted(words):
         parts = _NUMBER.fullmatch(word)
         if parts is None:
             continue

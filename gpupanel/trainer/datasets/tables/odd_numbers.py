@@ -38,6 +38,8 @@ class _End:
 
     def take(self, values: Floats) -> None:
         least = float(values.min())
+        if least > self.value and least >= self.next:
+            return
         others = values[values > least]
         following = float(others.min()) if len(others) else np.inf
         count = len(values) - len(others)
@@ -60,7 +62,8 @@ class OddNumbers:
 
     def take(self, values: Floats) -> None:
         """Further values; NaN where a cell holds nothing."""
-        held = values[np.isfinite(values)]
+        is_held = np.isfinite(values)
+        held = values if is_held.all() else values[is_held]
         if not len(held):
             return
         self._count += len(held)
