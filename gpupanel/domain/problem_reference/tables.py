@@ -233,6 +233,11 @@ CHAPTER: Final = ProblemChapter(
             "They may be classes: nobody said which, and they do not count from 0 or 1.",
             "Set `data.predicts`.",
         ),
+        "table_second_names": ProblemEntry(
+            "The first row holds names that no other row has.",
+            "The table has two lines of names, or a line of units below the names.",
+            "Remove that line, or set `data.skip_lines`.",
+        ),
         "table_total_line": ProblemEntry(
             "The last row seems to hold totals of the others.",
             "A spreadsheet or a report ends with them.",

@@ -149,8 +149,8 @@ def test_that_lines_of_names_among_rows_of_names_are_pointed_out(tmp_path: Path)
 
 
 def test_that_names_that_differ_in_case_or_spaces_alone_are_pointed_out(tmp_path: Path) -> None:
-    names = ("a", "a ", "A", "b")
-    lines = ["x,y", *(f"{names[i % 4]},{names[i % 4]}" for i in range(ROWS))]
+    names = ("a", "a ", "A", "b\u200b", "b")
+    lines = ["x,y", *(f"{names[i % 5]},{names[i % 5]}" for i in range(ROWS))]
     target, feature = (
         each
         for each in seen(written(tmp_path / "t.csv", lines)).problems
@@ -195,3 +195,14 @@ def test_that_a_cell_that_is_not_as_in_training_has_no_fix_that_training_would_n
         (problem,) = raised.value.problems
         assert problem.hint.startswith("Training read that column so")
         assert (problem.fix and problem.fix.label, problem.alternatives) == (label, ())
+
+
+def test_that_a_first_row_of_other_names_is_pointed_out(tmp_path: Path) -> None:
+    rows = [f"{'uv'[i % 2]},{'stt'[i % 3]},{'abb'[i % 3]}" for i in range(ROWS)]
+    for first in ("kind,form,y", "-,[type],-"):
+        found = seen(written(tmp_path / "t.csv", ["A,B,C", first, *rows]))
+        problem = the(found, "table_second_names")
+        assert problem.message.startswith(f'The first row ("{first.split(",")[0]}", ')
+    for lines in (["A,B,C", *rows], ["A,B,C", "u,form,y", *rows], ["A,B,C", "x,y,", *rows]):
+        found = seen(written(tmp_path / "o.csv", lines))
+        assert "table_second_names" not in {each.code for each in found.problems}

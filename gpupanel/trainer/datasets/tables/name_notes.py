@@ -1,5 +1,6 @@
 """What is odd about names of classes and categories of a table."""
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 
 from gpupanel.domain.problem import Problem, Severity
@@ -49,7 +50,9 @@ def name_notes(columns: Sequence[ColumnFacts], targets: ColumnNames) -> Iterator
 def _alike(names: Sequence[str]) -> list[list[str]]:
     spelt: dict[str, list[str]] = {}
     for name in sorted(names):
-        spelt.setdefault(" ".join(name.casefold().split()), []).append(name)
+        # What is not seen, such as a space of no width, is of the category Cf.
+        seen = "".join(each for each in name if unicodedata.category(each) != "Cf")
+        spelt.setdefault(" ".join(seen.casefold().split()), []).append(name)
     return [each for each in spelt.values() if len(each) > 1]
 
 

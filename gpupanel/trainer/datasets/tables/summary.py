@@ -11,9 +11,9 @@ from gpupanel.trainer.datasets.tables.imported import ColumnFacts
 from gpupanel.trainer.datasets.tables.index_notes import index_notes
 from gpupanel.trainer.datasets.tables.name_notes import name_notes
 from gpupanel.trainer.datasets.tables.number_notes import number_notes
+from gpupanel.trainer.datasets.tables.odd_lines import odd_lines
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, is_learned_from
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
-from gpupanel.trainer.datasets.tables.total_line import total_line
 from gpupanel.trainer.datasets.tables.values import shown_day
 from gpupanel.trainer.datasets.tables.written_problems import said_of, written_notes
 
@@ -89,7 +89,7 @@ def _hints(
     data: TableData, table: ImportedTable, targets: ColumnNames, kept: int | None
 ) -> Iterator[Problem]:
     yield from table.overview.notes
-    yield from total_line(table)
+    yield from odd_lines(table)
     if table.overview.left_out:
         yield _hint(
             "table_columns_not_read",

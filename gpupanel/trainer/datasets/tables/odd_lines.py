@@ -1,4 +1,4 @@
-"""A last row that holds totals of the others, as spreadsheets and reports have it."""
+"""A first row that holds names or units, and a last one that holds totals of the others."""
 
 import re
 from collections.abc import Iterator
@@ -16,11 +16,44 @@ _WORD: Final = re.compile(
     r"|итого|всего|合計|合计|総計|总计|총계|합계",
     re.IGNORECASE,
 )
+_LEAST_ROWS: Final = 20
+_FEW_NAMES: Final = 20
+_MOST_NAMED: Final = 3
 _MOST_EMPTY: Final = 5
 """Rows without a cell that may follow."""
 
 
-def total_line(table: ImportedTable) -> Iterator[Problem]:
+def odd_lines(table: ImportedTable) -> Iterator[Problem]:
+    """A warning for a first and a last row that are no examples, as they seem."""
+    yield from _second_names(table)
+    yield from _total_line(table)
+
+
+def _second_names(table: ImportedTable) -> Iterator[Problem]:
+    """Where each cell of the first row is a name that no other row has."""
+    if table.rows < _LEAST_ROWS or any(each.kind != "category" for each in table.columns):
+        return  # among numbers it does not fit
+    first = table.read(np.zeros(1, np.int32))[0]
+    if len(first) < 2 or np.isnan(first).any():
+        return
+    cells = [
+        (each.names[int(code)], each.counts[int(code)], len(each.names))
+        for each, code in zip(table.columns, first, strict=True)
+    ]
+    if all(count == 1 and names <= _FEW_NAMES for _, count, names in cells):
+        shown = ", ".join(f'"{visible_line(name)}"' for name, *_ in cells[:_MOST_NAMED])
+        yield Problem(
+            code="table_second_names",
+            severity=Severity.WARNING,
+            field="data.skip_lines",
+            message=f"The first row ({shown}) holds names that no other row has: it may be a "
+            "second line of names, or one of units. It is taken as an example.",
+            hint="Remove that line from the file; or set data.skip_lines where it is the one that "
+            "has the names.",
+        )
+
+
+def _total_line(table: ImportedTable) -> Iterator[Problem]:
     """A warning where a word for totals stands in the last row alone."""
     first = max(0, table.rows - 1 - _MOST_EMPTY)
     rows = table.read(np.arange(first, table.rows, dtype=np.int32))
