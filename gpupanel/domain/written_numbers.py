@@ -52,7 +52,7 @@ _ALIKE = {
     **dict.fromkeys(map(ord, "\u2212\u2010\u2011\u2013\ufe63"), "-"),
     **dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u00b4"), "'"),
     **dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u200a\u202f\u3000"), " "),
-    **dict.fromkeys(map(ord, "\u200e\u200f\u061c\ufeff"), ""),
+    **dict.fromkeys(map(ord, "\u200b\u200c\u200d\u200e\u200f\u2060\u061c\ufeff"), ""),
 }
 
 Marks = tuple[tuple[str, str], ...]

@@ -165,6 +165,11 @@ CHAPTER: Final = ProblemChapter(
             "No target was chosen, and the last column is an index or an id.",
             "Choose `data.target`.",
         ),
+        "table_lone_classes": ProblemEntry(
+            "Most classes have one row alone.",
+            "The target holds texts or identifiers; or there are too few rows.",
+            "Choose another `data.target`, or give each class more rows.",
+        ),
         "table_row_numbers": ProblemEntry(
             "A column numbers or names the rows, in their order or another one.",
             "It is an index or an id.",

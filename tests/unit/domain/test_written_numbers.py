@@ -52,6 +52,7 @@ def found(*cells: str, decimal: str | None = None) -> FoundNumbers:
         ("\u22125", ENGLISH, -5),
         ("+1,234", ENGLISH, 1234),
         ("\uff11\uff12.\uff15", ENGLISH, 12.5),
+        ("\u200b12\u2060.5", ENGLISH, 12.5),
         ("\u0661\u066c\u0662\u0663\u0664\u066b\u0665", NumberForm("\u066b", "\u066c"), 1234.5),
         ("inf", ENGLISH, math.inf),
         ("1.5e3", NumberForm(), 1500),
