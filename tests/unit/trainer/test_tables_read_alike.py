@@ -221,3 +221,29 @@ def test_that_chosen_empty_words_and_days_without_marks_are_read_alike_by_all(
     text = script_of(other).read_for_model(other, str(model), needs_labels=False)
     np.testing.assert_array_equal(carried_out(text)["x"], expected)
     np.testing.assert_array_equal(by_export(exported, data, here.recipe, str(new)), expected)
+
+
+@pytest.mark.parametrize("day", ["13", "05"])
+def test_that_a_script_reads_dates_of_other_rows_in_the_order_of_training(
+    tmp_path: Path, day: str
+) -> None:
+    path, new = tmp_path / "train.csv", tmp_path / "new.csv"
+    rows = "".join(f"{at % 28 + 1:02}/{at % 12 + 1:02}/2026,{'uv'[at % 2]}\n" for at in range(60))
+    path.write_text(f"day,y\n{rows}")
+    new.write_text(f"day,sold\n04/{day}/2026,03/25/2026\n")
+    data = TableData(path=str(path), validation_fraction=0)
+    here = read(data)
+    model = tmp_path / "model.keras"
+    with zipfile.ZipFile(model, "w") as archive:
+        archive.writestr("recipe.json", here.recipe)
+    other = as_found(data.model_copy(update={"path": str(new)}), here.recipe)
+    text = script_of(other).read_for_model(other, str(model), needs_labels=False)
+    if day == "13":
+        with pytest.raises(ProblemError, match="which is not a date"):
+            predicted(data, here.recipe, str(new))
+        with pytest.raises(ValueError, match="04/13/2026"):
+            carried_out(text)
+        return
+    expected = predicted(data, here.recipe, str(new))
+    assert expected.tolist() == [[123.0]]  # from the first of January to the fourth of May
+    np.testing.assert_array_equal(carried_out(text)["x"], expected)

@@ -197,7 +197,7 @@ class _TableSource(Source[TableData]):
             found |= overview.form.settings
         if len({each.decimal for each in overview.written.values()}) > 1:
             found.pop("decimal", None)  # each column shows its own
-        if overview.date_order is not None:
+        if overview.date_order is not None and recipe is None:  # else training has found it
             found["date_order"] = SETTING_OF_ORDER[overview.date_order]
         with contextlib.suppress(ProblemError):  # reading says it
             found["target"] = targets_of(data, tuple(name for name, _ in overview.columns), known)
