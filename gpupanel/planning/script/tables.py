@@ -57,6 +57,10 @@ _ENCODINGS = """
 def encoding_of(path):
     with open(path, "rb") as file:
         content = file.read()
+    if content[:2] in (b"\\xff\\xfe", b"\\xfe\\xff"):
+        return "utf-16"
+    if b"\\0" in content[:2]:  # without its mark
+        return "utf-16-be" if content[:1] == b"\\0" else "utf-16-le"
     try:
         content.decode("utf-8")
     except UnicodeDecodeError:
@@ -275,7 +279,7 @@ def table_functions(form: TableFormat, *paths: str) -> str:
     encoding = form.encoding or "utf-8"
     with_mark = "utf-8-sig" if encoding == "utf-8" else encoding
     # What wrote another table may have taken another encoding.
-    other = "cp1252" if encoding == "utf-8" else encoding
+    other = "cp1252" if encoding.startswith("utf-") else encoding
     is_found_anew = other in ("cp1252", "iso8859-15") and len({*paths}) > 1
     skipped, are_letters = form.skip_lines or 0, form.quoting is Quoting.NONE
     has_names = form.header is not HeaderLine.NONE

@@ -247,3 +247,28 @@ def test_that_a_script_reads_dates_of_other_rows_in_the_order_of_training(
     expected = predicted(data, here.recipe, str(new))
     assert expected.tolist() == [[123.0]]  # from the first of January to the fourth of May
     np.testing.assert_array_equal(carried_out(text)["x"], expected)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("utf-8", "utf-16"), ("utf-16", "utf-8-sig"), ("utf-16", "cp1252"), ("utf-8", "utf-16-be")],
+)
+def test_that_a_script_finds_the_encoding_of_each_table(
+    tmp_path: Path, first: str, second: str
+) -> None:
+    text = "größe,ort,y\n" + "".join(
+        f"{at},{('Köln', 'Bonn')[at % 2]},{at % 3}\n" for at in range(20)
+    )
+    for name, encoding in (("train.csv", first), ("test.csv", second)):
+        (tmp_path / name).write_bytes(text.encode(encoding))
+    data = TableData(
+        path=str(tmp_path / "train.csv"),
+        test_path=str(tmp_path / "test.csv"),
+        validation_fraction=0,
+    )
+    here = read(data)
+    assert here.test is not None
+    script = carried_out(data_section(as_found(data)))
+    np.testing.assert_array_equal(script["x"], features(here))
+    np.testing.assert_array_equal(script["x_test"], script["x"])
+    np.testing.assert_array_equal(script["y_test"], here.test.labels)
