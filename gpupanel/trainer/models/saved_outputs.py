@@ -73,11 +73,23 @@ def mixing_layers_in(configuration: object) -> tuple[str, ...]:
 _MIXING = tuple(MIXING_LAYERS)
 _SCALING = frozenset({"BatchNormalization", "Normalization", "Rescaling"})
 """Layers that bring what they are given into another range."""
-_WEIGHTED = ("Conv", "Dense", "DepthwiseConv", "SeparableConv")
-_BEFORE = frozenset(
-    {"Cast", "Concatenate", "Flatten", "InputLayer", "Reshape", "Resizing", "ZeroPadding2D"}
+_WEIGHTED = (
+    *("Bidirectional", "Conv", "Dense", "DepthwiseConv", "EinsumDense", "GRU", "LSTM"),
+    *("SeparableConv", "SimpleRNN", "TimeDistributed"),
 )
-"""What may stand before it."""
+_BEFORE = frozenset(
+    (
+        *("Cast", "CenterCrop", "Concatenate", "Dropout", "Flatten", "GaussianNoise", "Identity"),
+        *("InputLayer", "Permute", "Reshape", "Resizing"),
+    )
+)
+"""What may stand before it, beside what :data:`_KINDS_BEFORE` says."""
+_KINDS_BEFORE = (
+    *("AveragePooling", "Cropping", "Global", "MaxPooling", "Random", "UpSampling", "ZeroPadding"),
+)
+"""How the names of further such layers begin."""
+_DIVIDING = ("Divide", "TrueDivide")
+_SHIFTING = frozenset({"Add", "Subtract"})
 _DIVIDES_PIXELS = 1 / 100
 """Layers for pixels multiply by less: 1 / 255, 1 / 128 or 1 / 127.5."""
 
@@ -93,25 +105,53 @@ def begins_with_scaling(configuration: object) -> bool | None:
         begins with something else.
     """
     first = _first_in(configuration)
-    return None if first is None else first.get("class_name") in _SCALING
+    if first is None or first.get("class_name") in _SCALING:
+        return None if first is None else True
+    return False if str(first.get("class_name")).startswith(_WEIGHTED) else None
 
 
 def begins_with_division(configuration: object) -> bool:
-    """Whether the first layers of a model divide pixels from 0 to 255, by a ``Rescaling``.
+    """Whether the first layers of a model divide pixels from 0 to 255.
+
+    By a ``Rescaling``, or as the functions ``preprocess_input`` of Keras do it.
 
     Args:
         configuration: As ``config.json`` holds it; a stranger's may say anything.
     """
-    first = _first_in(configuration)
-    if first is None or first.get("class_name") != "Rescaling":
+    first = _first_in(configuration, _BEFORE | _SHIFTING)
+    if first is None:
         return False
-    inside = first.get("config")
-    scale = inside.get("scale") if _is_object(inside) else None
+    if first.get("class_name") == "Rescaling":
+        inside = first.get("config")
+        scale = inside.get("scale") if _is_object(inside) else None
+    else:
+        scale = _number_given(first)
+        if first.get("class_name") in _DIVIDING and scale:
+            scale = 1 / scale
     return isinstance(scale, int | float) and 0 < scale < _DIVIDES_PIXELS
 
 
-def _first_in(configuration: object) -> Configuration | None:
-    """The first layer that scales or has weights; ``None``: something else comes before."""
+def _number_given(operation: Configuration) -> float | None:
+    """The number that an operation takes beside what it is given; ``None``: it takes none."""
+    nodes = operation.get("inbound_nodes")
+    node = nodes[0] if isinstance(nodes, list) and nodes else None
+    arguments = node.get("args") if _is_object(node) else None
+    if not isinstance(arguments, list) or len(arguments) != 2:
+        return None
+    number = arguments[1]
+    if _is_object(number):  # a tensor
+        inside = number.get("config")
+        number = inside.get("value") if _is_object(inside) else None
+    return float(number) if isinstance(number, int | float) else None
+
+
+def _first_in(configuration: object, before: frozenset[str] = _BEFORE) -> Configuration | None:
+    """The first layer that scales or has weights, or multiplies; ``None``: another comes before.
+
+    Args:
+        configuration: Of the model.
+        before: Kinds of layers that are passed over.
+    """
     waiting = [configuration] if _is_object(configuration) else []
     for _ in range(_MOST_STEPS):
         if not waiting:
@@ -125,9 +165,9 @@ def _first_in(configuration: object) -> Configuration | None:
                 if isinstance(listed, list)
                 else []
             )
-        elif kind in _SCALING or kind.startswith(_WEIGHTED):
+        elif kind in (*_SCALING, *_DIVIDING, "Multiply") or kind.startswith(_WEIGHTED):
             return layer
-        elif kind not in _BEFORE and not kind.startswith("Random"):
+        elif kind not in before and not kind.startswith(_KINDS_BEFORE):
             return None
     return None
 

@@ -30,7 +30,12 @@ def layer(kind: str, *inside: object) -> dict[str, object]:
         (("InputLayer", "RandomFlip", "Rescaling", "Conv2D"), True),
         (("InputLayer", "Normalization", "Conv2D"), True),
         (("InputLayer", "BatchNormalization", "Conv2D"), True),
+        (("InputLayer", "AveragePooling2D", "Dropout", "Conv2D"), False),
+        (("InputLayer", "GlobalAveragePooling2D", "Dense"), False),
+        (("InputLayer", "Permute", "Bidirectional"), False),
+        (("InputLayer", "MaxPooling2D", "Rescaling", "Conv2D"), True),
         (("InputLayer", "Subtract", "Conv2D"), None),
+        (("InputLayer", "TrueDivide", "Conv2D"), None),
         ((), None),
     ],
 )
@@ -61,6 +66,37 @@ def test_that_a_preview_finds_whether_a_saved_model_divides_pixels(
     with zipfile.ZipFile(tmp_path / "model.keras", "w") as archive:
         archive.writestr("config.json", json.dumps(model))
     assert scales_of_file(str(tmp_path / "model.keras")) == (True, divides)
+
+
+@pytest.mark.parametrize(
+    ("operations", "divides"),
+    [
+        ((("TrueDivide", 127.5), ("Subtract", 1)), True),
+        ((("Subtract", 127.5), ("Divide", 127.5)), True),
+        (
+            (
+                ("Cast", None),
+                ("Multiply", {"class_name": "__tensor__", "config": {"value": 1 / 255}}),
+            ),
+            True,
+        ),
+        ((("TrueDivide", 2.0),), False),
+        ((("TrueDivide", 0),), False),
+        ((("TrueDivide", "255"),), False),
+        ((("Multiply", 1 / 16),), False),
+        ((("Multiply", {"config": [1 / 255]}),), False),
+    ],
+)
+def test_that_a_model_may_divide_pixels_by_functions_instead_of_layers(
+    operations: tuple[tuple[str, object], ...], *, divides: bool
+) -> None:
+    layers: list[dict[str, object]] = [layer("InputLayer")]
+    for kind, number in operations:
+        given = {"class_name": "__keras_tensor__", "config": {}}
+        arguments = [given] if number is None else [given, number]
+        layers.append({"class_name": kind, "config": {}, "inbound_nodes": [{"args": arguments}]})
+    model = layer("Functional", *layers, layer("Conv2D"))
+    assert begins_with_division(model) is divides
 
 
 def test_that_a_preview_finds_the_range_of_arrays(tmp_path: Path) -> None:
