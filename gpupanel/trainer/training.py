@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
+import numpy as np
 import tensorflow as tf
 
 from gpupanel.domain.event_details import names_for_event
@@ -14,6 +15,7 @@ from gpupanel.domain.events import (
     Phase,
     ProblemReported,
 )
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.device_configuration import configure_devices, report_devices
@@ -23,12 +25,17 @@ from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import make_learner
 from gpupanel.trainer.loop.asynchronous_loop import AsynchronousLoop
 from gpupanel.trainer.loop.loop import TrainingLoop
-from gpupanel.trainer.models.drawn_otherwise import drawn_otherwise
+from gpupanel.trainer.models.build import BuiltModel, check_built_again
+from gpupanel.trainer.models.drawn_otherwise import drawn_otherwise, drawn_when_predicting
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.saving.restoring import restore_latest
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.order import make_epoch_order, steps_per_epoch
 from gpupanel.trainer.strategies.make_strategy import join_workers, make_strategy
+
+_TRIED_EXAMPLES = 4
+"""A model of code is carried out on them, before it learns."""
+_HOST = "/device:CPU:0"
 
 
 def prepare_devices(run: StartedRun, events: EventWriter) -> tf.distribute.Strategy | None:
@@ -125,12 +132,8 @@ def train(
             trainable_parameters=learner.periods[-1].parameters,
         )
     )
-    divided = len(run.plan.replicas) > 1 or run.plan.accumulation_steps > 1
-    if divided and run.leads and (run.profile.model.is_code or run.profile.model.is_saved):
-        # All other models are made of layers that draw by step and example.
-        warning = drawn_otherwise(trained)
-        if warning is not None:
-            events.write(ProblemReported(time_s=time.time(), problem=warning))
+    if run.leads and (run.profile.model.is_code or run.profile.model.is_saved):
+        _check_given_model(run, learner.built, split, events)
     if learner.placed:
         events.write(LayersPlaced(time_s=time.time(), layers=learner.placed))
     restored = restore_latest(run, learner, events)
@@ -142,3 +145,30 @@ def train(
     loop = AsynchronousLoop if asynchronous else TrainingLoop
     with closing(learner):
         return loop(run, split, learner, events, interruptions, record, restored).train()
+
+
+def _check_given_model(
+    run: StartedRun, built: BuiltModel, split: Split, events: EventWriter
+) -> None:
+    """Warn of what a model that was not built here draws otherwise than by step and example.
+
+    All other models are made of layers that do.
+
+    Raises:
+        ProblemError: Code builds another one each time.
+    """
+
+    def warn(warning: Problem | None) -> None:
+        if warning is not None:
+            events.write(ProblemReported(time_s=time.time(), problem=warning))
+
+    if len(run.plan.replicas) > 1 or run.plan.accumulation_steps > 1:
+        warn(drawn_otherwise(built.trained))
+    if not run.profile.model.is_code:
+        return
+    drawn = drawn_when_predicting(built.trained)
+    warn(drawn)
+    if drawn is None:
+        few = np.arange(min(_TRIED_EXAMPLES, len(split.training)), dtype=np.int32)
+        with tf.device(_HOST):
+            check_built_again(built, split.training.read(few))

@@ -151,6 +151,23 @@ def test_that_code_that_is_trusted_runs_and_its_error_is_reported_with_file_and_
     assert layout.data_code.exists()
 
 
+def test_that_code_that_builds_another_model_each_time_ends_before_an_epoch(
+    profile_file: Path, tmp_path: Path, runs_dir: Path
+) -> None:
+    (tmp_path / "model.py").write_text(
+        "import keras, os\n\n"
+        "def build_model(input_shape, outputs):\n"
+        "    factor = 1.0 + int.from_bytes(os.urandom(2), 'big')\n"
+        "    layers = [keras.layers.Rescaling(factor), keras.layers.Dense(outputs)]\n"
+        "    return keras.Sequential([keras.Input(input_shape), *layers])\n"
+    )
+    done = gpupanel("run", profile_file, "--trust", "--json")
+    assert json.loads(done.stdout)["outcome"] == "failed"
+    (events,) = [RunLayout(each).events.read_text() for each in runs_dir.glob("*")]
+    assert '"user_code_model_misfit"' in events
+    assert '"epoch_done"' not in events
+
+
 def test_that_the_window_carries_nothing_out_before_a_person_agrees(
     qtbot, window, person, profile_file, marker
 ):

@@ -141,6 +141,13 @@ CHAPTER: Final = ProblemChapter(
             "Its name is mistyped, or the data has changed.",
             "Name classes of the data: the message lists them.",
         ),
+        "predictions_at_random": ProblemEntry(
+            "Some layers draw at random also when the model predicts, so that its figures and "
+            "predictions are others each time.",
+            "A layer of your own draws without asking whether it is trained.",
+            "Nothing needs to be done if that is wanted, as of Monte Carlo dropout. Otherwise let "
+            "it draw only where its `call` gets `training=True`.",
+        ),
         "random_numbers_by_split": ProblemEntry(
             "What some layers draw at random, or take from other examples, depends on how a batch "
             "is divided.",

@@ -103,7 +103,7 @@ def _without_names(
         usable = task != "predict" or known.outputs is None or len(names) <= max(2, known.outputs)
         return ClassMatch(target, tuple(names), numbers if usable else None)
     if not fits and task == "predict":
-        return ClassMatch(target, (), None)
+        return ClassMatch(target, (), None, (_numbered(known),))
     return ClassMatch(target, tuple(names), numbers, (nameless(known, names),))
 
 

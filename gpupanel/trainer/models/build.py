@@ -18,10 +18,13 @@ from gpupanel.trainer.models.scaling import statistics
 _ANOTHER_MODEL = Problem(
     code="user_code_model_misfit",
     field="model.path",
-    message="build_model() gave another model when it was called a second time, to save what was "
-    "learned.",
-    hint="Let it depend on input_shape and outputs only; the last checkpoint has the weights.",
+    message="build_model() gives another model when it is called a second time, as it is to save "
+    "what was learned.",
+    hint="Let it depend on input_shape and outputs only, and keep numbers that it draws in weights "
+    "(add_weight), or draw them by a seed of its own: numpy.random.default_rng(0).",
 )
+_ALIKE = 1e-3
+"""Outputs are as near to each other, of which the largest is 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,28 @@ class BuiltModel:
             name="values",
             dtype="float32",
         )
+
+
+def check_built_again(built: BuiltModel, features: Array) -> None:
+    """Refuse code that builds another model each time: what is saved would not be what learned.
+
+    Args:
+        built: Of code.
+        features: Of some examples, as the model takes them.
+
+    Raises:
+        ProblemError: Two that have the same weights give other outputs.
+    """
+    one, other = (_logits_of(built.plain(), features) for _ in range(2))
+    largest = max(float(np.abs(one).max(initial=0.0)), 1e-6)
+    if not np.allclose(one, other, rtol=0.0, atol=_ALIKE * largest, equal_nan=True):
+        raise ProblemError(_ANOTHER_MODEL)
+
+
+def _logits_of(model: keras.Model, features: Array) -> Array:
+    """What a model that is saved gives before its last layer, where it does not saturate."""
+    before = keras.Model(model.inputs, model.layers[-1].input)
+    return np.asarray(before(features, training=False), np.float32)
 
 
 def build_model(model: ModelSettings, building: Building) -> BuiltModel:

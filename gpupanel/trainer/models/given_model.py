@@ -6,6 +6,7 @@ import tensorflow as tf
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Outputs
 from gpupanel.trainer.models.ending import before_ending, ending_of, with_logarithms
+from gpupanel.trainer.models.loaded_model import with_plain_ends
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.output_ending import ENDINGS, ModelMisfitError, check_ending
 
@@ -52,6 +53,7 @@ def checked_model(
         raise ModelMisfitError(
             f"it gives {tuple(given[0].shape[1:])} an example, but {outputs} are needed"
         )
+    model = with_plain_ends(model)
     return model if are_logits else _with_logits(model, building.data.target, said)
 
 

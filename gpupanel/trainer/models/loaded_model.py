@@ -18,7 +18,7 @@ def load_saved(path: str) -> keras.Model:
     """
     try:
         # Without its loss and optimizer, which evaluation does not need and may be custom.
-        return keras.saving.load_model(path, compile=False, safe_mode=True)
+        return with_plain_ends(keras.saving.load_model(path, compile=False, safe_mode=True))
     except Exception as error:
         if is_out_of_memory(error) or any(is_no_space(cause) for cause in chain(error)):
             raise
@@ -31,6 +31,22 @@ def load_saved(path: str) -> keras.Model:
             "than the one here may have saved it.",
             f"{type(error).__name__}: {error}",
         ) from error
+
+
+def with_plain_ends(model: keras.Model) -> keras.Model:
+    """The model as one that takes a tensor and gives a tensor, where it has one of each.
+
+    Keras keeps the names of inputs and outputs, so that one alone may be a dictionary or a list.
+    """
+    inputs, outputs = list(model.inputs or ()), list(model.outputs or ())
+    if len(inputs) != 1 or len(outputs) != 1:
+        return model
+    are_plain = isinstance(model, keras.Sequential) or (
+        isinstance(model.input, keras.KerasTensor) and isinstance(model.output, keras.KerasTensor)
+    )
+    if are_plain:
+        return model
+    return keras.Model(inputs[0], outputs[0], name=model.name)
 
 
 def check_single(model: keras.Model) -> None:

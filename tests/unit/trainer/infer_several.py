@@ -64,6 +64,8 @@ def build_models(folder: Path) -> None:
     features = keras.Input((8, 8))
     last = layers.Dense(10)(layers.Flatten()(layers.Rescaling(1 / 16)(features)))
     keras.Model(features, keras.ops.softmax(last)).save(folder / "softmax_operation.keras")
+    for name, ends in (("named", {"classes": layers.Softmax()(last)}), ("listed", [last])):
+        keras.Model({"image": features}, ends).save(folder / f"{name}_output.keras")
     two = [layers.Dense(10)(layers.Flatten()(features)), layers.Dense(2)(last)]
     keras.Model(features, two).save(folder / "two_outputs.keras")
 
@@ -96,7 +98,9 @@ def found_by_keras(profile: Profile, examples: InferenceExamples) -> dict[str, n
         # Not as a graph: tracing it takes longer than all that is measured.
         model.run_eagerly = True
         features = examples.read(0, len(examples)).reshape(-1, *model.input_shape[1:])
-        FOUND[key] = {"outputs": model.predict(features, batch_size=300, verbose=0)}
+        outputs = model.predict(features, batch_size=300, verbose=0)
+        (outputs,) = keras.tree.flatten(outputs)  # one may have a name
+        FOUND[key] = {"outputs": outputs}
         if examples.labels is not None:
             FOUND[key]["labels"] = examples.labels
             FOUND[key]["measured"] = np.asarray(measured(model, features, examples.labels))

@@ -19,7 +19,7 @@ import tensorflow as tf
 from keras import layers
 from keras.src.applications.convnext import StochasticDepth
 
-from gpupanel.trainer.models.drawn_otherwise import drawn_otherwise
+from gpupanel.trainer.models.drawn_otherwise import drawn_otherwise, drawn_when_predicting
 from gpupanel.trainer.models.random_numbers import drawn_by_example, not_replaced
 
 BATCH = 16
@@ -47,6 +47,15 @@ def in_a_loop(given: tf.Tensor, seeds: keras.random.SeedGenerator) -> tf.Tensor:
         return number + 1, keras.random.dropout(dropped, 0.3, seed=seeds)
 
     return tf.while_loop(lambda number, _: number < 3, once, (tf.constant(0), given))[1]
+
+
+def by_python(given: tf.Tensor, _: keras.random.SeedGenerator) -> tf.Tensor:
+    random = np.random.default_rng(1)
+
+    def noise(values: np.ndarray) -> np.ndarray:
+        return random.random(values.shape).astype(np.float32)
+
+    return tf.ensure_shape(tf.numpy_function(noise, [given], tf.float32), given.shape)
 
 
 def len_of(given: tf.Tensor) -> tf.Tensor:
@@ -102,6 +111,7 @@ def models() -> Iterator[tuple[str, keras.Model]]:
             (5,),
             Drawing(lambda x, s: keras.ops.transpose(keras.random.uniform((5, len_of(x)), seed=s))),
         ),
+        ("Python", (5,), Drawing(by_python)),
         ("MixUp", images, layers.MixUp()),
         ("CutMix", images, layers.CutMix()),
         ("elastic", (8, 8, 3), layers.RandomElasticTransform(value_range=(0, 1))),
@@ -165,12 +175,18 @@ of_keras = {
     "next": list(inspect.signature(keras.random.SeedGenerator.next).parameters),
     "not replaced": not_replaced(),
 }
-found, warned = {}, []
+found, warned, predicting = {}, [], []
 for name, model in models():
     warning = drawn_otherwise(model)
     if warning is not None:
         warned.append(name)
+    if drawn_when_predicting(model) is not None:
+        predicting.append(name)
     found[name] = differences(model, jit_compile=False)
     if name in COMPILED:
         found[f"{name}, compiled"] = differences(model, jit_compile=True)
-print(json.dumps([found, of_keras | {"warned": warned, "elastic": elastic_means()}]))
+print(
+    json.dumps(
+        [found, of_keras | {"warned": warned, "predicting": predicting, "elastic": elastic_means()}]
+    )
+)

@@ -141,6 +141,15 @@ def test_that_a_model_without_names_says_in_which_order_it_is_read(tmp_path: Pat
     assert problem.code == "class_names_misfit"
 
 
+def test_that_a_model_without_names_that_predicts_on_other_classes_numbers_them_and_says_so(
+    tmp_path: Path,
+) -> None:
+    folder = make_classes(tmp_path / "new", {"one": 1, "two": 1})
+    found = examples_of(profile_of(model_of(tmp_path, ()), ImagesData(path=str(folder)), "predict"))
+    assert (found.labels, found.class_names) == (None, ())
+    assert [note.code for note in found.notes] == ["model_without_class_names"]
+
+
 def test_that_numbers_for_named_classes_are_said(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", x=np.ones((2, 4)), y=[0, 1])
     data = NpzData(path=str(tmp_path / "a.npz"))

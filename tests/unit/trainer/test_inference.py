@@ -119,6 +119,8 @@ def evaluated(
     for model in ("softmax_operation", "logits", "sigmoids", "channel", "flat_rows"):
         add(model, model)
         add(f"predict {model}", model, task="predict")
+    for model in ("named_output", "listed_output"):
+        add(f"predict {model}", model, task="predict")
     add_special_data(folder, add)
     for which in ("training", "validation"):
         add(f"predict {which}", "softmax_layer", task="predict", examples=which)
@@ -307,6 +309,18 @@ def test_that_models_of_any_ending_are_understood_and_what_was_assumed_is_said(
         np.testing.assert_allclose(found["probabilities"], outputs, atol=1e-6)
     else:
         np.testing.assert_allclose(found["probabilities"].sum(axis=1), 1.0, atol=1e-5)
+
+
+@pytest.mark.parametrize("model", ["named_output", "listed_output"])
+def test_that_an_output_alone_may_have_a_name_or_stand_in_a_list(
+    evaluated: Callable[[str], Evaluated], model: str
+) -> None:
+    run = evaluated(f"predict {model}")
+    outputs = run.keras["outputs"]
+    if model == "listed_output":
+        powers = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+        outputs = powers / powers.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(run.predictions["probabilities"], outputs, atol=1e-6)
 
 
 def test_that_nothing_is_assumed_where_the_model_says_it(

@@ -396,6 +396,7 @@ MISFITS = {
         "model(layers.Dense(outputs, activation='softmax'))",
         "ends in softmax, but logits or a sigmoid are needed",
     ),
+    "named output": ("named(layers.Dense(outputs))", "fine"),
     "values": ("model(layers.Dense(outputs))", "fine"),
     "softmax of values": (
         "model(layers.Dense(outputs, activation='softmax'))",
@@ -439,9 +440,64 @@ from keras import layers
 def model(last, shape=None):
     return keras.Sequential([keras.Input(shape or (2,)), last])
 
+def named(last):
+    inputs = keras.Input((2,))
+    return keras.Model({{"row": inputs}}, {{"classes": last(inputs)}})
+
 def build_model(input_shape, outputs):
     return {what}
 """
+_TWICE = """
+import json, sys, numpy as np
+from pathlib import Path
+from gpupanel.domain.model import PythonModel
+from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.examples import DataSet, Examples
+from gpupanel.trainer.models.build import build_model, check_built_again
+from gpupanel.trainer.models.network import Building
+from gpupanel.trainer.user_code import RunCode
+
+reported = {}
+for path in map(Path, sys.argv[1:]):
+    features = np.random.default_rng(0).random((8, 4), np.float32)
+    data = DataSet(Examples(features, np.arange(8, dtype=np.int32) % 2), class_names=("a", "b"))
+    building = Building(data, data.training, RunCode("model.path", path.name, path))
+    built = build_model(PythonModel(path=path.name), building)
+    try:
+        check_built_again(built, features[:4])
+        reported[path.stem] = "fine"
+    except ProblemError as error:
+        reported[path.stem] = error.problems[0].message
+print(json.dumps(reported))
+"""
+_CHANCE = """
+import keras, numpy as np, random
+from keras import layers
+
+by_module = np.random.rand(4, 8).astype("float32")
+
+class Projection(layers.Layer):
+    def build(self, shape):
+        self.by = self.add_weight(shape=(4, 8), initializer="random_normal", trainable=False)
+
+    def call(self, given):
+        return given @ self.by
+
+def build_model(input_shape, outputs):
+    inputs = keras.Input(input_shape)
+    random.seed()
+    hidden = {what}
+    return keras.Model(inputs, layers.Dense(outputs)(hidden))
+"""
+CHANCES = {
+    "numbers": ("keras.ops.matmul(inputs, np.random.rand(4, 8).astype('float32'))", False),
+    "numbers of the module": ("keras.ops.matmul(inputs, by_module)", False),
+    "factor": ("layers.Rescaling(random.random())(inputs)", False),
+    "units": ("layers.Dense(random.randrange(2, 2**16))(inputs)", False),
+    "numbers of a seed": ("inputs * np.random.default_rng(0).random(4).astype('float32')", True),
+    "weights": ("Projection()(layers.Dense(4)(layers.BatchNormalization()(inputs)))", True),
+}
+"""What is between input and last layer, and whether a second model can be the same."""
 
 
 @pytest.mark.tensorflow
@@ -460,6 +516,26 @@ def test_that_a_model_that_cannot_be_trained_is_reported(tmp_path: Path) -> None
     assert {name: words in reported[name] for name, (_, words) in MISFITS.items()} == dict.fromkeys(
         MISFITS, True
     ), reported
+
+
+@pytest.mark.tensorflow
+def test_that_code_that_builds_another_model_each_time_is_reported(tmp_path: Path) -> None:
+    # What is saved is built a second time, and gets the weights that were learned.
+    for name, (what, _) in CHANCES.items():
+        (tmp_path / f"{name}.py").write_text(_CHANCE.format(what=what))
+    done = run_forked(
+        [sys.executable, "-c", _TWICE, *(str(tmp_path / f"{name}.py") for name in CHANCES)],
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    reported = json.loads(done.stdout.splitlines()[-1])
+    assert {name: said == "fine" for name, said in reported.items()} == {
+        name: is_same for name, (_, is_same) in CHANCES.items()
+    }, reported
+    assert reported["numbers"].startswith("build_model() gives another model")
 
 
 @pytest.mark.tensorflow

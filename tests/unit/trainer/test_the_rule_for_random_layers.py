@@ -229,6 +229,20 @@ def test_that_layers_that_draw_otherwise_are_named_where_the_batch_is_divided(
     assert warned[DIVIDED].startswith("shaken: ")
 
 
+def test_that_layers_that_draw_when_the_model_predicts_are_named_however_it_is_divided(
+    runs: dict[str, RunLayout],
+) -> None:
+    warned = {
+        name: event.problem.message
+        for name, layout in runs.items()
+        for event in all_events(layout)
+        if isinstance(event, ProblemReported) and event.problem.code == "predictions_at_random"
+    }
+
+    assert list(warned) == list(WARNED)
+    assert warned[DIVIDED].startswith("shaken: the model draws at random there also when")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
 def test_that_every_other_split_draws_what_one_device_draws(

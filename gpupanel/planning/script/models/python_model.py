@@ -16,6 +16,8 @@ _PYTHON = """
 network = carried_out($path, "model_code").build_model(tuple(x.shape[1:]), $outputs)
 if isinstance(network, keras.Sequential) and not network.built:
     network.build((None, *x.shape[1:]))
+if not isinstance(network.output, keras.KerasTensor):  # it has a name, or stands in a list
+    network = keras.Model(network.inputs[0], network.outputs[0])
 $with_logits
 network.name = "python_model"
 for layer in network._flatten_layers():  # those within other layers, too
