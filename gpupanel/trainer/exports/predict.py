@@ -178,7 +178,7 @@ def examples(
         suffix = path.suffix.lower()
         try:
             if suffix == ".npy":
-                yield from arrays(path, tuple(takes["shape"]))
+                yield from arrays(path, takes)
             elif kind == "image":
                 yield path.name, features_of_image(path, takes["image"])
             elif kind == "row" and suffix in TABLES:
@@ -196,20 +196,45 @@ def examples(
             raise problem(f"{path} cannot be read: {error}") from error
 
 
-def arrays(path: Path, shape: tuple[int, ...]) -> Iterator[tuple[str, np.ndarray]]:
+def arrays(path: Path, takes: dict[str, Any]) -> Iterator[tuple[str, np.ndarray]]:
     """One example, or those along the first axis."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
         raise problem(f"{path} holds no array of numbers: {error}") from error
-    count = int(np.prod(shape))
-    if array.size == count:
+    if array.dtype.kind not in "biuf":
+        raise problem(f"{path} holds no array of numbers, but of the type {array.dtype}.")
+    shape = tuple(takes["shape"])
+    one, several = is_same_shape(array.shape, shape), is_same_shape(array.shape[1:], shape)
+    if not one and not several:
+        given = f"{path} has the shape {array.shape}, an example of the model {shape}."
+        if sorted(array.shape[-len(shape) :]) == sorted(shape):
+            given += " Bring its axes into that order: numpy.moveaxis(x, -3, -1) where channels "
+            given += "come first."
+        raise problem(given)
+    greatest = takes["image"]["greatest"] if "image" in takes else None
+    if greatest is not None and array.size:
+        warn_of_range(path, float(array.min()), float(array.max()), greatest)
+    if one:
         yield path.name, array
-    elif array.ndim and array.size == len(array) * count:
-        for place, one in enumerate(array):
-            yield f"{path.name} [{place}]", one
     else:
-        raise problem(f"{path} has the shape {array.shape}, an example of the model {shape}.")
+        for place, each in enumerate(array):
+            yield f"{path.name} [{place}]", each
+
+
+def is_same_shape(given: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether numbers of that shape are an example: flat, or but for axes of the size 1."""
+    if int(np.prod(given)) != int(np.prod(wanted)):
+        return False
+    sides = [side for side in given if side != 1]
+    return len(sides) <= 1 or sides == [side for side in wanted if side != 1]
+
+
+def warn_of_range(path: Path, least: float, most: float, greatest: float) -> None:
+    """Say where pixels seem to be in another range than those of training."""
+    if least < 0 or most > greatest or (most <= 1 < greatest and most > 0):
+        words = f"{path} has values from {least:g} to {most:g}, but the model takes pixels from 0 "
+        print(visible(f"{words}to {greatest:g}: are they in another range?"), file=sys.stderr)
 
 
 def formats() -> list[str]:
@@ -250,8 +275,8 @@ def features_of_image(path: Path, wanted: dict[str, Any]) -> np.ndarray:
                     raise problem(f"{path} has 32 bits a pixel: which of them is white?")
                 shown = Image.fromarray(levels(np.asarray(image, np.float64), white))
             elif image.has_transparency_data:
-                white = Image.new("RGBA", image.size, "white")
-                shown = Image.alpha_composite(white, image.convert("RGBA"))
+                paper = Image.new("RGBA", image.size, "white")
+                shown = Image.alpha_composite(paper, image.convert("RGBA"))
             shown = shown.convert("RGB" if channels == 3 else "L")
             if white is not None and white < 255 and image.mode[0] not in "IF":
                 shown = shown.point(levels(np.arange(256.0), white).tolist() * channels)

@@ -200,6 +200,54 @@ def test_that_the_one_model_of_several_is_named(folder: Path, tmp_path: Path) ->
     assert len(found[0]["outputs"]) == 10
 
 
+ARRAYS = {
+    (8, 8, 3): ["x.npy"],
+    (1, 8, 8, 3): ["x.npy"],
+    (2, 8, 8, 3): ["x.npy [0]", "x.npy [1]"],
+    (192,): ["x.npy"],
+    (2, 192): ["x.npy [0]", "x.npy [1]"],
+    (3, 8, 8): "moveaxis",
+    (2, 3, 8, 8): "moveaxis",
+    (8, 8): "has the shape (8, 8), an example of the model (8, 8, 3).",
+    (64, 3): "has the shape (64, 3)",
+}
+"""What is made of arrays of these shapes for a model of images with channels last."""
+
+
+@pytest.mark.parametrize("shape", ARRAYS)
+def test_that_arrays_of_another_order_are_refused_instead_of_read_in_that(
+    tmp_path: Path, shape: tuple[int, ...]
+) -> None:
+    np.save(tmp_path / "x.npy", np.full(shape, 7, np.uint8))
+    takes = {"shape": [8, 8, 3], "image": {"greatest": 255.0}}
+    wanted = ARRAYS[shape]
+    if isinstance(wanted, list):
+        assert [name for name, _ in predict.arrays(tmp_path / "x.npy", takes)] == wanted
+        return
+    with pytest.raises(SystemExit) as ended:
+        list(predict.arrays(tmp_path / "x.npy", takes))
+    assert wanted in str(ended.value)
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "is_said"),
+    [(0.0, 200.0, False), (0.0, 0.0, False), (0.0, 1.0, True), (-1.0, 1.0, True), (0, 4095, True)],
+)
+def test_that_arrays_of_another_range_than_that_of_images_are_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], least: float, most: float, *, is_said: bool
+) -> None:
+    np.save(tmp_path / "x.npy", np.linspace(least, most, 64).reshape(8, 8))
+    takes = {"shape": [8, 8, 1], "image": {"greatest": 255.0}}
+    assert len(list(predict.arrays(tmp_path / "x.npy", takes))) == 1
+    assert ("are they in another range?" in capsys.readouterr().err) is is_said
+
+
+def test_that_an_array_of_words_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.array(["1", "2"]))
+    with pytest.raises(SystemExit, match="holds no array of numbers"):
+        list(predict.arrays(tmp_path / "x.npy", {"shape": [2]}))
+
+
 REFUSED = {
     "lacks columns: size, built": ("table", "size_of,town,Built\n1,Bonn,2020-01-01\n", "a.csv"),
     "has 2 cells, not 3": ("table", "size,town,built\n1,Bonn\n", "a.csv"),

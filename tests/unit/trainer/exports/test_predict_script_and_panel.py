@@ -166,6 +166,31 @@ def test_that_the_script_says_what_is_missing_beside_it(
         by_script(script, takes(*trained), tmp_path / "train.csv")
 
 
+@pytest.mark.parametrize("white", [None, 100, 4095])
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "LA", "PA", "P", "L", "1", "CMYK", "I;16"])
+def test_that_pixels_of_every_mode_are_those_of_the_panel(
+    tmp_path: Path, script: Any, mode: str, channels: int, white: int | None
+) -> None:
+    colours = np.random.default_rng(2).integers(0, 256, (13, 21, 4), np.uint8)
+    shown = Image.fromarray(colours)
+    if mode == "I;16":
+        shown = Image.fromarray(colours[..., 0].astype(np.uint16) * 17)
+    elif mode == "PA":  # a palette with a colour that is not shown
+        shown = shown.convert("RGB").convert("P")
+        shown.info["transparency"] = 3
+    elif mode != "RGBA":
+        shown = shown.convert("LA" if mode == "LA" else "RGB").convert(mode)
+    path = tmp_path / ("x.tif" if mode == "CMYK" else "x.png")
+    shown.save(path)
+    image = {"height": 9, "width": 8, "channels": channels, "greatest": 255.0}
+    found = script.features_of_image(
+        path, image if white is None else {**image, "white_value": white}
+    )
+    files = ImageFiles((str(path),), (9, 8), channels, white=white)
+    np.testing.assert_array_equal(found, files.read(np.zeros(1, np.int32))[0])
+
+
 def test_that_colours_that_no_decoder_converts_are_refused_by_both(
     tmp_path: Path, script: Any
 ) -> None:
