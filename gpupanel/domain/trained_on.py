@@ -52,3 +52,8 @@ class TrainedOn(Value):
     held_out: HeldOut | None = None
     learned: Count = 0
     sample: tuple[str, ...] = ()
+
+    @property
+    def says_data(self) -> bool:
+        """Whether data that was learned from can be known again."""
+        return bool(self.data or self.content)

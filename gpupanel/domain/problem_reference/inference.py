@@ -29,6 +29,12 @@ CHAPTER: Final = ProblemChapter(
             "out none, or others than are chosen; or the data has changed since.",
             'Leave `inference.examples` out, or set it to `"automatic"`; or choose other data.',
         ),
+        "learned_from_unknown": ProblemEntry(
+            "Whether a model learned from the data that it is evaluated on is not known.",
+            "It was trained elsewhere, by an exported script, or by a former version of gpupanel: "
+            "its file does not say what it learned from.",
+            "Choose data that it did not learn from.",
+        ),
         "inference_no_validation_examples": ProblemEntry(
             "There are no validation examples.",
             "The data holds none out.",

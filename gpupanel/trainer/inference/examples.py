@@ -20,6 +20,7 @@ from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.inference.known_classes import match_classes
 from gpupanel.trainer.inference.learned_examples import (
+    LEARNED_FROM_UNKNOWN,
     LearnedExamples,
     learned_examples,
     notes_of_learned,
@@ -51,12 +52,14 @@ class ChosenExamples:
         indices: Where they are among them, ascending; without those that cannot be read.
         learned: What the model knows of them; ``None``: it is other data than it learned from.
         is_part_found: The profile left open which.
+        is_said: The model's file says what it learned from, or nobody has to know that.
     """
 
     which: ExamplesChosen
     indices: Indices
     learned: LearnedExamples | None = None
     is_part_found: bool = False
+    is_said: bool = True
 
     @property
     def learned_count(self) -> int | None:
@@ -66,6 +69,8 @@ class ChosenExamples:
     @property
     def notes(self) -> tuple[Problem, ...]:
         """What is said of an evaluation of these."""
+        if not self.is_said and self.which == "all":
+            return (LEARNED_FROM_UNKNOWN,)
         return notes_of_learned(self.learned, self.indices, is_part_found=self.is_part_found)
 
 
@@ -254,16 +259,17 @@ def choose_examples(profile: Profile, found: AllExamples) -> tuple[ChosenExample
 
 
 def _chosen(profile: Profile, found: AllExamples) -> ChosenExamples:
-    which, learned = profile.inference.examples, None
+    which, learned, is_said = profile.inference.examples, None, True
     if profile.task == "evaluate" and profile.model.is_saved:
         trained = trained_on_in(profile.model.chosen_path)
         learned = learned_examples(trained, profile.data, found)
+        is_said = trained is not None and trained.says_data
     if which != "automatic":
         indices = _readable(_part(profile, found, which), found)
-        return ChosenExamples(which, indices, learned)
+        return ChosenExamples(which, indices, learned, is_said=is_said)
     if learned is None or not len(learned.held_out):
         everything = np.arange(len(found), dtype=np.int32)
-        return ChosenExamples("all", _readable(everything, found), learned)
+        return ChosenExamples("all", _readable(everything, found), learned, is_said=is_said)
     indices = _readable(learned.held_out, found)
     return ChosenExamples("validation", indices, learned, is_part_found=True)
 

@@ -71,7 +71,7 @@ def learned_examples(
     Returns:
         ``None`` where it is other data, or nobody knows.
     """
-    if trained is None or not (trained.data or trained.content):
+    if trained is None or not trained.says_data:
         return None
     content = content_of(found.features, found.training_count)
     is_same = bool(content) and content == trained.content
@@ -156,14 +156,18 @@ def notes_of_learned(
 def note_of_place(trained: TrainedOn | None, data: DataSettings, which: str) -> tuple[Problem, ...]:
     """The same before the data is read: where its place alone is known.
 
+    Of a model whose file says nothing of its data that is said.
+
     Args:
         trained: What the model's file says; ``None``: nothing.
         data: As the profile has it.
         which: The choice of the profile.
     """
-    if trained is None or not trained.data or trained.data != place_of(data):
+    if which not in ("automatic", "all"):
         return ()
-    return (_OF_PLACE,) if which in ("automatic", "all") else ()
+    if trained is None or not trained.says_data:
+        return (LEARNED_FROM_UNKNOWN,)
+    return (_OF_PLACE,) if trained.data == place_of(data) else ()
 
 
 def _held_out(count: int) -> Problem:
@@ -205,6 +209,16 @@ _UNKNOWN = Problem(
     "than those of new examples.",
     hint=_OTHER_DATA,
 )
+LEARNED_FROM_UNKNOWN = Problem(
+    code="learned_from_unknown",
+    severity=Severity.HINT,
+    field=_FIELD,
+    message="The model's file does not say what it learned from: every example is evaluated, and "
+    "where it learned from some of them, its figures are better than those of new examples.",
+    hint="Choose data that it did not learn from. A model that gpupanel trained says it; one that "
+    "was trained elsewhere, or by an exported script, does not.",
+)
+"""What is said where nobody knows whether the model learned from the data."""
 _OF_PLACE = Problem(
     code="evaluates_what_was_learned",
     severity=Severity.HINT,

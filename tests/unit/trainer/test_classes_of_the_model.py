@@ -36,7 +36,7 @@ def model_of(
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("config.json", json.dumps(layers))
         if names or target is Target.VALUES:
-            record = TrainedOn(predicts=target, class_names=tuple(names))
+            record = TrainedOn(predicts=target, class_names=tuple(names), data="elsewhere")
             archive.writestr(TRAINED_ON_MEMBER, record.model_dump_json())
     return path
 
@@ -125,12 +125,13 @@ def test_that_predicting_takes_images_beside_folders_too(tmp_path: Path) -> None
 def test_that_a_model_without_names_says_in_which_order_it_is_read(tmp_path: Path) -> None:
     folder = make_classes(tmp_path / "new", {"one": 1, "two": 1, "six": 1})
     profile = profile_of(model_of(tmp_path, ()), ImagesData(path=str(folder)))
-    (note,) = examples_of(profile).notes
+    note, unknown = examples_of(profile).notes
     assert note.code == "model_without_class_names"
+    assert unknown.code == "learned_from_unknown"  # its file does not say that either
     assert '"one", "six", "two"' in note.message
     assert note.fix is not None
     found = examples_of(apply_fix(profile, note.fix))
-    assert (found.notes, said(found)) == ((), ["one", "six", "two"])
+    assert (found.notes, said(found)) == ((unknown,), ["one", "six", "two"])
 
     named = SavedModel(path=profile.model.chosen_path, class_names=("six", "two", "one"))
     found = examples_of(profile.model_copy(update={"model": named}))

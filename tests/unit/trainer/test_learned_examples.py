@@ -1,5 +1,6 @@
 """Of data that a model learned from what its training held out is evaluated, and that is said."""
 
+import json
 import shutil
 import zipfile
 from collections.abc import Sequence
@@ -385,9 +386,27 @@ def test_that_code_of_ones_own_is_known_by_its_place_until_it_is_carried_out(
     assert "All examples are evaluated" not in inference_data_section(filled)
 
 
-def test_that_models_from_elsewhere_say_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_of_script", [False, True])
+def test_that_it_is_said_where_nobody_knows_what_a_model_learned_from(
+    tmp_path: Path, *, is_of_script: bool
+) -> None:
     path = tmp_path / "plain.keras"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("config.json", "{}")
-    found = evaluated(profile_of(SavedModel(path=str(path)), DIGITS))
+        if is_of_script:  # which keeps the names of classes alone
+            record = {"schema_version": 1, "predicts": "classes", "class_names": list("0123456789")}
+            archive.writestr(TRAINED_ON_MEMBER, json.dumps(record))
+    asked = profile_of(SavedModel(path=str(path)), DIGITS)
+    found = evaluated(asked)
     assert (len(found), found.which, found.learned, said(found)) == (1797, "all", None, [])
+    code = "learned_from_unknown"
+    assert [note.code for note in found.notes].count(code) == 1
+    assert code in [each.code for each in previewed(asked).model_problems]
+    chosen = profile_of(SavedModel(path=str(path)), DIGITS, examples="validation")
+    predicting = asked.model_copy(update={"task": "predict"})
+    for other in (chosen, predicting):
+        assert code not in [note.code for note in evaluated(other).notes]
+
+    (tmp_path / "data.py").write_text("")
+    unread = profile_of(SavedModel(path=str(path)), PythonData(path=str(tmp_path / "data.py")))
+    assert code in [each.code for each in previewed(unread).model_problems]

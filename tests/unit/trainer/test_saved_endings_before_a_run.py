@@ -84,12 +84,12 @@ def test_that_an_ending_that_is_needed_for_nothing_is_refused_before_a_run(saved
 def test_that_a_model_that_is_not_trained_is_asked_for_in_a_hint(saved: Path) -> None:
     model = SavedModel(path=str(saved / "mean_of_two.keras"))
     for task in ("evaluate", "predict"):
-        (problem,) = problems(model, DigitsData(), task)
+        problem, *others = problems(model, DigitsData(), task)
         assert (problem.code, problem.is_error) == ("model_outputs_unknown", False)
         assert "what the first outputs look like decides" in problem.hint
-        assert (
-            problems(model.model_copy(update={"outputs": Outputs.LOGITS}), DigitsData(), task) == []
-        )
+        said = model.model_copy(update={"outputs": Outputs.LOGITS})
+        assert problems(said, DigitsData(), task) == others
+        assert [each.code for each in others] == ["learned_from_unknown"] * (task == "evaluate")
 
 
 @pytest.mark.parametrize(
