@@ -26,6 +26,10 @@ COMBINING: Final = frozenset(
     )
 )
 """Operations that give such numbers where they are given no others."""
+MIXING: Final = frozenset({"BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "MatMul"})
+"""Operations whose result may be probabilities where all that they are given are: a mixture."""
+JOINING: Final = frozenset({"ConcatV2", "Pack"})
+"""Operations that give the numbers that several others give."""
 UNBOUNDED: Final = frozenset({"linear", "elu", "leakyrelu", "relu", "selu", "softplus"})
 """Endings that give numbers without bounds."""
 SMALLEST_PROBABILITY: Final = 1e-37

@@ -9,6 +9,8 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.model import ModelSettings, Outputs
 from gpupanel.domain.model_ending import (
     COMBINING,
+    JOINING,
+    MIXING,
     MOST_STEPS,
     PASSING,
     SMALLEST_PROBABILITY,
@@ -48,6 +50,12 @@ $combining
     unbounded = {
 $unbounded
     }
+    mixing = {
+$mixing
+    }
+    joining = {
+$joining
+    }
     given, count = model.inputs[0], int(np.prod(model.outputs[0].shape[1:]))
     call = tf.function(lambda features: model(features, training=False), autograph=False)
     traced = call.get_concrete_function(tf.TensorSpec((None, *given.shape[1:]), given.dtype))
@@ -63,12 +71,22 @@ $unbounded
                 known[output.name] = of_operation(output)
         return known[output.name]
 
+    def is_of_softmax(operation):
+        given = [each.op for each in operation.inputs if each.op.name in depends]
+        if operation.type in joining:
+            return all(is_of_softmax(each) for each in given)
+        if operation.type in passing or operation.type == "Transpose":
+            return is_of_softmax(operation.inputs[0].op)
+        return operation.type == "Softmax"
+
     def of_operation(output):
         kind, sides = output.op.type, tuple(output.shape[1:])
         if kind in passing:
             return ending(output.op.inputs[0])
         if kind in weighted:
-            return "linear"
+            given = [each.op for each in output.op.inputs if each.op.name in depends]
+            are_mixed = kind in mixing and all(is_of_softmax(each) for each in given)
+            return "unknown" if are_mixed else "linear"
         if kind in combining:
             found = {ending(each) for each in output.op.inputs if each.op.name in depends}
             if kind == "Minimum" and any(one.op.name not in depends for one in output.op.inputs):
@@ -128,6 +146,8 @@ ENDING: Final = Template(_ENDING).substitute(
     weighted=_named(WEIGHTED),
     combining=_named(COMBINING),
     unbounded=_named(UNBOUNDED),
+    mixing=_named(MIXING),
+    joining=_named(JOINING),
     most_steps=MOST_STEPS,
     smallest=SMALLEST_PROBABILITY,
 )

@@ -16,7 +16,9 @@ import tensorflow as tf
 
 from gpupanel.domain.model_ending import (
     COMBINING,
+    JOINING,
     LARGEST_PROBABILITY,
+    MIXING,
     MOST_STEPS,
     PASSING,
     SMALLEST_PROBABILITY,
@@ -163,6 +165,16 @@ def _traced_ending(model: keras.Model, count: int | None) -> str:
     return ending(traced.outputs[0])
 
 
+def _are_of_softmax(operation: tf.Operation, depends: set[str]) -> bool:
+    """Whether what it gives are probabilities of classes alone."""
+    if operation.type in JOINING:
+        given = [each.op for each in operation.inputs if each.op.name in depends]
+        return all(_are_of_softmax(each, depends) for each in given)
+    if operation.type in PASSING or operation.type == "Transpose":
+        return _are_of_softmax(operation.inputs[0].op, depends)
+    return bool(operation.type == "Softmax")
+
+
 def _of_operation(
     output: tf.Tensor, count: int | None, depends: set[str], ending: Callable[[tf.Tensor], str]
 ) -> str:
@@ -178,7 +190,11 @@ def _of_operation(
     if operation.type in PASSING:
         return ending(operation.inputs[0])
     if operation.type in WEIGHTED:
-        return LINEAR
+        from_input = [each.op for each in operation.inputs if each.op.name in depends]
+        are_mixed = operation.type in MIXING and all(
+            _are_of_softmax(each, depends) for each in from_input
+        )
+        return UNKNOWN if are_mixed else LINEAR
     if operation.type in COMBINING:
         given = {ending(each) for each in operation.inputs if each.op.name in depends}
         if operation.type == "Minimum" and any(

@@ -89,6 +89,25 @@ def models() -> dict[str, keras.Model]:
         "logarithms": ops.log_softmax(logits),
         "softmax of examples": ops.softmax(logits, axis=0),
         "softmax of another axis": layers.Reshape((3,))(places),
+        "mixture": ops.matmul(
+            ops.softmax(logits), ops.convert_to_tensor(np.eye(3, dtype=np.float32)[[1, 0, 2]])
+        ),
+        "mixture of two": layers.Reshape((3,))(
+            layers.Dot(axes=1)(
+                [
+                    layers.Reshape((2, 1))(layers.Dense(2, activation="softmax")(hidden)),
+                    ops.stack([ops.softmax(logits), softmax(hidden)], axis=1),
+                ]
+            )
+        ),
+        "attention": layers.Reshape((3,))(
+            layers.Dot(axes=1)(
+                [
+                    layers.Reshape((2, 1))(layers.Dense(2, activation="softmax")(hidden)),
+                    layers.Reshape((2, 3))(layers.Dense(6)(hidden)),
+                ]
+            )
+        ),
         "clipped": ops.clip(logits, 0.0, 1.0),
         "recurrent": layers.LSTM(3)(layers.Reshape((4, 4))(hidden)),
     }

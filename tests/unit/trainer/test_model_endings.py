@@ -42,6 +42,9 @@ WANTED = {
     "logarithms": "linear",
     "softmax of examples": "unknown",
     "softmax of another axis": "unknown",
+    "mixture": "unknown",
+    "mixture of two": "unknown",
+    "attention": "linear",
     "clipped": "unknown",
     "recurrent": "tanh",
 }
