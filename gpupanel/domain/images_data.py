@@ -151,7 +151,8 @@ class ImagesData(ImageSource):
     )
     leave_out: tuple[ClassName, ...] = setting(
         "Left out",
-        "Classes that are not used: folders with these names are ignored in each set.",
+        "Folders that are not used: in each set those of classes with these names are ignored, and "
+        "those within classes.",
         default=(),
         off="none",
         is_offered=True,

@@ -143,11 +143,12 @@ def test_that_a_script_predicts_on_images_alone(tmp_path: Path, labels_csv: str)
     assert len(np.asarray(script["x"], object)) == len(found)
 
 
-@pytest.mark.parametrize("left_out", ["eel's", "caf\\xe9"])
+@pytest.mark.parametrize("left_out", ["eel's", "caf\\xe9", "masks"])
 def test_that_a_script_leaves_out_the_classes_that_a_run_does(
     tmp_path: Path, left_out: str
 ) -> None:
     make_classes(tmp_path, {"cat": 2, "eel's": 1, "caf\udce9": 1, "dog": 2})
+    make_images(tmp_path, {"cat/masks/0.png": 9, "dog/in/masks/0.png": 9})
     data = ImagesData(path=str(tmp_path), leave_out=(left_out,), image_size=(4, 5))
     read = read_images(data)
     script = carried_out(data, data_section(data))

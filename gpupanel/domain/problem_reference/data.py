@@ -155,7 +155,7 @@ CHAPTER: Final = ProblemChapter(
             "Give one class one name in the data, or keep them where they are two classes.",
         ),
         "data_folders_in_classes": ProblemEntry(
-            "All folders of classes hold folders of the same names.",
+            "Folders of classes hold folders of the same names, or such as train and test.",
             "The folders are cameras, persons, folds or sets, and the classes are in them.",
             "Choose one of them for training and others for validation and test, or turn "
             "`data.find_sets` off.",
@@ -166,9 +166,16 @@ CHAPTER: Final = ProblemChapter(
             "Move them into the folder of their class.",
         ),
         "data_masks_as_classes": ProblemEntry(
-            "Images and their masks are two classes.",
-            "A folder holds folders such as images and masks, which are taken for classes.",
-            "Choose a folder with a sub-folder for each class, or a CSV with labels.",
+            "Images and their masks are two classes, or examples of the same.",
+            "A folder holds folders such as images and masks, which are taken for classes; or the "
+            "folders of classes do.",
+            "Choose a folder with a sub-folder for each class, or a CSV with labels; leave folders "
+            "of masks out by `data.leave_out`.",
+        ),
+        "data_classes_in_class": ProblemEntry(
+            "A folder of a class holds folders that are called as other classes.",
+            "An archive holds the same folders twice, one copy within the other.",
+            "Leave that folder out, or choose it as the folder of the classes.",
         ),
         "data_sets_alike": ProblemEntry(
             "Examples that are trained on are measured on, too.",

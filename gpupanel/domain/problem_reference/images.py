@@ -19,6 +19,23 @@ CHAPTER: Final = ProblemChapter(
             "They are of another kind, or were moved.",
             "Put images there, or leave the class out.",
         ),
+        "data_annotations_are_no_labels": ProblemEntry(
+            "The images have annotations and no classes.",
+            "A folder beside them is called labels, annotations or masks and holds no images: "
+            "boxes of objects, or outlines.",
+            "Sort the images into a folder for each class, or choose a CSV with a label for each.",
+        ),
+        "data_masks_as_images": ProblemEntry(
+            "Images of classes are called as the masks of others.",
+            "Such as `1_mask.png` beside `1.png`, or `1.png` beside `1.jpg`.",
+            "Move them out of the folders of the classes, unless they are examples.",
+        ),
+        "data_beside_sets": ProblemEntry(
+            "Images beside the folders of the sets are not used.",
+            "Folders called train, val or test are the sets, and other ones are none.",
+            "Move them into the folders of the sets, or choose these in `data.path`, "
+            "`data.validation_path` and `data.test_path`.",
+        ),
         "data_left_out_unknown": ProblemEntry(
             "A class that is to be left out has no folder.",
             "Its name is mistyped: capital letters count.",

@@ -45,6 +45,15 @@ def made(root: Path, *names: str) -> ImagesData:
         ("seg_train/seg_train", "", "seg_test/seg_test"),
         ("train/train", "", "test"),
         ("dataset/seg_train/seg_train", "", "dataset/seg_test/seg_test"),
+        ("Training", "Validierung", "Test"),
+        ("Trainingsdaten", "", "Testdaten"),
+        ("entra\u00eenement", "validation", ""),
+        ("entrenamiento", "validaci\u00f3n", "prueba"),
+        ("treino", "valida\u00e7\u00e3o", "teste"),
+        ("addestramento", "convalida", "test"),
+        ("\u043e\u0431\u0443\u0447\u0435\u043d\u0438\u0435", "", "\u0442\u0435\u0441\u0442"),
+        ("\u8bad\u7ec3\u96c6", "\u9a8c\u8bc1\u96c6", "\u6d4b\u8bd5\u96c6"),
+        ("\u8a13\u7df4\u30c7\u30fc\u30bf", "", "\u30c6\u30b9\u30c8\u30c7\u30fc\u30bf"),
     ],
 )
 def test_that_folders_with_names_of_sets_are_sets(
@@ -165,7 +174,7 @@ def test_that_a_csv_beside_the_folder_of_images_is_offered(tmp_path: Path) -> No
     ("outer", "inner", "named"),
     [
         (("cam1", "cam2"), ("a", "b"), 'The folders "cam1" and "cam2" are classes here'),
-        (("Trainingsdaten", "Testdaten"), ("a", "b"), '"a" and "b": those may be the classes'),
+        (("left", "right"), ("a", "b"), '"a" and "b": those may be the classes'),
         (("a", "b"), ("train", "test"), '"test" and "train", and these are names of sets'),
     ],
 )

@@ -44,6 +44,8 @@ def test_that_sets_that_are_taken_for_classes_are_warned_of(tmp_path: Path) -> N
         (("neg", "pos", "unsup"), "data_sets_as_classes", 'The folder "unsup" is a class here'),
         (("a/neg", "a/pos", "b/neg", "b/pos"), "data_folders_in_classes", '"neg" and "pos"'),
         (("neg/train", "neg/test", "pos/train", "pos/test"), "data_folders_in_classes", "of sets"),
+        (("neg/train", "neg/test", "pos/train"), "data_folders_in_classes", "of sets"),
+        (("neg", "pos", "reviews/neg", "reviews/pos"), "data_classes_in_class", '"reviews"'),
     ],
 )
 def test_that_folders_that_are_probably_no_classes_are_warned_of(

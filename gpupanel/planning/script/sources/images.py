@@ -85,6 +85,7 @@ L |    folders = [path for path in folders if as_utf8(path.name) not in LEFT_OUT
   |        (path, number)
   |        for number, folder in enumerate(folders)
   |        for path in images_below(folder)
+L |        if LEFT_OUT.isdisjoint(map(as_utf8, path.relative_to(folder).parts[:-1]))
   |    ]
 P |    everything = images_below(root)
 P |    if not files or any(path.parent == Path(root) for path in everything):

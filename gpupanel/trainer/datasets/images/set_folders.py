@@ -1,15 +1,27 @@
 """Which folders in the chosen one are sets, and not classes."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gpupanel.domain.data import ImagesData
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.images.label_files import are_of_other_lines, label_files
-from gpupanel.trainer.datasets.images.listing import holds_images, images_below, look_into
-from gpupanel.trainer.datasets.set_names import TEST, TRAINING, VALIDATION, known_sets, meant_by
+from gpupanel.trainer.datasets.images.listing import (
+    Folder,
+    holds_images,
+    images_below,
+    look_into,
+)
+from gpupanel.trainer.datasets.set_names import (
+    TEST,
+    TRAINING,
+    UNLABELLED,
+    VALIDATION,
+    known_sets,
+    meant_by,
+)
 
 _PLAIN: Mapping[str, frozenset[str]] = {
     TRAINING: frozenset({"train", "training"}),
@@ -62,31 +74,73 @@ def with_found_sets(data: ImagesData) -> ImagesData:
     )
 
 
-def sets_left_out(data: ImagesData, found: ImagesData) -> Problem | None:
-    """A hint where folders of sets are not used, since nothing says what their images are.
+def sets_left_out(data: ImagesData, found: ImagesData) -> Iterator[Problem]:
+    """Hints where sets are not used, since nothing says what their images are, or other folders.
 
     Args:
         data: As it was chosen.
         found: The same with the sets that were found.
     """
     if found is data:
-        return None
+        return
     used = {found.path, found.validation_path, found.test_path}
     sets = _sets_in(Path(data.path), data.leave_out)
     left = [folder for folder in sets.values() if str(folder) not in used]
-    if not left:
-        return None
-    names = " and ".join(f'"{as_utf8(folder.name)}"' for folder in left)
-    csv = found.labels_csv
-    why = f"{csv} has no labels of them" if csv else "they are in no folders of classes"
-    other = "a CSV of the same name in their folder" if csv else "folders of classes"
-    return Problem(
-        code="data_sets_left_out",
+    if left:
+        csv = found.labels_csv
+        why = f"{csv} has no labels of them" if csv else "they are in no folders of classes"
+        other = "a CSV of the same name in their folder" if csv else "folders of classes"
+        yield Problem(
+            code="data_sets_left_out",
+            severity=Severity.HINT,
+            field="data.labels_csv" if csv else "data.test_path",
+            message=f"The images in {_named(left)} are not used: {why}.",
+            hint=f"Nothing, if they are to be predicted on; else give them labels by {other}.",
+        )
+    yield from _beside_sets(sets)
+
+
+def _beside_sets(sets: Mapping[str, Path]) -> Iterator[Problem]:
+    """A hint where folders with images stand beside those of the sets."""
+    root = Path(os.path.commonpath(sets.values()))
+    folder = look_into(root, "data.path")
+    unknown = _others(folder, sets)
+    if not unknown and not folder.has_images:
+        return
+    images = f"{folder.images:,} images" if folder.has_images else ""
+    folders = f"the images in {_named(unknown[:3])}" if unknown else ""
+    what = " and ".join(filter(None, (folders, images)))
+    yield Problem(
+        code="data_beside_sets",
         severity=Severity.HINT,
-        field="data.labels_csv" if csv else "data.test_path",
-        message=f"The images in {names} are not used: {why}.",
-        hint=f"Nothing, if they are to be predicted on; else give them labels by {other}.",
+        field="data.path",
+        message=f"Beside the folders of the sets in {root} are not used: {what}.",
+        hint="Nothing, if they are copies; else move them into the folders of the sets, or choose "
+        "these yourself.",
     )
+
+
+def others_beside_sets(data: ImagesData) -> Sequence[Path]:
+    """The folders of images that stand beside those of the sets, and are not called as sets."""
+    sets = _sets_in(Path(data.path), data.leave_out)
+    if not sets:
+        return ()
+    return _others(look_into(Path(os.path.commonpath(sets.values())), "data.path"), sets)
+
+
+def _others(folder: Folder, sets: Mapping[str, Path]) -> list[Path]:
+    above = {folder.path / each.relative_to(folder.path).parts[0] for each in sets.values()}
+    others = (each for each in folder.folders if each not in above and not _is_unlabelled(each))
+    return [each for each in others if holds_images(each)]
+
+
+def _is_unlabelled(folder: Path) -> bool:
+    meant = meant_by(folder.name)
+    return meant is not None and UNLABELLED in meant[0]
+
+
+def _named(folders: Sequence[Path]) -> str:
+    return " and ".join(f'"{as_utf8(folder.name)}"' for folder in folders)
 
 
 def _has_images_alone(folder: Path) -> bool:

@@ -10,11 +10,12 @@ import numpy as np
 
 from gpupanel.domain.data import MOST_CLASSES, ImagesData, Target
 from gpupanel.domain.images_in_table import NamedImages
-from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
+from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8
-from gpupanel.trainer.datasets.class_folders import ClassFolders
+from gpupanel.trainer.datasets.class_folders import annotations_among
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.images.chosen import chosen_images
+from gpupanel.trainer.datasets.images.class_notes import PATHS, ClassesOfImages, shown_names
 from gpupanel.trainer.datasets.images.csv_lines import columns_of, named_images, read_lines
 from gpupanel.trainer.datasets.images.csv_rows import FIELD
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
@@ -33,16 +34,13 @@ from gpupanel.trainer.datasets.images.listing import (
     look_into,
 )
 from gpupanel.trainer.datasets.images.set_folders import (
-    image_folders_in,
+    others_beside_sets,
     sets_left_out,
     use_inner_classes,
     with_found_sets,
 )
 from gpupanel.trainer.datasets.images.unread import unread_note
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
-
-PATHS = {"training": "path", "validation": "validation_path", "test": "test_path"}
-"""The setting that names the folder of each set."""
 
 _OF_LABELS_ALONE = frozenset(
     {
@@ -106,12 +104,10 @@ def list_sets(
     for name, key in PATHS.items():
         path = getattr(data, key)
         if (path and not data.files) or name == "training":
-            lister = _Lister(data, Path(path), f"data.{key}", sets.get("training"))
+            lister = _Lister(data, Path(path), f"data.{key}", sets.get("training"), chosen)
             sets[name] = lister.listed(must_differ=must_differ, needs_labels=needs_labels)
-    note = sets_left_out(chosen, data)
-    if note is not None:
-        first = sets["training"]
-        sets["training"] = replace(first, notes=(*first.notes, note))
+    first = sets["training"]
+    sets["training"] = replace(first, notes=(*first.notes, *sets_left_out(chosen, data)))
     return sets
 
 
@@ -124,6 +120,7 @@ class _Lister:
         root: The folder of the set.
         key: The setting that names it.
         training: The training set, where this is another one.
+        chosen: The settings as they were chosen, before sets were found.
         unread: Counts the files that are no images by their names, by their suffixes.
     """
 
@@ -131,6 +128,7 @@ class _Lister:
     root: Path
     key: str
     training: ImageSet | None
+    chosen: ImagesData
     unread: Counter[str] = field(default_factory=Counter)
 
     def listed(self, *, must_differ: bool, needs_labels: bool) -> ImageSet:
@@ -257,7 +255,7 @@ class _Lister:
         chosen = [each for each in folder.folders if as_utf8(each.name) not in left_out]
         if not chosen:
             raise self._all_left_out(folder)
-        files = {each.name: self._below(each) for each in chosen}
+        files = {each.name: self._of_class(each) for each in chosen}
         if not must_differ:  # nothing is learned: a class may have no example here
             files = {name: paths for name, paths in files.items() if paths} or files
         names = tuple(map(as_utf8, files))
@@ -274,46 +272,13 @@ class _Lister:
         numbers = np.repeat(of_each, list(map(len, files.values())))
         found = [path for of_class in files.values() for path in of_class]
         labels = ImageLabels(numbers, Target.CLASSES, names)
-        notes = self._unknown(folder)
+        notes: tuple[Problem, ...] = ()
         if beside:
-            notes = (*notes, beside_classes(beside, self.root, [*map(as_utf8, files)]))
+            notes = (beside_classes(beside, self.root, [*map(as_utf8, files)]),)
         if self.training is None:
-            notes = (*notes, *self._notes_on_classes(folder, chosen))
+            classes = ClassesOfImages(self.data, self.chosen, folder, chosen, files)
+            notes = (*classes.unknown(), *notes, *classes.notes())
         return ImageSet(self.root, self._files(found), labels, notes=notes)
-
-    def _notes_on_classes(self, folder: Folder, chosen: Sequence[Path]) -> tuple[Problem, ...]:
-        classes = ClassFolders(
-            self.root,
-            chosen,
-            folder.images,
-            "image",
-            {key: getattr(self.data, key) for key in PATHS.values()},
-            image_folders_in,
-            Fix.of("Keep them as classes", "data.find_sets", value=False),
-        )
-        doubt = classes.doubt() if self.data.find_sets else None
-        return tuple(filter(None, (classes.beside_note(), doubt)))
-
-    def _unknown(self, folder: Folder) -> tuple[Problem, ...]:
-        """A hint where a class that is left out is not there."""
-        there = {as_utf8(each.name) for each in folder.folders}
-        unknown = [name for name in self.data.leave_out if name not in there]
-        if self.training is not None or not unknown:
-            return ()
-        return (
-            Problem(
-                code="data_left_out_unknown",
-                severity=Severity.HINT,
-                field="data.leave_out",
-                message=f"{self.root} has no class folder {_shown(unknown)} to be left out.",
-                hint="Check its name; capital letters count.",
-                fix=Fix.of(
-                    "Leave out those that are there",
-                    "data.leave_out",
-                    [name for name in self.data.leave_out if name in there],
-                ),
-            ),
-        )
 
     def _labels_beside(self, folder: Folder, files: Mapping[str, Sequence[str]]) -> list[Path]:
         """CSV files right in the folder that name images of its classes."""
@@ -325,7 +290,7 @@ class _Lister:
         self, names: tuple[str, ...], empty: list[str], beside: list[Path], *, must_differ: bool
     ) -> None:
         if empty:
-            raise self._no_images(empty, len(names))
+            raise self._annotated(names, empty) or self._no_images(empty, len(names))
         if must_differ and len(names) < 2:
             fixes = [*(labels_from(path, self.root) for path in beside)]
             fixes += filter(None, [use_inner_classes(self.root)])
@@ -359,12 +324,17 @@ class _Lister:
             ("has no folder", [name for name in wanted if name not in set(names)]),
             ("has also", [name for name in names if name not in set(wanted)]),
         )
-        shown = " and ".join(f"{words} {_shown(there)}" for words, there in clauses if there)
+        shown = " and ".join(f"{words} {shown_names(there)}" for words, there in clauses if there)
+        left_out = [*self.data.leave_out, *(name for _, there in clauses for name in there)]
+        remain = set(wanted) & set(names)
+        fix = Fix.of("Leave these classes out of all sets", "data.leave_out", left_out)
         raise _problem(
             "data_classes_differ",
             f"The classes in {self.root} are not those of the training images: it {shown}.",
-            "Name its folders as those in data.path; one without images may be there.",
+            "Name its folders as those in data.path; one without images may be there. Or leave "
+            "these classes out.",
             self.key,
+            *([fix] if len(remain) > 1 and labels is not None else []),
         )
 
     def _all_left_out(self, folder: Folder) -> ProblemError:
@@ -375,13 +345,27 @@ class _Lister:
             "data.leave_out",
         )
 
+    def _annotated(self, names: Sequence[str], empty: Sequence[str]) -> ProblemError | None:
+        """Boxes and masks that are no labels; ``None``: no folder is called so."""
+        found = annotations_among(names, empty)
+        if not found:
+            return None
+        return _problem(
+            "data_annotations_are_no_labels",
+            f"{self.root} holds images beside annotations of them, by the name of the folder "
+            f"{shown_names(found)}. Finding objects and segmentation are not trained here.",
+            "Sort the images into a folder for each class; or choose a CSV in data.labels_csv with "
+            "a label for each. Predicting needs neither.",
+            self.key,
+        )
+
     def _no_images(self, empty: list[str], classes: int) -> ProblemError:
         names = [as_utf8(name) for name in empty]
         what = names[0] if len(names) == 1 else f"{len(names):,} empty classes"
         # Of a validation or test set it is not obvious where.
         where = "" if self.training is None else f" in {self.root}"
-        one = f"Class {_shown(empty)} has no images{where}."
-        several = f"{len(empty):,} classes have no images{where}: {_shown(empty)}."
+        one = f"Class {shown_names(empty)} has no images{where}."
+        several = f"{len(empty):,} classes have no images{where}: {shown_names(empty)}."
         fix = None
         if self.training is None and len(empty) < classes:
             fix = Fix.of(f"Leave out {what}", "data.leave_out", [*self.data.leave_out, *names])
@@ -400,6 +384,9 @@ class _Lister:
         fixes = (
             [] if self.training is not None else [labels_from(path, self.root) for path in files]
         )
+        is_found = self.training is None and self.data is not self.chosen
+        if is_found and others_beside_sets(self.chosen):
+            fixes.append(Fix.of("Take the folders for classes", "data.find_sets", value=False))
         return _problem(
             "data_labels_missing",
             f"{self.root} holds images without labels.",
@@ -418,6 +405,19 @@ class _Lister:
             Fix.of("Use all of the folder", "data.files"),
         )
 
+    def _of_class(self, folder: Path) -> list[str]:
+        """The images of a class, without those in folders that are left out."""
+        left_out = set(self.data.leave_out)
+        found = self._below(folder)
+        if not left_out:
+            return found
+        below = (Path(path).relative_to(folder).parts[:-1] for path in found)
+        return [
+            path
+            for path, parts in zip(found, below, strict=True)
+            if left_out.isdisjoint(map(as_utf8, parts))
+        ]
+
     def _below(self, folder: Path) -> list[str]:
         if folder == self.root:
             self.unread.clear()  # its own files are counted again
@@ -427,11 +427,6 @@ class _Lister:
         channels = 3 if self.data.color == "rgb" else 1
         white = self.data.white_value
         return ImageFiles(tuple(paths), self.data.image_size, channels, white, self.key)
-
-
-def _shown(names: Sequence[str]) -> str:
-    named = ", ".join(f'"{name}"' for name in names[:5])
-    return f"{named}, ..." if len(names) > 5 else named
 
 
 def _problem(

@@ -22,6 +22,7 @@ from gpupanel.trainer.datasets.examples import (
     chained,
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
+from gpupanel.trainer.datasets.images.class_notes import PATHS
 from gpupanel.trainer.datasets.images.decoded import decode_into_memory, decode_onto_disk
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.files import (
@@ -33,7 +34,7 @@ from gpupanel.trainer.datasets.images.found_columns import find_columns
 from gpupanel.trainer.datasets.images.listing import look_into
 from gpupanel.trainer.datasets.images.recipe import read_as_trained, recipe_of
 from gpupanel.trainer.datasets.images.set_folders import with_found_sets
-from gpupanel.trainer.datasets.images.sets import PATHS, ImageSet, list_sets
+from gpupanel.trainer.datasets.images.sets import ImageSet, list_sets
 from gpupanel.trainer.datasets.scanning.image_sets import list_all_sets
 from gpupanel.trainer.datasets.scanning.images import listed_images, scan_images
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
