@@ -11,7 +11,7 @@ import contextlib
 import math
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +32,8 @@ from gpupanel.trainer.datasets.examples import (
 )
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.images.sides import usual_sides, value_notes
+from gpupanel.trainer.datasets.label_doubts import label_doubts
+from gpupanel.trainer.datasets.range_doubts import range_doubts
 from gpupanel.trainer.datasets.source import Found, Reading, no_download, read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
@@ -104,7 +106,7 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
             _check_some(with_stand_ins(part), request.seed)
         examples, augmented = _examples(data_set, request)
         value_range = _value_range(data_set.training, request.seed)
-        odd = _value_notes(data_set.training, request.seed)
+        odd = tuple(_odd(data_set, request))
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
         refused = DataPreview(
             target=target,
@@ -155,9 +157,21 @@ def _value_range(examples: Examples, seed: int) -> tuple[float, float] | None:
     return (least, greatest) if math.isfinite(least) and math.isfinite(greatest) else None
 
 
-def _value_notes(examples: Examples, seed: int) -> tuple[Problem, ...]:
-    files = examples.features
-    return value_notes(files, seed) if isinstance(files, ImageFiles) else ()
+def _odd(data_set: DataSet, request: PreviewRequest) -> Iterator[Problem]:
+    """What is odd about values and labels, and keeps nobody from using them."""
+    files = data_set.training.features
+    if isinstance(files, ImageFiles):
+        yield from value_notes(files, request.seed)
+    if request.task == "train":
+        yield from label_doubts(data_set, request.data)
+        if not data_set.columns and data_set.texts is None:
+            sets = {"validation": data_set.validation, "test": data_set.test}
+            ranges = {
+                name: _value_range(part, request.seed)
+                for name, part in {"training": data_set.training, **sets}.items()
+                if part is not None
+            }
+            yield from range_doubts(ranges)
 
 
 def _epoch_counts(request: PreviewRequest, divided: Split) -> tuple[int, int]:

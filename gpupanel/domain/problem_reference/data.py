@@ -154,6 +154,22 @@ CHAPTER: Final = ProblemChapter(
             "a character of its own, as macOS writes it.",
             "Give one class one name in the data, or keep them where they are two classes.",
         ),
+        "data_values_seem_classes": ProblemEntry(
+            "Values that are predicted may be classes.",
+            "They are few whole numbers, such as 1.0, 2.0 and 3.0 where a program wrote classes as "
+            "decimal numbers; or each example's are together 1.",
+            "Choose `data.predicts`.",
+        ),
+        "data_classes_without_examples": ProblemEntry(
+            "Classes have no example that is trained on.",
+            "Labels count from 1, have gaps, or are numbers such as 0 and 255.",
+            "Number the classes from 0 without gaps, unless it is meant.",
+        ),
+        "data_sets_scaled_differently": ProblemEntry(
+            "The values of a held out set go much further than those that are trained on.",
+            "One was saved as 0 to 255 and the other as 0 to 1.",
+            "Save both from numbers that were divided by the same.",
+        ),
         "data_folders_in_classes": ProblemEntry(
             "Folders of classes hold folders of the same names, or such as train and test.",
             "The folders are cameras, persons, folds or sets, and the classes are in them.",

@@ -131,7 +131,7 @@ def test_that_numbers_are_rows_of_float32(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "target", "expected"),
     [
-        ([[3], [0], [1]], Target.CLASSES, [3, 0, 1]),
+        ([[2], [0], [1]], Target.CLASSES, [2, 0, 1]),
         ([[0, 0, 1], [1, 0, 0], [0, 1, 0]], Target.CLASSES, [2, 0, 1]),
         ([[0, 1, 1], [1, 0, 0], [0, 0, 0]], Target.LABELS, [[0, 1, 1], [1, 0, 0], [0, 0, 0]]),
         ([[0.5], [1.5], [-2.0]], Target.VALUES, [0.5, 1.5, -2.0]),

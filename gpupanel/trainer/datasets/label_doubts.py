@@ -1,0 +1,95 @@
+"""What labels may be instead of what they are taken for, and classes without examples."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gpupanel.domain.data import DataSettings, Target
+from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.trainer.datasets.examples import Array, DataSet
+
+_MOST_CLASSES = 20
+"""Whole numbers of more different values are taken for amounts."""
+_MOST_NAMED = 5
+
+
+def label_doubts(data_set: DataSet, data: DataSettings) -> Iterator[Problem]:
+    """What is odd about the labels of examples that are trained on.
+
+    Args:
+        data_set: Theirs.
+        data: As it was chosen.
+    """
+    labels = data_set.training.labels
+    if data_set.target is Target.VALUES:
+        if data.target_kind is None:
+            yield from _values(labels)
+    else:
+        field = "data.labels" if hasattr(data, "labels") else "data.path"
+        yield from _without_examples(data_set, field)
+
+
+def _values(labels: Array) -> Iterator[Problem]:
+    different = np.unique(labels[:1_000_000]) if labels.ndim == 1 else np.unique(labels.sum(axis=1))
+    if labels.ndim == 1 and _are_like_classes(labels, different):
+        shown = ", ".join(f"{value:g}" for value in different[:_MOST_NAMED])
+        more = ", ..." if len(different) > _MOST_NAMED else ""
+        yield _doubt(
+            f"The values that are predicted are {len(different)} different whole numbers only: "
+            f"{shown}{more}. They may be classes.",
+            "Predict classes, or keep the values.",
+            "classes",
+        )
+    elif labels.ndim == 2 and labels.min() >= 0 and np.allclose(different, 1.0, atol=1e-3):
+        yield _doubt(
+            f"The {labels.shape[1]} values of each example are together 1: they may be the "
+            "probabilities of classes, and are predicted as values.",
+            "Save the class of each example, or keep the values.",
+        )
+
+
+def _are_like_classes(labels: Array, different: Array) -> bool:
+    """Whether they are few whole numbers that come back."""
+    are_few = 2 <= len(different) <= min(_MOST_CLASSES, len(labels) // 2)
+    return are_few and bool((different == np.round(different)).all())
+
+
+def _doubt(message: str, hint: str, instead: str = "") -> Problem:
+    kept = Fix.of("Predict values", "data.predicts", "values")
+    others = [Fix.of("Predict classes", "data.predicts", instead)] if instead else []
+    fix, *alternatives = *others, kept
+    return Problem(
+        code="data_values_seem_classes",
+        severity=Severity.WARNING,
+        field="data.predicts",
+        message=message,
+        hint=hint,
+        fix=fix,
+        alternatives=tuple(alternatives),
+    )
+
+
+def _without_examples(data_set: DataSet, field: str) -> Iterator[Problem]:
+    """Classes, or labels, that no example has."""
+    names, labels = data_set.class_names, data_set.training.labels
+    if data_set.target is Target.LABELS:
+        counts = np.count_nonzero(labels, axis=0)
+    else:
+        counts = np.bincount(labels.astype(np.int64), minlength=len(names))
+    empty = [name for name, count in zip(names, counts, strict=True) if not count]
+    if not empty:
+        return
+    shown = ", ".join(f'"{name}"' for name in empty[:_MOST_NAMED])
+    more = ", ..." if len(empty) > _MOST_NAMED else ""
+    what = "labels" if data_set.target is Target.LABELS else "classes"
+    has = "has" if len(empty) == 1 else "have"
+    is_much = 2 * len(empty) > len(names)
+    yield Problem(
+        code="data_classes_without_examples",
+        severity=Severity.WARNING if is_much else Severity.HINT,
+        field=field,
+        message=f"{len(empty):,} of the {len(names):,} {what} {has} no example that is trained on: "
+        f"{shown}{more}.",
+        hint="A model has an output for each. Nothing, if that is meant; else number them from 0 "
+        "without gaps.",
+    )
