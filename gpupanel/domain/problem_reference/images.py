@@ -36,6 +36,11 @@ CHAPTER: Final = ProblemChapter(
             "Move them into the folders of the sets, or choose these in `data.path`, "
             "`data.validation_path` and `data.test_path`.",
         ),
+        "images_see_through": ProblemEntry(
+            "Images are transparent.",
+            "What is behind them is taken for white; or their fourth channel is something else.",
+            "Nothing, if it is meant; else save them without that channel.",
+        ),
         "data_left_out_unknown": ProblemEntry(
             "A class that is to be left out has no folder.",
             "Its name is mistyped: capital letters count.",

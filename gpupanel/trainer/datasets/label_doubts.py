@@ -51,7 +51,7 @@ def _values(labels: Array) -> Iterator[Problem]:
 def _are_like_classes(labels: Array, different: Array) -> bool:
     """Whether they are few whole numbers that come back."""
     are_few = 2 <= len(different) <= min(_MOST_CLASSES, len(labels) // 2)
-    return are_few and bool((different == np.round(different)).all())
+    return are_few and np.array_equal(different, np.round(different))
 
 
 def _doubt(message: str, hint: str, instead: str = "") -> Problem:

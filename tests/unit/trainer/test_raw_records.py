@@ -1,6 +1,7 @@
 """Raw bytes and serialized tensors in records are read as the type that was written, or asked."""
 
 import base64
+import io
 import json
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from gpupanel.domain.data import Scaling, TfrecordData
 from gpupanel.domain.preview import PreviewRequest, with_found
@@ -227,3 +229,47 @@ def test_that_an_image_with_a_mask_beside_it_is_read_with_its_label_or_refused_b
     assert rows_of(data)[:, 0, 0, 0].tolist() == [0, 40, 80, 120]
     as_number = refused(masked(tmp_path), labels="mask", image_size=(4, 4))
     assert "not names of classes" in as_number.message
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        {"label": b"\1", "depth": 3},  # a number as bytes; the depth of an image is no map of it
+        {"fine_label": 1, "coarse_label": 0},
+    ],
+)
+def test_that_one_number_is_no_mask(tmp_path: Path, label: dict[str, Any]) -> None:
+    rows = [example(image=image(n), **label) for n in range(2)]
+    problem = refused(write_records(tmp_path / "a.tfrecord", rows))
+    assert (problem.code, problem.field) == ("record_features_ambiguous", "data.labels")
+
+
+def test_that_of_two_images_none_is_taken_for_its_length(tmp_path: Path) -> None:
+    rows = [example(left=image(9 * n, side=9 + n), right=image(0), label=n) for n in range(2)]
+    problem = refused(write_records(tmp_path / "a.tfrecord", rows))
+    assert (problem.code, problem.field) == ("record_features_ambiguous", "data.features")
+
+
+def test_that_a_label_is_no_example_where_images_differ_in_length(tmp_path: Path) -> None:
+    rows = [example(image_raw=bytes(30 + n), label=n) for n in range(2)]
+    problem = refused(write_records(tmp_path / "a.tfrecord", rows))
+    assert (problem.code, problem.field) == ("record_features_ambiguous", "data.features")
+    assert "image_raw (30 to 31 bytes)" in problem.message
+
+
+def test_that_dark_images_of_16_bits_are_pointed_out(tmp_path: Path) -> None:
+    def png(greatest: int) -> bytes:
+        file = io.BytesIO()
+        Image.fromarray(np.arange(64, dtype=np.uint16).reshape(8, 8) * (greatest // 63)).save(
+            file, "PNG"
+        )
+        return file.getvalue()
+
+    def said(*greatest: int) -> list[str]:
+        rows = [example(image=png(each), label=n) for n, each in enumerate(greatest)]
+        path = write_records(tmp_path / "a.tfrecord", rows)
+        found = preview(PreviewRequest(data=TfrecordData(path=str(path))))
+        return [each.code for each in found.problems]
+
+    assert said(4095, 2000) == ["images_dark"]
+    assert said(4095, 65535) == []

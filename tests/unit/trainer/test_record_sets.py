@@ -7,7 +7,7 @@ import pytest
 
 from gpupanel.domain.data import TfrecordData
 from gpupanel.domain.preview import PreviewRequest, with_found
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest
 from gpupanel.files.cache_folder import cache_root
@@ -139,6 +139,42 @@ def test_that_sets_are_found_by_words_of_names(tmp_path: Path, names: list[str])
         assert (getattr(again, part) is None) == (getattr(data, part) is None)
         if getattr(again, part) is not None:
             assert numbers(again, part) == numbers(data, part)
+
+
+@pytest.mark.parametrize(
+    ("names", "validation", "test"),
+    [
+        (["myTrain.tfrecord", "myTest.tfrecord"], "", "myTest.tfrecord"),
+        (["traindata.tfrecord", "testdata.tfrecord"], "", "testdata.tfrecord"),
+        (["training.tfrec", "testing.tfrec", "eval.tfrec"], "eval.tfrec", "testing.tfrec"),
+        (["train.tfr", "val.tfr", "eval.tfr"], "val.tfr", "eval.tfr"),
+    ],
+)
+def test_that_sets_are_found_in_the_spellings_of_folders(
+    tmp_path: Path, names: list[str], validation: str, test: str
+) -> None:
+    root = make(tmp_path, *names)
+    found = with_found_sets(TfrecordData(path=str(root)))
+    chosen = [found.path, found.validation_path, found.test_path]
+    assert chosen == [str(root / each) if each else "" for each in (names[0], validation, test)]
+
+
+def test_that_a_found_set_without_labels_is_left_out_and_said(tmp_path: Path) -> None:
+    make(tmp_path, "train.tfrec", "val.tfrec")
+    write_records(tmp_path / "test.tfrec", [example(x=[0.0, 1.0], id=b"a")])
+    asked = TfrecordData(path=str(tmp_path))
+    shown = preview(PreviewRequest(data=asked))
+    (note,) = shown.problems
+    assert (note.code, note.severity) == ("data_sets_left_out", Severity.HINT)
+    assert note.message.startswith("The records of the test set are not used")
+    filled = with_found(Profile(data=asked), shown).data
+    assert isinstance(filled, TfrecordData)
+    assert (filled.test_path, filled.validation_path) == ("", str(tmp_path / "val.tfrec"))
+    assert read_data(filled, Reading(print)).test is None
+    # One that was chosen has to have labels, and no feature is named by a path.
+    with pytest.raises(ProblemError) as raised:
+        read(tmp_path / "train.tfrec", test_path=str(tmp_path / "test.tfrec"))
+    assert raised.value.problems[0].hint.startswith("Choose records that all have it.")
 
 
 def test_that_a_set_that_was_chosen_is_not_searched_for(tmp_path: Path) -> None:

@@ -206,3 +206,29 @@ def test_that_a_bright_image_is_enough_to_know_that_images_are_not_dark(
     monkeypatch.setattr(sides, "_values", lambda image: unpacked.append(1) or values(image))
     assert not sides.value_notes(files, 0)
     assert len(unpacked) == 1
+
+
+def test_that_dark_images_of_another_camera_are_found_among_bright_ones(tmp_path: Path) -> None:
+    save(tmp_path, ramp(255, "uint8"))
+    for number in range(2, 7):
+        pixels = ramp(4095) if number % 2 else ramp(255, "uint8")
+        Image.fromarray(pixels).save(tmp_path / "b" / f"{number}.png")
+    problem = said_of(data_of(tmp_path))
+    assert (problem.code, problem.severity) == ("images_dark", Severity.WARNING)
+    assert problem.fix is not None
+    chosen = apply_fix(Profile(data=data_of(tmp_path)), problem.fix).data
+    assert isinstance(chosen, ImagesData)
+    assert chosen.white_value == 4095
+    assert not notes_of(chosen)
+
+
+@pytest.mark.parametrize(
+    ("opacity", "severity"), [(255, None), (0, Severity.WARNING), (128, Severity.WARNING)]
+)
+def test_that_images_that_are_see_through_are_pointed_out(
+    tmp_path: Path, opacity: int, severity: Severity | None
+) -> None:
+    alpha = np.full((SIDE, SIDE), opacity, np.uint8)
+    save(tmp_path, np.dstack([*[ramp(255, "uint8")] * 3, alpha]))
+    found = [(each.code, each.severity) for each in notes_of(data_of(tmp_path))]
+    assert found == ([("images_see_through", severity)] if severity else [])

@@ -1,9 +1,10 @@
 """How large images are in their files, before they are scaled, and which values they have."""
 
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +18,8 @@ from gpupanel.trainer.datasets.images.files import WHITE_FIELD, ImageFiles, imag
 from gpupanel.trainer.datasets.images.formats import FORMATS
 from gpupanel.trainer.datasets.images.pixels import is_deep
 
+_OPAQUE = 255
+_MUCH_SEEN_THROUGH = 0.5
 _READ = 64
 """So many heads of files say what most images are like."""
 _UNPACKED = 16
@@ -50,18 +53,100 @@ def value_notes(files: ImageFiles, seed: int, most: int = _UNPACKED) -> tuple[Pr
         seed: Chooses them.
         most: So many are.
     """
-    found = []
-    for each in _of_some(files, most, seed, _values):
-        if each is None:
-            continue
-        if files.white is None and each.greatest > _DARK[each.bits]:
-            return ()  # one that is bright is enough, and unpacking others takes long
-        found.append(each)
-    if len({(each.bits, each.is_cut) for each in found}) != 1:
+    darks = _Darks(looks_for_dark=files.white is None)
+    for _ in _of_some(files, most, seed, darks.look):
+        if darks.are_bright:
+            break  # unpacking others takes long
+    values = darks.values()
+    if values is None:
         return ()
-    values = max(found, key=lambda each: each.greatest)
     note = _white_note(values, files) if files.white is not None else _dark_note(values, files.key)
     return () if note is None else (note,)
+
+
+def dark_notes(images: Iterable[bytes], key: str) -> tuple[Problem, ...]:
+    """A warning where images use a small part of their range, and nothing says what is white.
+
+    Args:
+        images: Encoded; those that are none are passed over.
+        key: The setting that names them.
+    """
+    darks = _Darks(looks_for_dark=True)
+    for value in images:
+        with suppress(Exception), Image.open(BytesIO(value), formats=FORMATS) as image:
+            darks.look(image)
+    values = darks.values()
+    note = None if values is None else _dark_note(values, key, can_be_said=False)
+    return () if note is None else (note,)
+
+
+def see_through_notes(files: ImageFiles, seed: int) -> tuple[Problem, ...]:
+    """A hint where images are transparent: what is behind them is white, which nobody sees.
+
+    Args:
+        files: Only those that have transparency are unpacked.
+        seed: Chooses some.
+    """
+    shares = list(_of_some(files, _UNPACKED, seed, _see_through))
+    seen = [each for each in shares if each]
+    if not seen:
+        return ()
+    part = sum(seen) / len(seen)
+    return (
+        Problem(
+            code="images_see_through",
+            severity=Severity.WARNING if part > _MUCH_SEEN_THROUGH else Severity.HINT,
+            field=files.key,
+            message=f"{len(seen)} of {len(shares)} images that were opened are transparent, in "
+            f"{part:.0%} of their pixels: white is taken for what is behind them.",
+            hint="Nothing, if that is meant. Where their fourth channel is something else, such as "
+            "near infrared, save them with three.",
+        ),
+    )
+
+
+def _see_through(image: Image.Image) -> float:
+    """The part of an image that is not opaque."""
+    if not image.has_transparency_data or image.width * image.height > _MOST_PIXELS:
+        return 0.0
+    alpha = np.asarray(image.convert("RGBA").getchannel("A"))
+    return float((alpha < _OPAQUE).mean()) if alpha.size else 0.0
+
+
+class _Darks:
+    """Finds out whether images use a small part of the range of their values.
+
+    Attributes:
+        are_bright: One of them does not, and nothing else can be found.
+    """
+
+    def __init__(self, *, looks_for_dark: bool) -> None:
+        self.are_bright = False
+        self._looks_for_dark = looks_for_dark
+        self._found: list[_Values] = []
+        self._bright: set[int] = set()
+
+    def look(self, image: Image.Image) -> None:
+        """Take one into account; one of 8 bits is not unpacked where another one was bright."""
+        if 8 in self._bright and not _has_16_bits(image):
+            return
+        each = _values(image)
+        if each is None:
+            return
+        if self._looks_for_dark and each.greatest > _DARK[each.bits]:
+            self._bright.add(each.bits)
+            self.are_bright = 16 in self._bright
+        else:
+            self._found.append(each)
+
+    def values(self) -> "_Values | None":
+        """The greatest of the values; ``None``: there are no such, or they differ in kind."""
+        found = self._found
+        if self._looks_for_dark and 8 in self._bright:
+            found = [each for each in found if each.bits == 16]  # of another camera
+        if self.are_bright or len({(each.bits, each.is_cut) for each in found}) != 1:
+            return None
+        return max(found, key=lambda each: each.greatest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +172,23 @@ def _values(image: Image.Image) -> _Values | None:
         return _Values(16, int(np.asarray(image).max(initial=0)))
     if image.mode in ("I", "F"):
         return None
-    # Before it is unpacked: afterwards nothing says how it is stored.
-    is_cut = isinstance(image, ImageFile) and any(";16" in str(tile.args) for tile in image.tile)
+    is_cut = _is_cut(image)
     pixels = np.asarray(image.convert("RGB"))
     # One of one colour shows nothing of the range.
     greatest = int(pixels.max(initial=0)) if pixels.min(initial=255) < pixels.max(initial=0) else 0
     return _Values(16, greatest << 8 | 0xFF, is_cut) if is_cut else _Values(8, greatest)
 
 
-def _dark_note(values: _Values, key: str) -> Problem | None:
+def _has_16_bits(image: Image.Image) -> bool:
+    return is_deep(image) or _is_cut(image)
+
+
+def _is_cut(image: Image.Image) -> bool:
+    """Whether only the upper 8 of 16 bits are read; nothing says it once it is unpacked."""
+    return isinstance(image, ImageFile) and any(";16" in str(tile.args) for tile in image.tile)
+
+
+def _dark_note(values: _Values, key: str, *, can_be_said: bool = True) -> Problem | None:
     """Of images that use a small part of their range, as a camera of 12 bits saves them."""
     if not 0 < values.greatest <= _DARK[values.bits]:
         return None
@@ -107,6 +200,8 @@ def _dark_note(values: _Values, key: str) -> Problem | None:
     hint, fix = "Say that this is white, or save them again with the whole range.", None
     if values.is_cut:
         hint = "Save them again as colour images of 8 bits: nothing here reads more of these."
+    elif not can_be_said:
+        hint = "Save them again with the whole range."
     else:
         fix = Fix.of(f"Take {white:,} as white", WHITE_FIELD, white)
     return Problem(

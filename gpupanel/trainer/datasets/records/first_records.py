@@ -123,6 +123,28 @@ def read_first_records(paths: Sequence[Path], field: str) -> FirstRecords:
     )
 
 
+def first_values(paths: Sequence[Path], field: str, name: str) -> Iterator[bytes]:
+    """What a feature of bytes holds in the first records of the first file that has any.
+
+    Args:
+        paths: Of the files.
+        field: The profile key that names them.
+        name: Of the feature.
+
+    Raises:
+        ProblemError: As :func:`read_first_records`.
+    """
+    for path in paths:
+        records = list(_first_records(path, field))
+        for record in records:
+            take = taker(record)
+            feature = features_of(take, len(record)).get(name)
+            for start, end in byte_spans(take, feature) if feature is not None else ():
+                yield record[start:end]
+        if records:
+            return
+
+
 def _read_first(path: Path, field: str) -> FirstRecords | None:
     features: dict[str, FeatureFacts] = {}
     first = None

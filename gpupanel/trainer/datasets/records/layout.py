@@ -45,6 +45,8 @@ _MASKS = frozenset(
     ["mask", "masks", "segmentation", "seg", "annotation", "trimap", "depth", "groundtruth", "gt"]
 ) | {"label", "labels", "target"}
 """Words of a feature with an image that says something of each pixel of another one."""
+_FEWEST_PIXELS = 64
+"""Fewer numbers or bytes are no mask: a class, a box, or a tensor of one number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,11 @@ def _found_labels(first: FirstRecords, features: str, *, needs_labels: bool) -> 
             return names[0]
         if not needs_labels:
             return ""
-        masks = [name for name in first.features if name != features and _is_mask(name)]
+        masks = [
+            name
+            for name, facts in first.features.items()
+            if name != features and _is_mask(name) and _may_be_pixels(facts)
+        ]
         if masks:
             raise problems.mask_beside(first.path, features, masks[0]) from error
         raise problems.ambiguous(first.path, "the labels", _forms(first), "data.labels") from error
@@ -181,12 +187,18 @@ def _is_mask(name: str) -> bool:
     return not _MASKS.isdisjoint(_words(name))
 
 
+def _may_be_pixels(facts: FeatureFacts) -> bool:
+    """Whether a feature has something for each pixel, and not one number of the whole image."""
+    return bool(facts.image) or max(facts.counts[1], facts.lengths[1]) > _FEWEST_PIXELS
+
+
 def _may_be_example(name: str, facts: FeatureFacts) -> bool:
-    if _is_about(name) or min(facts.counts) == 0:
+    is_label = _last_word(name) in _OF_CLASSES and not facts.image
+    if _is_about(name) or is_label or min(facts.counts) == 0:
         return False
-    # A single text of bytes may be raw numbers; what differs in length is none.
+    # A single text of bytes may be raw numbers; what differs in length is none, but for images.
     return facts.kind != "bytes" or (
-        facts.counts == (1, 1) and facts.lengths[0] == facts.lengths[1]
+        facts.counts == (1, 1) and (bool(facts.image) or facts.lengths[0] == facts.lengths[1])
     )
 
 

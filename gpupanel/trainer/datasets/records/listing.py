@@ -19,6 +19,7 @@ from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.regular_files import NotRegularFileError, kind_of
 from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
 from gpupanel.trainer.datasets.records import problems
+from gpupanel.trainer.datasets.set_names import UNLABELLED, meant_by
 
 PATHS = {"training": "path", "validation": "validation_path", "test": "test_path"}
 """The setting that names the files of each set."""
@@ -26,11 +27,6 @@ _MOST_FILES = 100_000
 _MAGIC = re.compile(r"[*?\[]")
 _SHARD = re.compile(r"-(\d{5,})-of-(\d{5,})")
 """As TensorFlow's tools write the number of a file, and of how many."""
-_WORDS = {
-    "training": frozenset({"train", "training"}),
-    "validation": frozenset({"val", "valid", "validation", "dev"}),
-    "test": frozenset({"test", "testing"}),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +82,28 @@ def with_found_sets(data: TfrecordData) -> TfrecordData:
     if not data.find_sets or not data.path or not root.is_dir():
         return data
     paths = files_of(data.path, "data.path").paths
-    of_set: dict[str, list[Path]] = {}
-    for path in paths:
-        of_set.setdefault(_set_of(path.relative_to(root)), []).append(path)
-    if "training" not in of_set or not {"validation", "test"} & of_set.keys():
+    of_key = _by_set(paths, root)
+    if "path" not in of_key or not {"validation_path", "test_path"} & of_key.keys():
         return data
-    if "" in of_set:
-        raise _unclear(of_set[""][0])
-    found = {PATHS[name]: _pattern_of(root, files, paths) for name, files in of_set.items()}
+    if UNLABELLED in of_key:
+        raise _unclear(of_key[UNLABELLED][0])
+    found = {key: _pattern_of(root, files, paths) for key, files in of_key.items()}
     unchosen = {key: path for key, path in found.items() if key == "path" or not getattr(data, key)}
     return data.model_copy(update={**unchosen, "find_sets": False})
 
 
-def _set_of(name: Path) -> str:
-    """The set that the words of a file's name, or its folder's, say; else empty."""
-    words = set(re.split(r"[^a-z]+", str(name).lower()))
-    found = [of_set for of_set, its in _WORDS.items() if its & words]
-    return found[0] if len(found) == 1 else ""
+def _by_set(paths: Iterable[Path], root: Path) -> dict[str, list[Path]]:
+    """The files by the setting of the set that their names, or those of their folders, say."""
+    alike: dict[tuple[str, ...], list[Path]] = {}
+    for path in paths:
+        meant = meant_by(str(path.relative_to(root)))
+        alike.setdefault((UNLABELLED,) if meant is None else meant[0], []).append(path)
+    found: dict[str, list[Path]] = {}
+    # Those of one meaning first.
+    for keys in sorted(alike, key=len):
+        key = next((each for each in keys if each not in found), UNLABELLED)
+        found.setdefault(key, []).extend(alike[keys])
+    return found
 
 
 def _pattern_of(root: Path, files: list[Path], others: Iterable[Path]) -> str:

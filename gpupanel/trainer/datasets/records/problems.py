@@ -1,6 +1,6 @@
 """What can be wrong with TFRecord files, as problems with stable codes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
@@ -60,7 +60,9 @@ def missing_feature(
         "record_feature_missing",
         f'Record {number:,} of {path} has no feature "{visible_line(name)}"; its features: '
         f"{there or 'none'}.",
-        f"Set {field} to a feature that every record has.",
+        f"Set {field} to a feature that every record has."
+        if not field.endswith("path")
+        else "Choose records that all have it. Those without labels can be predicted on.",
         field=field,
     )
 
@@ -159,6 +161,18 @@ def shards_missing(missing: int, whole: int, example: str, field: str) -> Proble
         message=f"{missing:,} of {whole:,} files are not there, as the names of the others say, "
         f"such as {visible_line(example)}.",
         hint="Copy them, too; without them the data is a part of what it was.",
+    )
+
+
+def sets_left_out(names: Sequence[str], labels: str) -> Problem:
+    """Sets that were found, and whose records have no labels."""
+    return Problem(
+        code="data_sets_left_out",
+        severity=Severity.HINT,
+        field="data.test_path",
+        message=f"The records of the {' and '.join(names)} set are not used: they have no feature "
+        f'"{visible_line(labels)}".',
+        hint="Nothing, if they are to be predicted on; else write their labels, too.",
     )
 
 

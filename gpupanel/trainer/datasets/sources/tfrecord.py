@@ -14,7 +14,7 @@ import numpy as np
 from typing_extensions import override
 
 from gpupanel.domain.data import DataCache, Scaling, Target, TfrecordData
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.checks import ArrayName, stays_on_disk
@@ -27,10 +27,11 @@ from gpupanel.trainer.datasets.examples import (
     chained,
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
+from gpupanel.trainer.datasets.images.sides import dark_notes
 from gpupanel.trainer.datasets.kept_file import marks_of
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
 from gpupanel.trainer.datasets.records import problems
-from gpupanel.trainer.datasets.records.first_records import read_first_records
+from gpupanel.trainer.datasets.records.first_records import first_values, read_first_records
 from gpupanel.trainer.datasets.records.layout import RecordLayout, found_layout
 from gpupanel.trainer.datasets.records.listing import (
     PATHS,
@@ -253,14 +254,38 @@ def _class_names(
     return tuple(str(number) for number in range(count))
 
 
+def _without_unlabelled(
+    reader: _Reader, data: TfrecordData, layout: RecordLayout
+) -> tuple[_Reader, tuple[Problem, ...]]:
+    """The reader without sets that were found and have no labels; and what is said of them."""
+    left = [
+        name
+        for name, each in reader.files.items()
+        if name != "training"
+        and not getattr(data, PATHS[name])
+        and layout.labels not in read_first_records(each.paths, f"data.{PATHS[name]}").features
+    ]
+    if not left:
+        return reader, ()
+    files = {name: each for name, each in reader.files.items() if name not in left}
+    return replace(reader, files=files), (problems.sets_left_out(left, layout.labels),)
+
+
+def _dark_notes(reader: _Reader, layout: RecordLayout) -> tuple[Problem, ...]:
+    """Of images of which only the lower bits are used, by the first of them."""
+    paths = reader.files["training"].paths
+    return dark_notes(first_values(paths, "data.path", layout.features), "data.features")
+
+
 class _Records(Source[TfrecordData]):
     """Records in the order of their files."""
 
     @override
     def read(self, data: TfrecordData, reading: Reading) -> DataSet:
         reader = _reader(data, reading)
-        prints = reader.prints()
         layout = reader.layout(needs_labels=True)
+        reader, note = _without_unlabelled(reader, data, layout)
+        prints = reader.prints()
         scanned = reader.scanned(layout)
         labels = _labels(reader, layout, scanned)
         skipped = reader.skipped(layout, scanned)
@@ -276,7 +301,11 @@ class _Records(Source[TfrecordData]):
             scaling=Scaling.DIVIDE if layout.are_bytes else Scaling.NONE,
             greatest=255.0 if layout.are_bytes else 1.0,
             files=prints,
-            notes=tuple(note for each in reader.files.values() for note in each.notes),
+            notes=(
+                *(note for each in reader.files.values() for note in each.notes),
+                *note,
+                *(_dark_notes(reader, layout) if reading.is_preview and layout.is_image else ()),
+            ),
             skipped=skipped,
         )
 
@@ -326,6 +355,9 @@ class _Records(Source[TfrecordData]):
             layout = found_layout(found, first, needs_labels=False)
             named = {"features": layout.features, "labels": layout.labels}
             taken |= {key: name for key, name in named.items() if name}
+            reader, _ = _without_unlabelled(_reader(data, reading), data, layout)
+            left = {key for name, key in PATHS.items() if name not in reader.files}
+            taken = {key: value for key, value in taken.items() if key not in left}
             if layout.shape_features:
                 taken["shape_features"] = layout.shape_features
             if layout.raw_type not in (None, "uint8"):
