@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpupanel.domain.data import DataCache, DataSettings, Target
+from gpupanel.domain.data import DataCache, DataSettings, ImagesData, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
@@ -58,6 +58,13 @@ _SHOWN_WORDS = 12
 _LONGEST_SIDE = 128
 _FILES_AT_ONCE = 64
 _CHECKED_FILES = 1000
+_OF_CLASSES = frozenset(
+    {
+        *("data_classes_in_class", "data_folders_in_classes", "data_labels_beside"),
+        *("data_masks_as_classes", "data_masks_as_images", "data_sets_as_classes"),
+    }
+)
+"""What is odd about folders that are classes."""
 _CHECK_S = 3.0
 """Of more images than these, or than so much time is enough for, some are decoded; training may
 find a bad one among the rest."""
@@ -100,6 +107,9 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
     found = Found()
     try:
         found = source_of(data).find(data, _reading(request))
+        if request.task == "predict" and _lacks_labels(data, request):
+            unlabelled = DataPreview(target=target, offers=found.offers, found=found.found)
+            return _of_features(request, unlabelled), ()
         data_set = read_data(data, _reading(request))
         trained, held_out = _epoch_counts(request, split(data_set, data, request.seed))
         for part in filter(None, (data_set.training, data_set.validation, data_set.test)):
@@ -135,9 +145,26 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
         image_sides=_image_sides(data_set.training, request.seed),
         value_range=value_range,
         evaluated=evaluated,
-        problems=(*data_set.all_notes(), *odd),
+        problems=tuple(each for each in (*data_set.all_notes(), *odd) if _concerns(each, request)),
     )
     return shown, notes
+
+
+def _concerns(note: Problem, request: PreviewRequest) -> bool:
+    """Whether it is of something that the task does: a prediction learns no classes."""
+    return request.task != "predict" or note.code not in _OF_CLASSES
+
+
+def _lacks_labels(data: DataSettings, request: PreviewRequest) -> bool:
+    """Whether a prediction reads images without labels, which may be more than those with one.
+
+    Raises:
+        ProblemError: It cannot read them.
+    """
+    if not isinstance(data, ImagesData):
+        return False
+    found = source_of(data).read_all(data, _reading(request), needs_labels=False)
+    return found.labels is None
 
 
 def _image_sides(examples: Examples, seed: int) -> tuple[int, int] | None:
@@ -187,7 +214,13 @@ def _epoch_counts(request: PreviewRequest, divided: Split) -> tuple[int, int]:
 
 def _reading(request: PreviewRequest) -> Reading:
     model, is_training = request.model, request.task == "train"
-    reading = Reading(no_download, seed=request.seed, must_differ=is_training, is_preview=True)
+    reading = Reading(
+        no_download,
+        seed=request.seed,
+        must_differ=is_training,
+        is_preview=True,
+        needs_labels=request.task != "predict",
+    )
     with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
         if is_training:
             reading = reading_to_train(reading, model, request.data)

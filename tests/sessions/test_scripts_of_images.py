@@ -33,9 +33,9 @@ def carried_out(data: ImagesData, text: str) -> dict[str, object]:
     return found
 
 
-def chosen(data: ImagesData) -> ImagesData:
+def chosen(data: ImagesData, *, needs_labels: bool = True) -> ImagesData:
     """With all that a preview finds, as a script is written of it."""
-    found = dict(SOURCE.find(data, Reading(print)).found)
+    found = dict(SOURCE.find(data, Reading(print, needs_labels=needs_labels)).found)
     if data.labels_csv:
         found["predicts"] = read_images(data).target
     filled = with_found(Profile(data=data), DataPreview(found=found)).data
@@ -141,6 +141,41 @@ def test_that_a_script_predicts_on_images_alone(tmp_path: Path, labels_csv: str)
     script = carried_out(data, script_of(data).read(data, needs_labels=False))
     assert (script["y"], script["class_names"], found.labels) == (None, [], None)
     assert len(np.asarray(script["x"], object)) == len(found)
+
+
+def test_that_a_script_evaluates_a_set_of_some_of_the_classes(tmp_path: Path) -> None:
+    make_classes(tmp_path / "train", {"ant": 1, "cat": 2, "dog": 1})
+    make_classes(tmp_path / "test", {"cat": 1, "dog": 2})
+    data = ImagesData(path=str(tmp_path), image_size=(4, 5))
+    read, filled = read_images(data, must_differ=False), chosen(data)
+    script = carried_out(filled, data_section(filled))
+    assert read.test is not None
+    assert read.test.labels.tolist() == [1, 2, 2]
+    assert_same(script, "_test", read.test)
+
+
+@pytest.mark.parametrize("other", ["test/1.png", "test/eel/1.png"])
+def test_that_a_script_predicts_on_sets_without_classes_of_training(
+    tmp_path: Path, other: str
+) -> None:
+    make_classes(tmp_path / "train", {"cat": 2, "dog": 1})
+    make_images(tmp_path, {other: 5})
+    data = ImagesData(path=str(tmp_path))
+    filled = chosen(data, needs_labels=False)
+    assert filled.test_path == str(tmp_path / "test")
+    script = carried_out(filled, script_of(filled).read(filled, needs_labels=False))
+    assert script["y_test"] is None
+    x, x_test = (np.asarray(script[part], object) for part in ("x", "x_test"))
+    assert (len(x), len(x_test)) == (3, 1)
+    assert len(SOURCE.read_all(data, Reading(print), needs_labels=False)) == 4
+
+
+def test_that_a_script_predicts_on_images_that_a_csv_does_not_name(tmp_path: Path) -> None:
+    make_images(tmp_path, {"1.png": 1, "2.png": 2})
+    (tmp_path / "labels.csv").write_text("file,kind\nother.png,cat\n")
+    data = ImagesData(path=str(tmp_path), labels_csv="labels.csv")
+    script = carried_out(data, script_of(data).read(data, needs_labels=False))
+    assert (script["y"], len(np.asarray(script["x"], object))) == (None, 2)
 
 
 @pytest.mark.parametrize("left_out", ["eel's", "caf\\xe9", "masks"])

@@ -93,7 +93,10 @@ def matters_to_task(profile: Profile, problem: Problem) -> bool:
         "record_features_ambiguous",
         "text_without_target",
     )
-    is_labels = problem.code in codes and problem.field in LABEL_FIELDS
+    # Labels of arrays and records that cannot be used are not read; nothing else has that setting.
+    is_labels = problem.field == "data.labels" or (
+        problem.code in codes and problem.field in LABEL_FIELDS
+    )
     return profile.task == "evaluate" or not is_labels
 
 

@@ -235,8 +235,10 @@ def _indices(profile: Profile) -> str:
         sets.append("test")
     for name in "xy" if sets else "":
         parts = ", ".join([name, *(f"{name}_{part}" for part in sets)])
-        missing = "None if y is None else " if name == "y" and data.may_lack_labels else ""
-        together += f"\n{name} = {missing}np.concatenate([{parts}])"
+        joined_parts = f"np.concatenate([{parts}])"
+        if name == "y" and data.may_lack_labels:
+            joined_parts = f"None if any(each is None for each in [{parts}]) else {joined_parts}"
+        together += f"\n{name} = {joined_parts}"
     if not profile.inference.takes_part:
         return f"{together}\nindices = np.arange(len(x), dtype=np.int32)"
     if data.held_out_fraction:

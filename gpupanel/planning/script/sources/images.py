@@ -76,19 +76,23 @@ def images_below(folder):
 
 # In the margin: P nobody need know what the images are, L classes are left out.
 _BY_CLASS = '''
-  |def list_images(root):
+  |def list_images(root, classes=None):
   |    """The folders of the classes, and each image with the number of its class."""
   |    folders = [path for path in sorted(Path(root).iterdir()) if path.is_dir()]
   |    folders = [path for path in folders if not is_hidden(path.relative_to(root))]
 L |    folders = [path for path in folders if as_utf8(path.name) not in LEFT_OUT]
+  |    names = [path.name for path in classes or folders]
+P |    everything = images_below(root)
+P |    are_classes = {path.name for path in folders} <= {*names}
+P |    if not are_classes or any(path.parent == Path(root) for path in everything):
+P |        return [], np.array(everything, object), None
   |    files = [
-  |        (path, number)
-  |        for number, folder in enumerate(folders)
+  |        (path, names.index(folder.name))
+  |        for folder in folders
   |        for path in images_below(folder)
 L |        if LEFT_OUT.isdisjoint(map(as_utf8, path.relative_to(folder).parts[:-1]))
   |    ]
-P |    everything = images_below(root)
-P |    if not files or any(path.parent == Path(root) for path in everything):
+P |    if not files:
 P |        return [], np.array(everything, object), None
   |    numbers = np.array([number for _, number in files], np.int32)
   |    return folders, np.array([path for path, _ in files], object), numbers
@@ -140,8 +144,9 @@ G |group_of = {}  # images of the same are held out together
   |    """The names of classes or labels; each image in the CSV, and what that says of it."""
   |    table = table if os.path.isfile(table) else shared
   |    there = images_below(root)
+P |    unlabelled = [], np.array([*there, None], object)[:-1], None
 P |    if not os.path.isfile(table):
-P |        return [], np.array([*there, None], object)[:-1], None
+P |        return unlabelled
   |    with open(table, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
   |        delimiter = max(",;\\t", key=file.readline().count)
   |        file.seek(0)
@@ -168,6 +173,8 @@ G |    group_of.update((path, line.get($group, "")) for path, line in lines.item
   |        for path, cells in said.items()
   |        if not any(cell in each for cell, each in zip(cells, empty))
   |    }
+P |    if not said:
+P |        return unlabelled
   |    x = np.array([*said, None], object)[:-1]
 C |    if len(wanted) == 1:
 C |        texts = [normalize("NFC", as_utf8(cells[0])) for cells in said.values()]
@@ -310,7 +317,7 @@ def _sets(data: ImagesData) -> list[str]:
     shared = f"{_table(data, data.path)!r}"
     return [
         f"_, x_{name}, y_{name} = list_images({path!r}"
-        + (f", {_table(data, path)!r}, {shared}, names)" if data.labels_csv else ")")
+        + (f", {_table(data, path)!r}, {shared}, names)" if data.labels_csv else ", folders)")
         for name, path in _paths_of_sets(data).items()
     ]
 

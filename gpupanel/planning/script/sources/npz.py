@@ -100,7 +100,7 @@ def _labels(file: _File, name: str, *, needs_labels: bool) -> list[str]:
         return [f"raw = {file.array(name)}", "y = labels(raw)"]
     return [
         f"raw = {file.array(name)} if {file.has(name)} else None",
-        "y = None if raw is None else labels(raw)",
+        'y = labels(raw) if raw is not None and raw.dtype.kind in "buif" else None',
     ]
 
 

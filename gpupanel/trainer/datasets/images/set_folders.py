@@ -32,7 +32,7 @@ _PLAIN: Mapping[str, frozenset[str]] = {
 _DEEPEST = 3
 
 
-def with_found_sets(data: ImagesData) -> ImagesData:
+def with_found_sets(data: ImagesData, *, needs_labels: bool = True) -> ImagesData:
     """The settings with the folders of the sets that stand in the chosen one.
 
     That is where it, or the only folder in it, holds one of training images beside one of a
@@ -61,11 +61,12 @@ def with_found_sets(data: ImagesData) -> ImagesData:
             found = {
                 key: folder
                 for key, folder in found.items()
-                if (folder / labels).is_file()
+                if not needs_labels
+                or (folder / labels).is_file()
                 or are_of_other_lines(place / labels, training, folder)
             }
             labels = os.path.relpath(place / labels, training)
-    if not labels and not look_into(training, "data.path").is_flat:
+    if needs_labels and not labels and not look_into(training, "data.path").is_flat:
         # Images to predict on have no folders of classes.
         found = {key: folder for key, folder in found.items() if not _has_images_alone(folder)}
     unchosen = {key: str(path) for key, path in found.items() if not getattr(data, key)}

@@ -42,16 +42,6 @@ from gpupanel.trainer.datasets.images.set_folders import (
 from gpupanel.trainer.datasets.images.unread import unread_note
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
-_OF_LABELS_ALONE = frozenset(
-    {
-        "data_csv_one_column",
-        "data_file_column_unclear",
-        "data_label_columns_unclear",
-        "data_numbers_unclear",
-    }
-)
-"""Problems with a CSV without which all images of the folder can be predicted on."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageSet:
@@ -99,7 +89,7 @@ def list_sets(
         ProblemError: A folder is missing, or does not hold images in one of the ways that there
             are.
     """
-    chosen, data = data, with_found_sets(data)
+    chosen, data = data, with_found_sets(data, needs_labels=needs_labels)
     sets: dict[str, ImageSet] = {}
     for name, key in PATHS.items():
         path = getattr(data, key)
@@ -154,8 +144,8 @@ class _Lister:
         if csv is not None and (needs_labels or csv.is_file()):
             try:
                 return self._by_csv(csv, must_differ=must_differ)
-            except ProblemError as error:
-                if needs_labels or not {each.code for each in error.problems} <= _OF_LABELS_ALONE:
+            except ProblemError:
+                if needs_labels:
                     raise
         if csv is not None or folder.is_flat or (folder.has_images and not folder.folders):
             if needs_labels:

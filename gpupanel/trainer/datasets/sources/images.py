@@ -232,7 +232,7 @@ class _Images(Source[ImagesData]):
 
     @override
     def find(self, data: ImagesData, reading: Reading) -> Found:
-        found = with_found_sets(data) if data.path else data
+        found = with_found_sets(data, needs_labels=reading.needs_labels) if data.path else data
         has_classes = found.path and not data.labels_csv and not data.files
         offers = {"leave_out": _classes(found)} if has_classes else {}
         columns: dict[str, int | str | tuple[str, ...]] = {}

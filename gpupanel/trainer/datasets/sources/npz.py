@@ -68,7 +68,7 @@ def read_all_npz(data: NpzData, *, needs_labels: bool) -> AllExamples:
     Raises:
         ProblemError: The file or an array in it cannot be used, or lacks labels that are needed.
     """
-    return _opened(data, needs_labels=needs_labels).all_examples()
+    return _opened(data, needs_labels=needs_labels).all_examples(needs_labels=needs_labels)
 
 
 def _opened(data: NpzData, *, needs_labels: bool = True) -> "_Arrays":
@@ -114,21 +114,15 @@ class _Arrays:
             files=self._files(sets),
         )
 
-    def all_examples(self) -> AllExamples:
-        layout = self.layout
-        if not layout.labels:
-            features = self._features(layout.features, "features")
-            names = tuple(str(number) for number in range(self.data.class_count or 0))
-            target = self.data.predicts or Target.CLASSES
-            return AllExamples(
-                features=features,
-                labels=None,
-                target=target,
-                class_names=names,
-                training_count=features.shape[0],
-                class_count_is_known=not self.data.counts_classes_by_labels,
-            )
-        found = self.data_set(must_differ=False)
+    def all_examples(self, *, needs_labels: bool) -> AllExamples:
+        if not self.layout.labels:
+            return self._without_labels()
+        try:
+            found = self.data_set(must_differ=False)
+        except ProblemError as error:
+            if needs_labels or not {each.field for each in error.problems} <= {"data.labels"}:
+                raise
+            return self._without_labels()
         whole = chained([found.training, *filter(None, (found.validation, found.test))])
         return AllExamples(
             features=whole.features,
@@ -139,6 +133,18 @@ class _Arrays:
             validation_count=len(found.validation or ()),
             class_count_is_known=found.target is Target.LABELS
             or not self.data.counts_classes_by_labels,
+        )
+
+    def _without_labels(self) -> AllExamples:
+        features = self._features(self.layout.features, "features")
+        names = tuple(str(number) for number in range(self.data.class_count or 0))
+        return AllExamples(
+            features=features,
+            labels=None,
+            target=self.data.predicts or Target.CLASSES,
+            class_names=names,
+            training_count=features.shape[0],
+            class_count_is_known=not self.data.counts_classes_by_labels,
         )
 
     def _sets(self) -> dict[str, "_Arrays"]:

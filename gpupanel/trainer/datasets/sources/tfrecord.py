@@ -314,11 +314,18 @@ class _Records(Source[TfrecordData]):
         reading = replace(reading, must_differ=False)
         reader = _reader(data, reading)
         layout = reader.layout(needs_labels=needs_labels)
-        if layout.labels:
-            found = self.read(data, reading)
-            are_counted = found.target is Target.LABELS or not data.counts_classes_by_labels
-            are_counted = are_counted or layout.labels_kind == "bytes"
-            return replace(all_examples(found), class_count_is_known=are_counted)
+        are_all_labelled = not _without_unlabelled(reader, data, layout)[1]
+        if layout.labels and (needs_labels or are_all_labelled):
+            try:
+                found = self.read(data, reading)
+            except ProblemError as error:
+                if needs_labels or not {each.field for each in error.problems} <= {"data.labels"}:
+                    raise
+            else:
+                are_counted = found.target is Target.LABELS or not data.counts_classes_by_labels
+                are_counted = are_counted or layout.labels_kind == "bytes"
+                return replace(all_examples(found), class_count_is_known=are_counted)
+        layout = replace(layout, labels="")
         scanned = reader.scanned(layout)
         skipped = reader.skipped(layout, scanned)
         parts = []
@@ -355,7 +362,9 @@ class _Records(Source[TfrecordData]):
             layout = found_layout(found, first, needs_labels=False)
             named = {"features": layout.features, "labels": layout.labels}
             taken |= {key: name for key, name in named.items() if name}
-            reader, _ = _without_unlabelled(_reader(data, reading), data, layout)
+            reader = _reader(data, reading)
+            if reading.needs_labels:
+                reader, _ = _without_unlabelled(reader, data, layout)
             left = {key for name, key in PATHS.items() if name not in reader.files}
             taken = {key: value for key, value in taken.items() if key not in left}
             if layout.shape_features:
