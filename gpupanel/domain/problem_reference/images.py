@@ -41,6 +41,16 @@ CHAPTER: Final = ProblemChapter(
             "What is behind them is taken for white; or their fourth channel is something else.",
             "Nothing, if it is meant; else save them without that channel.",
         ),
+        "data_sets_in_column": ProblemEntry(
+            "A column of the CSV says which set each image is in.",
+            "It holds train, val and test, or 0 and 1; all images of the CSV are trained on.",
+            "Put the images of each set into a folder of its own; one CSV beside these is enough.",
+        ),
+        "data_csv_not_utf8": ProblemEntry(
+            "Names in the CSV of labels are not UTF-8 text.",
+            "It was saved in another encoding, such as that of Western Europe.",
+            "Save the table again as CSV (UTF-8, comma separated).",
+        ),
         "data_left_out_unknown": ProblemEntry(
             "A class that is to be left out has no folder.",
             "Its name is mistyped: capital letters count.",

@@ -140,6 +140,41 @@ def test_that_a_column_of_a_usual_name_is_taken_and_said(root: Path) -> None:
     assert not read_images(fixed(data, note.fix)).notes
 
 
+@pytest.mark.parametrize(
+    ("name", "cells", "is_said"),
+    [
+        ("data set", ("train", "test", "valid"), True),
+        ("x", ("Training", "Validierung"), True),
+        ("is_train", ("0", "1"), True),
+        ("partition", ("0", "1", "2"), True),
+        ("fold", ("1", "2", "3"), False),
+        ("x", ("train", "bus"), False),  # vehicles
+        ("split", ("train", "train"), False),
+    ],
+)
+def test_that_sets_in_a_column_are_pointed_out(
+    root: Path, name: str, cells: tuple[str, ...], is_said: bool
+) -> None:
+    lines = [f"#,{'cup' if n % 2 else 'tea'},{cells[n % len(cells)]}" for n in range(6)]
+    notes = {
+        each.code: each for each in read_by_both(labelled(root, f"f,label,{name}", *lines)).notes
+    }
+    assert ("data_sets_in_column" in notes) == is_said
+    if is_said:
+        note = notes["data_sets_in_column"]
+        assert note.severity is Severity.WARNING
+        assert note.message.startswith(f'Column "{name}" of ')
+
+
+def test_that_names_that_are_no_utf_8_are_pointed_out(root: Path) -> None:
+    data = labelled(root, "f,label", "#,th\xe9", "#,cup")
+    text = (root / "labels.csv").read_text(encoding="utf-8")
+    (root / "labels.csv").write_bytes(text.encode("latin-1"))
+    (note,) = read_by_both(data).notes
+    assert (note.code, note.severity) == ("data_csv_not_utf8", Severity.WARNING)
+    assert note.message.endswith('in column "label" a name is "th\\xe9".')
+
+
 def test_that_numbers_that_come_back_are_asked_for_and_measures_are_not(root: Path) -> None:
     problem = problem_of(labelled(root, "f,k,fold", "#.png,1,1", "#.png,0,2"))
     assert problem.code == "data_label_columns_unclear"

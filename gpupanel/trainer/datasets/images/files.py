@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 import numpy as np
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.files.regular_files import open_regular
@@ -28,6 +28,8 @@ from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
 
 WHITE_FIELD = "data.white_value"
 _USUAL_WHITES = (1, 2**8 - 1, 2**10 - 1, 2**12 - 1, 2**14 - 1, 2**16 - 1)
+_TIFF = (b"II*\0", b"MM\0*")
+"""What TIFFs begin with."""
 _THREADS = 8
 _SLOW_S = 0.001
 """Takes longer than a file that is in memory: its disk can do more at the same time."""
@@ -193,6 +195,12 @@ def image_unreadable(path: str, error: Exception, key: str) -> ProblemError:
     elif reader := reader_missing_for(_head_of(path)):
         message = f"The image {path} is an AVIF or HEIC file, whatever its name ends in."
         hint = f"Install {reader}, or save it as JPEG or PNG."
+    elif isinstance(error, UnidentifiedImageError) and _head_of(path)[:4] in _TIFF:
+        message = f"The image {path} is a TIFF that is truncated, or in a form that is not read."
+        hint = (
+            "It may have floats of 16 or 64 bits, 2 or 5 channels, or floats in colour: save it "
+            "as PNG, or as TIFF with 1 or 3 channels of 8 or 16 bits."
+        )
     detail = f"{type(error).__name__}: {error}"
     return _problem("data_image_unreadable", message, hint, key, detail)
 

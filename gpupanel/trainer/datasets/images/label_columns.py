@@ -1,6 +1,6 @@
 """Which columns of a CSV say what images are: chosen, found where it is sure, or asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.empty_words import WORDS_OF_PEOPLE, WORDS_OF_PROGRAMS
@@ -9,6 +9,7 @@ from gpupanel.domain.visible_text import visible_line
 from gpupanel.domain.written_numbers import is_number
 from gpupanel.trainer.datasets.images.csv_lines import ImageLines, quoted, unknown_column
 from gpupanel.trainer.datasets.images.csv_rows import problem_of
+from gpupanel.trainer.datasets.set_names import TRAINING, meant_by
 
 FIELD = "data.label_columns"
 _USUAL_NAMES = frozenset(
@@ -94,6 +95,32 @@ def _are_like_classes(cells: Sequence[str]) -> bool:
 def _is_of_set(name: str) -> bool:
     plain = name.strip().casefold()
     return plain in _NAMES_OF_SETS or plain.removeprefix("is_") in ("train", "val", "valid", "test")
+
+
+def sets_in_a_column(lines: ImageLines, predicted: Sequence[str]) -> Iterator[Problem]:
+    """A warning where a column says which set each image is in, and all are trained on.
+
+    Args:
+        lines: Of the training images, with all columns.
+        predicted: Those of the labels.
+    """
+    for at, name in enumerate(lines.columns):
+        if name in predicted:
+            continue
+        cells = sorted({row[at] for row in lines.cells} - _NOTHING)
+        meant = {found[0] for cell in cells if (found := meant_by(cell))}
+        are_sets = len(meant) > 1 and (TRAINING,) in meant and all(map(meant_by, cells))
+        are_counted = _is_of_set(name) and "fold" not in name.casefold() and len(cells) in (2, 3)
+        if are_sets or are_counted:
+            yield Problem(
+                code="data_sets_in_column",
+                severity=Severity.WARNING,
+                field=FIELD,
+                message=f'Column "{visible_line(name)}" of {lines.path} seems to say which set '
+                f"each image is in ({quoted(cells)}), and all of them are trained on here.",
+                hint="Put the images of each set into a folder of its own, such as train, val and "
+                "test: one CSV beside these is enough.",
+            )
 
 
 def _fixes(names: Sequence[str]) -> list[Fix]:

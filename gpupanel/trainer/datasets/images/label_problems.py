@@ -186,3 +186,17 @@ def seem_several(lines: ImageLines, cell: str) -> Problem:
 def _short(cell: str) -> str:
     shown = visible_line(as_utf8(cell))
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."
+
+
+def not_utf8(lines: ImageLines, cells: Sequence[str]) -> Iterator[Problem]:
+    """A warning where names have bytes that are no UTF-8, and are written out."""
+    odd = next((cell for cell in cells if as_utf8(cell) != cell), None)
+    if odd is not None:
+        yield Problem(
+            code="data_csv_not_utf8",
+            severity=Severity.WARNING,
+            field=FIELD,
+            message=f"{lines.path} is not UTF-8 text: in column "
+            f'"{visible_line(lines.columns[0])}" a name is "{_short(odd)}".',
+            hint="Save the table again as CSV (UTF-8, comma separated).",
+        )

@@ -17,7 +17,11 @@ from gpupanel.trainer.datasets.images.csv_lines import (
     without_column,
 )
 from gpupanel.trainer.datasets.images.csv_rows import FIELD
-from gpupanel.trainer.datasets.images.label_columns import with_labels, with_labels_as
+from gpupanel.trainer.datasets.images.label_columns import (
+    sets_in_a_column,
+    with_labels,
+    with_labels_as,
+)
 from gpupanel.trainer.datasets.images.label_problems import without_empty
 from gpupanel.trainer.datasets.images.labels import ImageLabels, labels_of
 
@@ -84,7 +88,9 @@ def _labelled(
     if group:
         rest, _ = without_column(lines, group, must_be_there=training is None)
     if training is None:
+        everything = rest
         rest, notes = with_labels(rest, data.chosen_labels, data.predicts)
+        notes = (*notes, *sets_in_a_column(everything, rest.columns))
     else:
         rest = with_labels_as(rest, training.columns)
     is_grouped = group in lines.columns

@@ -26,6 +26,7 @@ from gpupanel.trainer.datasets.images.csv_lines import ImageLines
 from gpupanel.trainer.datasets.images.csv_rows import FIELD, problem_of, problem_of_line
 from gpupanel.trainer.datasets.images.label_problems import (
     no_number,
+    not_utf8,
     number_notes,
     numbers_unclear,
     seem_several,
@@ -91,11 +92,12 @@ def labels_of(
     notes: tuple[Problem, ...] = ()
     if training is not None:
         predicts = training.target
-    elif predicts is None and is_one:
-        notes = tuple(_doubts(lines, cells))
+    else:
+        doubts = _doubts(lines, cells) if predicts is None and is_one else ()
+        notes = (*not_utf8(lines, cells), *doubts)
     separator = _separator(cells, predicts, training) if is_one else None
     if separator is not None:
-        return _several(lines, cells, separator, training)
+        return replace(_several(lines, cells, separator, training), notes=notes)
     if is_one and predicts in (Target.CLASSES, None) and (predicts or not _are_values(cells)):
         names = None if training is None else training.names
         found = _classes(lines, cells, names, must_differ=must_differ)

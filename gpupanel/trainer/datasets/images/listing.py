@@ -15,6 +15,8 @@ from gpupanel.domain.image_names import is_hidden, suffix_of
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.images.formats import SUFFIXES
 
+_ARCHIVES = frozenset((".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst"))
+
 
 @dataclass(frozen=True, slots=True)
 class Folder:
@@ -69,6 +71,16 @@ def look_into(root: Path, key: str) -> Folder:
             "data_file_missing",
             f"The folder {root} does not exist.",
             "Choose another folder, or put it back in its place.",
+            key,
+        ) from error
+    except NotADirectoryError as error:
+        is_archive = suffix_of(root.name) in _ARCHIVES
+        raise _problem(
+            "data_file_unreadable",
+            f"{root} is a file, and a folder of images is asked for.",
+            "Unpack it, and choose the folder that comes of it."
+            if is_archive
+            else "Choose the folder that holds it.",
             key,
         ) from error
     except OSError as error:

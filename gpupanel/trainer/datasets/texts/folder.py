@@ -10,6 +10,7 @@ from pathlib import Path
 from gpupanel.domain.data import MOST_CLASSES
 from gpupanel.domain.image_names import is_hidden, suffix_of
 from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.table_data import TABLE_SUFFIXES
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.class_folders import ClassFolders
@@ -65,6 +66,14 @@ def list_texts(root: Path, field: str, chosen: Mapping[str, str] | None = None) 
             if _is_folder(entry)
         }
         alone = [entry.path for entry in inside if not _is_folder(entry)]
+    except NotADirectoryError as error:
+        raise data_problem(
+            "data_file_unreadable",
+            f"{root} is a file, and texts are read from a folder, or from a table.",
+            f"Give it a name that ends in {', '.join(TABLE_SUFFIXES)} if it is a table; else "
+            f"choose a folder with a folder of {_SUFFIX} files for each class.",
+            field=field,
+        ) from error
     except OSError as error:
         raise unreadable(error.filename or root, error, field, "texts") from error
     of_class = {name: paths for name, paths in of_class.items() if paths}

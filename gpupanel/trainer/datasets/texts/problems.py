@@ -1,14 +1,19 @@
 """What can be wrong with texts, as problems with stable codes."""
 
+import codecs
 from pathlib import Path
 
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.trainer.datasets.data_problems import data_problem
 
+_MARKS_OF_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
 
 def wrong_encoding(path: Path | str, encoding: str, error: UnicodeError) -> ProblemError:
     """Bytes that are no text of that encoding."""
     other = "cp1252" if encoding == "utf-8" else "utf-8"
+    if isinstance(error, UnicodeDecodeError) and error.object[:2] in _MARKS_OF_UTF_16:
+        other = "utf-16"
     return data_problem(
         "text_encoding",
         f"{path} is not text in {encoding}.",
