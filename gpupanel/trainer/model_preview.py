@@ -9,7 +9,7 @@ from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
-from gpupanel.trainer.datasets.class_names import are_numbers
+from gpupanel.trainer.datasets.class_names import are_numbers, used_names
 from gpupanel.trainer.datasets.source import Reading, no_download
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.inference.known_classes import match_classes
@@ -81,8 +81,10 @@ def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem
                 notes = ending_notes(model, found.target)
                 if request.task == "evaluate":  # its classes are matched where they are counted
                     return notes
-                names = tuple(name for name, _ in found.class_counts)
                 known, inference = known_classes(model), request.inference
+                names = [name for name, _ in found.class_counts]
+                if are_numbers(names):
+                    names = used_names(found.class_counts, known.names)
                 match = match_classes(known, request.task, inference, found.target, names)
                 return (*match.notes, *notes)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
@@ -101,8 +103,8 @@ def _notes_to_train(
     names, kept = [name for name, _ in found.class_counts], kept_classes(model, data)
     notes: tuple[Problem, ...] = ()
     if kept is not None and (names or found.value_count):
-        is_asked = found.target is Target.CLASSES and kept.names and not are_numbers(names)
-        used = [name for name, count in found.class_counts if count or not is_asked]
+        are_used = found.target is Target.CLASSES and kept.names
+        used = used_names(found.class_counts, kept.names) if are_used else names
         _, notes = kept.match(found.target, used)
     if kept is None or not (kept.names and names):
         check_last_layer(model, classes=len(names), values=found.value_count)

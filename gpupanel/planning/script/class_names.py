@@ -20,10 +20,10 @@ with zipfile.ZipFile($path) as archive:
 known_names = $names or trained_on.get("class_names", [])
 
 
-def places_of(names):
+def places_of(names, used=None):
     \"\"\"The number of each class among those of the model; -1 where it is none of them.\"\"\"
     numbers = [str(number) for number in range(len(names))]
-    if list(names) == numbers != known_names[: len(names)]:
+    if list(names) == numbers and not {*(used or names)} <= {*known_names}:
         return np.where(np.arange(len(names)) < len(known_names), np.arange(len(names)), -1)
     composed = [unicodedata.normalize("NFC", name) for name in known_names]
     if len(set(composed)) == len(composed):
@@ -40,9 +40,9 @@ _OF_MODEL = """
   |
   |if known_names:
   |    if y is not None:
-  |        places = places_of(class_names)
 k |        used = np.unique(y)
 K |        used = np.arange(len(class_names))
+  |        places = places_of(class_names, [class_names[number] for number in used])
   |        unknown = [class_names[number] for number in used if places[number] < 0]
 El|        if unknown:
 El|            raise SystemExit(f"The model was not trained on these classes: {unknown}")

@@ -36,16 +36,50 @@ def are_numbers(names: Sequence[str]) -> bool:
     return all(name == str(number) for number, name in enumerate(names))
 
 
-def used_classes(labels: Array, names: Sequence[str]) -> npt.NDArray[np.intp]:
+def are_other_numbers(names: Sequence[str], known: Sequence[str]) -> bool:
+    """Whether names are numbers and nothing more, and say nothing of the names of a model.
+
+    Names such as "1", "10" and "2", as folders have them, are names: 10 is not the second class.
+    """
+    if not names or not are_numbers(names) or are_numbers(known):
+        return False
+    return UNKNOWN in places_of(names, known)
+
+
+def used_classes(
+    labels: Array, names: Sequence[str], known: Sequence[str] = ()
+) -> npt.NDArray[np.intp]:
     """The numbers of the classes that matter: those that an example is of.
 
-    Numbers that are names count on, whether there are examples of all of them or not.
+    Numbers that are names count on, whether there are examples of all of them or not, unless
+    those that have examples are names that the model knows.
 
     Args:
         labels: Class numbers, ``int32``, shape [examples].
         names: Of the classes.
+        known: Of the classes of a model.
     """
-    return np.arange(len(names)) if are_numbers(names) else np.unique(labels).astype(np.intp)
+    used = np.unique(labels).astype(np.intp)
+    if not are_numbers(names):
+        return used
+    are_names = not are_numbers(known) and UNKNOWN not in places_of(_at(names, used), known)
+    return used if are_names else np.arange(len(names))
+
+
+def used_names(counts: Sequence[tuple[str, int]], known: Sequence[str]) -> list[str]:
+    """The names of the classes that matter, as :func:`used_classes` has them.
+
+    Args:
+        counts: The name of each class with the number of its examples.
+        known: Of the classes of a model.
+    """
+    of_each = np.array([count for _, count in counts], np.int64)
+    names = [name for name, _ in counts]
+    return _at(names, used_classes(np.flatnonzero(of_each), names, known))
+
+
+def _at(names: Sequence[str], places: npt.NDArray[np.intp]) -> list[str]:
+    return [names[place] for place in places.tolist()]
 
 
 def by_places(labels: Array, target: Target, places: npt.NDArray[np.int32], count: int) -> Array:

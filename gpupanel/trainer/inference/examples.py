@@ -184,7 +184,7 @@ def _of_known_classes(profile: Profile, found: AllExamples, known: KnownClasses)
     if labels is None and known.names:
         used = used[:0]
     elif labels is not None and known.names and found.target is Target.CLASSES:
-        used = used_classes(labels, names)
+        used = used_classes(labels, names, known.names)
     of_use = tuple(names[place] for place in used)
     match = match_classes(known, profile.task, profile.inference, found.target, of_use)
     if match.places is None:

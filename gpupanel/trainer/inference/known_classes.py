@@ -10,7 +10,12 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.profile import Task
-from gpupanel.trainer.datasets.class_names import UNKNOWN, are_numbers, places_of
+from gpupanel.trainer.datasets.class_names import (
+    UNKNOWN,
+    are_numbers,
+    are_other_numbers,
+    places_of,
+)
 from gpupanel.trainer.models.model_classes import (
     KnownClasses,
     check_outputs,
@@ -74,7 +79,7 @@ def match_classes(
     if not known.names:
         return _without_names(known, task, target, names)
     check_outputs(known)
-    if are_numbers(names) and not are_numbers(known.names) and names:
+    if are_other_numbers(names, known.names):
         return _by_number(known, task, target, names)
     places = places_of(names, known.names)
     unknown = [name for name, place in zip(names, places, strict=True) if place == UNKNOWN]

@@ -13,6 +13,7 @@ from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.trainer.datasets.class_names import (
     UNKNOWN,
     are_numbers,
+    are_other_numbers,
     by_places,
     places_of,
     used_classes,
@@ -81,7 +82,7 @@ class KeptClasses:
         if not known.names:
             return same, () if are_numbers(names) else (nameless(known, names),)
         check_outputs(known)
-        if are_numbers(names) and not are_numbers(known.names):
+        if are_other_numbers(names, known.names):
             if len(names) > len(known.names):
                 raise ProblemError(self._unknown(names[len(known.names) :], names))
             return same, (matched_by_number(known, _NEW_HEAD),)
@@ -137,7 +138,7 @@ def with_kept_classes(divided: Split, kept: KeptClasses | None) -> Split:
     used = np.arange(len(data.class_names))
     if kept.names and data.target is Target.CLASSES:
         labels = np.concatenate([each.labels for each in sets])
-        used = used_classes(labels, data.class_names)
+        used = used_classes(labels, data.class_names, kept.names)
     matched, notes = kept.match(data.target, [data.class_names[place] for place in used])
     places = np.full(len(data.class_names), UNKNOWN, np.int32)
     places[used] = matched

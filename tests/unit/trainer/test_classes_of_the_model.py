@@ -162,6 +162,35 @@ def test_that_numbers_for_named_classes_are_said(tmp_path: Path) -> None:
     assert (said(found), found.class_names, found.notes) == (["0", "1"], ("0", "1", "2"), ())
 
 
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        # As folders have them, sorted as text: 2 is no third class.
+        ([str(number) for number in range(12)], [0, 2, 10, 11]),
+        (["1", "2", "3"], [1, 3, 3]),
+        (["1", "10", "2"], [1, 2, 10]),
+        (["0", "5"], [0, 5]),
+    ],
+)
+def test_that_numbers_that_the_model_has_as_names_are_names(
+    tmp_path: Path, names: list[str], labels: list[int]
+) -> None:
+    np.savez(tmp_path / "a.npz", x=np.ones((len(labels), 4)), y=labels)
+    model = model_of(tmp_path, sorted(names), outputs=len(names))
+    for task in ("evaluate", "predict"):
+        found = examples_of(profile_of(model, NpzData(path=str(tmp_path / "a.npz")), task))
+        assert said(found) == [str(label) for label in labels]
+        assert not found.notes
+    # Where one of them is no name, they count the classes.
+    np.savez(tmp_path / "b.npz", x=np.ones((2, 4)), y=[0, 1])
+    found = examples_of(profile_of(model, NpzData(path=str(tmp_path / "b.npz"))))
+    is_named = {"0", "1"} <= {*names}
+    assert said(found) == (["0", "1"] if is_named else sorted(names)[:2])
+    assert [note.code for note in found.notes] == (
+        [] if is_named else ["classes_matched_by_number"]
+    )
+
+
 def test_that_names_for_numbered_classes_are_refused_and_can_be_given(tmp_path: Path) -> None:
     folder = make_classes(tmp_path / "new", {"cat": 1, "dog": 1, "wolf": 1})
     profile = profile_of(model_of(tmp_path, ("0", "1", "2")), ImagesData(path=str(folder)))

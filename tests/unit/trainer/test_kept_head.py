@@ -80,6 +80,14 @@ def test_that_a_missing_class_is_no_error(tmp_path: Path) -> None:
     assert previewed(saved(tmp_path), data) == ()
 
 
+def test_that_numbers_that_the_model_has_as_names_are_names(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.ones((4, 3)), y=[1, 2, 10, 2])
+    data, names = NpzData(path=str(tmp_path / "a.npz")), ("1", "10", "2")
+    found = divided(saved(tmp_path, names), data)
+    assert said(names, found) == ["1", "2", "10", "2"]
+    assert previewed(saved(tmp_path, names), data) == ()
+
+
 def test_that_an_unknown_class_is_refused_by_name_and_each_fix_is_a_way_on(
     tmp_path: Path,
 ) -> None:

@@ -24,11 +24,12 @@ def carried_out(
     *,
     task: Task = "evaluate",
     target: Target = Target.CLASSES,
+    known: tuple[str, ...] = PETS,
     **chosen: str,
 ) -> dict[str, Any]:
     path = folder / "model.keras"
     with zipfile.ZipFile(path, "w") as archive:
-        record = TrainedOn(predicts=target, class_names=PETS)
+        record = TrainedOn(predicts=target, class_names=known)
         archive.writestr(TRAINED_ON_MEMBER, record.model_dump_json())
     profile = Profile(
         task=task,
@@ -40,7 +41,7 @@ def carried_out(
     count = 1 if y is None else len(y)
     held: dict[str, Any] = {"np": np, "y": y, "class_names": names, "indices": np.arange(count)}
     exec(classes_of_model(profile), held)
-    assert held["class_names"] == list(PETS)
+    assert held["class_names"] == list(known)
     return held
 
 
@@ -51,7 +52,11 @@ def test_that_a_script_matches_classes_by_name(tmp_path: Path) -> None:
         carried_out(tmp_path, ["cat", "fox"], [0, 1])
     left = carried_out(tmp_path, ["cat", "fox"], [1, 0], unknown_classes="leave_out")
     assert (left["indices"].tolist(), left["y"].tolist()) == ([1], [-1, 2])
-    assert carried_out(tmp_path, ["0", "1"], [0, 1])["y"].tolist() == [0, 1]
+    numbers = ["0", "1", "2", "3"]
+    assert carried_out(tmp_path, numbers[:2], [0, 1])["y"].tolist() == [0, 1]
+    # Numbers that are names of the model, as folders have them, are these.
+    named = carried_out(tmp_path, numbers, [1, 2, 3], known=("1", "10", "2", "3"))
+    assert named["y"].tolist() == [0, 2, 3]
 
 
 def test_that_a_predicting_script_needs_no_labels(tmp_path: Path) -> None:
