@@ -109,8 +109,12 @@ class ClassFolders:
         meant = known_sets(self.folders)
         unlabelled = [folder for folder, (sets, _) in meant.items() if not sets[0]]
         sets = {folder: each[0] for folder, (each, _) in meant.items() if each[0]}
-        holds_classes = any(len(self._below[folder]) > 1 for folder in sets)
-        if len(set(sets.values())) < 2 and not holds_classes:
+        # Vehicles may be trains, but hardly anything is a validation.
+        is_sure = any(
+            len(self._below[folder]) > 1 or (key != TRAINING and not meant[folder][1])
+            for folder, key in sets.items()
+        )
+        if len(set(sets.values())) < 2 and not is_sure:
             return self._unlabelled(unlabelled)
         of_set = {key: folder for folder, key in reversed(sets.items())}
         is_one = len(of_set) < 2
@@ -194,9 +198,10 @@ class ClassFolders:
         )
 
     def _shared_names(self) -> Sequence[str]:
-        """Of the folders in them, where each has several, most of which come back in another."""
+        """Of the folders in them, where most have several, most of which come back in another."""
         below = self._below.values()
-        if len(below) < 2 or any(len(names) < 2 for names in below):
+        several = sum(len(names) > 1 for names in below)
+        if len(below) < 2 or not all(below) or 2 * several < len(below):
             return ()
         times = Counter(name for names in below for name in names)
         if any(2 * sum(times[name] > 1 for name in names) < len(names) for names in below):

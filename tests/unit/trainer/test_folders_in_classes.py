@@ -45,6 +45,10 @@ def names_of(data: ImagesData) -> list[str]:
             ["fold1/a/1.png", "fold1/b/1.png", "fold1/c/1.png", "fold2/a/1.png", "fold2/b/1.png"],
             "data_folders_in_classes",
         ),
+        # Patients, of which some have images of one class only.
+        (["p1/0/1.png", "p1/1/1.png", "p2/0/1.png", "p2/1/1.png", "p3/0/1.png"], None),
+        # A set beside classes.
+        (["cat/1.png", "dog/1.png", "val/1.png"], "data_sets_as_classes"),
         # Classes in a folder of a set, beside something else.
         (["train/a/1.png", "train/b/1.png", "other/1.png"], "data_sets_as_classes"),
     ],
@@ -58,6 +62,30 @@ def test_that_classes_and_sets_within_classes_are_warned_of(
     kept = (*filter(None, [note.fix]), *note.alternatives)[-1]
     assert kept.label == "Keep them as classes"
     assert not notes_of(mended(data, kept))
+
+
+def test_that_a_train_among_vehicles_is_a_class(tmp_path: Path) -> None:
+    assert not notes_of(made(tmp_path, "bus/1.png", "car/1.png", "train/1.png"))
+
+
+def test_that_a_set_that_is_a_link_to_another_is_refused(tmp_path: Path) -> None:
+    data = made(tmp_path, "train/a/1.png", "train/b/1.png")
+    (tmp_path / "val").symlink_to(tmp_path / "train")
+    with pytest.raises(ProblemError) as caught:
+        list_sets(data)
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.field) == ("data_sets_alike", "data.validation_path")
+
+
+def test_that_classes_of_sets_may_be_in_another_form_of_unicode(tmp_path: Path) -> None:
+    data = made(tmp_path, "train/caf\xe9/1.png", "train/b/1.png", "train/x/1.png")
+    names = ("test/cafe\u0301/1.png", "test/b/1.png", "test/b/2.png", "test/x/1.png")
+    made(tmp_path, *names)
+    labels = {name: found.labels for name, found in list_sets(data).items()}
+    assert labels["training"] is not None
+    assert labels["test"] is not None
+    assert labels["test"].names == labels["training"].names == ("b", "caf\xe9", "x")
+    assert sorted(labels["test"].array.tolist()) == [0, 0, 1, 2]
 
 
 def test_that_masks_of_each_class_are_warned_of_and_left_out(tmp_path: Path) -> None:

@@ -76,6 +76,15 @@ def images_below(folder):
 
 # In the margin: P nobody need know what the images are, L classes are left out.
 _BY_CLASS = '''
+  |from unicodedata import normalize
+  |
+  |
+  |def place_of(name, names):
+  |    """Where a name is among others, in whatever form of Unicode."""
+  |    composed = [normalize("NFC", each) for each in names]
+  |    return names.index(name) if name in names else composed.index(normalize("NFC", name))
+  |
+  |
   |def list_images(root, classes=None):
   |    """The folders of the classes, and each image with the number of its class."""
   |    folders = [path for path in sorted(Path(root).iterdir()) if path.is_dir()]
@@ -83,12 +92,14 @@ _BY_CLASS = '''
 L |    folders = [path for path in folders if as_utf8(path.name) not in LEFT_OUT]
   |    names = [path.name for path in classes or folders]
 P |    everything = images_below(root)
-P |    are_classes = {path.name for path in folders} <= {*names}
+P |    are_classes = {normalize("NFC", path.name) for path in folders} <= {
+P |        normalize("NFC", name) for name in names
+P |    }
 P |    if not are_classes or any(path.parent == Path(root) for path in everything):
 P |        return [], np.array(everything, object), None
   |    files = [
-  |        (path, names.index(folder.name))
-  |        for folder in folders
+  |        (path, number)
+  |        for folder, number in [(each, place_of(each.name, names)) for each in folders]
   |        for path in images_below(folder)
 L |        if LEFT_OUT.isdisjoint(map(as_utf8, path.relative_to(folder).parts[:-1]))
   |    ]

@@ -13,6 +13,7 @@ from gpupanel.domain.images_in_table import NamedImages
 from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.class_folders import annotations_among
+from gpupanel.trainer.datasets.class_names import UNKNOWN, places_of
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.images.chosen import chosen_images
 from gpupanel.trainer.datasets.images.class_notes import PATHS, ClassesOfImages, shown_names
@@ -96,9 +97,29 @@ def list_sets(
         if (path and not data.files) or name == "training":
             lister = _Lister(data, Path(path), f"data.{key}", sets.get("training"), chosen)
             sets[name] = lister.listed(must_differ=must_differ, needs_labels=needs_labels)
+    _check_differ(sets)
     first = sets["training"]
     sets["training"] = replace(first, notes=(*first.notes, *sets_left_out(chosen, data)))
     return sets
+
+
+def _check_differ(sets: Mapping[str, ImageSet]) -> None:
+    """Refuse two sets that are one folder by a link; of one that is chosen twice planning says it.
+
+    Raises:
+        ProblemError: They are.
+    """
+    places: dict[Path, str] = {}
+    for name, each in sets.items():
+        other = places.setdefault(each.root.resolve(), name)
+        if each.root != sets[other].root:
+            raise _problem(
+                "data_sets_alike",
+                f"The {other} and the {name} images are the same folder, {each.root.resolve()}: "
+                "examples that were learned from cannot show how well the model generalises.",
+                "Choose images that are used for nothing else.",
+                each.files.key,
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -253,12 +274,14 @@ class _Lister:
         beside = self._labels_beside(folder, files)
         if self.training is None:
             self._check_classes(names, empty, beside, must_differ=must_differ)
+            called = names
         else:
-            names = self._compare_classes(names, must_differ=must_differ)
+            called = self._as_trained(names)
+            names = self._compare_classes(called, must_differ=must_differ)
             if len(empty) == len(files):
                 raise self._no_images(empty, len(files))
         place = {name: number for number, name in enumerate(names)}
-        of_each = np.array([place[as_utf8(name)] for name in files], np.int32)
+        of_each = np.array([place[name] for name in called], np.int32)
         numbers = np.repeat(of_each, list(map(len, files.values())))
         found = [path for of_class in files.values() for path in of_class]
         labels = ImageLabels(numbers, Target.CLASSES, names)
@@ -300,6 +323,15 @@ class _Lister:
                 "Choose a folder whose sub-folders are the classes.",
             )
 
+    def _as_trained(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """As the training set writes them: a name may be in another form of Unicode."""
+        labels = None if self.training is None else self.training.labels
+        if labels is None:
+            return names
+        places = places_of(names, labels.names).tolist()
+        spelled = zip(names, places, strict=True)
+        return tuple(name if at == UNKNOWN else labels.names[at] for name, at in spelled)
+
     def _compare_classes(self, names: tuple[str, ...], *, must_differ: bool) -> tuple[str, ...]:
         """Those of the training set; some of these may have no image.
 
@@ -308,7 +340,7 @@ class _Lister:
         """
         labels = None if self.training is None else self.training.labels
         wanted = names if labels is None else labels.names
-        if names == wanted or (not must_differ and set(names) <= set(wanted)):
+        if set(names) == set(wanted) or (not must_differ and set(names) <= set(wanted)):
             return wanted
         clauses = (
             ("has no folder", [name for name in wanted if name not in set(names)]),
