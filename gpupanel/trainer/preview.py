@@ -31,7 +31,7 @@ from gpupanel.trainer.datasets.examples import (
     read_features,
 )
 from gpupanel.trainer.datasets.images.files import ImageFiles
-from gpupanel.trainer.datasets.images.sides import see_through_notes, usual_sides, value_notes
+from gpupanel.trainer.datasets.images.sides import content_notes, usual_sides, value_notes
 from gpupanel.trainer.datasets.label_doubts import label_doubts
 from gpupanel.trainer.datasets.range_doubts import range_doubts
 from gpupanel.trainer.datasets.source import Found, Reading, no_download, read_data, source_of
@@ -189,7 +189,7 @@ def _odd(data_set: DataSet, request: PreviewRequest) -> Iterator[Problem]:
     files = data_set.training.features
     if isinstance(files, ImageFiles):
         yield from value_notes(files, request.seed)
-        yield from see_through_notes(files, request.seed)
+        yield from content_notes(files, request.seed)
     if request.task == "train":
         yield from label_doubts(data_set, request.data)
         if not data_set.columns and data_set.texts is None:

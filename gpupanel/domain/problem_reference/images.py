@@ -51,6 +51,11 @@ CHAPTER: Final = ProblemChapter(
             "It was saved in another encoding, such as that of Western Europe.",
             "Save the table again as CSV (UTF-8, comma separated).",
         ),
+        "images_of_several_frames": ProblemEntry(
+            "Images have several frames or pages.",
+            "They are stacks of a microscope, documents or animations; the first frame is read.",
+            "Nothing, if it is meant; else save each frame as an image of its own.",
+        ),
         "data_left_out_unknown": ProblemEntry(
             "A class that is to be left out has no folder.",
             "Its name is mistyped: capital letters count.",

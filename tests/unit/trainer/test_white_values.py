@@ -232,3 +232,17 @@ def test_that_images_that_are_see_through_are_pointed_out(
     save(tmp_path, np.dstack([*[ramp(255, "uint8")] * 3, alpha]))
     found = [(each.code, each.severity) for each in notes_of(data_of(tmp_path))]
     assert found == ([("images_see_through", severity)] if severity else [])
+
+
+@pytest.mark.parametrize("suffix", ["tif", "gif", "webp", "png"])
+def test_that_frames_that_are_not_read_are_pointed_out(tmp_path: Path, suffix: str) -> None:
+    save(tmp_path, ramp(255, "uint8"), suffix)
+    assert not preview(PreviewRequest(data=data_of(tmp_path))).problems
+    frames = [Image.fromarray(np.full((SIDE, SIDE), 80 * each, np.uint8)) for each in range(3)]
+    for name in ("a", "b"):
+        path = tmp_path / name / f"2.{suffix}"
+        Image.fromarray(ramp(255, "uint8")).save(path, save_all=True, append_images=frames)
+    problem = said_of(data_of(tmp_path))
+    assert (problem.code, problem.severity) == ("images_of_several_frames", Severity.HINT)
+    assert problem.message.startswith("2 of 4 images that were opened have several frames")
+    assert "up to 4: the first of each is read" in problem.message

@@ -80,37 +80,57 @@ def dark_notes(images: Iterable[bytes], key: str) -> tuple[Problem, ...]:
     return () if note is None else (note,)
 
 
-def see_through_notes(files: ImageFiles, seed: int) -> tuple[Problem, ...]:
-    """A hint where images are transparent: what is behind them is white, which nobody sees.
+def content_notes(files: ImageFiles, seed: int) -> Iterator[Problem]:
+    """Hints where images hold more than is read: transparency, and frames after the first.
 
     Args:
         files: Only those that have transparency are unpacked.
         seed: Chooses some.
     """
-    shares = list(_of_some(files, _UNPACKED, seed, _see_through))
-    seen = [each for each in shares if each]
-    if not seen:
-        return ()
-    part = sum(seen) / len(seen)
-    return (
-        Problem(
+    contents = list(_of_some(files, _UNPACKED, seed, _content))
+    transparent = [each.see_through for each in contents if each.see_through]
+    if transparent:
+        part = sum(transparent) / len(transparent)
+        yield Problem(
             code="images_see_through",
             severity=Severity.WARNING if part > _MUCH_SEEN_THROUGH else Severity.HINT,
             field=files.key,
-            message=f"{len(seen)} of {len(shares)} images that were opened are transparent, in "
-            f"{part:.0%} of their pixels: white is taken for what is behind them.",
+            message=f"{len(transparent)} of {len(contents)} images that were opened are "
+            f"transparent, in {part:.0%} of their pixels: white is taken for what is behind them.",
             hint="Nothing, if that is meant. Where their fourth channel is something else, such as "
             "near infrared, save them with three.",
-        ),
-    )
+        )
+    frames = [each.frames for each in contents if each.frames > 1]
+    if frames:
+        yield Problem(
+            code="images_of_several_frames",
+            severity=Severity.WARNING if 2 * len(frames) > len(contents) else Severity.HINT,
+            field=files.key,
+            message=f"{len(frames)} of {len(contents)} images that were opened have several frames "
+            f"or pages, up to {max(frames):,}: the first of each is read, and no other.",
+            hint="Nothing, if that is meant; else save each frame as an image of its own.",
+        )
 
 
-def _see_through(image: Image.Image) -> float:
-    """The part of an image that is not opaque."""
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What an image holds beside the colours of its first frame.
+
+    Attributes:
+        see_through: The part of it that is not opaque.
+        frames: How many it has.
+    """
+
+    see_through: float
+    frames: int
+
+
+def _content(image: Image.Image) -> _Content:
+    frames = int(getattr(image, "n_frames", 1))
     if not image.has_transparency_data or image.width * image.height > _MOST_PIXELS:
-        return 0.0
+        return _Content(0.0, frames)
     alpha = np.asarray(image.convert("RGBA").getchannel("A"))
-    return float((alpha < _OPAQUE).mean()) if alpha.size else 0.0
+    return _Content(float((alpha < _OPAQUE).mean()) if alpha.size else 0.0, frames)
 
 
 class _Darks:
