@@ -1,11 +1,13 @@
 """What labels may be instead of what they are taken for, and classes without examples."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.domain.visible_text import visible_line
+from gpupanel.domain.written_tags import are_combined, tag_separator, tags_in
 from gpupanel.trainer.datasets.examples import Array, DataSet
 
 _MOST_CLASSES = 20
@@ -27,6 +29,27 @@ def label_doubts(data_set: DataSet, data: DataSettings) -> Iterator[Problem]:
     else:
         field = "data.labels" if hasattr(data, "labels") else "data.path"
         yield from _without_examples(data_set, field)
+        if data.makes_features and data.target_kind is None:
+            yield from _combined(data_set.class_names)
+
+
+def _combined(names: Sequence[str]) -> Iterator[Problem]:
+    """Classes of a table that may be several labels each: ``a|b``, ``a;b``, ``a,b``, ``['a']``."""
+    # Names of several words share some of them, too.
+    if tag_separator(names) in ("", " ") or not are_combined(names):
+        return
+    separator = tag_separator(names)
+    example = next(name for name in names if len(tags_in(name, separator)) > 1)
+    yield Problem(
+        code="data_labels_seem_several",
+        severity=Severity.WARNING,
+        field="data.predicts",
+        message=f'Classes such as "{visible_line(example)}" seem to be several labels each, and '
+        "each combination is a class of its own.",
+        hint="Make a column of 0 and 1 for each label, and predict these; or keep the "
+        "combinations as classes.",
+        fix=Fix.of("Keep them as classes", "data.predicts", "classes"),
+    )
 
 
 def _values(labels: Array) -> Iterator[Problem]:

@@ -147,6 +147,13 @@ def checked_classes(
             'Save class numbers; or set data.predicts to "labels" for rows of 0 and 1, and to '
             '"values" for other numbers.',
         )
+    if labels.dtype.kind in "US":
+        raise name.problem(
+            "data_labels_not_integer",
+            f"{name} holds text, but class labels must be whole numbers.",
+            "Save numpy.unique(labels, return_inverse=True)[1] in their place: it numbers the "
+            "classes in the order of their names.",
+        )
     if labels.dtype.kind not in NUMBER_KINDS:
         raise _not_integer(name, f"{labels.dtype} values")
     if labels.dtype.kind == "f":

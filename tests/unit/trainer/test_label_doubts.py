@@ -112,3 +112,25 @@ def test_that_a_set_that_is_scaled_otherwise_is_warned_of(tmp_path: Path, greate
     else:
         problem = found["data_sets_scaled_differently"]
         assert problem.message.startswith("Values of the test set go up to 255, and those that are")
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_said"),
+    [
+        (("a|b", "b", "a|c", "c"), True),
+        (("['a', 'b']", "['b']", "['a']"), True),
+        (("very good", "good", "very bad"), False),
+        (("Berlin, DE", "Paris, FR"), False),
+    ],
+)
+def test_that_classes_of_a_table_may_be_several_labels(
+    tmp_path: Path, cells: tuple[str, ...], is_said: bool
+) -> None:
+    lines = ["x;label", *(f"{n}.5;{cells[n % len(cells)]}" for n in range(24))]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    data = TableData(path=str(tmp_path / "a.csv"), target="label")
+    found = {each.code: each for each in previewed(data).problems}
+    assert ("data_labels_seem_several" in found) == is_said
+    if is_said:
+        kept = apply_fix(Profile(data=data), found["data_labels_seem_several"].fix).data
+        assert "data_labels_seem_several" not in {each.code for each in previewed(kept).problems}
