@@ -165,6 +165,11 @@ CHAPTER: Final = ProblemChapter(
             "Labels count from 1, have gaps, or are numbers such as 0 and 255.",
             "Number the classes from 0 without gaps, unless it is meant.",
         ),
+        "data_classes_of_one_example": ProblemEntry(
+            "Most classes have one example only.",
+            "They are names of the examples, dates or amounts, and no classes.",
+            "Choose another column of labels, or predict values.",
+        ),
         "data_sets_scaled_differently": ProblemEntry(
             "The values of a held out set go much further than those that are trained on.",
             "One was saved as 0 to 255 and the other as 0 to 1.",

@@ -220,6 +220,11 @@ def annotations_among(names: Iterable[str], empty: Iterable[str]) -> list[str]:
     return _images_and_masks(empty)[1] if _images_and_masks(names)[0] else []
 
 
+def is_of_images(name: str) -> bool:
+    """Whether a folder is called as one of images, and not as a class."""
+    return bool(_images_and_masks([name])[0])
+
+
 def _images_and_masks(names: Iterable[str]) -> tuple[list[str], list[str]]:
     """Which of the names are called as images are, and which as masks."""
     images, masks = [], []

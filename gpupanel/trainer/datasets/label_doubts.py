@@ -13,6 +13,8 @@ from gpupanel.trainer.datasets.examples import Array, DataSet
 _MOST_CLASSES = 20
 """Whole numbers of more different values are taken for amounts."""
 _MOST_NAMED = 5
+_FEWEST_EXAMPLES = 8
+"""Of fewer nothing is learned anyway."""
 
 
 def label_doubts(data_set: DataSet, data: DataSettings) -> Iterator[Problem]:
@@ -28,7 +30,7 @@ def label_doubts(data_set: DataSet, data: DataSettings) -> Iterator[Problem]:
             yield from _values(labels)
     else:
         field = "data.labels" if hasattr(data, "labels") else "data.path"
-        yield from _without_examples(data_set, field)
+        yield from _by_count(data_set, field)
         if data.makes_features and data.target_kind is None:
             yield from _combined(data_set.class_names)
 
@@ -92,21 +94,22 @@ def _doubt(message: str, hint: str, instead: str = "") -> Problem:
     )
 
 
-def _without_examples(data_set: DataSet, field: str) -> Iterator[Problem]:
-    """Classes, or labels, that no example has."""
+def _by_count(data_set: DataSet, field: str) -> Iterator[Problem]:
+    """Classes, or labels, that no example has; and classes that hardly ever come back."""
     names, labels = data_set.class_names, data_set.training.labels
     if data_set.target is Target.LABELS:
         counts = np.count_nonzero(labels, axis=0)
     else:
         counts = np.bincount(labels.astype(np.int64), minlength=len(names))
+        yield from _of_one_example(names, counts, field)
     empty = [name for name, count in zip(names, counts, strict=True) if not count]
     if not empty:
         return
-    shown = ", ".join(f'"{name}"' for name in empty[:_MOST_NAMED])
+    shown = ", ".join(f'"{visible_line(name)}"' for name in empty[:_MOST_NAMED])
     more = ", ..." if len(empty) > _MOST_NAMED else ""
     what = "labels" if data_set.target is Target.LABELS else "classes"
-    has = "has" if len(empty) == 1 else "have"
     is_much = 2 * len(empty) > len(names)
+    has = "has" if len(empty) == 1 else "have"
     yield Problem(
         code="data_classes_without_examples",
         severity=Severity.WARNING if is_much else Severity.HINT,
@@ -115,4 +118,21 @@ def _without_examples(data_set: DataSet, field: str) -> Iterator[Problem]:
         f"{shown}{more}.",
         hint="A model has an output for each. Nothing, if that is meant; else number them from 0 "
         "without gaps.",
+    )
+
+
+def _of_one_example(names: Sequence[str], counts: Array, field: str) -> Iterator[Problem]:
+    """Classes of which most have one example: names of these, dates or amounts, perhaps."""
+    alone, examples = np.flatnonzero(counts == 1), int(counts.sum())
+    if examples < _FEWEST_EXAMPLES or 2 * len(alone) <= examples:
+        return
+    shown = ", ".join(f'"{visible_line(names[place])}"' for place in alone[:_MOST_NAMED].tolist())
+    yield Problem(
+        code="data_classes_of_one_example",
+        severity=Severity.WARNING,
+        field=field,
+        message=f"{len(alone):,} of the {np.count_nonzero(counts):,} classes have one example "
+        f"only: {shown}, .... Nothing that is learned of these can be validated.",
+        hint="Check that these are classes, and not names, dates or amounts; choose another column "
+        "if not.",
     )

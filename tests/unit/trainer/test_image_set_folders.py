@@ -228,8 +228,11 @@ def test_that_classes_in_one_folder_of_the_chosen_one_are_offered(tmp_path: Path
     assert labels.names == ("cat", "dog")
 
 
-def test_that_a_found_set_of_images_without_classes_is_left_out_and_said(tmp_path: Path) -> None:
-    make_images(tmp_path, {"train/cat/1.png": 1, "train/dog/1.png": 2, "test/1.png": 3})
+@pytest.mark.parametrize("name", ["test/1.png", "test/images/1.png"])
+def test_that_a_found_set_of_images_without_classes_is_left_out_and_said(
+    tmp_path: Path, name: str
+) -> None:
+    make_images(tmp_path, {"train/cat/1.png": 1, "train/dog/1.png": 2, name: 3})
     data = ImagesData(path=str(tmp_path))
     found = list_sets(data)
     assert list(found) == ["training"]

@@ -100,6 +100,17 @@ def test_that_classes_and_labels_without_examples_are_named(
     assert said in problem.message
 
 
+@pytest.mark.parametrize("kind", ["names", "dates", "classes"])
+def test_that_labels_that_hardly_ever_come_back_are_pointed_out(tmp_path: Path, kind: str) -> None:
+    cells = {"names": "photo{}", "dates": "2024-01-{:02}", "classes": "a"}[kind]
+    make_images(tmp_path, {f"{number}.png": number for number in range(10)})
+    lines = [f"{number}.png,{cells.format(number + 1)}" for number in range(9)]
+    (tmp_path / "a.csv").write_text("\n".join(["file,label", *lines, "9.png,b"]))
+    data = ImagesData(path=str(tmp_path), labels_csv="a.csv")
+    codes = {each.code for each in previewed(data).problems}
+    assert ("data_classes_of_one_example" in codes) == (kind != "classes")
+
+
 @pytest.mark.parametrize("greatest", [1.0, 2.0, 255.0])
 def test_that_a_set_that_is_scaled_otherwise_is_warned_of(tmp_path: Path, greatest: float) -> None:
     images = np.linspace(0, 1, 24 * 9).reshape(24, 3, 3)

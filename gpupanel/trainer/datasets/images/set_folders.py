@@ -7,6 +7,7 @@ from pathlib import Path
 from gpupanel.domain.data import ImagesData
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8
+from gpupanel.trainer.datasets.class_folders import is_of_images
 from gpupanel.trainer.datasets.images.label_files import are_of_other_lines, label_files
 from gpupanel.trainer.datasets.images.listing import (
     Folder,
@@ -145,7 +146,12 @@ def _named(folders: Sequence[Path]) -> str:
 
 
 def _has_images_alone(folder: Path) -> bool:
-    return look_into(folder, "data.path").is_flat
+    """Whether images stand right in it, or in its only folder, which is called as images are."""
+    inner = look_into(folder, "data.path")
+    below = [each for each in inner.folders if holds_images(each)]
+    if inner.has_images or len(below) != 1 or not is_of_images(below[0].name):
+        return inner.is_flat
+    return look_into(below[0], "data.path").is_flat
 
 
 def _found_labels(training: Path, root: Path) -> str:
