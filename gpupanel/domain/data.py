@@ -139,8 +139,8 @@ class NpzData(ImageSource):
     )
     labels: str | None = setting(
         "Labels array",
-        "The array of labels: one, or a row of them, for each example. Detected where it has a "
-        "common name, such as y, y_train or labels.",
+        "The array of labels: one, or a row of them, for each example; text names classes. "
+        "Detected where it has a common name, such as y, y_train or labels.",
         default=None,
         off="automatic",
         is_offered=True,

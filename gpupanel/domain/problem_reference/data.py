@@ -170,6 +170,11 @@ CHAPTER: Final = ProblemChapter(
             "They are names of the examples, dates or amounts, and no classes.",
             "Choose another column of labels, or predict values.",
         ),
+        "data_labels_empty": ProblemEntry(
+            "A label that is the name of a class is empty.",
+            "An array of text has nothing in its place.",
+            "Name the class of each example, or remove those without one.",
+        ),
         "data_sets_scaled_differently": ProblemEntry(
             "The values of a held out set go much further than those that are trained on.",
             "One was saved as 0 to 255 and the other as 0 to 1.",

@@ -26,11 +26,13 @@ class Labels:
         array: As :class:`~gpupanel.trainer.datasets.examples.Examples` has them.
         target: What they are.
         outputs: How many classes or labels there are, at least; 0 where values are predicted.
+        names: Of the classes, where the labels are text.
     """
 
     array: Array
     target: Target
     outputs: int
+    names: tuple[str, ...] = ()
 
 
 def checked_labels(
@@ -146,13 +148,6 @@ def checked_classes(
             "a row with a single 1.",
             'Save class numbers; or set data.predicts to "labels" for rows of 0 and 1, and to '
             '"values" for other numbers.',
-        )
-    if labels.dtype.kind in "US":
-        raise name.problem(
-            "data_labels_not_integer",
-            f"{name} holds text, but class labels must be whole numbers.",
-            "Save numpy.unique(labels, return_inverse=True)[1] in their place: it numbers the "
-            "classes in the order of their names.",
         )
     if labels.dtype.kind not in NUMBER_KINDS:
         raise _not_integer(name, f"{labels.dtype} values")

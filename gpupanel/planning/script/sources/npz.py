@@ -10,10 +10,33 @@ from pathlib import Path
 from typing_extensions import override
 
 from gpupanel.domain.data import Axes, NpzData, Target
-from gpupanel.planning.script.data_section import SourceScript, arrays_of
+from gpupanel.planning.script.data_section import AS_UTF8, SourceScript, arrays_of
 from gpupanel.planning.script.sections import indented, joined
 
 _SUFFIX = ".npy"
+_NAMES = '''
+import re
+from unicodedata import normalize
+
+names = []  # of the classes, where labels are text
+
+
+def classes(array):
+    """Labels as numbers; text is numbered in the order of the names."""
+    if array is None or array.dtype.kind not in "US":
+        return array
+    texts = [
+        text.decode(errors="surrogateescape") if isinstance(text, bytes) else text
+        for text in array.reshape(-1).tolist()
+    ]
+    texts = [normalize("NFC", as_utf8(text.strip())) for text in texts]
+    if not names:
+        are_whole = all(re.fullmatch(r"[+-]?[0-9]{1,1000}", text) for text in texts)
+        order = (lambda text: (int(text), text)) if are_whole else None
+        names.extend(sorted({*texts}, key=order))
+    place = {name: number for number, name in enumerate(names)}
+    return np.array([place[text] for text in texts], np.int32)
+'''
 
 
 class _Npz(SourceScript[NpzData]):
@@ -26,7 +49,7 @@ class _Npz(SourceScript[NpzData]):
         labels = data.labels or "y"
         inside = [
             f"x = features({file.examples(features)})",
-            *_labels(file, labels, needs_labels=needs_labels),
+            *_labels(data, file, labels, needs_labels=needs_labels),
         ]
         beside, sets = [], []
         for part, path, names in (
@@ -34,19 +57,30 @@ class _Npz(SourceScript[NpzData]):
             ("test", data.test_path, (data.test_features, data.test_labels)),
         ):
             if path:
-                read = _set(_File(path, data.axes), part, names[0] or features, names[1] or labels)
+                of_set = _File(path, data.axes)
+                read = _set(data, of_set, part, names[0] or features, names[1] or labels)
                 beside.append(_File(path).opened([read]))
                 sets.append(part)
             elif names[0] and names[1]:
-                inside.append(_set(file, part, names[0], names[1]))
+                inside.append(_set(data, file, part, names[0], names[1]))
                 sets.append(part)
             elif part == "test":
                 inside.append("x_test, y_test = x[:0], None if y is None else y[:0]")
         inside += _class_count(data)
         more = []
+        named = arrays_of(data.target_kind)
+        if data.target_kind in (Target.CLASSES, None):
+            named = joined(named, "", AS_UTF8, _NAMES)
         if data.target_kind in (Target.CLASSES, None) and data.class_count is None:
             more = [f"class_count = max(class_count, int(y_{part}.max()) + 1)" for part in sets]
-        return joined(arrays_of(data.target_kind), file.opened(inside), *beside, *more)
+        return joined(named, file.opened(inside), *beside, *more)
+
+    @override
+    def class_names(self, data: NpzData) -> str:
+        counted = super().class_names(data).removeprefix("class_names = ")
+        if data.target_kind not in (Target.CLASSES, None):
+            return f"class_names = {counted}"
+        return f"class_names = names + {counted}[len(names) :]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +124,23 @@ class _File:
         return str(path.with_name(name + path.suffix))
 
 
-def _set(file: _File, part: str, features: str, labels: str) -> str:
-    arrays = f"features({file.examples(features)}), labels({file.array(labels)})"
+def _set(data: NpzData, file: _File, part: str, features: str, labels: str) -> str:
+    arrays = f"features({file.examples(features)}), labels({_numbered(data, file.array(labels))})"
     return f"x_{part}, y_{part} = {arrays}"
 
 
-def _labels(file: _File, name: str, *, needs_labels: bool) -> list[str]:
+def _labels(data: NpzData, file: _File, name: str, *, needs_labels: bool) -> list[str]:
     if needs_labels:
-        return [f"raw = {file.array(name)}", "y = labels(raw)"]
+        return [f"raw = {_numbered(data, file.array(name))}", "y = labels(raw)"]
+    there = f"{file.array(name)} if {file.has(name)} else None"
     return [
-        f"raw = {file.array(name)} if {file.has(name)} else None",
+        f"raw = {_numbered(data, there)}",
         'y = labels(raw) if raw is not None and raw.dtype.kind in "buif" else None',
     ]
+
+
+def _numbered(data: NpzData, array: str) -> str:
+    return f"classes({array})" if data.target_kind in (Target.CLASSES, None) else array
 
 
 def _class_count(data: NpzData) -> list[str]:

@@ -36,6 +36,7 @@ from gpupanel.trainer.datasets.checks import (
     checked_features,
     stays_on_disk,
 )
+from gpupanel.trainer.datasets.class_names import are_numbers
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     DataSet,
@@ -45,6 +46,7 @@ from gpupanel.trainer.datasets.examples import (
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
+from gpupanel.trainer.datasets.named_labels import are_names, class_numbers, names_in
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 
@@ -132,7 +134,8 @@ class _Arrays:
             training_count=len(found.training),
             validation_count=len(found.validation or ()),
             class_count_is_known=found.target is Target.LABELS
-            or not self.data.counts_classes_by_labels,
+            or not self.data.counts_classes_by_labels
+            or not are_numbers(found.class_names),
         )
 
     def _without_labels(self) -> AllExamples:
@@ -178,7 +181,14 @@ class _Arrays:
             )
         name = self._name(mine.labels, "labels")
         raw = self.file.read(mine.labels, name.field)
-        count = labels.outputs if self.data.class_count or labels.array.ndim == 2 else None
+        if labels.names and not are_names(raw):
+            raise self._misfit(
+                f'"{mine.labels}" in {self.file.path} holds {raw.dtype} values, and '
+                f'"{layout.labels}" names of classes'
+            )
+        raw = class_numbers(raw, labels.names, name) if labels.names else raw
+        is_counted = self.data.class_count or labels.names or labels.array.ndim == 2
+        count = labels.outputs if is_counted else None
         found = checked_labels(raw, name, labels.target, count or None, must_differ=False)
         check_lengths(features, found.array, self._name(mine.features, "features"), name)
         if found.array.shape[1:] != labels.array.shape[1:]:
@@ -219,7 +229,13 @@ class _Arrays:
     def _labels(self, name: str, features: Features, *, must_differ: bool) -> Labels:
         of, data = self._name(name, "labels"), self.data
         raw = self.file.read(name, of.field)
-        labels = checked_labels(raw, of, data.predicts, data.class_count, must_differ=must_differ)
+        names: tuple[str, ...] = ()
+        if are_names(raw) and data.predicts in (None, Target.CLASSES):
+            names = names_in(raw)
+            raw = class_numbers(raw, names, of)
+        count = data.class_count or len(names) or None
+        labels = checked_labels(raw, of, data.predicts, count, must_differ=must_differ)
+        labels = replace(labels, names=names)
         of_features = self._name(self.layout.features, "features")
         if self.data.axes is None and features.shape[0] != len(labels.array) == features.shape[-1]:
             raise examples_last(of_features)
@@ -227,6 +243,9 @@ class _Arrays:
         return labels
 
     def _class_names(self, labels: Labels, held_out: Iterable[Examples]) -> tuple[str, ...]:
+        if labels.names:
+            more = range(len(labels.names), labels.outputs)
+            return (*labels.names, *map(str, more))
         count = labels.outputs
         if labels.target is Target.CLASSES and not self.data.class_count:
             count = max(count, *(int(each.labels.max()) + 1 for each in held_out), 0)
