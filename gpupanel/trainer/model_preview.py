@@ -13,6 +13,7 @@ from gpupanel.trainer.datasets.class_names import are_numbers, used_names
 from gpupanel.trainer.datasets.source import Reading, no_download
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.inference.known_classes import match_classes
+from gpupanel.trainer.models.input_shape import fitting, input_misfit, input_shape_in
 from gpupanel.trainer.models.kept_head import kept_classes
 from gpupanel.trainer.models.model_classes import as_trained, known_classes
 from gpupanel.trainer.models.model_file import (
@@ -20,7 +21,11 @@ from gpupanel.trainer.models.model_file import (
     configuration_in,
     scales_of_file,
 )
-from gpupanel.trainer.models.saved_ending import check_saved_ending, ending_notes
+from gpupanel.trainer.models.saved_ending import (
+    check_saved_ending,
+    ending_notes,
+    is_wrapped,
+)
 from gpupanel.trainer.models.saved_outputs import mixing_layers_in
 from gpupanel.trainer.models.saved_recipe import check_last_layer, reading_to_train
 from gpupanel.trainer.models.weights_file import check_weights_file
@@ -74,6 +79,7 @@ def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem
             check_weights_file(model.weights_path)
         else:
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
+            _check_input(request, found)
             if request.task == "train":
                 reading_to_train(Reading(no_download), model, request.data)
                 return _notes_to_train(model, request.data, found)
@@ -90,6 +96,24 @@ def model_problems(request: PreviewRequest, found: DataPreview) -> tuple[Problem
     except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
         return problems_of(error, what="The preview of the model")
     return ()
+
+
+def _check_input(request: PreviewRequest, found: DataPreview) -> None:
+    """Refuse examples of a shape that the model does not take.
+
+    Raises:
+        ProblemError: They are.
+    """
+    model, shape = request.model, found.feature_shape
+    # To predict, labels that are missing refuse nothing.
+    is_refused = found.is_refused and request.task != "predict"
+    if model is None or not shape or is_refused or request.data.makes_features:
+        return  # of tables and texts the record of their features decides
+    configuration = configuration_in(model.chosen_path)
+    # Within a model that was trained further stands the one that takes the examples.
+    wanted = None if is_wrapped(configuration) else input_shape_in(configuration)
+    if wanted is not None and fitting(wanted, shape) is None:
+        raise ProblemError(input_misfit(wanted, shape, request.data))
 
 
 def _notes_to_train(

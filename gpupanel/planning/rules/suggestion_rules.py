@@ -50,8 +50,8 @@ def better_image_size(context: PlanningContext) -> Iterator[Problem]:
         return
     setting = next((s for s in settings_of(type(profile.data)) if s.name == "image_size"), None)
     chosen = profile.data.chosen_shape[:2]
-    if setting is None or chosen != setting.default:
-        return
+    if setting is None or chosen != setting.default or profile.model.is_saved:
+        return  # a saved model takes images of its own size
     side, takes_any = side_for(min(preview.image_sides)), profile.model.stack is None
     if side == chosen[0] or (side > chosen[0] and not takes_any):
         # A dense layer behind larger images has a weight for each of their pixels.

@@ -1,10 +1,11 @@
 """A model that was read from a ``.keras`` file, and whether the data fits it."""
 
 import keras
-import numpy as np
 
+from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.file_errors import chain, is_no_space
 from gpupanel.trainer.memory_shortage import is_out_of_memory
+from gpupanel.trainer.models.input_shape import fitting, input_misfit
 from gpupanel.trainer.models.model_file_problems import check_ends, problem
 
 _NUMBERS = ("float", "bfloat", "int", "uint", "bool")
@@ -68,9 +69,6 @@ def check_single(model: keras.Model) -> None:
 def fitting_shape(model: keras.Model, shape: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that examples get before the model takes them.
 
-    Images without a channel axis fit a model that wants one, and the other way round; a model
-    that takes flat rows gets flat rows: the same numbers in the same order.
-
     Args:
         model: With one input.
         shape: Of one example as the source has it.
@@ -79,22 +77,7 @@ def fitting_shape(model: keras.Model, shape: tuple[int, ...]) -> tuple[int, ...]
         ProblemError: The model takes something else.
     """
     wanted = tuple(model.inputs[0].shape)[1:]
-    if _matches(wanted, shape):
-        return shape
-    count = int(np.prod(shape))
-    for candidate in ((*shape, 1), shape[:-1] if shape[-1:] == (1,) else (), (count,)):
-        if candidate and _matches(wanted, candidate):
-            return candidate
-    shown = "x".join("any" if side is None else str(side) for side in wanted)
-    raise problem(
-        "model_input_does_not_fit",
-        f"The model takes examples of the shape {shown or 'of one number'}, but those of the data "
-        f"have the shape {'x'.join(map(str, shape))}.",
-        "Choose the data that the model was trained for, or another model.",
-    )
-
-
-def _matches(wanted: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
-    return len(wanted) == len(shape) and all(
-        side is None or side == there for side, there in zip(wanted, shape, strict=True)
-    )
+    found = fitting(wanted, shape)
+    if found is None:
+        raise ProblemError(input_misfit(wanted, shape))
+    return found

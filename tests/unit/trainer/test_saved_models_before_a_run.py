@@ -289,7 +289,7 @@ def test_that_a_model_without_names_is_asked_what_range_it_takes_all_the_same(
     saved: Path, tmp_path: Path
 ) -> None:
     images = make_images(tmp_path, {f"{name}/{n}.png": 9 for name in "abc" for n in range(4)})
-    data = ImagesData(path=str(images), image_size=(8, 8))
+    data = ImagesData(path=str(images), image_size=(8, 8), color="grayscale")
     model = SavedModel(path=str(saved / "classifier.keras"))
     found = preview(PreviewRequest(data=data, model=model, task="evaluate"))
     said = {each.code for each in found.model_problems}

@@ -3,7 +3,14 @@
 import pytest
 
 from gpupanel.domain.data import DigitsData, ImagesData, NpzData, TableData, TextData
-from gpupanel.domain.model import CnnModel, MlpModel, ResNetModel, TabularModel, TransformerModel
+from gpupanel.domain.model import (
+    CnnModel,
+    MlpModel,
+    ResNetModel,
+    SavedModel,
+    TabularModel,
+    TransformerModel,
+)
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
@@ -128,3 +135,7 @@ def test_that_a_size_of_images_is_proposed_that_is_theirs(
 
 def test_that_no_size_is_proposed_where_nothing_is_scaled() -> None:
     assert "image_size_suggested" not in problems(Profile(), seen(8, 8))
+    # A saved model takes images of its own size.
+    preview = seen(64, 64, 3).model_copy(update={"image_sides": (1080, 1920)})
+    saved = Profile(data=ImagesData(path="/i"), model=SavedModel(path="/m.keras"))
+    assert "image_size_suggested" not in problems(saved, preview)

@@ -1,0 +1,109 @@
+"""Which shape of examples a saved model takes, and whether examples of another one fit it."""
+
+import math
+from collections.abc import Sequence
+from typing import Final, TypeGuard
+
+from gpupanel.domain.data import DataSettings
+from gpupanel.domain.problem import Change, Fix, Problem
+
+InputShape = tuple[int | None, ...]
+"""Of one example; ``None``: any size."""
+_COLORS: Final = {3: "rgb", 1: "grayscale"}
+
+
+def input_shape_in(configuration: object) -> InputShape | None:
+    """The shape of one example of the model's only input; ``None``: only Keras can say.
+
+    Args:
+        configuration: As ``config.json`` holds it; a stranger's may say anything.
+    """
+    layers = _inside(configuration).get("layers")
+    listed = layers if isinstance(layers, list) else []
+    inputs = [_inside(each) for each in listed if _kind_of(each) == "InputLayer"]
+    shape = inputs[0].get("batch_shape") if len(inputs) == 1 else None
+    if not isinstance(shape, list) or not shape or not _are_sides(shape):
+        return None
+    return tuple(shape[1:])
+
+
+def fitting(wanted: InputShape, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape that examples get before a model takes them; ``None``: it takes something else.
+
+    Images without a channel axis fit a model that wants one, and the other way round; a model
+    that takes flat rows gets flat rows: the same numbers in the same order.
+
+    Args:
+        wanted: What the model takes.
+        shape: Of one example as the source has it.
+    """
+    flat = (math.prod(shape),)
+    without = shape[:-1] if shape[-1:] == (1,) else ()
+    for candidate in (shape, (*shape, 1), without, flat):
+        if (candidate or candidate == shape) and _matches(wanted, candidate):
+            return candidate
+    return None
+
+
+def input_misfit(
+    wanted: InputShape, shape: tuple[int, ...], data: DataSettings | None = None
+) -> Problem:
+    """What is said of examples that a model does not take.
+
+    Args:
+        wanted: What it takes.
+        shape: Of one example as the source has it.
+        data: Whose images may be scaled to what it takes; ``None``: nothing is offered.
+    """
+    shown = "x".join("any" if side is None else str(side) for side in wanted)
+    fix = None if data is None else _scaled(wanted, shape, data)
+    return Problem(
+        code="model_input_does_not_fit",
+        field="model.path",
+        message=f"The model takes examples of the shape {shown or 'of one number'}, but those of "
+        f"the data have the shape {'x'.join(map(str, shape))}.",
+        hint="Choose the data that the model was trained for, or another model."
+        if fix is None
+        else "Read the images as the model takes them, or choose another model.",
+        fix=fix,
+    )
+
+
+def _scaled(wanted: InputShape, shape: tuple[int, ...], data: DataSettings) -> Fix | None:
+    """Images in the size and colours that the model takes; ``None``: these are chosen nowhere."""
+    size, color = getattr(data, "image_size", None), getattr(data, "color", "")
+    channels = next((count for count, name in _COLORS.items() if name == color), 0)
+    if size is None or (*size, channels) != shape or len(wanted) != len(shape):
+        return None
+    if wanted[-1] not in (*_COLORS, None):
+        return None
+    sides = [has if side is None else side for side, has in zip(wanted, size, strict=False)]
+    wanted_color = _COLORS[wanted[-1] or channels]
+    return Fix(
+        label=f"Use {sides[1]}x{sides[0]} pixels, {wanted_color}",
+        changes=(
+            Change(path=("data", "image_size"), value=sides),
+            Change(path=("data", "color"), value=wanted_color),
+        ),
+    )
+
+
+def _matches(wanted: InputShape, shape: tuple[int, ...]) -> bool:
+    return len(wanted) == len(shape) and all(
+        side is None or side == there for side, there in zip(wanted, shape, strict=True)
+    )
+
+
+def _kind_of(layer: object) -> object:
+    return layer.get("class_name") if isinstance(layer, dict) else None
+
+
+def _inside(layer: object) -> dict[str, object]:
+    inside = layer.get("config") if isinstance(layer, dict) else None
+    return inside if isinstance(inside, dict) else {}
+
+
+def _are_sides(shape: Sequence[object]) -> TypeGuard[Sequence[int | None]]:
+    return all(
+        side is None or (isinstance(side, int) and not isinstance(side, bool)) for side in shape
+    )
