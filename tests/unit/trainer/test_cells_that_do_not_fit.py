@@ -206,3 +206,13 @@ def test_that_a_first_row_of_other_names_is_pointed_out(tmp_path: Path) -> None:
     for lines in (["A,B,C", *rows], ["A,B,C", "u,form,y", *rows], ["A,B,C", "x,y,", *rows]):
         found = seen(written(tmp_path / "o.csv", lines))
         assert "table_second_names" not in {each.code for each in found.problems}
+
+
+def test_that_a_word_among_numbers_that_are_predicted_may_be_a_class(tmp_path: Path) -> None:
+    lines = ["x,y", *(f"{i % 7}.5,{'unknown' if i % 20 == 7 else i % 9}" for i in range(ROWS))]
+    data = written(tmp_path / "t.csv", lines)
+    problem = the(seen(data), "table_column_seems")
+    labels = [fix and fix.label for fix in (problem.fix, *problem.alternatives)]
+    assert labels == ['Take "y" as categories', 'Take "unknown" as empty', 'Take "y" as numbers']
+    found = seen(fixed(data, problem, 1))
+    assert "unknown" not in dict(found.class_counts)

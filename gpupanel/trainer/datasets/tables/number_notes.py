@@ -36,7 +36,8 @@ def number_notes(
             yield _ambiguous(data, each, table.overview.ambiguous[each.name])
         if each.far is not None:
             yield _far(data, table, each)
-        if each.is_padded or (each.kind == "number" and each.name in table.overview.padded):
+        are_codes = each.kind == "number" and each.name in table.overview.padded
+        if are_codes or (each.is_padded and each.is_whole):
             if not is_target:
                 yield _leading_zeros(data, each.name)
         elif each.are_days and not is_target:

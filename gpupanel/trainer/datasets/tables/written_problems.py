@@ -133,8 +133,8 @@ def _seems(
     may_be_line = look.word_rows == 1 and any(map(str.isalpha, look.word))
     if look.word and (may_be_line or look.word == name):
         fixes.insert(0, fixes.pop(1))  # a line of totals, units or names, which reading says
-    elif look.word:
-        fixes.insert(0, taken_as_empty(look.word, overview.empty))
+    elif look.word:  # what is predicted may be classes, of which it is one
+        fixes.insert(int(is_target), taken_as_empty(look.word, overview.empty))
     odd = f' ("{_short(look.word)}" can not)' if look.word else ""
     why = f"looks like {what}{shown}, but not all of its cells can be read as such{odd}"
     hint = f"Write all of them alike, without units, and name the column in data.{key}"
