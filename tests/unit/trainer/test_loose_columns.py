@@ -140,6 +140,19 @@ def test_that_a_table_of_one_column_says_what_divides_cells(tmp_path: Path) -> N
     problem = the(seen(tmp_path / "t.csv", lines), "table_no_features")
     assert "one column alone: no comma, semicolon, tab or vertical bar" in problem.message
     assert problem.field == "data.delimiter"
+    chosen = the(seen(tmp_path / "t.csv", lines, delimiter=";"), "table_no_features")
+    assert "the delimiter that was chosen does not divide its lines" in chosen.message
+
+
+def test_that_names_of_columns_in_another_encoding_are_refused(tmp_path: Path) -> None:
+    text = "gr\u00f6\u00dfe,y\n" + "".join(f"{i % 7},{'ab'[i % 2]}\n" for i in range(ROWS))
+    (tmp_path / "t.csv").write_bytes(text.encode("cp1252"))
+    data = TableData(path=str(tmp_path / "t.csv"))
+    found = preview(PreviewRequest(data=data.model_copy(update={"encoding": "utf-8"})))
+    assert (found.is_refused, codes(found)) == (True, {"table_encoding"})
+    assert preview(PreviewRequest(data=data)).columns[0].name == "gr\u00f6\u00dfe"
+    (tmp_path / "t.csv").write_text(text.replace("\u00f6", "\ufffd"), encoding="utf-8")
+    assert not preview(PreviewRequest(data=data)).is_refused
 
 
 @pytest.mark.parametrize("numbers", [(2, 3, 4), (-1, 0, 1), (0, 1, 3), (3, 4, 5, 6, 7, 8)])

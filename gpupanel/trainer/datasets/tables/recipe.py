@@ -103,10 +103,15 @@ def feature_columns(
     if not found and len(names) == 1 and form is not None:
         raise data_problem(
             "table_no_features",
-            f"{data.path} has one column alone: no comma, semicolon, tab or vertical bar divides "
-            "its lines into as many cells as each other.",
-            "Write one of these between the cells, where spaces or other characters divide them; "
-            "or choose data.delimiter.",
+            f"{data.path} has one column alone: "
+            + (
+                "no comma, semicolon, tab or vertical bar divides its lines into as many cells as "
+                "each other."
+                if data.delimiter is None
+                else "the delimiter that was chosen does not divide its lines."
+            ),
+            "Write a comma, a semicolon, a tab or a vertical bar between the cells, where spaces "
+            "or other characters divide them; or choose another data.delimiter.",
             field="data.delimiter",
         )
     if not found:

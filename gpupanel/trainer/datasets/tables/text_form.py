@@ -30,6 +30,8 @@ from gpupanel.trainer.datasets.tables.text_layout import (
     text_after,
 )
 
+_REPLACED = "\ufffd".encode()
+"""What stands for bytes that are no text, where a file holds it itself."""
 _SAMPLED_ROWS = 1000
 """Of each place."""
 
@@ -124,6 +126,8 @@ def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
     if not rows:
         raise problems.empty(path) if is_whole else problems.line_too_long(path, FIRST_BYTES)
     first = rows[0]
+    if any("\ufffd" in name for name in first) and _REPLACED not in pieces[0]:
+        raise problems.wrong_encoding(path, encoding, 0, "The names of columns cannot be read.")
     width = len(layout.names(first))
     if width > MOST_COLUMNS:
         raise problems.too_many_columns(path, width, MOST_COLUMNS)
