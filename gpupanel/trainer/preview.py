@@ -11,13 +11,13 @@ import contextlib
 import math
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from gpupanel.domain.data import DataCache, DataSettings, ImagesData, Target
+from gpupanel.domain.data import DataCache, DataSettings, ImagesData, Target, TfrecordData
 from gpupanel.domain.data_source import LABEL_FIELDS
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
@@ -31,9 +31,7 @@ from gpupanel.trainer.datasets.examples import (
     read_features,
 )
 from gpupanel.trainer.datasets.images.files import ImageFiles
-from gpupanel.trainer.datasets.images.sides import content_notes, usual_sides, value_notes
-from gpupanel.trainer.datasets.label_doubts import label_doubts
-from gpupanel.trainer.datasets.range_doubts import range_doubts
+from gpupanel.trainer.datasets.images.sides import usual_sides
 from gpupanel.trainer.datasets.source import Found, Reading, no_download, read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
@@ -50,6 +48,7 @@ from gpupanel.trainer.models.model_file import (
     recipe_in,
 )
 from gpupanel.trainer.models.saved_recipe import reading_to_train
+from gpupanel.trainer.preview_notes import concerns, odd_notes, value_range_of
 from gpupanel.trainer.steps.order import make_epoch_order
 
 _AUGMENTED = 8
@@ -58,13 +57,6 @@ _SHOWN_WORDS = 12
 _LONGEST_SIDE = 128
 _FILES_AT_ONCE = 64
 _CHECKED_FILES = 1000
-_OF_CLASSES = frozenset(
-    {
-        *("data_classes_in_class", "data_folders_in_classes", "data_labels_beside"),
-        *("data_masks_as_classes", "data_masks_as_images", "data_sets_as_classes"),
-    }
-)
-"""What is odd about folders that are classes."""
 _CHECK_S = 3.0
 """Of more images than these, or than so much time is enough for, some are decoded; training may
 find a bad one among the rest."""
@@ -115,8 +107,8 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
         for part in filter(None, (data_set.training, data_set.validation, data_set.test)):
             _check_some(with_stand_ins(part), request.seed)
         examples, augmented = _examples(data_set, request)
-        value_range = _value_range(data_set.training, request.seed)
-        odd = tuple(_odd(data_set, request))
+        value_range = value_range_of(data_set.training, request.seed)
+        odd = tuple(odd_notes(data_set, request))
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
         refused = DataPreview(
             target=target,
@@ -145,23 +137,19 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
         image_sides=_image_sides(data_set.training, request.seed),
         value_range=value_range,
         evaluated=evaluated,
-        problems=tuple(each for each in (*data_set.all_notes(), *odd) if _concerns(each, request)),
+        problems=tuple(each for each in (*data_set.all_notes(), *odd) if concerns(each, request)),
     )
     return shown, notes
 
 
-def _concerns(note: Problem, request: PreviewRequest) -> bool:
-    """Whether it is of something that the task does: a prediction learns no classes."""
-    return request.task != "predict" or note.code not in _OF_CLASSES
-
-
 def _lacks_labels(data: DataSettings, request: PreviewRequest) -> bool:
-    """Whether a prediction reads images without labels, which may be more than those with one.
+    """Whether a prediction reads examples without labels, which may be more than those with one.
 
     Raises:
         ProblemError: It cannot read them.
     """
-    if not isinstance(data, ImagesData):
+    is_of_sets = isinstance(data, TfrecordData) and Path(data.path).is_dir()
+    if not is_of_sets and not isinstance(data, ImagesData):
         return False
     found = source_of(data).read_all(data, _reading(request), needs_labels=False)
     return found.labels is None
@@ -170,36 +158,6 @@ def _lacks_labels(data: DataSettings, request: PreviewRequest) -> bool:
 def _image_sides(examples: Examples, seed: int) -> tuple[int, int] | None:
     files = examples.features
     return usual_sides(files, seed) if isinstance(files, ImageFiles) else None
-
-
-def _value_range(examples: Examples, seed: int) -> tuple[float, float] | None:
-    """Least and greatest value of some examples; ``None`` where one is not finite."""
-    training = with_stand_ins(examples)
-    count = min(_FILES_AT_ONCE, len(training))
-    drawn = np.random.default_rng(seed).choice(len(training), count, replace=False)
-    if not count:
-        return None
-    values = training.read(drawn.astype(np.int32))
-    least, greatest = float(values.min()), float(values.max())
-    return (least, greatest) if math.isfinite(least) and math.isfinite(greatest) else None
-
-
-def _odd(data_set: DataSet, request: PreviewRequest) -> Iterator[Problem]:
-    """What is odd about values and labels, and keeps nobody from using them."""
-    files = data_set.training.features
-    if isinstance(files, ImageFiles):
-        yield from value_notes(files, request.seed)
-        yield from content_notes(files, request.seed)
-    if request.task == "train":
-        yield from label_doubts(data_set, request.data)
-        if not data_set.columns and data_set.texts is None:
-            sets = {"validation": data_set.validation, "test": data_set.test}
-            ranges = {
-                name: _value_range(part, request.seed)
-                for name, part in {"training": data_set.training, **sets}.items()
-                if part is not None
-            }
-            yield from range_doubts(ranges)
 
 
 def _epoch_counts(request: PreviewRequest, divided: Split) -> tuple[int, int]:

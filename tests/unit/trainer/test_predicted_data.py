@@ -105,4 +105,5 @@ def test_that_a_set_of_records_without_labels_is_predicted_on(tmp_path: Path) ->
         rows = [example(image=image(number), **more) for number in range(3)]
         write_records(tmp_path / f"{name}.tfrecord", rows)
     data = TfrecordData(path=str(tmp_path), image_size=(4, 4))
-    assert read_count(data) == 6
+    found = shown(data)
+    assert (found.example_count, read_count(data), found.problems) == (6, 6, ())

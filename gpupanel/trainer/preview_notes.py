@@ -1,0 +1,61 @@
+"""What a preview finds odd about values and labels, which keeps nobody from using them."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.problem import Problem
+from gpupanel.trainer.datasets.examples import DataSet, Examples
+from gpupanel.trainer.datasets.images.files import ImageFiles
+from gpupanel.trainer.datasets.images.sides import content_notes, value_notes
+from gpupanel.trainer.datasets.label_doubts import label_doubts
+from gpupanel.trainer.datasets.range_doubts import range_doubts
+from gpupanel.trainer.datasets.stand_ins import with_stand_ins
+
+_SOME = 64
+"""So many examples show in which range values are."""
+_OF_CLASSES = frozenset(
+    {
+        *("data_classes_in_class", "data_folders_in_classes", "data_labels_beside"),
+        *("data_masks_as_classes", "data_masks_as_images", "data_sets_as_classes"),
+    }
+)
+"""What is odd about folders that are classes."""
+
+
+def odd_notes(data_set: DataSet, request: PreviewRequest) -> Iterator[Problem]:
+    """What is odd about values and labels, and keeps nobody from using them."""
+    files = data_set.training.features
+    if isinstance(files, ImageFiles):
+        yield from value_notes(files, request.seed)
+        yield from content_notes(files, request.seed)
+    if request.task == "train":
+        yield from label_doubts(data_set, request.data)
+        are_pixels = data_set.training.features.dtype == np.uint8
+        if not are_pixels and not data_set.columns and data_set.texts is None:
+            sets = {"validation": data_set.validation, "test": data_set.test}
+            ranges = {
+                name: value_range_of(part, request.seed)
+                for name, part in {"training": data_set.training, **sets}.items()
+                if part is not None
+            }
+            yield from range_doubts(ranges)
+
+
+def concerns(note: Problem, request: PreviewRequest) -> bool:
+    """Whether it is of something that the task does: a prediction learns no classes."""
+    return request.task != "predict" or note.code not in _OF_CLASSES
+
+
+def value_range_of(examples: Examples, seed: int) -> tuple[float, float] | None:
+    """Least and greatest value of some examples; ``None`` where one is not finite."""
+    training = with_stand_ins(examples)
+    count = min(_SOME, len(training))
+    drawn = np.random.default_rng(seed).choice(len(training), count, replace=False)
+    if not count:
+        return None
+    values = training.read(drawn.astype(np.int32))
+    least, greatest = float(values.min()), float(values.max())
+    return (least, greatest) if math.isfinite(least) and math.isfinite(greatest) else None
