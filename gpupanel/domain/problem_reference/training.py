@@ -152,8 +152,9 @@ CHAPTER: Final = ProblemChapter(
             "What some layers draw at random, or take from other examples, depends on how a batch "
             "is divided.",
             "They do not draw by Keras's `uniform`, `normal`, `truncated_normal`, `randint`, "
-            "`dropout`, `gamma`, `beta` or `categorical`, but by TensorFlow, by another "
-            "distribution, by permuting a batch, or for examples that are not the first axis. "
+            "`dropout`, `gamma`, `beta` or `categorical`, but by TensorFlow, NumPy or Python, by "
+            "another distribution, by permuting a batch, or for examples that are not the first "
+            "axis. "
             "Keras's `MixUp`, `CutMix`, `AugMix`, `RandAugment` and `Equalization` mix the "
             "examples of a call. The same shares and accumulation give the same training again; "
             "others do not.",

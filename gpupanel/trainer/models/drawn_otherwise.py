@@ -21,7 +21,7 @@ _PYTHON = "PyFunc"
 def drawn_otherwise(model: keras.Model) -> Problem | None:
     """A warning about layers that do not draw by step and example; ``None``: all do.
 
-    Nothing is computed. What Python draws by itself while it is traced is not seen.
+    Nothing is computed.
     """
     unknown = not_replaced()
     layers = _layers(model)
@@ -39,9 +39,13 @@ def _layers(model: keras.Model) -> list[str]:
         with drawn_by_example(0, zero, zero, features):
             return model(features, training=True)
 
-    places = _drawing(_graph(model, call), (*_DRAWING, _PYTHON))
+    graph = _graph(model, call)
+    places = [place for place in _drawing(graph, (*_DRAWING, _PYTHON)) if SCOPE not in place]
+    # What Python draws while it is traced stands in the graph as a number, another one each time.
+    again = dict(_constants(_graph(model, call)))
+    places += [_place(name) for name, value in _constants(graph) if again.get(name, value) != value]
     mixing = [each.name for each in _all_of(model) if type(each).__name__ in MIXING_LAYERS]
-    return _named(model, [place for place in places if SCOPE not in place], mixing)
+    return _named(model, places, mixing)
 
 
 def drawn_when_predicting(model: keras.Model) -> Problem | None:
@@ -112,7 +116,19 @@ def _drawing(
     every += [node for each in defined.library.function for node in each.node_def]
     for node in every:
         if any(word in node.op for word in words):
-            yield [_unnumbered(part) for part in node.name.split("/")]
+            yield _place(node.name)
+
+
+def _constants(graph: tf.Graph) -> Iterator[tuple[str, bytes]]:
+    """The names of numbers that stand in a graph, and what they are."""
+    for node in graph.as_graph_def().node:
+        if node.op == "Const":
+            yield node.name, node.attr["value"].SerializeToString(deterministic=True)
+
+
+def _place(name: str) -> list[str]:
+    """The name of an operation in its parts, without numbers at the end of each."""
+    return [_unnumbered(part) for part in name.split("/")]
 
 
 def _unnumbered(name: str) -> str:

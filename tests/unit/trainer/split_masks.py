@@ -58,6 +58,10 @@ def by_python(given: tf.Tensor, _: keras.random.SeedGenerator) -> tf.Tensor:
     return tf.ensure_shape(tf.numpy_function(noise, [given], tf.float32), given.shape)
 
 
+def while_traced(given: tf.Tensor, _: keras.random.SeedGenerator) -> tf.Tensor:
+    return given * np.random.default_rng().random(5).astype(np.float32)
+
+
 def len_of(given: tf.Tensor) -> tf.Tensor:
     return keras.ops.shape(given)[0]
 
@@ -112,6 +116,7 @@ def models() -> Iterator[tuple[str, keras.Model]]:
             Drawing(lambda x, s: keras.ops.transpose(keras.random.uniform((5, len_of(x)), seed=s))),
         ),
         ("Python", (5,), Drawing(by_python)),
+        ("while it is traced", (5,), Drawing(while_traced)),
         ("MixUp", images, layers.MixUp()),
         ("CutMix", images, layers.CutMix()),
         ("elastic", (8, 8, 3), layers.RandomElasticTransform(value_range=(0, 1))),
