@@ -165,11 +165,6 @@ CHAPTER: Final = ProblemChapter(
             "No target was chosen, and the last column is an index or an id.",
             "Choose `data.target`.",
         ),
-        "table_lone_classes": ProblemEntry(
-            "Most classes have one row alone.",
-            "The target holds texts or identifiers; or there are too few rows.",
-            "Choose another `data.target`, or give each class more rows.",
-        ),
         "table_row_numbers": ProblemEntry(
             "A column numbers or names the rows, in their order or another one.",
             "It is an index or an id.",
@@ -234,8 +229,8 @@ CHAPTER: Final = ProblemChapter(
             "Write a comma, a semicolon, a tab or a vertical bar between the cells.",
         ),
         "table_target_values": ProblemEntry(
-            "Few different whole numbers are predicted as values.",
-            "They may be classes: nobody said which, and they do not count from 0 or 1.",
+            "All but some rows hold numbers of classes, and the others make values of them.",
+            "A slip in some cells, or values that are mostly whole.",
             "Set `data.predicts`.",
         ),
         "table_second_names": ProblemEntry(

@@ -59,7 +59,12 @@ def _values(labels: Array) -> Iterator[Problem]:
     if labels.ndim == 1 and _are_like_classes(labels, different):
         shown = ", ".join(f"{value:g}" for value in different[:_MOST_NAMED])
         more = ", ..." if len(different) > _MOST_NAMED else ""
+        first = different[0]
+        count_up = first in (0.0, 1.0) and np.array_equal(
+            different, first + np.arange(len(different))
+        )
         yield _doubt(
+            Severity.WARNING if count_up else Severity.HINT,
             f"The values that are predicted are {len(different)} different whole numbers only: "
             f"{shown}{more}. They may be classes.",
             "Predict classes, or keep the values.",
@@ -67,6 +72,7 @@ def _values(labels: Array) -> Iterator[Problem]:
         )
     elif labels.ndim == 2 and labels.min() >= 0 and np.allclose(different, 1.0, atol=1e-3):
         yield _doubt(
+            Severity.WARNING,
             f"The {labels.shape[1]} values of each example are together 1: they may be the "
             "probabilities of classes, and are predicted as values.",
             "Save the class of each example, or keep the values.",
@@ -79,13 +85,13 @@ def _are_like_classes(labels: Array, different: Array) -> bool:
     return are_few and np.array_equal(different, np.round(different))
 
 
-def _doubt(message: str, hint: str, instead: str = "") -> Problem:
+def _doubt(severity: Severity, message: str, hint: str, instead: str = "") -> Problem:
     kept = Fix.of("Predict values", "data.predicts", "values")
     others = [Fix.of("Predict classes", "data.predicts", instead)] if instead else []
     fix, *alternatives = *others, kept
     return Problem(
         code="data_values_seem_classes",
-        severity=Severity.WARNING,
+        severity=severity,
         field="data.predicts",
         message=message,
         hint=hint,

@@ -160,12 +160,11 @@ def test_that_few_whole_numbers_may_be_classes(tmp_path: Path, numbers: tuple[in
     lines = ["x,y", *(f"{i % 7}.5,{numbers[i % len(numbers)]}" for i in range(ROWS))]
     found = seen(tmp_path / "t.csv", lines)
     assert found.target is Target.VALUES
-    problem = the(found, "table_target_values")
+    problem = the(found, "data_values_seem_classes")
     assert (problem.severity, len(problem.alternatives)) == (Severity.HINT, 1)
     for predicts in ("values", "classes"):
-        assert "table_target_values" not in codes(
-            seen(tmp_path / "t.csv", lines, predicts=predicts)
-        )
+        chosen = seen(tmp_path / "t.csv", lines, predicts=predicts)
+        assert "data_values_seem_classes" not in codes(chosen)
 
 
 def test_that_one_cell_that_makes_values_of_classes_is_pointed_out(tmp_path: Path) -> None:

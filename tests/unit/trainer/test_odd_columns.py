@@ -247,15 +247,3 @@ def test_that_a_column_in_the_order_of_the_target_is_pointed_out(
     ]
     found = seen(tmp_path / "t.csv", lines)
     assert ("table_column_is_target" in codes(found)) is is_leak
-
-
-def test_that_a_target_of_texts_that_occur_once_is_pointed_out(tmp_path: Path) -> None:
-    lines = column(lambda i: i * 7 % 13)
-    texts = [lines[0], *(f"{line[:-1]}a text of {i}" for i, line in enumerate(lines[1:]))]
-    problem = first(seen(tmp_path / "t.csv", texts), "table_lone_classes")
-    assert "is of 40 classes in 40 rows, and 40 of them have one row alone" in problem.message
-    numbers = [lines[0], *(f"{line[:-1]}{10**12 + i}" for i, line in enumerate(lines[1:]))]
-    found = seen(tmp_path / "n.csv", numbers, predicts="classes")
-    assert "table_lone_classes" in codes(found)
-    for few in (lines, [lines[0], *(f"{line[:-1]}{i % 19}x" for i, line in enumerate(lines[1:]))]):
-        assert "table_lone_classes" not in codes(seen(tmp_path / "f.csv", few))

@@ -49,9 +49,6 @@ def index_notes(
     yield from _hint(data, texts, "another text in every row, as an identifier does")
     numbers = [each.name for each in others if _is_identifier(table, each)]
     yield from _hint(data, numbers, "another number in every row, and is called an identifier")
-    for each in table.columns:
-        if each.name in targets and each.kind in ("category", "class"):
-            yield from _lone_classes(table, each)
     found = [each for each in table.columns if each.name in targets and not data.targets]
     if any(_numbers_rows(table, each) or _is_identifier(table, each) for each in found):
         (name,) = (visible_line(each.name) for each in found)
@@ -63,23 +60,6 @@ def index_notes(
             "row numbers or an identifier: nothing can be learned about them.",
             hint="Choose another target.",
         )
-
-
-def _lone_classes(table: ImportedTable, column: ColumnFacts) -> Iterator[Problem]:
-    """A warning where most classes have one row alone."""
-    lone = sum(count == 1 for count in column.counts)
-    if len(column.names) < _LEAST_DIFFERENT or 2 * lone <= len(column.names):
-        return
-    yield Problem(
-        code="table_lone_classes",
-        severity=Severity.WARNING,
-        field="data.target",
-        message=f'The target "{visible_line(column.name)}" is of {len(column.names):,} classes in '
-        f"{table.rows:,} rows, and {lone:,} of them have one row alone: what is learned of such a "
-        "class cannot be measured.",
-        hint="Choose another data.target if it holds texts or identifiers; or give each class more "
-        "rows.",
-    )
 
 
 def _hint(data: TableData, names: Sequence[str], what: str) -> Iterator[Problem]:

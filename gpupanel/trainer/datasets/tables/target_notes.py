@@ -10,9 +10,6 @@ from gpupanel.domain.table_data import TableData
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.trainer.datasets.tables.targets import TargetLabels
 
-_FEW_DIFFERENT = 10
-_LEAST_EACH = 5
-"""Rows of each number, on average: of fewer they may be anything."""
 _MOST_ODD = 0.01
 _MOST_CLASSES = 20
 
@@ -32,14 +29,6 @@ def target_notes(
     name = visible_line(targets[0])
     numbers, counts = np.unique(labels.array, return_counts=True)
     total = int(counts.sum())
-    are_whole = bool((numbers == np.floor(numbers)).all())
-    if are_whole and 1 < len(numbers) <= min(_FEW_DIFFERENT, total / _LEAST_EACH):
-        yield _note(
-            Severity.HINT,
-            f'The target "{name}" holds {len(numbers)} different whole numbers, and is taken as '
-            "values: 3 is between 2 and 4.",
-        )
-        return
     is_usual = counts > max(1, _MOST_ODD * total / 2)
     usual, odd = numbers[is_usual], int(counts[~is_usual].sum())
     if not 0 < odd <= _MOST_ODD * total or not 1 < len(usual) <= _MOST_CLASSES:
