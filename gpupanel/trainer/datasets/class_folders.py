@@ -109,9 +109,15 @@ class ClassFolders:
         meant = known_sets(self.folders)
         unlabelled = [folder for folder, (sets, _) in meant.items() if not sets[0]]
         sets = {folder: each[0] for folder, (each, _) in meant.items() if each[0]}
-        # Vehicles may be trains, but hardly anything is a validation.
+        # Vehicles may be trains, and papers valid or invalid, but hardly anything is a validation.
+        names = [folder.name.lower() for folder in self.folders]
         is_sure = any(
-            len(self._below[folder]) > 1 or (key != TRAINING and not meant[folder][1])
+            len(self._below[folder]) > 1
+            or (
+                key != TRAINING
+                and not meant[folder][1]
+                and sum(folder.name.lower() in name for name in names) == 1
+            )
             for folder, key in sets.items()
         )
         if len(set(sets.values())) < 2 and not is_sure:

@@ -64,8 +64,11 @@ def test_that_classes_and_sets_within_classes_are_warned_of(
     assert not notes_of(mended(data, kept))
 
 
-def test_that_a_train_among_vehicles_is_a_class(tmp_path: Path) -> None:
-    assert not notes_of(made(tmp_path, "bus/1.png", "car/1.png", "train/1.png"))
+@pytest.mark.parametrize(
+    "names", [("bus", "car", "train"), ("invalid", "valid"), ("tested", "untested")]
+)
+def test_that_classes_may_be_called_like_a_set(tmp_path: Path, names: tuple[str, ...]) -> None:
+    assert not notes_of(made(tmp_path, *(f"{name}/1.png" for name in names)))
 
 
 def test_that_a_set_that_is_a_link_to_another_is_refused(tmp_path: Path) -> None:
