@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from gpupanel.domain.data_source import LABEL_FIELDS
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
@@ -70,8 +71,19 @@ class PlanningContext:
     @property
     def known_data(self) -> DataPreview | None:
         """The preview that read examples of the data and found nothing wrong; else ``None``."""
+        return None if self.preview is None else self._known(self.preview)
+
+    @property
+    def known_features(self) -> DataPreview | None:
+        """The same, where labels that are missing or wrong do not matter: to predict."""
         preview = self.preview
-        if preview is None or preview.is_refused or self.profile.data.lacks_path:
+        if preview is None or self.profile.task != "predict":
+            return self.known_data
+        refused = [each for each in preview.problems if each.field not in LABEL_FIELDS]
+        return self._known(preview.model_copy(update={"problems": tuple(refused)}))
+
+    def _known(self, preview: DataPreview) -> DataPreview | None:
+        if preview.is_refused or self.profile.data.lacks_path:
             return None
         return preview if preview.feature_shape else None
 

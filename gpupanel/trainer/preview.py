@@ -48,7 +48,7 @@ from gpupanel.trainer.models.model_file import (
     recipe_in,
 )
 from gpupanel.trainer.models.saved_recipe import reading_to_train
-from gpupanel.trainer.preview_notes import concerns, odd_notes, value_range_of
+from gpupanel.trainer.preview_notes import concerns, odd_notes, range_of, value_range_of
 from gpupanel.trainer.steps.order import make_epoch_order
 
 _AUGMENTED = 8
@@ -208,9 +208,10 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
     try:
         found = source_of(data).read_all(data, _reading(request), needs_labels=False)
         drawn = np.random.default_rng(request.seed).choice(
-            len(found), min(request.example_limit, len(found)), replace=False
+            len(found), min(_FILES_AT_ONCE, len(found)), replace=False
         )
-        features = read_features(found.features, drawn.astype(np.int32))
+        read = read_features(found.features, drawn.astype(np.int32))
+        features = read[: request.example_limit]
     except ProblemError as error:
         # Labels need not be there to be predicted; the features must be right.
         # Not by a set: what a fix changes may be a list.
@@ -223,6 +224,7 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
         update={
             "example_count": len(found),
             "feature_shape": tuple(features.shape[1:]),
+            "value_range": range_of(read),
             "examples": tuple(example_preview("", one, greatest, found.words) for one in features),
             "found": {**refused.found, "predicts": found.target},
         }

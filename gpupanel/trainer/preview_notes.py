@@ -7,7 +7,7 @@ import numpy as np
 
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem
-from gpupanel.trainer.datasets.examples import DataSet, Examples
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.images.files import ImageFiles
 from gpupanel.trainer.datasets.images.sides import content_notes, value_notes
 from gpupanel.trainer.datasets.label_doubts import label_doubts
@@ -56,6 +56,12 @@ def value_range_of(examples: Examples, seed: int) -> tuple[float, float] | None:
     drawn = np.random.default_rng(seed).choice(len(training), count, replace=False)
     if not count:
         return None
-    values = training.read(drawn.astype(np.int32))
+    return range_of(training.read(drawn.astype(np.int32)))
+
+
+def range_of(values: Array) -> tuple[float, float] | None:
+    """Least and greatest of some values; ``None`` where there are none, or one is not finite."""
+    if not values.size:
+        return None
     least, greatest = float(values.min()), float(values.max())
     return (least, greatest) if math.isfinite(least) and math.isfinite(greatest) else None

@@ -16,7 +16,7 @@ _LEAST_SIDE: Final = 8
 
 def channels_first(context: PlanningContext) -> Iterator[Problem]:
     """Images in the order of PyTorch: channels, height, width."""
-    preview, model, data = context.known_data, context.profile.model, context.profile.data
+    preview, model, data = context.known_features, context.profile.model, context.profile.data
     may_matter = model.is_saved or model.is_code or model.takes is ExampleKind.IMAGES
     if preview is None or len(preview.feature_shape) != 3 or not may_matter:
         return
@@ -44,7 +44,7 @@ def channels_first(context: PlanningContext) -> Iterator[Problem]:
 
 def application_inputs(context: PlanningContext) -> Iterator[Problem]:
     """Numbers before an architecture whose own preprocessing is meant for pixels of 0 to 255."""
-    preview, profile = context.known_data, context.profile
+    preview, profile = context.known_features, context.profile
     is_application = profile.model.wants_pixels and context.trains
     if preview is None or not is_application or profile.data.scaling is not None:
         return
@@ -74,7 +74,7 @@ def application_inputs(context: PlanningContext) -> Iterator[Problem]:
 
 def saved_model_inputs(context: PlanningContext) -> Iterator[Problem]:
     """Raw pixels for a saved model that takes them as they are: few models learned from these."""
-    preview, profile = context.known_data, context.profile
+    preview, profile = context.known_features, context.profile
     if preview is None or not _takes_as_given(profile) or preview.model_scales is not False:
         return
     if preview.value_range is None or len(preview.feature_shape) not in (2, 3):
@@ -100,7 +100,7 @@ def saved_model_inputs(context: PlanningContext) -> Iterator[Problem]:
 
 def saved_model_divides(context: PlanningContext) -> Iterator[Problem]:
     """Pixels that were divided by 255 for a saved model that divides them itself."""
-    preview, profile = context.known_data, context.profile
+    preview, profile = context.known_features, context.profile
     if preview is None or not _takes_as_given(profile) or not preview.model_divides_pixels:
         return
     if preview.value_range is None or len(preview.feature_shape) not in (2, 3):

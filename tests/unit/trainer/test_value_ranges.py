@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from gpupanel.domain.data import NpzData
+from gpupanel.domain.data import ImagesData, NpzData
 from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.profile import Task
 from gpupanel.trainer.models.model_file import scales_of_file
 from gpupanel.trainer.models.saved_outputs import begins_with_division, begins_with_scaling
 from gpupanel.trainer.preview import preview
@@ -97,6 +99,23 @@ def test_that_a_model_may_divide_pixels_by_functions_instead_of_layers(
         layers.append({"class_name": kind, "config": {}, "inbound_nodes": [{"args": arguments}]})
     model = layer("Functional", *layers, layer("Conv2D"))
     assert begins_with_division(model) is divides
+
+
+@pytest.mark.parametrize("task", ["predict", "evaluate"])
+def test_that_a_preview_finds_the_range_of_examples_without_labels(
+    tmp_path: Path, task: Task
+) -> None:
+    x = np.linspace(0, 255, 4 * 6 * 6).reshape(4, 6, 6).astype(np.uint8)
+    np.savez(tmp_path / "x.npz", x=x)
+    Image.fromarray(x[0]).resize((40, 40)).save(tmp_path / "x.png")
+    arrays = NpzData(path=str(tmp_path / "x.npz"))
+    # However few of them are shown.
+    seen = preview(PreviewRequest(data=arrays, task=task, example_limit=0))
+    assert (seen.value_range, seen.examples) == ((0.0, 255.0), ())
+    images = ImagesData(path=str(tmp_path), image_size=(6, 6))
+    found = preview(PreviewRequest(data=images, task="predict")).value_range
+    assert found is not None
+    assert found[1] > 50
 
 
 def test_that_a_preview_finds_the_range_of_arrays(tmp_path: Path) -> None:

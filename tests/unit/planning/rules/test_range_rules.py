@@ -6,7 +6,7 @@ from gpupanel.domain.data import DataSettings, ImagesData, NpzData, PythonData
 from gpupanel.domain.model import ApplicationModel, CnnModel, MlpModel, ModelSettings, SavedModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
-from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile import Profile, Task
 from gpupanel.planning.context import PlanningContext, planning_context
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.rules import range_rules
@@ -124,6 +124,24 @@ def test_that_values_that_a_saved_model_would_divide_again_are_pointed_out(
     assert [each.code for each in found] == ["saved_model_inputs_scaled"] * is_said
     for problem in found:
         assert chosen_by(problem) == ["times_255", "as_given"]
+
+
+@pytest.mark.parametrize(
+    ("task", "field", "is_said"),
+    [
+        ("predict", "data.labels", True),
+        ("predict", "data.features", False),
+        ("evaluate", "data.labels", False),
+    ],
+)
+def test_that_the_range_of_data_without_labels_matters_where_it_is_predicted_on(
+    task: Task, field: str, *, is_said: bool
+) -> None:
+    wrong = Problem(code="data_array_missing", field=field, message="There are none.", hint="")
+    profile = of(SAVED).model_copy(update={"task": task})
+    seen = context(profile, value_range=(0, 255), model_scales=False, problems=(wrong,))
+    found = list(range_rules.saved_model_inputs(seen))
+    assert [each.code for each in found] == ["saved_model_inputs_range"] * is_said
 
 
 def chosen_by(problem: Problem) -> list[object]:
