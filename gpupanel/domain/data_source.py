@@ -158,6 +158,8 @@ class DataSource(KindValue):
     """Whether it brings a test set of its own; ``None``: known when it is read."""
     may_lack_labels: ClassVar[bool] = False
     """Whether it may be predicted on without labels."""
+    predicts_on_unlabelled: ClassVar[bool] = False
+    """Whether a folder of it may hold examples without a label, which are predicted on, too."""
     may_predict_several: ClassVar[bool] = False
     """Whether several values an example may be predicted."""
     may_move_axes: ClassVar[bool] = False

@@ -174,6 +174,7 @@ class ImagesData(ImageSource):
 
     module: ClassVar[str] = "images"
     may_lack_labels: ClassVar[bool] = True
+    predicts_on_unlabelled: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
     is_decoded: ClassVar[bool] = True
     path_noun: ClassVar[str] = "folder of images"

@@ -160,6 +160,7 @@ class TfrecordData(ImageSource):
     class_count: ClassCount | None = class_count_setting(advanced=True)
 
     module: ClassVar[str] = "tfrecord"
+    predicts_on_unlabelled: ClassVar[bool] = True
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
     path_noun: ClassVar[str] = "TFRecord file"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpupanel.domain.data import DataCache, DataSettings, ImagesData, Target, TfrecordData
+from gpupanel.domain.data import DataCache, DataSettings, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
@@ -148,8 +148,7 @@ def _lacks_labels(data: DataSettings, request: PreviewRequest) -> bool:
     Raises:
         ProblemError: It cannot read them.
     """
-    is_of_sets = isinstance(data, TfrecordData) and Path(data.path).is_dir()
-    if not is_of_sets and not isinstance(data, ImagesData):
+    if not data.predicts_on_unlabelled or Path(data.chosen_path).is_file():
         return False
     found = source_of(data).read_all(data, _reading(request), needs_labels=False)
     return found.labels is None
