@@ -143,6 +143,8 @@ class DataPreview(Value):
         model_scales: Whether a saved model begins with a layer that brings what it is given into
             another range; ``None``: not known.
         model_divides_pixels: Whether that layer is a ``Rescaling`` for pixels from 0 to 255.
+        model_expects: Between which values those lie that a saved model is made for, with much
+            room; ``None``: nobody knows.
         mixing_layers: Names of layers of a saved model to train whose results depend on how a batch
             is divided.
         needs_download: The data is not on this machine yet; the start of a run downloads it.
@@ -172,6 +174,7 @@ class DataPreview(Value):
     value_range: tuple[float, float] | None = None
     model_scales: bool | None = None
     model_divides_pixels: bool = False
+    model_expects: tuple[float, float] | None = None
     mixing_layers: tuple[str, ...] = ()
     needs_download: bool = False
     needs_start: bool = False

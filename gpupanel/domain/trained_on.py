@@ -37,6 +37,7 @@ class TrainedOn(Value):
             are; empty: not known.
         held_out: Which of them were held out; ``None``: not known.
         learned: How many examples were learned from; 0: not known.
+        value_range: Least and greatest number of the examples; ``None``: not known.
         sample: Digests of some of these, by which they are found among others: the smallest ones.
             None where they resemble each other, or are not held in memory.
     """
@@ -52,6 +53,7 @@ class TrainedOn(Value):
     held_out: HeldOut | None = None
     learned: Count = 0
     sample: tuple[str, ...] = ()
+    value_range: tuple[float, float] | None = None
 
     @property
     def says_data(self) -> bool:

@@ -20,16 +20,19 @@ from gpupanel.trainer.models.model_file import (
     check_model_file,
     configuration_in,
     scales_of_file,
+    trained_on_in,
 )
 from gpupanel.trainer.models.saved_ending import (
     check_saved_ending,
     ending_notes,
     is_wrapped,
 )
-from gpupanel.trainer.models.saved_outputs import mixing_layers_in
+from gpupanel.trainer.models.saved_outputs import mixing_layers_in, standardised_range
 from gpupanel.trainer.models.saved_recipe import check_last_layer, reading_to_train
 from gpupanel.trainer.models.weights_file import check_weights_file
 
+_MOST_BEYOND: Final = 10
+"""Times the range of a training's numbers: those of the same kind do not lie further outside."""
 _MODEL_BYTES: Final = 256 * 2**20
 """The weights of a larger file are read by the run only: a preview must not take long."""
 
@@ -40,6 +43,24 @@ def model_scales(request: PreviewRequest) -> tuple[bool | None, bool]:
     if model is None or not model.is_saved:
         return None, False
     return scales_of_file(model.chosen_path)
+
+
+def model_expects(request: PreviewRequest) -> tuple[float, float] | None:
+    """Between which values those lie that a saved model is made for, with much room.
+
+    By what its training learned from, or by a layer that standardises.
+    """
+    model = request.model
+    if model is None or not model.is_saved or request.data.makes_features:
+        return None
+    with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
+        trained = trained_on_in(model.chosen_path)
+        if trained is None or trained.value_range is None:
+            return standardised_range(configuration_in(model.chosen_path))
+        least, greatest = trained.value_range
+        room = _MOST_BEYOND * (greatest - least)
+        return (least - room, greatest + room) if room else None
+    return None
 
 
 def mixing_layers(request: PreviewRequest) -> tuple[str, ...]:

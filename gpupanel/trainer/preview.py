@@ -40,6 +40,7 @@ from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.evaluated_preview import evaluated_preview, unread_preview
 from gpupanel.trainer.model_preview import (
     mixing_layers,
+    model_expects,
     model_problems,
     model_scales,
     read_as_trained,
@@ -76,6 +77,7 @@ def preview(request: PreviewRequest) -> DataPreview:
             "model_problems": problems,
             "model_scales": scales,
             "model_divides_pixels": divides,
+            "model_expects": None if is_refused else model_expects(request),
             "mixing_layers": () if is_refused else mixing_layers(request),
         }
     )

@@ -434,7 +434,8 @@ class Session(QObject):
             return None
         if (wanted.model, wanted.inference) == (looked_at.model, looked_at.inference):
             return preview
-        unknown = {"model_problems": (), "model_scales": None, "model_divides_pixels": False}
+        of_model = ("model_problems", "model_scales", "model_divides_pixels", "model_expects")
+        unknown = {key: DataPreview.model_fields[key].default for key in of_model}
         return preview.model_copy(update=unknown)
 
     def _go_to(self, profile: Profile | None) -> None:

@@ -64,6 +64,7 @@ def test_that_a_trained_model_is_evaluated_and_predicts(tmp_path: Path) -> None:
     digits = read_data(DigitsData(), Reading(print)).training
     assert record is not None
     assert record.content == content_of(digits.features, len(digits))
+    assert record.value_range == (0.0, 16.0)
 
     # What the training held out is found, whatever a profile of an evaluation says of that.
     evaluate = profile("evaluate")

@@ -117,6 +117,12 @@ CHAPTER: Final = ProblemChapter(
             "Choose in `model.inputs` what is done with the pixels, or that they are given as they "
             "are.",
         ),
+        "saved_model_inputs_far": ProblemEntry(
+            "A saved model is given values of another range than those that it learned from.",
+            "Pixels from 0 to 255 for one that learned from 0 to 1, or the other way round; or "
+            "numbers in another unit.",
+            "Choose in `model.inputs` what is done with them, or that they are given as they are.",
+        ),
         "saved_model_inputs_scaled": ProblemEntry(
             "A saved model that divides pixels is given values from 0 to 1.",
             "It begins with a `Rescaling` for pixels from 0 to 255. Pixels that were divided by "

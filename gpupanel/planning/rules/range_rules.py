@@ -121,6 +121,33 @@ def saved_model_divides(context: PlanningContext) -> Iterator[Problem]:
         )
 
 
+def saved_model_expects(context: PlanningContext) -> Iterator[Problem]:
+    """Values of another range than those that a saved model learned from."""
+    preview, profile = context.known_features, context.profile
+    if preview is None or not _takes_as_given(profile) or preview.model_expects is None:
+        return
+    if preview.value_range is None:
+        return
+    (least, greatest), (low, high) = preview.value_range, preview.model_expects
+    is_beyond = least < low or greatest > high
+    if not is_beyond and greatest - least > (high - low) / _MOST_NARROW:
+        return
+    yield Problem(
+        code="saved_model_inputs_far",
+        severity=Severity.WARNING,
+        field="model.path",
+        message=f"The saved model is given values from {least:g} to {greatest:g}: they "
+        + ("lie far beyond" if is_beyond else "are nearly the same beside")
+        + " those that it learned from.",
+        hint="Give it values as it learned from them; or have these divided or multiplied by 255 "
+        "before it, or say that they are given as they are.",
+        fix=_given(Inputs.DIVIDED, "Divide by 255 before it")
+        if is_beyond
+        else _given(Inputs.MULTIPLIED, "Multiply by 255 before it"),
+        alternatives=(_given(Inputs.AS_GIVEN, "Give them as they are"),),
+    )
+
+
 def _takes_as_given(profile: Profile) -> bool:
     """Whether it is a saved model, and nobody said what is done with its examples."""
     return profile.model.is_saved and profile.model.said_inputs is None
@@ -130,5 +157,7 @@ def _given(inputs: Inputs, label: str) -> Fix:
     return Fix.of(label, "model.inputs", inputs.value)
 
 
+_MOST_NARROW: Final = 1000.0
+"""Values within such a part of what a model may be given are nearly the same to it."""
 _MOST_SCALED: Final = 16.0
 """Standardised pixels stay below this."""

@@ -69,6 +69,7 @@ RULES: Final[tuple[Rule, ...]] = (
     range_rules.application_inputs,
     range_rules.saved_model_inputs,
     range_rules.saved_model_divides,
+    range_rules.saved_model_expects,
     model_rules.found_in_model_file,
     model_rules.path_missing,
     model_rules.weights_missing,

@@ -27,12 +27,14 @@ class KnownContent:
     Attributes:
         content: Of all training examples, as :func:`content_of` gives it.
         learned: How many of them were learned from.
+        value_range: Least and greatest number of these; ``None``: they are not held in memory.
         sample: Of these, as :func:`~gpupanel.trainer.datasets.example_digests.sample_of` gives it.
     """
 
     content: str = ""
     learned: int = 0
     sample: tuple[str, ...] = ()
+    value_range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,15 @@ def known_content(training: Features, learned: Features) -> KnownContent:
     """
     digests, count = digests_of(learned), learned.shape[0]
     sample = () if digests is None else sample_of(digests)
-    return KnownContent(content_of(training, training.shape[0]), count, sample)
+    content = content_of(training, training.shape[0])
+    return KnownContent(content, count, sample, _value_range(learned))
+
+
+def _value_range(features: Features) -> tuple[float, float] | None:
+    if not isinstance(features, np.ndarray) or not features.size:
+        return None
+    least, greatest = float(features.min()), float(features.max())
+    return (least, greatest) if np.isfinite([least, greatest]).all() else None
 
 
 def learned_from(data: DataSettings, seed: int, content: KnownContent) -> LearnedFrom:

@@ -6,6 +6,8 @@ Keras takes seconds to load it; this is what a preview can say before.
 from collections.abc import Iterator
 from typing import TypeGuard
 
+import numpy as np
+
 from gpupanel.domain.random_layers import MIXING_LAYERS
 
 Configuration = dict[str, object]
@@ -90,6 +92,7 @@ _KINDS_BEFORE = (
 """How the names of further such layers begin."""
 _DIVIDING = ("Divide", "TrueDivide")
 _SHIFTING = frozenset({"Add", "Subtract"})
+_MOST_DEVIATIONS = 20.0
 _DIVIDES_PIXELS = 1 / 100
 """Layers for pixels multiply by less: 1 / 255, 1 / 128 or 1 / 127.5."""
 
@@ -129,6 +132,31 @@ def begins_with_division(configuration: object) -> bool:
         if first.get("class_name") in _DIVIDING and scale:
             scale = 1 / scale
     return isinstance(scale, int | float) and 0 < scale < _DIVIDES_PIXELS
+
+
+def standardised_range(configuration: object) -> tuple[float, float] | None:
+    """The values that a ``Normalization`` at the beginning of a model is made for.
+
+    Args:
+        configuration: As ``config.json`` holds it; a stranger's may say anything.
+
+    Returns:
+        The least mean without, and the greatest with 20 standard deviations; ``None``: the model
+        begins with another layer, or with one that was adapted.
+    """
+    first = _first_in(configuration)
+    if first is None or first.get("class_name") != "Normalization":
+        return None
+    inside = first.get("config")
+    if not _is_object(inside):
+        return None
+    try:
+        means, variances = (np.array(inside[key], np.float64) for key in ("mean", "variance"))
+        around = _MOST_DEVIATIONS * np.sqrt(variances)
+        found = float(np.min(means - around)), float(np.max(means + around))
+    except (KeyError, TypeError, ValueError):
+        return None
+    return found if np.isfinite(found).all() else None
 
 
 def _number_given(operation: Configuration) -> float | None:

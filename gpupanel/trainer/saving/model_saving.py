@@ -43,6 +43,7 @@ def save_model(learner: Learner, path: Path, learned: LearnedFrom) -> None:
             held_out=learned.held_out,
             learned=learned.content.learned,
             sample=learned.content.sample,
+            value_range=learned.content.value_range,
         )
         # Keras passes over what it did not write.
         with zipfile.ZipFile(beside, "a") as archive:

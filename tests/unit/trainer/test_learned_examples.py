@@ -196,6 +196,13 @@ def test_that_a_copy_of_the_data_is_known_again_and_other_data_is_not(tmp_path: 
     assert (len(found), found.which, found.learned, said(found)) == (41, "all", None, [])
 
 
+def test_that_the_range_of_what_was_learned_from_is_known() -> None:
+    read = read_data(DIGITS, READING)
+    learned = split(read, DIGITS, SEED).training.features
+    assert known_content(read.training.features, learned).value_range == (0.0, 16.0)
+    assert known_content(learned, np.array([[np.inf, 1.0]])).value_range is None
+
+
 def test_that_data_that_has_changed_in_its_place_is_said(tmp_path: Path) -> None:
     data = arrays(tmp_path / "a.npz")
     model = model_of(tmp_path, data)

@@ -10,11 +10,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gpupanel.domain.data import ImagesData, NpzData
+from gpupanel.domain.data import ImagesData, NpzData, TableData, Target
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.profile import Task
+from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
+from gpupanel.trainer.model_preview import model_expects
 from gpupanel.trainer.models.model_file import scales_of_file
-from gpupanel.trainer.models.saved_outputs import begins_with_division, begins_with_scaling
+from gpupanel.trainer.models.saved_outputs import (
+    begins_with_division,
+    begins_with_scaling,
+    standardised_range,
+)
 from gpupanel.trainer.preview import preview
 from tests.forked.processes import run_forked
 
@@ -99,6 +106,49 @@ def test_that_a_model_may_divide_pixels_by_functions_instead_of_layers(
         layers.append({"class_name": kind, "config": {}, "inbound_nodes": [{"args": arguments}]})
     model = layer("Functional", *layers, layer("Conv2D"))
     assert begins_with_division(model) is divides
+
+
+@pytest.mark.parametrize(
+    ("inside", "wanted"),
+    [
+        ({"mean": 0.5, "variance": 0.01}, (-1.5, 2.5)),
+        ({"mean": [[0.0, 1.0]], "variance": [[1.0, 4.0]]}, (-39.0, 41.0)),
+        ({"mean": None, "variance": None}, None),  # adapted: its weights say it
+        ({"mean": "x", "variance": 1}, None),
+        ({"mean": [1, [2]], "variance": 1}, None),
+        ({"mean": 1}, None),
+        (3, None),
+    ],
+)
+def test_that_a_model_says_between_which_values_it_standardises(
+    inside: object, wanted: tuple[float, float] | None
+) -> None:
+    normalisation = {"class_name": "Normalization", "config": inside}
+    model = layer("Sequential", layer("InputLayer"), normalisation, layer("Dense"))
+    assert standardised_range(model) == (None if wanted is None else pytest.approx(wanted))
+    assert standardised_range(layer("Sequential", layer("Dense"), normalisation)) is None
+
+
+@pytest.mark.parametrize(
+    ("learned", "wanted"), [((0.0, 1.0), (-10.0, 11.0)), ((3.0, 3.0), None), (None, (-1.5, 2.5))]
+)
+def test_that_a_preview_says_between_which_values_a_model_learned(
+    tmp_path: Path, learned: tuple[float, float] | None, wanted: tuple[float, float] | None
+) -> None:
+    normalisation = {"class_name": "Normalization", "config": {"mean": 0.5, "variance": 0.01}}
+    dense = {"class_name": "Dense", "config": {"units": 2, "activation": "softmax"}}
+    model = layer("Sequential", layer("InputLayer"), normalisation, dense)
+    with zipfile.ZipFile(tmp_path / "model.keras", "w") as archive:
+        archive.writestr("config.json", json.dumps(model))
+        archive.writestr("metadata.json", "{}")
+        archive.writestr("model.weights.h5", "")
+        record = TrainedOn(predicts=Target.CLASSES, class_names=("0", "1"), value_range=learned)
+        archive.writestr(TRAINED_ON_MEMBER, record.model_dump_json())
+    saved = SavedModel(path=str(tmp_path / "model.keras"))
+    asked = PreviewRequest(data=NpzData(path="none.npz"), model=saved, task="predict")
+    assert model_expects(asked) == (None if wanted is None else pytest.approx(wanted))
+    table = PreviewRequest(data=TableData(path="none.csv"), model=saved, task="predict")
+    assert model_expects(table) is None
 
 
 @pytest.mark.parametrize("task", ["predict", "evaluate"])

@@ -144,6 +144,32 @@ def test_that_the_range_of_data_without_labels_matters_where_it_is_predicted_on(
     assert [each.code for each in found] == ["saved_model_inputs_range"] * is_said
 
 
+@pytest.mark.parametrize(
+    ("values", "made_for", "chosen"),
+    [
+        ((0, 255), (-5.0, 6.0), "divided_by_255"),
+        ((-300, 1), (-5.0, 6.0), "divided_by_255"),
+        ((0, 1), (-1000.0, 1300.0), "times_255"),
+        ((0, 1), (-5.0, 6.0), None),
+        ((0, 200), (-1000.0, 1300.0), None),
+        (None, (-5.0, 6.0), None),
+        ((0, 255), None, None),
+    ],
+)
+def test_that_values_far_from_those_that_a_saved_model_learned_from_are_pointed_out(
+    values: object, made_for: object, chosen: str | None
+) -> None:
+    seen = {"value_range": values, "model_expects": made_for}
+    found = list(range_rules.saved_model_expects(context(of(SAVED), **seen)))
+    assert [each.code for each in found] == ["saved_model_inputs_far"] * (chosen is not None)
+    for problem in found:
+        assert problem.fix is not None
+        mended = [apply_fix(of(SAVED), fix) for fix in (problem.fix, *problem.alternatives)]
+        assert [each.model.said_inputs for each in mended] == [chosen, "as_given"]
+        for each in mended:
+            assert not list(range_rules.saved_model_expects(context(each, **seen)))
+
+
 def chosen_by(problem: Problem) -> list[object]:
     """What each of its fixes says of the inputs; nothing is said of them afterwards."""
     fixes = [fix for fix in (problem.fix, *problem.alternatives) if fix is not None]
@@ -163,5 +189,6 @@ def test_that_nothing_is_said_of_data_that_was_not_read() -> None:
         range_rules.application_inputs,
         range_rules.saved_model_inputs,
         range_rules.saved_model_divides,
+        range_rules.saved_model_expects,
     )
     assert not [problem for rule in rules for problem in rule(empty)]
