@@ -209,3 +209,11 @@ def test_that_only_arrays_say_the_order_of_their_axes() -> None:
     said = NpzData(path="/x.npz", axes=Axes.CHANNELS_FIRST)
     assert (said.said_axes, said.may_move_axes) == (Axes.CHANNELS_FIRST, True)
     assert (IMAGES.said_axes, IMAGES.may_move_axes) == (None, False)
+
+
+def test_that_classes_can_be_left_out_where_folders_have_their_names() -> None:
+    changes = ({"labels_csv": "labels.csv"}, {"files": ("a.png",)})
+    others = [IMAGES.model_copy(update=each) for each in changes]
+    left_out = IMAGES.model_copy(update={"leave_out": ("unknown",)})
+    assert left_out.left_out_classes == ("unknown",)
+    assert [each.left_out_classes for each in (*others, NPZ)] == [None] * 3
