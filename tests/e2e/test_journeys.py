@@ -215,6 +215,8 @@ def test_that_the_example_becomes_an_exported_model_by_the_keyboard_alone(
     QTest.keyClicks(QApplication.focusWidget(), "2")
     press(Key.Key_Return)
     assert window.session.profile.training.epochs == 2
+    # The data is read first.
+    qtbot.waitUntil(button(window, "start_button").isEnabled, timeout=PATIENCE_MS)
     press(Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: window.session.run_state is RunState.ENDED, timeout=PATIENCE_MS)
     assert window.session.run_status is not None

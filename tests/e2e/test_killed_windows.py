@@ -212,6 +212,10 @@ class SeenWindow:
     def wait_for_step(self, step: int) -> None:
         self._qtbot.waitUntil(lambda: self.step >= step, timeout=30_000)
 
+    def wait_for_state(self, words: str) -> None:
+        state = self.window.findChild(QLabel, "run_state")
+        self._qtbot.waitUntil(lambda: state.text() == words, timeout=30_000)
+
     def wait_for_end(self) -> None:
         self._qtbot.waitUntil(
             lambda: self.window.session.run_state is RunState.ENDED, timeout=60_000
@@ -298,7 +302,8 @@ def see_it_end(run: RunLayout, seen: SeenWindow) -> None:
     (run.root / ENOUGH).touch()
     seen.wait_for_end()
     assert seen.window.session.run_status.outcome is Outcome.COMPLETED
-    assert seen.window.findChild(QLabel, "run_state").text() == "● Completed"
+    # What comes next is shown first: a window that was just opened still reads its data.
+    seen.wait_for_state("● Completed")
     summary = summarize_run(run)
     assert (summary.outcome, summary.problem) == (Outcome.COMPLETED, None)
     see_that_none_missed_any(run, seen)

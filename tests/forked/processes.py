@@ -61,9 +61,10 @@ every one that was asked for, in Python or by ``getenv``, while :data:`IMPORTED`
 _NOT_COMPARED = {
     *(_LOG_LEVEL, XLA_FLAGS, "KERAS_HOME", "KERAS_BACKEND", "TF_CONFIG", "PYTHONUNBUFFERED"),
 }
-"""The log's level is compared apart. The trainer itself chooses Keras's backend and asks where data
-sets are, and no test has a ``keras.json`` of its own. A cluster is read when a strategy is made.
-What is printed unbuffered is so from the fork on. XLA reads its flags when it first compiles."""
+"""The log's level is compared apart. The trainer itself chooses Keras's backend, a forked process
+gets its own folder of data sets, and no test has a ``keras.json`` of its own. A cluster is read
+when a strategy is made. What is printed unbuffered is so from the fork on. XLA reads its flags when
+it first compiles."""
 
 _NUMBER = struct.Struct("i")
 

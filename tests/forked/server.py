@@ -156,6 +156,11 @@ def become(request: Request, on_interrupt: Any) -> None:
     # Python's own numbers are drawn anew in each forked process, NumPy's are not.
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(random.SystemRandom().getrandbits(32))
+    # Keras has read where its data sets are when it was imported.
+    if "keras" in sys.modules and "KERAS_HOME" in request.environment:
+        configuration = sys.modules["keras.src.backend.config"]
+        assert hasattr(configuration, "_KERAS_DIR")
+        configuration._KERAS_DIR = request.environment["KERAS_HOME"]
 
 
 def run(command: list[str]) -> None:

@@ -176,7 +176,9 @@ def _make_images(root: Path, random: np.random.Generator) -> None:
         (root / label / "notes.txt").write_text("no picture")
         (root / label / "empty").mkdir()
     (root / "beside.png").write_text("no picture, and of no class")
-    images = sorted(root.glob("*/**/[0-9].*"))
+    # Those that are hidden are not there for anybody.
+    found = sorted(root.glob("*/**/[0-9].*"))
+    images = [path for path in found if "/." not in str(path.relative_to(root.parent))]
     lines = [
         f"{path.relative_to(root)};{len(str(path.parent)) % 9};{number / 7}"
         for number, path in enumerate(images)
