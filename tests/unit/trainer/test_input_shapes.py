@@ -24,7 +24,9 @@ def configuration(shape: Sequence[object], *more: Sequence[object]) -> dict[str,
         {"class_name": "InputLayer", "config": {"batch_shape": [None, *each], "name": f"in{at}"}}
         for at, each in enumerate((shape, *more))
     ]
-    dense = {"class_name": "Dense", "config": {"name": "outputs", "units": 2}}
+    # What it ends in is known: otherwise Keras would be asked, in this process.
+    ending = {"name": "outputs", "units": 2, "activation": "softmax"}
+    dense = {"class_name": "Dense", "config": ending}
     return {"class_name": "Sequential", "config": {"layers": [*inputs, dense]}}
 
 
