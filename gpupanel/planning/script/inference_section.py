@@ -44,7 +44,8 @@ v |    return ending, (before_ending(model, ending) if is_cut else model)
   |def loaded_on(device):
   |    with tf.device(device):
   |        model = keras.saving.load_model($path, compile=False, safe_mode=True)
-  |    if not isinstance(model.output, keras.KerasTensor):  # it has a name, or stands in a list
+  |    ends = () if isinstance(model, keras.Sequential) else (model.input, model.output)
+  |    if not all(isinstance(each, keras.KerasTensor) for each in ends):  # one may have a name
   |        model = keras.Model(model.inputs[0], model.outputs[0])
   |    shape = fitting_shape(tuple(model.inputs[0].shape[1:]), tuple(x.shape[1:]))
   |    dtype, (ending, model) = model.inputs[0].dtype, without_ending(model)

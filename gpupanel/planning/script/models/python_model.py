@@ -16,7 +16,8 @@ _PYTHON = """
 network = carried_out($path, "model_code").build_model(tuple(x.shape[1:]), $outputs)
 if isinstance(network, keras.Sequential) and not network.built:
     network.build((None, *x.shape[1:]))
-if not isinstance(network.output, keras.KerasTensor):  # it has a name, or stands in a list
+ends = () if isinstance(network, keras.Sequential) else (network.input, network.output)
+if not all(isinstance(each, keras.KerasTensor) for each in ends):  # one may have a name
     network = keras.Model(network.inputs[0], network.outputs[0])
 $with_logits
 network.name = "python_model"

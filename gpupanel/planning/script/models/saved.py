@@ -62,7 +62,8 @@ N |        given = layer.input
 _BUILT = """
 n |network, is_whole = saved_network($path)
 N |network, _ = saved_network($path)
-  |if not isinstance(network.output, keras.KerasTensor):  # it has a name, or stands in a list
+  |ends = () if isinstance(network, keras.Sequential) else (network.input, network.output)
+  |if not all(isinstance(each, keras.KerasTensor) for each in ends):  # one may have a name
   |    network = keras.Model(network.inputs[0], network.outputs[0])
   |shape = fitting_shape(tuple(network.inputs[0].shape[1:]), tuple(x.shape[1:]))
   |inputs = examples = keras.Input(x.shape[1:], name="features")
