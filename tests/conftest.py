@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, settings
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
 from tests.forked.processes import end_fork_server, fork_server_pids
 
-# GPUs for tests on machines that have none: nvml_environment, nvml_in_process and others.
-pytest_plugins = ("tests.nvml.fixtures",)
+# GPUs for tests on machines that have none: those of a driver, and those that TensorFlow uses.
+pytest_plugins = ("tests.nvml.fixtures", "tests.tensorflow_gpu.fixtures")
 
 # How long an example takes says more about what else this machine does than about the code.
 settings.register_profile("gpupanel", deadline=None, suppress_health_check=[HealthCheck.too_slow])

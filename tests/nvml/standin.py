@@ -58,11 +58,16 @@ def compile_library(folder: Path, *, age: str | None = None, more: tuple[Path, .
     return library
 
 
+_HANDLES = "nvmlDeviceGetHandleBy"
+
+
 def device_functions() -> tuple[str, ...]:
     """Every function of NVML that the stand-in has and that is asked of one GPU."""
     text = "".join(source.read_text(encoding="ascii") for source in SOURCES.glob("*.c"))
     found = set(re.findall(r"\bnvmlDeviceGet\w+", text))
-    return tuple(sorted(found - {"nvmlDeviceGetCount_v2", "nvmlDeviceGetHandleByIndex_v2"}))
+    return tuple(
+        sorted(name for name in found if not name.startswith(("nvmlDeviceGetCount", _HANDLES)))
+    )
 
 
 @dataclass(frozen=True)

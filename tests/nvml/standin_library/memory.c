@@ -13,6 +13,9 @@ static int give_memory(const Gpu *gpu, unsigned long long *total, unsigned long 
     *total = gpu->readings[R_memory_total_mib] * MIB;
     *used = gpu->readings[R_memory_used_mib] * MIB;
     *reserved = gpu->readings[R_memory_reserved_mib] * MIB;
+    Process held[MAX_PROCESSES];
+    unsigned int count = held_of(gpu, held, MAX_PROCESSES);
+    for (unsigned int i = 0; i < count; i++) *used += held[i].bytes;
     return SUCCESS;
 }
 
@@ -23,7 +26,7 @@ int nvmlDeviceGetMemoryInfo(void *handle, Memory *memory) {
     int code = give_memory(gpu, &memory->total, &memory->used, &reserved);
     if (code) return code;
     memory->used += reserved;
-    memory->free = memory->total - memory->used;
+    memory->free = memory->used < memory->total ? memory->total - memory->used : 0;
     return SUCCESS;
 }
 
@@ -33,21 +36,27 @@ typedef struct {
     unsigned int gpu_instance_id, compute_instance_id;
 } ProcessInfo;
 
+static void append(const Process *process, unsigned int instance, unsigned int room,
+                   unsigned int *have, ProcessInfo *infos) {
+    if (*have < room)
+        infos[*have] = (ProcessInfo){process->pid, process->bytes, instance, instance};
+    ++*have;
+}
+
 /* A GPU in MIG mode lists the processes of its instances, each with the instance's number. */
 static int give_processes(const Gpu *gpu, int list, unsigned int *count, ProcessInfo *infos) {
     const State *state = state_now();
-    unsigned int room = infos ? *count : 0, have = 0;
+    unsigned int room = infos ? *count : 0, have = 0, none = 0xFFFFFFFFu;
     for (unsigned int i = 0; i < state->gpu_count; i++) {
         const Gpu *each = &state->gpus[i];
         if (each->handle != gpu->handle && each->parent_handle != gpu->handle) continue;
-        for (unsigned int n = 0; n < each->process_count[list]; n++, have++) {
-            if (have >= room) continue;
-            unsigned int instance = each->parent_handle ? (unsigned)each->mig_place : 0xFFFFFFFFu;
-            infos[have].pid = each->processes[list][n].pid;
-            infos[have].used_gpu_memory = each->processes[list][n].bytes;
-            infos[have].gpu_instance_id = infos[have].compute_instance_id = instance;
-        }
+        unsigned int instance = each->parent_handle ? (unsigned)each->mig_place : none;
+        for (unsigned int n = 0; n < each->process_count[list]; n++)
+            append(&each->processes[list][n], instance, room, &have, infos);
     }
+    Process held[MAX_PROCESSES];
+    unsigned int holding = list == COMPUTE ? held_of(gpu, held, MAX_PROCESSES) : 0;
+    for (unsigned int n = 0; n < holding; n++) append(&held[n], none, room, &have, infos);
     *count = have;
     return room < have ? INSUFFICIENT_SIZE : SUCCESS;
 }
@@ -104,7 +113,8 @@ int nvmlDeviceGetMemoryInfo_v2(void *handle, MemoryV2 *memory) {
     if (memory->version != 0x02000028) return ARGUMENT_VERSION_MISMATCH;
     int code = give_memory(gpu, &memory->total, &memory->used, &memory->reserved);
     if (code) return code;
-    memory->free = memory->total - memory->used - memory->reserved;
+    unsigned long long taken = memory->used + memory->reserved;
+    memory->free = taken < memory->total ? memory->total - taken : 0;
     return SUCCESS;
 }
 #endif

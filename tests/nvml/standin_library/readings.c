@@ -43,6 +43,21 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void **handle) {
     return INVALID_ARGUMENT;
 }
 
+/* TensorFlow asks by CUDA's name of the bus, whose domain has four digits instead of eight. */
+int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, void **handle) {
+    ENTER();
+    const State *state = state_now();
+    for (unsigned int i = 0; i < state->gpu_count; i++) {
+        size_t asked = strlen(bus), whole = strlen(state->gpus[i].bus);
+        if (state->gpus[i].parent_handle || asked > whole) continue;
+        if (strcasecmp(state->gpus[i].bus + whole - asked, bus)) continue;
+        if (state->gpus[i].lost) return GPU_IS_LOST;
+        *handle = (void *)(size_t)state->gpus[i].handle;
+        return SUCCESS;
+    }
+    return NOT_FOUND;
+}
+
 int nvmlDeviceGetName(void *handle, char *name, unsigned int size) {
     ENTER_GPU();
     return give_text(gpu->name, name, size);

@@ -239,6 +239,9 @@ int nvmlInitWithFlags(unsigned int flags) {
     return code;
 }
 
+/* TensorFlow calls it by this name, and pynvml by that of above. */
+int nvmlInit_v2(void) { return nvmlInitWithFlags(0); }
+
 int nvmlShutdown(void) {
     pthread_mutex_lock(&lock);
     count_call(__func__);

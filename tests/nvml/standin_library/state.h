@@ -80,6 +80,9 @@ int enter(const char *function);
 int enter_gpu(const char *function, void *handle, const Gpu **gpu);
 const State *state_now(void);
 
+/* The processes that hold memory of a GPU by the stand-in CUDA: how many, of at most ``room``. */
+unsigned int held_of(const Gpu *gpu, Process *held, unsigned int room);
+
 int give(const Gpu *gpu, int reading, unsigned int *to);
 int give_text(const char *text, char *to, unsigned int size);
 

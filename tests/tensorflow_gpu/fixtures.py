@@ -1,0 +1,68 @@
+"""Fixtures of the stand-in CUDA: cards on which TensorFlow's own GPU code runs."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from tests.nvml.standin import LIBRARY_NAME, RTX_3060, RTX_4090, Standin, StandinState
+from tests.tensorflow_gpu.build import build_all, environment, why_not
+
+TWO_CARDS = StandinState(gpus=(RTX_4090, RTX_3060)).with_gpu(0, memory_used_mib=0).with_gpu(
+    1, memory_used_mib=0
+)
+"""24 and 12 GiB, and nobody uses them."""
+
+
+@pytest.fixture(scope="session")
+def cuda_libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built stand-in CUDA, once for all processes of these tests."""
+    if reason := why_not():
+        pytest.skip(reason)
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "tensorflow_gpu"
+    with FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            beside = folder.with_suffix(".new")
+            build_all(beside)
+            beside.rename(folder)
+    return folder
+
+
+class Cards:
+    """The cards of a machine, as NVML and CUDA tell of them, for the length of a test."""
+
+    def __init__(self, standin: Standin, libraries: Path, held: Path) -> None:
+        self._standin = standin
+        self._libraries = libraries
+        self._held = held
+        held.mkdir()
+
+    def tell(self, state: StandinState) -> None:
+        """From now on these are the cards; a process that has begun keeps those that it saw."""
+        self._standin.tell(state)
+
+    def environment(self, *, has_nccl: bool = True) -> Mapping[str, str]:
+        """What a child needs besides its parent's environment to find the cards."""
+        cuda = environment(self._libraries, self._held, has_nccl=has_nccl)
+        nvml = self._standin.environment
+        path = f"{self._standin.library.parent}:{cuda['LD_LIBRARY_PATH']}"
+        return {**nvml, **cuda, "LD_LIBRARY_PATH": path}
+
+    def held_mib(self) -> dict[str, int]:
+        """What is held of each card, in MiB by UUID, the contexts of CUDA included."""
+        held: dict[str, int] = {}
+        for file in self._held.iterdir():
+            uuid = file.name.split(".")[0]
+            held[uuid] = held.get(uuid, 0) + int.from_bytes(file.read_bytes(), "little") // 2**20
+        return held
+
+
+@pytest.fixture
+def cards(cuda_libraries: Path, nvml_library: Path, tmp_path: Path) -> Cards:
+    """Two unequal cards that nobody uses."""
+    assert nvml_library.name == LIBRARY_NAME
+    standin = Standin(nvml_library, tmp_path / "cards.txt", TWO_CARDS)
+    return Cards(standin, cuda_libraries, tmp_path / "held")
