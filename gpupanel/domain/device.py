@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from gpupanel.domain.device_names import numbered
 from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.value import Value
 
@@ -145,6 +146,12 @@ class DeviceInventory(Value):
     def device(self, key: str) -> PhysicalDevice | None:
         """The device with that key, or ``None`` when it is not in this machine."""
         return next((device for device in self.devices if device.key == key), None)
+
+    def name_of(self, key: str) -> str:
+        """What a device is called that equal ones cannot be taken for; its key: it is not here."""
+        devices = self.devices
+        names = numbered([each.name for each in devices], [each.node for each in devices])
+        return dict(zip((each.key for each in devices), names, strict=True)).get(key, key)
 
     def named(self, key: str) -> tuple[PhysicalDevice, ...]:
         """The devices that a profile means by a key: ``cpu`` is the processor of every node."""

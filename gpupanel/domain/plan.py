@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from gpupanel.domain.cluster import ClusterSettings
 from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.device_names import numbered
 from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
 from gpupanel.domain.job_node import NodeAddress
 from gpupanel.domain.strategy import AllReduce, StrategyKind
@@ -107,6 +108,16 @@ class PlannedProcess(Value):
         name = f"the {role}" if alone else f"{role} {self.index}"
         return f"{name} on {self.node}" if self.node else name
 
+    @property
+    def logical_gpus(self) -> tuple[str, ...]:
+        """The key of the GPU that each logical one is on: they are numbered over all GPUs."""
+        return tuple(
+            device.key
+            for device in sorted(self.devices, key=lambda device: device.index)
+            if device.kind is DeviceKind.GPU
+            for _ in device.logical_limits_mib or (None,)
+        )
+
 
 class LogicalPlace(Value):
     """A logical device that layers can be placed on."""
@@ -158,6 +169,11 @@ class LaunchPlan(Value):
     def gang(self) -> tuple[PlannedProcess, ...]:
         """Every process of the run, also when it is one."""
         return self.processes or (PlannedProcess(devices=self.devices),)
+
+    def device_name(self, key: str) -> str:
+        """What a device is called that equal ones cannot be taken for; its key: not of the plan."""
+        names = numbered([device.name for device in self.devices])
+        return dict(zip((device.key for device in self.devices), names, strict=True)).get(key, key)
 
     @property
     def is_on_nodes(self) -> bool:

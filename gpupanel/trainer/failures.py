@@ -1,6 +1,5 @@
 """From an exception to a problem that a person can act on."""
 
-import re
 import traceback
 
 from gpupanel.domain.plan import LaunchPlan
@@ -10,12 +9,11 @@ from gpupanel.domain.unsafe_files import unsafe_file
 from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.process_limits import address_space_limit
 from gpupanel.trainer.file_errors import chain, is_no_space
-from gpupanel.trainer.memory_shortage import is_out_of_memory
+from gpupanel.trainer.memory_shortage import full_device, is_out_of_memory
 from gpupanel.trainer.user_code import user_code_problem
 
 _PEER_ERRORS = frozenset({"UnavailableError", "AbortedError", "DeadlineExceededError"})
 _PEER_WORDS = "Collective ops is aborted by"
-_DEVICE_NAME = re.compile(r"device:(?P<kind>[A-Z]+):(?P<index>\d+)")
 
 
 LOOKING_AT_DATA = "The preview of the data"
@@ -25,13 +23,19 @@ _OF_RUNS = {"train": "The training", "evaluate": "The evaluation", "predict": "T
 
 
 def problems_of(
-    error: BaseException, plan: LaunchPlan | None = None, *, task: Task = "train", what: str = ""
+    error: BaseException,
+    plan: LaunchPlan | None = None,
+    *,
+    place: int = 0,
+    task: Task = "train",
+    what: str = "",
 ) -> tuple[Problem, ...]:
     """The problems of an exception that ended a run, or something else.
 
     Args:
         error: TensorFlow's errors are known by their names, so that TensorFlow need not be there.
         plan: Has which physical device a logical one is.
+        place: Of the process in its gang: each numbers its own devices.
         task: Of the run.
         what: It ended this, as a sentence begins; empty: a run.
     """
@@ -46,7 +50,7 @@ def problems_of(
     if any(is_no_space(cause) for cause in chain(error)):
         return (_no_space(detail),)
     if is_out_of_memory(error):
-        return (_out_of_memory(str(error), detail, plan),)
+        return (_out_of_memory(str(error), detail, plan, place),)
     of_user_code = user_code_problem(error)
     if of_user_code is not None:
         return (of_user_code,)
@@ -105,8 +109,8 @@ def _no_space(detail: str) -> Problem:
     )
 
 
-def _out_of_memory(message: str, detail: str, plan: LaunchPlan | None) -> Problem:
-    device = _device_named_in(message, plan)
+def _out_of_memory(message: str, detail: str, plan: LaunchPlan | None, place: int) -> Problem:
+    device = _device_named_in(message, plan, place)
     where = f" of {device}" if device else ""
     limit = address_space_limit()
     if limit is not None:
@@ -122,14 +126,12 @@ def _out_of_memory(message: str, detail: str, plan: LaunchPlan | None) -> Proble
     )
 
 
-def _device_named_in(message: str, plan: LaunchPlan | None) -> str:
-    found = _DEVICE_NAME.search(message)
-    if not found:
-        return ""
-    logical = f"/device:{found['kind']}:{found['index']}"
-    if plan is not None:
-        names = {device.key: device.name for device in plan.devices}
-        for replica in plan.replicas:
-            if replica.logical_device == logical:
-                return f"{names.get(replica.device_key, replica.device_key)} ({logical})"
-    return logical
+def _device_named_in(message: str, plan: LaunchPlan | None, place: int) -> str:
+    logical = full_device(message)
+    if logical is None or plan is None:
+        return logical or ""
+    process = plan.gang[place]
+    index, gpus = int(logical.rsplit(":", 1)[1]), process.logical_gpus
+    if ":GPU:" not in logical or index >= len(gpus):
+        return logical
+    return f"{plan.device_name(gpus[index])} ({logical})"

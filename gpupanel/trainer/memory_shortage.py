@@ -7,7 +7,9 @@ TensorFlow 2.21 says so in these places:
   /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc"; ``allocate_temp`` says
   "temporary tensor with shape", and other places "tensor of shape";
 - ``tensorflow/core/common_runtime/copy_tensor.cc`` and the rendezvous: an ``InternalError`` "Dst
-  tensor is not initialized." where there was no room to copy a tensor to;
+  tensor is not initialized." where there was no room to copy a tensor to, before which
+  ``eager/execute.cc`` puts "Failed copying input tensor from .../device:GPU:0 to .../device:GPU:1
+  in order to run AddV2: ": the second one is full;
 - ``xla/tsl/framework/bfc_allocator.cc``, ``AllocateRawInternal`` and ``DumpMemoryLog``: "Allocator
   (GPU_0_bfc) ran out of memory trying to allocate 1.25GiB (rounded to 1342177280)requested by op
   MatMul" and "BFCAllocator dump for GPU_0_bfc" in the log, and at the end of the dump "Stats:" with
@@ -19,14 +21,12 @@ import errno
 import math
 import re
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gpupanel.domain.device import CPU_KEY, DeviceKind
+from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.events import MemoryExhausted
-from gpupanel.domain.plan import PlannedDevice
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.process_limits import address_space_limit
 from gpupanel.files.process_log import write_to_process_log
@@ -40,7 +40,11 @@ _TENSOR: Final = re.compile(
 )
 _DEVICE: Final = re.compile(r"device:(?P<kind>[A-Z]+):(?P<index>\d+)")
 _ON_DEVICE: Final = re.compile(r"on \S*device:(?P<kind>[A-Z]+):(?P<index>\d+) by allocator")
+_TO_DEVICE: Final = re.compile(
+    r"[Ff]ailed copying .*? to \S*device:(?P<kind>[A-Z]+):(?P<index>\d+)"
+)
 _ALLOCATOR: Final = re.compile(r"by allocator (?P<name>\S+)")
+_GPU_ALLOCATOR: Final = re.compile(r"GPU_(?P<index>\d+)_bfc")
 _ARRAY: Final = re.compile(
     r"Unable to allocate (?P<size>[\d.]+ \w+) for an array with shape \((?P<shape>[\d, ]*)\)"
     r" and data type (?P<type>\w+)"
@@ -104,13 +108,14 @@ def read_shortage(error: BaseException, run: StartedRun) -> MemoryExhausted:
     """What was asked for, of which device, and what was held of it then, as far as it is known."""
     message = str(error)
     array, tensor = _ARRAY.search(message), _TENSOR.search(message)
-    device = _ON_DEVICE.search(message) or _DEVICE.search(message)
-    allocator = _ALLOCATOR.search(message)
-    logical = f"/device:{device['kind']}:{device['index']}" if device else None
     wanted = tensor or array
     shape = _shape(wanted["shape"]) if wanted else None
     of_type = wanted["type"] if wanted else None
-    said = _in_log(run.layout.process_log(run.place), allocator["name"] if allocator else None)
+    logical = full_device(message)
+    log = run.layout.process_log(run.place)
+    said = _in_log(log, _allocator_of(message, logical))
+    if logical is None and (gpu := _GPU_ALLOCATOR.fullmatch(said.allocator)):
+        logical = f"/device:GPU:{gpu['index']}"
     asked = _bytes_of(array["size"]) if array else _tensor_bytes(shape, of_type)
     return MemoryExhausted(
         time_s=time.time(),
@@ -125,10 +130,34 @@ def read_shortage(error: BaseException, run: StartedRun) -> MemoryExhausted:
     )
 
 
+def full_device(message: str) -> str | None:
+    """The logical device whose memory was not enough, as far as TensorFlow's words name it.
+
+    Args:
+        message: Of the error. Where a tensor could not be copied it names two devices, and the
+            one that the tensor was to be copied to is full.
+    """
+    if _NOT_COPIED in message:
+        found = _TO_DEVICE.search(message)
+    else:
+        found = _ON_DEVICE.search(message) or _DEVICE.search(message)
+    return f"/device:{found['kind']}:{found['index']}" if found else None
+
+
+def _allocator_of(message: str, logical: str | None) -> str | None:
+    """What the log calls the allocator that refused; ``None``: not known."""
+    if named := _ALLOCATOR.search(message):
+        return named["name"]
+    if logical is not None and ":GPU:" in logical:
+        return f"GPU_{logical.rsplit(':', 1)[1]}_bfc"
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class _Said:
     """What the log says of an allocator when it had nothing more to give."""
 
+    allocator: str = ""
     asked_bytes: int | None = None
     limit_bytes: int | None = None
     held_bytes: int | None = None
@@ -148,11 +177,15 @@ def _in_log(path: Path, allocator: str | None) -> _Said:
             # Two at once write between each other's lines: whose numbers these are is not known.
             if len(set(dumping)) == 1:
                 limit, held = _bytes_of(found["limit"]), _bytes_of(found["held"])
-                said[dumping[0]] = _Said(asked.get(dumping[0]), limit or None, held)
+                name = dumping[0]
+                said[name] = _Said(name, asked.get(name), limit or None, held)
             dumping.clear()
     if allocator is None:
-        return next(iter(said.values())) if len(said) == 1 else _Said()
-    return said.get(allocator, _Said(asked.get(allocator)))
+        # Only one allocator has refused anything, whether its dump can be told from others or not.
+        if len(asked) != 1:
+            return next(iter(said.values())) if len(said) == 1 else _Said()
+        (allocator,) = asked
+    return said.get(allocator, _Said(allocator, asked.get(allocator)))
 
 
 def _log_end(path: Path) -> str:
@@ -171,18 +204,8 @@ def _owner(run: StartedRun, logical: str | None) -> str | None:
         return devices[0].key if len(devices) == 1 else None
     if ":GPU:" not in logical:
         return CPU_KEY  # the host's, also where the run uses GPUs
-    index, gpus = int(logical.rsplit(":", 1)[1]), _gpus(devices)
+    index, gpus = int(logical.rsplit(":", 1)[1]), run.process.logical_gpus
     return gpus[index] if index < len(gpus) else None
-
-
-def _gpus(devices: Sequence[PlannedDevice]) -> list[str]:
-    """The key for each logical GPU: TensorFlow numbers them through, over the physical ones."""
-    return [
-        device.key
-        for device in sorted(devices, key=lambda device: device.index)
-        if device.kind is DeviceKind.GPU
-        for _ in device.logical_limits_mib or (None,)
-    ]
 
 
 def _shape(words: str) -> tuple[int, ...]:

@@ -123,7 +123,10 @@ def _train_started(run: StartedRun, work: Work, events: EventWriter, record: Tra
     except Exception as error:  # noqa: BLE001 - the last resort: reported as a problem
         report_shortage(run, events, error)
         return _end(
-            events, record, Outcome.FAILED, problems_of(error, run.plan, task=run.profile.task)
+            events,
+            record,
+            Outcome.FAILED,
+            problems_of(error, run.plan, place=run.place, task=run.profile.task),
         )
     if not run.leads:
         stay_for_leader(run)

@@ -1,10 +1,10 @@
 """Numbers as people read them; what is not known is a dash."""
 
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
 from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.device_names import numbered
 from gpupanel.domain.number_text import DASH as DASH
 from gpupanel.domain.number_text import count as count
 from gpupanel.domain.number_text import duration as duration
@@ -66,7 +66,7 @@ def short_device_name(name: str) -> str:
 
 def device_labels(names: tuple[str, ...]) -> tuple[str, ...]:
     """Short names that distinguish devices: equal ones get a number, "RTX 3090 #2"."""
-    return _numbered([(short_device_name(name), None) for name in names])
+    return numbered([short_device_name(name) for name in names])
 
 
 def labels_of(devices: Sequence[PhysicalDevice], *, with_node: bool = True) -> tuple[str, ...]:
@@ -76,21 +76,11 @@ def labels_of(devices: Sequence[PhysicalDevice], *, with_node: bool = True) -> t
         devices: Of this machine, or of the nodes of a cluster.
         with_node: Name the node of each; else equal ones of different nodes have one name.
     """
-    short = [(short_device_name(device.name), device.node) for device in devices]
-    numbered = _numbered(short)
+    short = [short_device_name(device.name) for device in devices]
+    labels = numbered(short, [device.node for device in devices])
     if not with_node:
-        return numbered
+        return labels
     return tuple(
         f"{label} \N{MIDDLE DOT} {device.node}" if device.node else label
-        for label, device in zip(numbered, devices, strict=True)
+        for label, device in zip(labels, devices, strict=True)
     )
-
-
-def _numbered(short: Sequence[tuple[str, str | None]]) -> tuple[str, ...]:
-    """The names; those that several on one node have get a number."""
-    counts, seen = Counter(short), Counter[tuple[str, str | None]]()
-    labels: list[str] = []
-    for each in short:
-        seen[each] += 1
-        labels.append(each[0] if counts[each] == 1 else f"{each[0]} #{seen[each]}")
-    return tuple(labels)

@@ -10,8 +10,10 @@ from filelock import FileLock
 from tests.nvml.standin import LIBRARY_NAME, RTX_3060, RTX_4090, Standin, StandinState
 from tests.tensorflow_gpu.build import build_all, environment, why_not
 
-TWO_CARDS = StandinState(gpus=(RTX_4090, RTX_3060)).with_gpu(0, memory_used_mib=0).with_gpu(
-    1, memory_used_mib=0
+TWO_CARDS = (
+    StandinState(gpus=(RTX_4090, RTX_3060))
+    .with_gpu(0, memory_used_mib=0)
+    .with_gpu(1, memory_used_mib=0)
 )
 """24 and 12 GiB, and nobody uses them."""
 

@@ -7,6 +7,7 @@ Arguments: how memory is to be given out (``growth``, ``limit``, ``limit and gro
 import json
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
@@ -41,10 +42,9 @@ found["current"] = [
     tf.config.experimental.get_memory_info(f"GPU:{number}")["current"]
     for number in range(found["logical"])
 ]
-folder = os.environ["GPUPANEL_TEST_CUDA_FOLDER"]
 found["held"] = {
-    name.split(".")[0]: int.from_bytes(open(f"{folder}/{name}", "rb").read(), "little")
-    for name in os.listdir(folder)
-    if name.split(".")[1] == str(os.getpid())
+    file.name.split(".")[0]: int.from_bytes(file.read_bytes(), "little")
+    for file in Path(os.environ["GPUPANEL_TEST_CUDA_FOLDER"]).iterdir()
+    if file.name.split(".")[1] == str(os.getpid())
 }
 print(json.dumps(found))

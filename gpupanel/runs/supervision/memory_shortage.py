@@ -60,7 +60,9 @@ def shortage_problem(
     room_mib = _room_mib(device, context)
     fixes = out_of_memory_fixes(profile, inventory, shortage.device_key, context.sample, room_mib)
     killed = shortage.cause.is_kill
-    message = _killed(shortage, process, context) if killed else _refused(shortage, device, context)
+    message = (
+        _killed(shortage, process, context) if killed else _refused(shortage, inventory, context)
+    )
     holders = [
         f"{each.name or 'a process'} ({each.pid}): {_mib(each.memory_used_mib)}"
         for each in context.other_processes
@@ -100,9 +102,12 @@ def _room_mib(device: PhysicalDevice | None, context: ShortageContext) -> int | 
 
 
 def _refused(
-    shortage: MemoryExhausted, device: PhysicalDevice | None, context: ShortageContext
+    shortage: MemoryExhausted, inventory: DeviceInventory, context: ShortageContext
 ) -> str:
-    where = "A device" if device is None else device.name if device.is_gpu else "The host's memory"
+    device = None if shortage.device_key is None else inventory.device(shortage.device_key)
+    where = "A device"
+    if device is not None:
+        where = inventory.name_of(device.key) if device.is_gpu else "The host's memory"
     ran = "ran out" if device is not None and not device.is_gpu else "ran out of memory"
     logical = f" ({shortage.logical_device})" if shortage.logical_device else ""
     asked = "more was asked for than there was"

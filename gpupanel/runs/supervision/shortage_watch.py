@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from gpupanel.domain.device import CPU_KEY, DeviceKind
+from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.events import MemoryExhausted
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.run_layout import RunLayout
@@ -118,11 +118,5 @@ def _log_size(path: Path) -> int:
 
 
 def _key_of(index: int, process: PlannedProcess) -> str | None:
-    """TensorFlow numbers logical GPUs through, over the physical ones of the process."""
-    keys = [
-        device.key
-        for device in sorted(process.devices, key=lambda device: device.index)
-        if device.kind is DeviceKind.GPU
-        for _ in device.logical_limits_mib or (None,)
-    ]
-    return keys[index] if index < len(keys) else None
+    gpus = process.logical_gpus
+    return gpus[index] if index < len(gpus) else None

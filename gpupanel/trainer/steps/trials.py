@@ -1,13 +1,12 @@
 """Steps that are only tried: gradients are computed and forgotten, nothing learns from them."""
 
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import tensorflow as tf
 
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.trainer.memory_shortage import is_out_of_memory
+from gpupanel.trainer.memory_shortage import full_device, is_out_of_memory
 from gpupanel.trainer.models.batch_norm import normalised_alone
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.feeds import Feed
@@ -16,8 +15,6 @@ from gpupanel.trainer.steps.trial import Trial
 
 Tried = Callable[[tf.Tensor, tf.Tensor, BatchPart], ReplicaSums]
 """As a step of the loop, but nothing is changed, and always timed."""
-
-_DEVICE = re.compile(r"/device:[CG]PU:\d+")
 
 
 class Trials:
@@ -82,10 +79,10 @@ class Trials:
 
     def _failed_here(self, message: str) -> list[int]:
         """Which replicas of this process an error is about; all where it does not say."""
-        named = set(_DEVICE.findall(message))
+        full = full_device(message)
         # Devices have the same names in each process.
         own = self._devices[: self._here]
-        found = [index for index, device in enumerate(own) if device in named]
+        found = [index for index, device in enumerate(own) if device == full]
         return found or list(range(self._here))
 
     def _on_replicas(self, sizes: tf.Tensor, *stacked: tf.Tensor) -> tf.Tensor:

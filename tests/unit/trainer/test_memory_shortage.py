@@ -11,7 +11,13 @@ from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.event_details import ShortageCause
 from gpupanel.domain.events import MemoryExhausted, TrainingEnded
 from gpupanel.domain.model import MlpModel
-from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
+from gpupanel.domain.plan import (
+    LaunchPlan,
+    PlannedDevice,
+    PlannedProcess,
+    PlannedReplica,
+    ProcessRole,
+)
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
@@ -211,12 +217,71 @@ def test_that_a_tensorflow_that_finds_no_room_is_not_called_broken(
 
 
 def test_that_a_tensor_that_could_not_be_copied_is_read_from_the_log(run: StartedRun) -> None:
-    log = DUMP.format(name="GPU_0_bfc") + STATS.format(limit="4.00GiB", held="4.00GiB")
+    log = DUMP.format(name="GPU_2_bfc") + STATS.format(limit="4.00GiB", held="4.00GiB")
 
     shortage = read(run, InternalError("Dst tensor is not initialized."), log)
 
-    assert shortage.device_key is None  # it may be either
+    assert (shortage.device_key, shortage.logical_device) == ("GPU-b", "/device:GPU:2")
     assert (shortage.asked_bytes, shortage.limit_bytes) == (1_342_177_280, 4 * GIB)
+
+
+def test_that_nobody_is_blamed_for_a_copy_of_which_nobody_speaks(run: StartedRun) -> None:
+    shortage = read(run, InternalError("Dst tensor is not initialized."))
+    two = DUMP.format(name="GPU_0_bfc") + DUMP.format(name="GPU_1_bfc")
+
+    assert (shortage.device_key, shortage.logical_device) == (None, None)
+    assert read(run, InternalError("Dst tensor is not initialized."), two).device_key is None
+
+
+COPIED = (
+    "{{{{function_node __wrapped__AddV2_device_/job:localhost/replica:0/task:0/device:GPU:0}}}} "
+    "Failed copying input tensor from /job:localhost/replica:0/task:0/device:{source} to "
+    "/job:localhost/replica:0/task:0/device:{destination} in order to run AddV2: "
+    "Dst tensor is not initialized."
+)
+
+
+@pytest.mark.parametrize("source", ["GPU:0", "CPU:0"])
+def test_that_the_device_is_full_that_a_tensor_was_to_be_copied_to(
+    run: StartedRun, source: str
+) -> None:
+    error = InternalError(COPIED.format(source=source, destination="GPU:1"))
+    log = "".join(
+        DUMP.format(name=name) + STATS.format(limit=limit, held=limit)
+        for name, limit in (("GPU_0_bfc", "9.00GiB"), ("GPU_1_bfc", "4.00GiB"))
+    )
+
+    shortage = read(run, error, log)
+    (problem,) = problems_of(error, run.plan)
+
+    assert (shortage.device_key, shortage.logical_device) == ("GPU-b", "/device:GPU:1")
+    assert (shortage.limit_bytes, shortage.held_bytes) == (4 * GIB, 4 * GIB)
+    assert (
+        problem.message == "The memory of B (/device:GPU:1) is not enough for this model and batch."
+    )
+
+
+def test_that_the_host_is_full_where_a_tensor_was_to_be_copied_to_it(run: StartedRun) -> None:
+    error = InternalError(COPIED.format(source="GPU:0", destination="CPU:0"))
+
+    assert read(run, error).device_key == "cpu"
+
+
+def test_that_each_process_speaks_of_its_own_devices(run: StartedRun) -> None:
+    """Both see one device, which TensorFlow calls GPU:0 in each; the cards are equal."""
+    devices = [
+        PlannedDevice(key=f"GPU-{place}", kind=DeviceKind.GPU, name="A100", index=0)
+        for place in range(2)
+    ]
+    processes = tuple(
+        PlannedProcess(role=ProcessRole.WORKER, index=place, devices=(device,))
+        for place, device in enumerate(devices)
+    )
+    plan = run.plan.model_copy(update={"devices": tuple(devices), "processes": processes})
+
+    (problem,) = problems_of(ResourceExhaustedError(words()), plan, place=1)
+
+    assert "The memory of A100 #2 (/device:GPU:0)" in problem.message
 
 
 def test_that_an_array_of_the_host_is_read(run: StartedRun) -> None:
