@@ -21,8 +21,8 @@ _SAME_START_S: Final = 2.0
 
 
 def as_it_is_now(pid: int) -> DeviceProcess:
-    """Who has that pid now; without a beginning where nobody has."""
-    return ProcessNames().named(GpuProcess(pid, None))
+    """Who has that pid now, whatever it does; without a beginning where nobody has."""
+    return ProcessNames(is_here=lambda _: True).named(GpuProcess(pid, None))
 
 
 def end_process(

@@ -119,7 +119,7 @@ def test_that_a_process_of_somebody_else_says_why_it_cannot_be_ended(processes):
     processes.setProcesses((DESKTOP, UNSEEN))
     tips = [each.parentWidget().toolTip() for each in processes.findChildren(QToolButton)]
     assert "belongs to root" in tips[0]
-    assert "The owner is not known" in tips[1]
+    assert "Whose it is cannot be known here" in tips[1]
 
 
 def test_that_a_process_of_the_run_is_ended_with_the_run_only(processes):

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import psutil
 
+from gpupanel.devices.gpus.pid_namespace import is_process_here
 from gpupanel.devices.nvml import GpuProcess
 from gpupanel.domain.telemetry import DeviceProcess
 
@@ -40,7 +41,7 @@ def _sums(processes: Iterable[GpuProcess]) -> dict[int, int | None]:
 
 @dataclass(frozen=True, slots=True)
 class _Identity:
-    """What the host knows of a process; nothing where it ended or is not of this container."""
+    """What the host knows of a process; nothing where it ended, or is of another container."""
 
     name: str | None = None
     user: str | None = None
@@ -54,9 +55,13 @@ class ProcessNames:
 
     Call :meth:`forget_all_but` after each round: a pid that was gone for a round may come back as
     another process. May be used by several threads.
+
+    Args:
+        is_here: Whether the process of a number is the one that NVML means.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, is_here: Callable[[int], bool] = is_process_here) -> None:
+        self._is_here = is_here
         self._lock = threading.Lock()
         self._known: dict[int, _Identity] = {}
 
@@ -70,7 +75,7 @@ class ProcessNames:
         with self._lock:
             known = self._known.get(process.pid)
         if known is None:
-            known = _identity(process.pid)
+            known = _identity(process.pid) if self._is_here(process.pid) else _Identity()
             with self._lock:
                 self._known[process.pid] = known
         return DeviceProcess(

@@ -175,7 +175,10 @@ class _ProcessRow(QWidget):
         if self._process.is_mine:
             return ""
         if self._process.user is None:
-            return "The owner is not known, so the process cannot be ended here."
+            return (
+                "Whose it is cannot be known here, as of a process in another container: it "
+                "cannot be ended from here."
+            )
         return f"It belongs to {self._process.user}: only they, or root, can end it."
 
     def _arrange(self) -> None:
