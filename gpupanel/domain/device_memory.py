@@ -21,7 +21,8 @@ class DeviceMemory(Value):
         gradients_mib: And sums of gradients.
         optimizer_mib: What the optimizer and averages keep for each weight.
         activations_mib: Of a step: what layers give, the examples among it.
-        overhead_mib: CUDA's context and libraries, or TensorFlow's process on the host.
+        overhead_mib: CUDA's context and libraries, and what TensorFlow leaves to others where it
+            has no limit; on the host TensorFlow's process.
         room_mib: What there is: the limit, or what is free now; ``None``: not known.
         is_limit: Whether that is a limit, which does not count the overhead.
         is_measured: Whether activations were measured on this device and not only estimated.

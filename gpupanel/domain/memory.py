@@ -17,6 +17,27 @@ CUDA_CONTEXT_MIB = 500
 """The CUDA context of one process on one GPU, with kernels and libraries: 300 to 500 MiB as seen
 with TensorFlow 2.x. No memory limit counts it."""
 
+_FEW_MIB = 2_048
+_KEPT_OF_FEW_MIB = 225
+_KEPT_MIB = {5: 500, 6: 500, 7: 1_050, 8: 1_536}
+_KEPT_BY_NEWER_MIB = 1_800
+
+
+def kept_aside_mib(free_mib: int, capability: tuple[int, int] | None) -> int:
+    """What TensorFlow leaves of a GPU's memory to others where no limit says how much it may take.
+
+    As ``MinSystemMemory`` of TensorFlow 2.21 has it (tensorflow/core/common_runtime/gpu/
+    gpu_device.cc). So a GPU with 2.5 GiB free may give less than one with 1.9.
+
+    Args:
+        free_mib: What is free when the process has its CUDA context.
+        capability: Compute capability; ``None``: unknown, and taken for the newest.
+    """
+    if free_mib < _FEW_MIB:
+        return _KEPT_OF_FEW_MIB
+    major = capability[0] if capability else None
+    return _KEPT_BY_NEWER_MIB if major is None else _KEPT_MIB.get(major, _KEPT_BY_NEWER_MIB)
+
 
 class Allocator(ChoiceEnum):
     """Who hands out GPU memory inside TensorFlow."""

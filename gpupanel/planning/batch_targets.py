@@ -9,10 +9,10 @@ from gpupanel.domain.strategy import StrategySettings
 from gpupanel.planning.context import PlanningContext, planning_context
 from gpupanel.planning.memory_estimate import (
     MOST_EXAMPLES,
-    TENSORFLOW_MIB,
     free_mib,
     greatest,
     limits_of,
+    overhead_mib,
     replica_memory,
 )
 
@@ -71,7 +71,11 @@ def batch_targets(context: PlanningContext) -> tuple[BatchTarget, ...]:
     for (key, limit), replicas in groups.items():
         free = free_mib(context, key) or 0
         margin = max(_LEAST_MARGIN_MIB, round(_MARGIN * free))
-        overhead = TENSORFLOW_MIB * len(plan.gang) if key == CPU_KEY else CUDA_CONTEXT_MIB
+        overhead = overhead_mib(context, plan, key)
+        if key != CPU_KEY:
+            # What TensorFlow leaves to others is as good for them as a margin.
+            kept = 0 if limit is not None else overhead - CUDA_CONTEXT_MIB
+            overhead = CUDA_CONTEXT_MIB + max(0, kept - margin)
         room = (free - margin - overhead) // there.count(key)
         room = max(0, room if limit is None else min(room, limit))
         logical = "" if limit is None else plan.replicas[replicas[0]].logical_device

@@ -6,7 +6,7 @@ from functools import partial
 
 from gpupanel.domain.device import CPU_KEY, DeviceKind
 from gpupanel.domain.device_memory import DeviceMemory
-from gpupanel.domain.memory import CUDA_CONTEXT_MIB
+from gpupanel.domain.memory import CUDA_CONTEXT_MIB, kept_aside_mib
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.strategy import StrategyKind
@@ -138,6 +138,7 @@ class _Estimator:
         ]
         keys = {CPU_KEY, *(each.device_key for each in plan.replicas)}
         self._free = {key: free_mib(context, key) for key in keys}
+        self._overhead = {key: overhead_mib(context, plan, key) for key in keys}
 
     @property
     def knows_room(self) -> bool:
@@ -186,7 +187,7 @@ class _Estimator:
             gradients_mib=terms.gradients / _BYTES_PER_MIB,
             optimizer_mib=terms.optimizer / _BYTES_PER_MIB,
             activations_mib=terms.activations / _BYTES_PER_MIB,
-            overhead_mib=_overhead_mib(self.plan, key),
+            overhead_mib=CUDA_CONTEXT_MIB if limit_mib is not None else self._overhead[key],
             room_mib=self._free[key] if limit_mib is None else limit_mib,
             is_limit=limit_mib is not None,
             is_measured=self._ratio(key) is not None,
@@ -223,10 +224,15 @@ def limits_of(plan: LaunchPlan) -> dict[tuple[int, str], int | None]:
     return found
 
 
-def _overhead_mib(plan: LaunchPlan, key: str) -> float:
-    if key != CPU_KEY:
+def overhead_mib(context: PlanningContext, plan: LaunchPlan, key: str) -> int:
+    """What nobody counts of a device without a memory limit, and TensorFlow cannot give out."""
+    if key == CPU_KEY:
+        return TENSORFLOW_MIB * len(plan.gang)
+    free, device = free_mib(context, key), context.inventory.device(key)
+    if free is None or device is None:
         return CUDA_CONTEXT_MIB
-    return TENSORFLOW_MIB * len(plan.gang)
+    rest = max(0, free - CUDA_CONTEXT_MIB)
+    return CUDA_CONTEXT_MIB + kept_aside_mib(rest, device.compute_capability)
 
 
 def free_mib(context: PlanningContext, key: str) -> int | None:

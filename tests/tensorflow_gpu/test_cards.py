@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.nvml.standin import RTX_3060, RTX_4090
+from gpupanel.domain.memory import kept_aside_mib
+from tests.nvml.standin import RTX_3060, RTX_4090, StandinGpu, StandinState
 from tests.patience import PATIENCE_S
 from tests.tensorflow_gpu.fixtures import Cards
 
@@ -29,7 +31,9 @@ def asked(cards: Cards, how: str, tensors: int = 0, **more: str) -> dict[str, An
         timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    created = re.findall(r"with (\d+) MB memory:.*? name: ([^,]+),", done.stderr)
+    limits = {name: int(size) for size, name in created}
+    return {**json.loads(done.stdout), "limits_mib": limits}
 
 
 def test_that_memory_grows_with_what_is_held(cards: Cards) -> None:
@@ -49,3 +53,40 @@ def test_that_a_limit_is_held_and_what_is_beyond_it_is_refused(cards: Cards) -> 
     assert "GPU:0" in found["error"] or "OOM" in found["error"]
     assert found["current"][0] <= 512 * MIB
     assert found["held"][RTX_4090.uuid] == (512 + CONTEXT_MIB) * MIB
+
+
+SIZES = (
+    (1_024, "8.6"),
+    (2_047 + CONTEXT_MIB, "8.9"),
+    (2_048 + CONTEXT_MIB, "8.6"),
+    (3_072, "8.6"),
+    (6_144, "6.1"),
+    (8_192, "7.0"),
+    (11_264, "7.5"),
+    (12_288, "8.6"),
+    (24_564, "8.9"),
+    (81_559, "9.0"),
+)
+
+
+def test_that_tensorflow_takes_what_the_planning_says_of_ten_sizes(cards: Cards) -> None:
+    """A growing GPU has the limit of what is free beside the context less what is kept aside."""
+    gpus = tuple(
+        StandinGpu(
+            name=f"Card {number}",
+            uuid=f"GPU-{number:08d}-aaaa-4aaa-8aaa-000000000000",
+            bus=f"00000000:{number + 1:02X}:00.0",
+            capability=capability,
+            memory_total_mib=size,
+            memory_reserved_mib=0,
+        )
+        for number, (size, capability) in enumerate(SIZES)
+    )
+    cards.tell(StandinState(gpus=gpus))
+    found = asked(cards, "growth", CUDA_DEVICE_ORDER="PCI_BUS_ID", TF_CPP_MIN_LOG_LEVEL="0")
+    expected = {}
+    for gpu in gpus:
+        free = gpu.memory_total_mib - CONTEXT_MIB
+        major, minor = map(int, gpu.capability.split("."))
+        expected[gpu.name] = free - kept_aside_mib(free, (major, minor))
+    assert found["limits_mib"] == expected

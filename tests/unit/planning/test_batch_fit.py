@@ -85,22 +85,23 @@ def fit(context: PlanningContext, *holds: int, example_count: int | None = None)
 def test_that_each_gpu_is_tried_alone_with_what_is_free_less_a_margin() -> None:
     large, small = batch_targets(context())
     assert (large.device, small.device) == BOTH
-    assert (large.room_mib, small.room_mib) == (20_000 - 2_000 - 500, 10_000 - 1_000 - 500)
+    # Of the small one TensorFlow leaves more to others than the margin.
+    assert (large.room_mib, small.room_mib) == (20_000 - 2_000 - 500, 10_000 - 1_536 - 500)
     assert (large.floor_mib, small.floor_mib) == (1_000, 500)
     assert large.memory_limit_bytes is None
     (device,) = small.plan.devices
-    assert (device.key, device.logical_limits_mib) == (RTX_3060.key, (8_500,))
+    assert (device.key, device.logical_limits_mib) == (RTX_3060.key, (7_964,))
     assert small.plan.environment["CUDA_VISIBLE_DEVICES"] == RTX_3060.key
     assert small.plan.environment["TF_FORCE_GPU_ALLOW_GROWTH"] == "true"
     # 100 MiB of weights, as much of gradients, two numbers a weight of Adam.
-    assert (large.first, small.first) == (17_100, 8_100)
+    assert (large.first, small.first) == (17_100, 7_564)
 
 
 def test_that_a_limit_holds_and_cuda_malloc_async_is_not_used() -> None:
     devices = DeviceSettings(visible=BOTH, allocator=Allocator.CUDA_MALLOC_ASYNC)
     memory = {RTX_4090.key: LimitedMemory(limit_mib=600)}
     large, small = batch_targets(context(devices=devices, memory=memory))
-    assert (large.room_mib, small.room_mib) == (600, 8_500)
+    assert (large.room_mib, small.room_mib) == (600, 7_964)
     assert large.logical_device == "/device:GPU:0"
     assert large.plan.environment["TF_GPU_ALLOCATOR"] == ""
 
@@ -133,7 +134,7 @@ def test_that_without_an_estimate_it_begins_with_the_share() -> None:
 def test_that_what_was_measured_before_does_not_hide_the_estimate() -> None:
     measured = tuple(MeasuredStep(device=key, ratio=2.0) for key in BOTH)
     again = context(step=STEP.model_copy(update={"measured": measured}))
-    assert [each.first for each in batch_targets(again)] == [17_100, 8_100]
+    assert [each.first for each in batch_targets(again)] == [17_100, 7_564]
 
 
 @pytest.mark.parametrize("kind", ["model_parallel"])
