@@ -30,6 +30,12 @@ CHAPTER: Final = ProblemChapter(
             "Other processes hold the rest.",
             "Lower the limit, or end what holds it: the device's card names it.",
         ),
+        "gpu_nearly_full": ProblemEntry(
+            "Next to nothing of a chosen GPU is free.",
+            "Other processes hold it. TensorFlow also leaves 0.2 to 1.8 GiB to others where no "
+            "limit is set.",
+            "End what holds it: the device's card names it; or choose another device.",
+        ),
         "limit_with_cuda_malloc_async": ProblemEntry(
             "A limit would not be kept.",
             "CUDA's own allocator enforces none.",

@@ -9,12 +9,15 @@ from gpupanel.domain.memory import (
     Allocator,
     LimitedMemory,
     SplitMemory,
+    kept_aside_mib,
     wanted_mib,
 )
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.context import PlanningContext
 
+_LEAST_MIB = 128
+"""With less hardly any model can be trained."""
 _CONTEXT = f"the CUDA context takes some {CUDA_CONTEXT_MIB} MiB besides"
 
 
@@ -114,6 +117,56 @@ def limit_above_memory(context: PlanningContext) -> Iterator[Problem]:
             yield _above_total(gpu, policy, total, free)
         elif free is not None and wanted + CUDA_CONTEXT_MIB > free:
             yield _above_free(gpu, policy, free)
+
+
+def gpu_nearly_full(context: PlanningContext) -> Iterator[Problem]:
+    """A chosen GPU without a limit of which next to nothing can be had now."""
+    for gpu in context.gpus:
+        if isinstance(context.profile.memory_policy(gpu.key), LimitedMemory | SplitMemory):
+            continue
+        free = _free_mib(gpu, context.sample)
+        if free is None or _room_mib(gpu, free) >= _LEAST_MIB:
+            continue
+        total = "" if gpu.memory_total_mib is None else f" of {gpu.memory_total_mib:,}"
+        fixes = tuple(_ways_past(context, gpu, free - CUDA_CONTEXT_MIB))
+        yield Problem(
+            code="gpu_nearly_full",
+            severity=Severity.WARNING,
+            field="devices.visible",
+            message=f"{free:,}{total} MiB of {gpu.name} are free. Beside the CUDA context, and "
+            "what TensorFlow leaves to others where no limit is set, that is too little to train "
+            "with.",
+            hint="End what holds the rest, or choose other devices.",
+            fix=fixes[0] if fixes else None,
+            alternatives=fixes[1:],
+        )
+
+
+def _room_mib(gpu: PhysicalDevice, free_mib: int) -> int:
+    """What TensorFlow can give out of a GPU without a limit."""
+    rest = max(0, free_mib - CUDA_CONTEXT_MIB)
+    return rest - kept_aside_mib(rest, gpu.compute_capability)
+
+
+def _ways_past(context: PlanningContext, full: PhysicalDevice, rest_mib: int) -> Iterator[Fix]:
+    if rest_mib >= _LEAST_MIB:
+        # Within a limit TensorFlow leaves nothing aside.
+        limit = LimitedMemory(limit_mib=rest_mib, growth=True).model_dump(mode="json")
+        changes = (Change(path=("memory", full.key), value=limit),)
+        yield Fix(label=f"Grow up to {rest_mib:,} MiB", changes=changes)
+    others = [
+        each.key
+        for each in context.inventory.gpus
+        if each.key != full.key
+        and each.node == full.node
+        and (
+            (free := _free_mib(each, context.sample)) is None or _room_mib(each, free) >= _LEAST_MIB
+        )
+    ]
+    chosen = [key for key in others if key in {each.key for each in context.gpus}] or others[:1]
+    if chosen:
+        names = ", ".join(context.inventory.name_of(key) for key in chosen)
+        yield Fix.of(f"Use {names}", "devices.visible", chosen)
 
 
 def _above_total(

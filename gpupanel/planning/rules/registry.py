@@ -46,6 +46,7 @@ RULES: Final[tuple[Rule, ...]] = (
     memory_rules.limit_with_cuda_malloc_async,
     memory_rules.policy_of_absent_device,
     memory_rules.limit_above_memory,
+    memory_rules.gpu_nearly_full,
     data_rules.path_missing,
     data_rules.too_many_files,
     data_rules.keys_unused,

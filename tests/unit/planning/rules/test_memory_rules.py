@@ -202,6 +202,36 @@ def test_that_a_gpu_without_room_for_a_context_offers_no_lower_limit() -> None:
     assert problem.fix is None
 
 
+def test_that_a_gpu_that_others_fill_is_pointed_out_before_the_start() -> None:
+    full = sample_with(gpu_4090=0, gpu_3060=12_280)
+    problem = found(mirrored(), "gpu_nearly_full", sample=full)
+    assert problem.severity is Severity.WARNING
+    assert problem.message.startswith("8 of 12,288 MiB of RTX 3060 are free.")
+    assert problem.fix is not None
+    assert problem.fix.label == "Use RTX 4090"
+    assert problem.alternatives == ()
+    # A limit is kept to whatever is free, and warned of by itself.
+    limited = mirrored(memory={"default": LimitedMemory(limit_mib=1_000)})
+    assert "gpu_nearly_full" not in codes(limited, sample=full)
+
+
+def test_that_a_limit_gives_back_what_tensorflow_leaves_to_others() -> None:
+    profile = mirrored("GPU-3060")
+    # 2,100 MiB beside the context, of which TensorFlow would leave 1,536.
+    assert "gpu_nearly_full" not in codes(profile, sample=sample_with(gpu_3060=9_688))
+    problem = found(profile, "gpu_nearly_full", sample=sample_with(gpu_3060=11_488))
+    assert problem.fix is not None
+    assert problem.fix.label == "Grow up to 300 MiB"
+    assert [each.label for each in problem.alternatives] == ["Use RTX 4090"]
+
+
+def test_that_a_gpu_that_is_full_itself_is_not_offered_and_chosen_ones_come_first() -> None:
+    both = sample_with(gpu_4090=24_564, gpu_3060=12_288)
+    problems = prepare(mirrored("GPU-3060"), TWO_UNEQUAL, both).problems
+    (problem,) = (each for each in problems if each.code == "gpu_nearly_full")
+    assert problem.fix is None
+
+
 @given(
     st.lists(st.integers(1, 50_000), min_size=2, max_size=6),
     st.integers(6, 100_000),
