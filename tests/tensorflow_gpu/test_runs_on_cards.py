@@ -1,0 +1,96 @@
+"""Runs on the cards of the stand-in, from the terminal's command to what a person reads."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.event_details import ShortageCause
+from gpupanel.domain.events import DevicesReady, MemoryExhausted, RunEnded
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.following.follower import RunFollower
+from tests.nvml.standin import RTX_3060, RTX_4090
+from tests.patience import PATIENCE_S
+from tests.tensorflow_gpu.fixtures import Cards
+from tests.unit.trainer.trained_runs import furthest
+
+pytestmark = pytest.mark.tensorflow
+
+LARGE, SMALL = RTX_4090.uuid, RTX_3060.uuid
+MIRRORED = f"""
+[devices]
+visible = ["{LARGE}", "{SMALL}"]
+[strategy]
+kind = "mirrored"
+shares = [48, 16]
+all_reduce = "reduction_to_one_device"
+[training]
+epochs = 1
+global_batch_size = 64
+"""
+
+
+def run(cards: Cards, folder: Path, runs_dir: Path, profile: str) -> RunLayout:
+    """A run of the profile, ended."""
+    file = folder / "profile.toml"
+    file.write_text(profile)
+    subprocess.run(
+        [sys.executable, "-P", "-m", "gpupanel", "run", str(file)],
+        env={**os.environ, **cards.environment()},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    (root,) = runs_dir.iterdir()
+    return RunLayout(root)
+
+
+def test_that_the_card_is_named_that_a_tensor_could_not_be_copied_to(
+    cards: Cards, tmp_path: Path, runs_dir: Path
+) -> None:
+    limits = f"""
+[memory."{LARGE}"]
+policy = "limit"
+limit_mib = 4096
+growth = true
+[memory."{SMALL}"]
+policy = "limit"
+limit_mib = 640
+growth = true
+[model]
+source = "mlp"
+hidden = [6144, 6144]
+"""
+    layout = run(cards, tmp_path, runs_dir, MIRRORED + limits)
+    events = RunFollower(layout).poll().events
+    (shortage,) = (event for event in events if isinstance(event, MemoryExhausted))
+    assert shortage.cause is ShortageCause.REFUSED
+    assert shortage.device_key == SMALL
+    assert shortage.limit_bytes == 640 * 2**20
+    ended = events[-1]
+    assert isinstance(ended, RunEnded)
+    assert ended.problem is not None
+    assert ended.problem.message.startswith("NVIDIA GeForce RTX 3060 (/device:GPU:1) ran out of")
+
+
+def test_that_two_cards_learn_what_one_cpu_device_learns(
+    cards: Cards, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With uneven shares, and NCCL between them."""
+    both = MIRRORED.replace("reduction_to_one_device", "nccl")
+    alone = '[devices]\nvisible = ["cpu"]\n' + both[both.index("[training]") :]
+    trained = {}
+    for name, profile in (("both", both), ("alone", alone)):
+        runs = tmp_path / name
+        monkeypatch.setenv("GPUPANEL_RUNS_DIR", str(runs))
+        trained[name] = run(cards, tmp_path, runs, f'{profile}[model]\nsource = "mlp"\n')
+    (answers,) = (
+        event.logical_devices
+        for event in RunFollower(trained["both"]).poll().events
+        if isinstance(event, DevicesReady)
+    )
+    assert [answer.device_key for answer in answers] == [LARGE, SMALL, "cpu"]
+    assert furthest(trained["alone"], trained["both"]) < 1e-5
