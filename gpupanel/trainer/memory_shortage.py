@@ -181,7 +181,7 @@ def _in_log(path: Path, allocator: str | None) -> _Said:
                 said[name] = _Said(name, asked.get(name), limit or None, held)
             dumping.clear()
     if allocator is None:
-        # Only one allocator has refused anything, whether its dump can be told from others or not.
+        # Only one allocator has refused anything, whether its dump is mixed with others or not.
         if len(asked) != 1:
             return next(iter(said.values())) if len(said) == 1 else _Said()
         (allocator,) = asked

@@ -29,12 +29,12 @@ def is_process_here(
     """Whether the process of that number is the one that NVML means.
 
     With numbers of its own a process counts only if it has a file of the driver open, as each has
-    that uses a GPU; whose files cannot be read does not. Without files of the driver nobody can
-    tell, and the numbers are taken as they are.
+    that uses a GPU; whose files cannot be read does not. Without files of the driver that cannot
+    be known, and the numbers are taken as they are.
 
     Args:
         pid: As NVML lists it.
-        proc: Where the system tells of processes.
+        proc: The folder of the system's processes.
         driver_files: How the paths of the driver's files begin.
     """
     if is_of_host(proc) or not Path(f"{driver_files}ctl").exists():
