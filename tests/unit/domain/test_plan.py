@@ -1,0 +1,36 @@
+"""Whose memory a logical GPU is, and what its card is called."""
+
+from gpupanel.domain.device import DeviceInventory, DeviceKind
+from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedProcess, PlannedReplica
+from gpupanel.domain.strategy import StrategyKind
+from tests.fakes.devices import RTX_4090, TWO_UNEQUAL
+
+
+def gpu(key: str, index: int, *limits: int) -> PlannedDevice:
+    return PlannedDevice(
+        key=key, kind=DeviceKind.GPU, name="A100", index=index, logical_limits_mib=limits
+    )
+
+
+CPU = PlannedDevice(key="cpu", kind=DeviceKind.CPU, name="the CPU", index=0)
+
+
+def test_that_logical_gpus_are_numbered_over_all_gpus_of_a_process() -> None:
+    process = PlannedProcess(devices=(CPU, gpu("GPU-b", 1), gpu("GPU-a", 0, 600, 300)))
+    assert process.logical_gpus == ("GPU-a", "GPU-a", "GPU-b")
+
+
+def test_that_equal_gpus_have_numbers() -> None:
+    plan = LaunchPlan(
+        environment={},
+        devices=(gpu("GPU-a", 0), gpu("GPU-b", 1), CPU),
+        strategy=StrategyKind.MIRRORED,
+        replicas=(PlannedReplica(index=0, device_key="GPU-a", logical_device="", share=1),),
+        global_batch_size=1,
+    )
+    names = [plan.device_name(key) for key in ("GPU-a", "GPU-b", "cpu", "GPU-gone")]
+    assert names == ["A100 #1", "A100 #2", "the CPU", "GPU-gone"]
+    second = RTX_4090.model_copy(update={"key": "GPU-second"})
+    inventory = DeviceInventory(devices=(*TWO_UNEQUAL.devices, second))
+    names = [inventory.name_of(key) for key in (RTX_4090.key, second.key, "GPU-3060", "gone")]
+    assert names == ["RTX 4090 #1", "RTX 4090 #2", "RTX 3060", "gone"]
