@@ -2,6 +2,7 @@
 
 import traceback
 
+from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Task
@@ -130,8 +131,7 @@ def _device_named_in(message: str, plan: LaunchPlan | None, place: int) -> str:
     logical = full_device(message)
     if logical is None or plan is None:
         return logical or ""
-    process = plan.gang[place]
-    index, gpus = int(logical.rsplit(":", 1)[1]), process.logical_gpus
-    if ":GPU:" not in logical or index >= len(gpus):
-        return logical
-    return f"{plan.device_name(gpus[index])} ({logical})"
+    index, gpus = int(logical.rsplit(":", 1)[1]), plan.gang[place].logical_gpus
+    key = CPU_KEY if ":GPU:" not in logical else gpus[index] if index < len(gpus) else None
+    is_planned = any(device.key == key for device in plan.devices)
+    return f"{plan.device_name(key)} ({logical})" if key and is_planned else logical
