@@ -58,7 +58,7 @@ def _values(labels: Array) -> Iterator[Problem]:
     different = np.unique(labels[:1_000_000]) if labels.ndim == 1 else np.unique(labels.sum(axis=1))
     if labels.ndim == 1 and _are_like_classes(labels, different):
         shown = ", ".join(f"{value:g}" for value in different[:_MOST_NAMED])
-        more = ", ..." if len(different) > _MOST_NAMED else ""
+        more = " and others" if len(different) > _MOST_NAMED else ""
         first = different[0]
         count_up = first in (0.0, 1.0) and np.array_equal(
             different, first + np.arange(len(different))
@@ -112,7 +112,7 @@ def _by_count(data_set: DataSet, field: str) -> Iterator[Problem]:
     if not empty:
         return
     shown = ", ".join(f'"{visible_line(name)}"' for name in empty[:_MOST_NAMED])
-    more = ", ..." if len(empty) > _MOST_NAMED else ""
+    more = " and others" if len(empty) > _MOST_NAMED else ""
     what = "labels" if data_set.target is Target.LABELS else "classes"
     is_much = 2 * len(empty) > len(names)
     has = "has" if len(empty) == 1 else "have"
@@ -138,7 +138,7 @@ def _of_one_example(names: Sequence[str], counts: Array, field: str) -> Iterator
         severity=Severity.WARNING,
         field=field,
         message=f"{len(alone):,} of the {np.count_nonzero(counts):,} classes have one example "
-        f"only: {shown}, .... Nothing that is learned of these can be validated.",
+        f"only, such as {shown}. Nothing that is learned of these can be validated.",
         hint="Check that these are classes, and not names, dates or amounts; choose another column "
         "if not.",
     )
