@@ -110,7 +110,7 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
             _check_some(with_stand_ins(part), request.seed)
         examples, augmented = _examples(data_set, request)
         value_range = value_range_of(data_set.training, request.seed)
-        odd = tuple(odd_notes(data_set, request))
+        odd = tuple(odd_notes(data_set, request, value_range))
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
         refused = DataPreview(
             target=target,

@@ -25,8 +25,16 @@ _OF_CLASSES = frozenset(
 """What is odd about folders that are classes."""
 
 
-def odd_notes(data_set: DataSet, request: PreviewRequest) -> Iterator[Problem]:
-    """What is odd about values and labels, and keeps nobody from using them."""
+def odd_notes(
+    data_set: DataSet, request: PreviewRequest, value_range: tuple[float, float] | None
+) -> Iterator[Problem]:
+    """What is odd about values and labels, and keeps nobody from using them.
+
+    Args:
+        data_set: What was read.
+        request: What was chosen.
+        value_range: Of the training examples: they are not read again.
+    """
     files = data_set.training.features
     if isinstance(files, ImageFiles):
         yield from value_notes(files, request.seed)
@@ -35,13 +43,13 @@ def odd_notes(data_set: DataSet, request: PreviewRequest) -> Iterator[Problem]:
         yield from label_doubts(data_set, request.data)
         are_pixels = data_set.training.features.dtype == np.uint8
         if not are_pixels and not data_set.columns and data_set.texts is None:
-            sets = {"validation": data_set.validation, "test": data_set.test}
+            held_out = {"validation": data_set.validation, "test": data_set.test}
             ranges = {
                 name: value_range_of(part, request.seed)
-                for name, part in {"training": data_set.training, **sets}.items()
+                for name, part in held_out.items()
                 if part is not None
             }
-            yield from range_doubts(ranges)
+            yield from range_doubts({"training": value_range, **ranges})
 
 
 def concerns(note: Problem, request: PreviewRequest) -> bool:
@@ -51,12 +59,12 @@ def concerns(note: Problem, request: PreviewRequest) -> bool:
 
 def value_range_of(examples: Examples, seed: int) -> tuple[float, float] | None:
     """Least and greatest value of some examples; ``None`` where one is not finite."""
-    training = with_stand_ins(examples)
-    count = min(_SOME, len(training))
-    drawn = np.random.default_rng(seed).choice(len(training), count, replace=False)
+    readable = with_stand_ins(examples)
+    count = min(_SOME, len(readable))
+    drawn = np.random.default_rng(seed).choice(len(readable), count, replace=False)
     if not count:
         return None
-    return range_of(training.read(drawn.astype(np.int32)))
+    return range_of(readable.read(drawn.astype(np.int32)))
 
 
 def range_of(values: Array) -> tuple[float, float] | None:

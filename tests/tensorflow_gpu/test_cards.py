@@ -50,7 +50,7 @@ def test_that_memory_grows_with_what_is_held(cards: Cards) -> None:
 
 def test_that_a_limit_is_held_and_what_is_beyond_it_is_refused(cards: Cards) -> None:
     found = asked(cards, "limit", 20)
-    assert "GPU:0" in found["error"] or "OOM" in found["error"]
+    assert "GPU:0" in found["error"]
     assert found["current"][0] <= 512 * MIB
     assert found["held"][RTX_4090.uuid] == (512 + CONTEXT_MIB) * MIB
 

@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from typing import Final, TypeGuard
 
 from gpupanel.domain.data import DataSettings
+from gpupanel.domain.decoded_images import GREATEST_SIDE
 from gpupanel.domain.problem import Change, Fix, Problem
 
 InputShape = tuple[int | None, ...]
 """Of one example; ``None``: any size."""
+_GREATEST: Final = 2**31 - 1
+"""No axis of an array is longer here: a file that says so is damaged, or a stranger's."""
 _COLORS: Final = {3: "rgb", 1: "grayscale"}
 
 
@@ -78,6 +81,8 @@ def _scaled(wanted: InputShape, shape: tuple[int, ...], data: DataSettings) -> F
     if wanted[-1] not in (*_COLORS, None):
         return None
     sides = [has if side is None else side for side, has in zip(wanted, size, strict=False)]
+    if max(sides[:2]) > GREATEST_SIDE:
+        return None
     wanted_color = _COLORS[wanted[-1] or channels]
     return Fix(
         label=f"Use {sides[1]}x{sides[0]} pixels, {wanted_color}",
@@ -104,6 +109,4 @@ def _inside(layer: object) -> dict[str, object]:
 
 
 def _are_sides(shape: Sequence[object]) -> TypeGuard[Sequence[int | None]]:
-    return all(
-        side is None or (isinstance(side, int) and not isinstance(side, bool)) for side in shape
-    )
+    return all(side is None or (type(side) is int and 0 < side <= _GREATEST) for side in shape)

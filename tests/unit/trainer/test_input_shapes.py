@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import DataSettings, ImagesData, NpzData
+from gpupanel.domain.decoded_images import GREATEST_SIDE
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile, Task
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.trainer.models.input_shape import InputShape, fitting, input_shape_in
+from gpupanel.trainer.models.input_shape import InputShape, fitting, input_misfit, input_shape_in
 from gpupanel.trainer.preview import preview
 from tests.unit.trainer.image_folders import make_classes
 
@@ -63,6 +64,13 @@ def test_that_images_of_another_size_are_refused_with_the_size_of_the_model(
     assert not problems(tmp_path, shape, mended, task)
 
 
+def test_that_no_image_size_is_offered_that_cannot_be_set() -> None:
+    data = ImagesData(path="/pets", image_size=(4, 4))
+    for side, is_offered in ((GREATEST_SIDE, True), (GREATEST_SIDE + 1, False)):
+        problem = input_misfit((side, 5, 3), (4, 4, 3), data)
+        assert (problem.fix is not None) is is_offered
+
+
 def test_that_arrays_of_another_shape_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", x=np.zeros((4, 192), np.float32))
     (problem,) = problems(tmp_path, [8, 8, 3], NpzData(path=str(tmp_path / "a.npz")))
@@ -96,6 +104,9 @@ def test_that_the_same_numbers_in_another_shape_fit(
         {"config": {"layers": "x"}},
         configuration([8], [4]),
         configuration(["x", True]),
+        configuration([10**400, 5, 3]),
+        configuration([-4, 5, 3]),
+        configuration([0, 5, 3]),
         {"class_name": "Sequential", "config": {"layers": [{"class_name": "InputLayer"}]}},
     ],
 )

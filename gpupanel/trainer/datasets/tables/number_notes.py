@@ -68,11 +68,7 @@ def _ambiguous(data: TableData, column: ColumnFacts, pair: tuple[str, str]) -> P
         message=f'Column "{shown}" holds "{first}" and "{second}", which are one number: '
         f"{'one class is made of them' if are_classes else 'versions and codes would be two'}.",
         hint="Say which they are.",
-        fix=Fix.of(
-            f'Take "{shown}" as categories',
-            "data.categories",
-            [*(data.categories or ()), column.name],
-        ),
+        fix=_as_categories(data, column.name),
         alternatives=(_as_numbers(data, column.name),),
     )
 
@@ -158,11 +154,14 @@ def _leading_zeros(data: TableData, name: str) -> Problem:
         message=f'Column "{shown}" holds digits with zeros before them, as postcodes and other '
         "codes do, and is read as numbers.",
         hint="Say which they are: of a code the size means nothing.",
-        fix=Fix.of(
-            f'Take "{shown}" as categories', "data.categories", [*(data.categories or ()), name]
-        ),
+        fix=_as_categories(data, name),
         alternatives=(_as_numbers(data, name),),
     )
+
+
+def _as_categories(data: TableData, name: str) -> Fix:
+    names = [*(data.categories or ()), name]
+    return Fix.of(f'Take "{visible_line(name)}" as categories', "data.categories", names)
 
 
 def _as_numbers(data: TableData, name: str) -> Fix:
