@@ -14,6 +14,8 @@ _HIDDEN = re.compile(
     "\ud800-\udfff"  # half a character: a byte of a path that is no UTF-8
     "]"
 )
+_OF_A_SENTENCE = 60
+"""Characters of a stranger's that a sentence has room for."""
 _BYTES_AS_SURROGATES = range(0xDC80, 0xDD00)
 """How Python holds the bytes of such a path (PEP 383)."""
 
@@ -21,6 +23,12 @@ _BYTES_AS_SURROGATES = range(0xDC80, 0xDD00)
 def visible_line(text: str) -> str:
     r"""The text as one line: an escape stands as ``\x1b``, a newline as ``\n``, and so on."""
     return _HIDDEN.sub(lambda found: _escaped(found[0]), text)
+
+
+def visible_beginning(text: str) -> str:
+    """As much of a text as a sentence takes, as one line."""
+    shown = visible_line(text[: _OF_A_SENTENCE + 1])
+    return shown if len(shown) <= _OF_A_SENTENCE else f"{shown[: _OF_A_SENTENCE - 3]}..."
 
 
 def visible_lines(text: str) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.problem import Fix, Problem, Severity
-from gpupanel.domain.visible_text import visible_line
+from gpupanel.domain.visible_text import visible_beginning
 from gpupanel.domain.written_tags import are_combined, tag_separator, tags_in
 from gpupanel.trainer.datasets.examples import Array, DataSet
 
@@ -46,8 +46,8 @@ def _combined(names: Sequence[str]) -> Iterator[Problem]:
         code="data_labels_seem_several",
         severity=Severity.WARNING,
         field="data.predicts",
-        message=f'Classes such as "{visible_line(example)}" seem to be several labels each, and '
-        "each combination is a class of its own.",
+        message=f'Classes such as "{visible_beginning(example)}" seem to be several labels each, '
+        "and each combination is a class of its own.",
         hint="Make a column of 0 and 1 for each label, and predict these; or keep the "
         "combinations as classes.",
         fix=Fix.of("Keep them as classes", "data.predicts", "classes"),
@@ -111,7 +111,7 @@ def _by_count(data_set: DataSet, field: str) -> Iterator[Problem]:
     empty = [name for name, count in zip(names, counts, strict=True) if not count]
     if not empty:
         return
-    shown = ", ".join(f'"{visible_line(name)}"' for name in empty[:_MOST_NAMED])
+    shown = ", ".join(f'"{visible_beginning(name)}"' for name in empty[:_MOST_NAMED])
     more = " and others" if len(empty) > _MOST_NAMED else ""
     what = "labels" if data_set.target is Target.LABELS else "classes"
     is_much = 2 * len(empty) > len(names)
@@ -132,7 +132,9 @@ def _of_one_example(names: Sequence[str], counts: Array, field: str) -> Iterator
     alone, examples = np.flatnonzero(counts == 1), int(counts.sum())
     if examples < _FEWEST_EXAMPLES or 2 * len(alone) <= examples:
         return
-    shown = ", ".join(f'"{visible_line(names[place])}"' for place in alone[:_MOST_NAMED].tolist())
+    shown = ", ".join(
+        f'"{visible_beginning(names[place])}"' for place in alone[:_MOST_NAMED].tolist()
+    )
     yield Problem(
         code="data_classes_of_one_example",
         severity=Severity.WARNING,

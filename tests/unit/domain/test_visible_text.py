@@ -4,7 +4,12 @@ import json
 
 import pytest
 
-from gpupanel.domain.visible_text import visible_json, visible_line, visible_lines
+from gpupanel.domain.visible_text import (
+    visible_beginning,
+    visible_json,
+    visible_line,
+    visible_lines,
+)
 
 DIRECTION = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 HOSTILE = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0)))) + DIRECTION + "\u2028\u2029\ud800"
@@ -48,3 +53,9 @@ def test_that_a_document_says_the_same_in_plain_characters() -> None:
     assert json.loads(shown) == {HOSTILE: [HOSTILE, "é"]}
     assert "é" in shown
     shown.encode()
+
+
+def test_that_a_sentence_has_the_beginning_of_a_long_text() -> None:
+    assert visible_beginning("a\x1bb") == "a\\x1bb"
+    assert visible_beginning("x" * 60) == "x" * 60
+    assert visible_beginning("x" * 400) == "x" * 57 + "..."

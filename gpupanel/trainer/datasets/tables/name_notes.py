@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.table_data import ColumnNames
-from gpupanel.domain.visible_text import visible_line
+from gpupanel.domain.visible_text import visible_beginning, visible_line
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts
 
 _MOST_NAMED = 3
@@ -57,4 +57,4 @@ def _alike(names: Sequence[str]) -> list[list[str]]:
 
 
 def _quoted(name: str) -> str:
-    return f'"{visible_line(name)}"'
+    return f'"{visible_beginning(name)}"'

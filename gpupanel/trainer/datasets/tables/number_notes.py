@@ -6,7 +6,7 @@ import numpy as np
 
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.table_data import ColumnNames, TableData
-from gpupanel.domain.visible_text import visible_line
+from gpupanel.domain.visible_text import visible_beginning, visible_line
 from gpupanel.trainer.datasets.tables.empty_cells import taken_as_empty
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts
 from gpupanel.trainer.datasets.tables.recipe import FeatureColumn
@@ -59,7 +59,7 @@ def _infinite(column: ColumnFacts) -> Problem:
 
 
 def _ambiguous(data: TableData, column: ColumnFacts, pair: tuple[str, str]) -> Problem:
-    shown, (first, second) = visible_line(column.name), pair
+    shown, (first, second) = visible_line(column.name), map(visible_beginning, pair)
     are_classes = column.kind == "class"
     return Problem(
         code="table_one_number_twice",

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from gpupanel.domain.problem import Problem, Severity
-from gpupanel.domain.visible_text import visible_line
+from gpupanel.domain.visible_text import visible_beginning, visible_line
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
 
 _WORD: Final = re.compile(
@@ -41,7 +41,7 @@ def _second_names(table: ImportedTable) -> Iterator[Problem]:
         for each, code in zip(table.columns, first, strict=True)
     ]
     if all(count == 1 and names <= _FEW_NAMES for _, count, names in cells):
-        shown = ", ".join(f'"{visible_line(name)}"' for name, *_ in cells[:_MOST_NAMED])
+        shown = ", ".join(f'"{visible_beginning(name)}"' for name, *_ in cells[:_MOST_NAMED])
         yield Problem(
             code="table_second_names",
             severity=Severity.WARNING,
@@ -71,8 +71,8 @@ def _total_line(table: ImportedTable) -> Iterator[Problem]:
                 severity=Severity.WARNING,
                 field="data.path",
                 message=f"Row {first + int(held[-1]) + 1:,}, the last one, seems to hold totals of "
-                f'the others: "{visible_line(word)}" stands in column "{visible_line(column.name)}"'
-                " there alone. It is taken as an example.",
+                f'the others: "{visible_beginning(word)}" stands in column '
+                f'"{visible_line(column.name)}" there alone. It is taken as an example.',
                 hint="Remove that line from the file, unless it is an example.",
             )
             return

@@ -7,6 +7,7 @@ from pathlib import Path
 from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.table_data import ColumnNames, TableData
+from gpupanel.domain.visible_text import visible_beginning
 from gpupanel.domain.written_dates import dates_in
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.tables.empty_cells import is_word_for_nothing, taken_as_empty
@@ -110,7 +111,8 @@ def lines_skipped(lines: Sequence[str]) -> Problem:
         code="table_lines_skipped",
         severity=Severity.HINT,
         field="data.skip_lines",
-        message=f"The first {what} before the table, and left out: {shortened(lines[0].strip())}.",
+        message=f"The first {what} before the table, and left out: "
+        f"{visible_beginning(lines[0].strip())}.",
         hint="Say otherwise in data.skip_lines if it is one.",
         fix=Fix.of(f"Always leave {count:,} out", "data.skip_lines", count),
         alternatives=(Fix.of("Begin with the first line", "data.skip_lines", 0),),
@@ -119,7 +121,7 @@ def lines_skipped(lines: Sequence[str]) -> Problem:
 
 def header_unsure(first: Sequence[str], *, has_names: bool) -> Problem:
     """A first line that may name the columns, or be a row."""
-    shown = ", ".join(f'"{shortened(cell)}"' for cell in first[:5])
+    shown = ", ".join(f'"{visible_beginning(cell)}"' for cell in first[:5])
     fixes = [
         Fix.of("Take it as a row", "data.header", "none"),
         Fix.of("Take it as names", "data.header", "first_line"),
@@ -136,11 +138,6 @@ def header_unsure(first: Sequence[str], *, has_names: bool) -> Problem:
         fix=taken,
         alternatives=(other,),
     )
-
-
-def shortened(text: str) -> str:
-    """As much of a text as a sentence takes."""
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def beside_choices(problem: Problem, data: TableData, targets: ColumnNames) -> Problem:
@@ -223,8 +220,8 @@ def does_not_fit(path: Path, misfit: MisfitError, empty: EmptyWords) -> ProblemE
         Problem(
             code="table_cell_misfit",
             field="data.path",
-            message=f'Row {row:,} of {path} holds "{shortened(text)}" in column "{column}", '
-            f"{what}.",
+            message=f'Row {row:,} of {path} holds "{visible_beginning(text)}" in column '
+            f'"{column}", {what}.',
             hint=hint,
             fix=fix,
             alternatives=tuple(others),

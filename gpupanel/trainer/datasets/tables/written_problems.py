@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.table_data import ORDER_OF_SETTING, ColumnNames, TableData
-from gpupanel.domain.visible_text import visible_line
+from gpupanel.domain.visible_text import visible_beginning, visible_line
 from gpupanel.domain.written_dates import dates_in
 from gpupanel.domain.written_numbers import meanings_of
 from gpupanel.trainer.datasets.tables.empty_cells import taken_as_empty
@@ -13,7 +13,6 @@ from gpupanel.trainer.datasets.tables.values import read_as
 from gpupanel.trainer.datasets.tables.written_columns import ColumnLook
 
 _MOST_NAMED = 5
-_LONGEST = 40
 
 
 def check_written(data: TableData | None, overview: TableOverview, used: Iterable[str]) -> None:
@@ -65,7 +64,7 @@ def said_of(look: ColumnLook) -> str:
     if look.kind not in ("number", "class", "date") or not look.example:
         return ""
     shown = read_as(look.example, look.kind, look.written)
-    return f'"{_short(look.example)}" is read as {shown}' if shown else ""
+    return f'"{visible_beginning(look.example)}" is read as {shown}' if shown else ""
 
 
 def _numbers_unclear(
@@ -81,7 +80,7 @@ def _numbers_unclear(
         code="table_numbers_unclear",
         field="data.decimal",
         message=f'Column "{visible_line(name)}" of {overview.path} holds '
-        f'"{_short(look.unclear)}", which may be {numbers}: no cell of it shows which.',
+        f'"{visible_beginning(look.unclear)}", which may be {numbers}: no cell of it shows which.',
         hint="Say in data.decimal which character stands before decimals.",
         fix=fixes[0],
         alternatives=(*fixes[1:], *_leave_out(data, name)),
@@ -106,8 +105,8 @@ def _dates_unclear(
         code="table_dates_unclear",
         field="data.date_order",
         message=f'Column "{visible_line(name)}" of {overview.path} holds '
-        f'"{_short(look.unclear)}", and no cell of it shows whether the day or the month comes '
-        "first.",
+        f'"{visible_beginning(look.unclear)}", and no cell of it shows whether the day or the '
+        "month comes first.",
         hint="Say it in data.date_order.",
         fix=fixes[0],
         alternatives=(*fixes[1:], *_leave_out(data, name)),
@@ -121,7 +120,7 @@ def _seems(
     chosen = getattr(data, key) or ()
     what = "numbers" if look.seems == "number" else "dates"
     becomes = "classes" if is_target else "categories, or left out where they are too many"
-    shown = f', such as "{_short(look.example)}"' if look.example else ""
+    shown = f', such as "{visible_beginning(look.example)}"' if look.example else ""
     column = visible_line(name)
     fixes = [
         Fix.of(
@@ -135,7 +134,7 @@ def _seems(
         fixes.insert(0, fixes.pop(1))  # a line of totals, units or names, which reading says
     elif look.word:  # what is predicted may be classes, of which it is one
         fixes.insert(int(is_target), taken_as_empty(look.word, overview.empty))
-    odd = f' ("{_short(look.word)}" can not)' if look.word else ""
+    odd = f' ("{visible_beginning(look.word)}" can not)' if look.word else ""
     why = f"looks like {what}{shown}, but not all of its cells can be read as such{odd}"
     hint = f"Write all of them alike, without units, and name the column in data.{key}"
     if look.are_saved_as_texts:
@@ -157,8 +156,3 @@ def _leave_out(data: TableData | None, name: str) -> tuple[Fix, ...]:
     if data is None or name in data.targets:
         return ()
     return (Fix.of(f'Leave "{visible_line(name)}" out', "data.ignore", [*data.ignore, name]),)
-
-
-def _short(cell: str) -> str:
-    shown = visible_line(cell)
-    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."
