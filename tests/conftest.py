@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
-from tests.forked.processes import end_fork_server, fork_server_pids
+from tests.forked.processes import end_fork_servers, fork_server_pids
 
 # GPUs for tests on machines that have none: those of a driver, and those that TensorFlow uses.
 pytest_plugins = ("tests.nvml.fixtures", "tests.tensorflow_gpu.fixtures")
@@ -85,7 +85,7 @@ def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def _fork_server() -> Iterator[None]:
     """Is started by the first test that needs it."""
     yield
-    end_fork_server()
+    end_fork_servers()
 
 
 @pytest.fixture(autouse=True)

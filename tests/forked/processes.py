@@ -60,11 +60,12 @@ every one that was asked for, in Python or by ``getenv``, while :data:`IMPORTED`
 
 _NOT_COMPARED = {
     *(_LOG_LEVEL, XLA_FLAGS, "KERAS_HOME", "KERAS_BACKEND", "TF_CONFIG", "PYTHONUNBUFFERED"),
+    *("TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "TF_MIN_GPU_MULTIPROCESSOR_COUNT"),
 }
 """The log's level is compared apart. The trainer itself chooses Keras's backend, a forked process
 gets its own folder of data sets, and no test has a ``keras.json`` of its own. A cluster is read
 when a strategy is made. What is printed unbuffered is so from the fork on. XLA reads its flags when
-it first compiles."""
+it first compiles, and TensorFlow what concerns GPUs when it makes its devices."""
 
 _NUMBER = struct.Struct("i")
 
@@ -76,10 +77,14 @@ class ForkServer:
 
     Args:
         modules: What it imports.
+        variables: Which it has besides those of this process.
     """
 
-    def __init__(self, modules: Sequence[str] = IMPORTED) -> None:
-        self.environment = {**os.environ, _LOG_LEVEL: "2", "KERAS_BACKEND": "tensorflow"}
+    def __init__(
+        self, modules: Sequence[str] = IMPORTED, variables: Mapping[str, str] | None = None
+    ) -> None:
+        own = {_LOG_LEVEL: "2", "KERAS_BACKEND": "tensorflow"}
+        self.environment = {**os.environ, **own, **(variables or {})}
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             descriptor = theirs.fileno()
@@ -174,32 +179,40 @@ class ForkServer:
         return kept
 
 
-_servers: list[ForkServer] = []
-"""The one that forks for everybody, once it was started."""
+_servers: dict[frozenset[tuple[str, str]], ForkServer] = {}
+"""Those that were started and fork for several tests, by the variables that each was given."""
 
 
-def fork_server() -> ForkServer:
-    """The server that forks for everybody; the first call starts it."""
-    if not _servers:
-        _servers.append(ForkServer())
-    return _servers[0]
+def fork_server(
+    variables: Mapping[str, str] | None = None, before: Sequence[str] = ()
+) -> ForkServer:
+    """The server that forks for everybody; the first call starts it.
+
+    Args:
+        variables: One of its own for what is to have these besides the variables of this process.
+        before: Modules that it imports before all others.
+    """
+    key = frozenset((variables or {}).items())
+    if key not in _servers:
+        _servers[key] = ForkServer((*before, *IMPORTED), variables)
+    return _servers[key]
 
 
 def fork_server_pids() -> set[int]:
-    """The server's process, where there is one."""
-    return {server.pid for server in _servers}
+    """The servers' processes, where there are some."""
+    return {server.pid for server in _servers.values()}
 
 
 def child_processes() -> list[psutil.Process]:
-    """Those of this process, but for the server, which is there for several tests."""
+    """Those of this process, but for the servers, which are there for several tests."""
     shared = fork_server_pids()
     return [child for child in psutil.Process().children() if child.pid not in shared]
 
 
-def end_fork_server() -> None:
-    """End it, where there is one."""
+def end_fork_servers() -> None:
+    """End them, where there are some."""
     while _servers:
-        with _servers.pop():
+        with _servers.popitem()[1]:
             pass
 
 

@@ -29,15 +29,18 @@ from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.supervision import trainer_process
 from gpupanel.runs.supervision.supervisor import Supervisor
 from gpupanel.trainer.preview import preview
-from tests.forked.processes import ForkedProcess
+from tests.forked.processes import ForkedProcess, ForkServer
 from tests.patience import PATIENCE_S
 
 
 @contextmanager
-def forked_trainers() -> Iterator[None]:
+def forked_trainers(server: ForkServer | None = None) -> Iterator[None]:
     """What is launched in this process meanwhile is supervised by a thread of it.
 
     Whoever leaves waits for these runs; one who leaves because of an error ends them.
+
+    Args:
+        server: Who forks them; left out, the one that forks for everybody.
     """
     supervisors: dict[threading.Thread, RunLayout] = {}
 
@@ -49,7 +52,7 @@ def forked_trainers() -> Iterator[None]:
 
     def start_trainer(*arguments: Any, **options: Any) -> ForkedProcess:
         # As the supervisor's own process is started.
-        return ForkedProcess(*arguments, umask=PRIVATE_UMASK, **options)
+        return ForkedProcess(*arguments, umask=PRIVATE_UMASK, server=server, **options)
 
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(launcher, "start_detached", start_supervisor)
@@ -71,14 +74,17 @@ def forked_trainers() -> Iterator[None]:
     assert not any(supervisor.is_alive() for supervisor in supervisors)
 
 
-def gpupanel(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def gpupanel(
+    *arguments: str | Path, server: ForkServer | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """What the command does and prints, followed to the end of its run.
 
     Args:
         arguments: Of ``gpupanel``.
+        server: Who forks its trainers; left out, the one that forks for everybody.
         environment: Variables besides those of this process.
     """
-    with forked_trainers():
+    with forked_trainers(server):
         return verb(*arguments, **environment)
 
 

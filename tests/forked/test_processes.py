@@ -15,7 +15,7 @@ import pytest
 
 from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
 from tests.forked import processes
-from tests.forked.processes import ForkedProcess, ForkServer, end_fork_server, run_forked
+from tests.forked.processes import ForkedProcess, ForkServer, end_fork_servers, run_forked
 from tests.patience import PATIENCE_S
 
 _DESCRIBE = """
@@ -70,10 +70,10 @@ _FOREVER = "import time; print('begun', flush=True); time.sleep(600)"
 @pytest.fixture(scope="module", autouse=True)
 def small_server() -> Iterator[None]:
     """One that has imported nothing, in the place of the one that has TensorFlow."""
-    end_fork_server()
-    processes._servers.append(ForkServer(modules=()))
+    end_fork_servers()
+    processes._servers[frozenset()] = ForkServer(modules=())
     yield
-    end_fork_server()
+    end_fork_servers()
 
 
 def commands(folder: Path) -> dict[str, list[str]]:

@@ -46,7 +46,8 @@ def build_all(folder: Path) -> None:
     """Build all libraries.
 
     Args:
-        folder: Gets ``cuda``, ``nccl`` and ``site-packages/tensorflow-plugins``.
+        folder: Gets ``cuda``, ``nccl`` and ``site-packages`` with ``tensorflow-plugins`` and the
+            module ``forked_kernels``.
     """
     cuda, nccl = folder / "cuda", folder / "nccl"
     plugins = folder / "site-packages" / "tensorflow-plugins"
@@ -62,6 +63,7 @@ def build_all(folder: Path) -> None:
         shutil.copyfile(first, other)
     _build(nccl / "libnccl.so.2", "nccl.cpp")
     _build_kernels(plugins / "libgpupanel_kernels.so")
+    shutil.copy(SOURCES / "forked_kernels.py", plugins.parent)
 
 
 def _build(library: Path, *sources: str, more: tuple[str, ...] = ()) -> None:

@@ -1,12 +1,17 @@
 """Fixtures of the stand-in CUDA: cards on which TensorFlow's own GPU code runs."""
 
+import ctypes
 import os
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
+from tests.forked import terminal
+from tests.forked.processes import ForkServer, fork_server
+from tests.nvml.remembered import remember_as_usable
 from tests.nvml.standin import LIBRARY_NAME, RTX_3060, RTX_4090, Standin, StandinState
 from tests.tensorflow_gpu.build import build_all, environment, why_not
 
@@ -68,3 +73,38 @@ def cards(cuda_libraries: Path, nvml_library: Path, tmp_path: Path) -> Cards:
     assert nvml_library.name == LIBRARY_NAME
     standin = Standin(nvml_library, tmp_path / "cards.txt", TWO_CARDS)
     return Cards(standin, cuda_libraries, tmp_path / "held")
+
+
+class CardsOfThisProcess(Cards):
+    """Those that NVML shows to this process, and CUDA to the processes that it has forked."""
+
+    server: ForkServer
+    """Forks processes in which TensorFlow finds the cards."""
+
+    def gpupanel(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        """What the command does and prints, followed to the end of its run."""
+        return terminal.gpupanel(*arguments, server=self.server)
+
+
+@pytest.fixture
+def cards_in_process(
+    cuda_libraries: Path,
+    nvml_library: Path,
+    tmp_path: Path,
+    use_in_process: Callable[[Standin], ctypes.CDLL],
+    monkeypatch: pytest.MonkeyPatch,
+) -> CardsOfThisProcess:
+    """Two unequal cards that nobody uses, for this process and what it forks."""
+    standin = Standin(nvml_library, tmp_path / "cards.txt", TWO_CARDS)
+    use_in_process(standin)
+    cards = CardsOfThisProcess(standin, cuda_libraries, tmp_path / "held")
+    variables = dict(cards.environment())
+    # With the whole log: what the allocators say of themselves is read in it.
+    read_at_import = {"TF_CPP_MIN_LOG_LEVEL": "0"}
+    read_at_import |= {name: variables[name] for name in ("LD_LIBRARY_PATH", "PYTHONPATH")}
+    cards.server = fork_server(read_at_import, before=("forked_kernels",))
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    # As it is: that TensorFlow is asked for it takes a process of its own each time.
+    remember_as_usable(standin)
+    return cards

@@ -1,8 +1,5 @@
 """Runs on the cards of the stand-in, from the terminal's command to what a person reads."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,8 +9,7 @@ from gpupanel.domain.events import DevicesReady, MemoryExhausted, RunEnded
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import RunFollower
 from tests.nvml.standin import RTX_3060, RTX_4090
-from tests.patience import PATIENCE_S
-from tests.tensorflow_gpu.fixtures import Cards
+from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
 from tests.unit.trainer.trained_runs import furthest
 
 pytestmark = pytest.mark.tensorflow
@@ -32,24 +28,17 @@ global_batch_size = 64
 """
 
 
-def run(cards: Cards, folder: Path, runs_dir: Path, profile: str) -> RunLayout:
+def run(cards: CardsOfThisProcess, folder: Path, runs_dir: Path, profile: str) -> RunLayout:
     """A run of the profile, ended."""
     file = folder / "profile.toml"
     file.write_text(profile)
-    subprocess.run(
-        [sys.executable, "-P", "-m", "gpupanel", "run", str(file)],
-        env={**os.environ, **cards.environment()},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    cards.gpupanel("run", file)
     (root,) = runs_dir.iterdir()
     return RunLayout(root)
 
 
 def test_that_the_card_is_named_that_a_tensor_could_not_be_copied_to(
-    cards: Cards, tmp_path: Path, runs_dir: Path
+    cards_in_process: CardsOfThisProcess, tmp_path: Path, runs_dir: Path
 ) -> None:
     limits = f"""
 [memory."{LARGE}"]
@@ -64,7 +53,7 @@ growth = true
 source = "mlp"
 hidden = [6144, 6144]
 """
-    layout = run(cards, tmp_path, runs_dir, MIRRORED + limits)
+    layout = run(cards_in_process, tmp_path, runs_dir, MIRRORED + limits)
     events = RunFollower(layout).poll().events
     (shortage,) = (event for event in events if isinstance(event, MemoryExhausted))
     assert shortage.cause is ShortageCause.REFUSED
@@ -77,7 +66,7 @@ hidden = [6144, 6144]
 
 
 def test_that_two_cards_learn_what_one_cpu_device_learns(
-    cards: Cards, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cards_in_process: CardsOfThisProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With uneven shares, and NCCL between them."""
     both = MIRRORED.replace("reduction_to_one_device", "nccl")
@@ -86,7 +75,7 @@ def test_that_two_cards_learn_what_one_cpu_device_learns(
     for name, profile in (("both", both), ("alone", alone)):
         runs = tmp_path / name
         monkeypatch.setenv("GPUPANEL_RUNS_DIR", str(runs))
-        trained[name] = run(cards, tmp_path, runs, f'{profile}[model]\nsource = "mlp"\n')
+        trained[name] = run(cards_in_process, tmp_path, runs, f'{profile}[model]\nsource = "mlp"\n')
     (answers,) = (
         event.logical_devices
         for event in RunFollower(trained["both"]).poll().events
