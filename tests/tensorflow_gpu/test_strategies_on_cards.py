@@ -1,0 +1,111 @@
+"""Each strategy and memory policy on two unequal cards learns what one CPU device learns."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.events import DevicesReady
+from gpupanel.domain.run_layout import RunLayout
+from tests.forked import terminal
+from tests.nvml.standin import RTX_3060, RTX_4090
+from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
+from tests.unit.trainer.trained_runs import all_events, furthest
+
+pytestmark = pytest.mark.tensorflow
+
+LARGE, SMALL = RTX_4090.uuid, RTX_3060.uuid
+
+TRAINING = """
+[data]
+source = "digits"
+[model]
+source = "mlp"
+hidden = [32]
+[training]
+epochs = 2
+global_batch_size = 64
+"""
+BOTH = f'[devices]\nvisible = ["{LARGE}", "{SMALL}"]\n'
+
+
+def memory(uuid: str, **settings: object) -> str:
+    lines = (f"{name} = {value!r}".lower() for name, value in settings.items())
+    return "\n".join((f'[memory."{uuid}"]', *lines, ""))
+
+
+def mirrored(shares: object = "equal", all_reduce: str = "auto") -> str:
+    return f'[strategy]\nkind = "mirrored"\nshares = {shares!r}\nall_reduce = "{all_reduce}"\n'
+
+
+SPLIT = memory(LARGE, policy="split", split_mib=[1024, 2048])
+LIMIT = memory(SMALL, policy="limit", limit_mib=2048)
+
+# What TensorFlow says that it may take of each logical GPU; of the cards that are whole all but
+# what the driver keeps (400 MiB here), the context (256 MiB here) and what TensorFlow leaves to
+# others (1,536 MiB).
+WHOLE = {LARGE: 24_564 - 400 - 256 - 1_536, SMALL: 12_288 - 400 - 256 - 1_536}
+TAKEN = [(LARGE, WHOLE[LARGE]), (SMALL, WHOLE[SMALL])]
+Taken = list[tuple[str, int]]
+
+CASES: dict[str, tuple[str, Taken]] = {
+    "one device": (BOTH, TAKEN[:1]),
+    "mirrored, NCCL": (BOTH + mirrored([48, 16], "nccl"), TAKEN),
+    "mirrored, hierarchical copy, all memory": (
+        BOTH
+        + mirrored("equal", "hierarchical_copy")
+        + memory(LARGE, policy="all")
+        + memory(SMALL, policy="all"),
+        TAKEN,
+    ),
+    "mirrored, one split and one limited": (
+        BOTH + mirrored([16, 32, 16], "reduction_to_one_device") + SPLIT + LIMIT,
+        [(LARGE, 1024), (LARGE, 2048), (SMALL, 2048)],
+    ),
+    "central storage": (BOTH + '[strategy]\nkind = "central_storage"\nshares = [40, 24]\n', TAKEN),
+    "layers placed": (
+        BOTH + '[strategy]\nkind = "model_parallel"\nplacement = {dense_1 = 0, outputs = 1}\n',
+        TAKEN,
+    ),
+    "workers": (BOTH + '[strategy]\nkind = "multi_worker"\nshares = [40, 24]\n', TAKEN),
+}
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunLayout]:
+    """A run on the CPU alone."""
+    folder = tmp_path_factory.mktemp("alone")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("GPUPANEL_RUNS_DIR", str(folder / "runs"))
+        profile = folder / "profile.toml"
+        profile.write_text('[devices]\nvisible = ["cpu"]\n' + TRAINING)
+        done = terminal.gpupanel("run", profile)
+    assert done.returncode == 0, done.stderr
+    (root,) = (folder / "runs").iterdir()
+    yield RunLayout(root)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_that_the_cards_learn_what_one_cpu_device_learns(
+    name: str,
+    cards_in_process: CardsOfThisProcess,
+    alone: RunLayout,
+    tmp_path: Path,
+    runs_dir: Path,
+) -> None:
+    tables, taken = CASES[name]
+    profile = tmp_path / "profile.toml"
+    profile.write_text(tables + TRAINING)
+    done = cards_in_process.gpupanel("run", profile)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (root,) = runs_dir.iterdir()
+    layout = RunLayout(root)
+    answers = [
+        (each.device_key, each.memory_taken_mib)
+        for event in all_events(layout)
+        if isinstance(event, DevicesReady)
+        for each in event.logical_devices
+        if each.device_key != "cpu"
+    ]
+    assert sorted(answers) == sorted(taken)
+    assert furthest(alone, layout) < 1e-5
