@@ -190,6 +190,14 @@ class TrainingSettings(Value):
         default=7,
         advanced=True,
     )
+    deterministic: bool = setting(
+        "Deterministic",
+        "The same bits from every run with this seed on these devices, also on GPUs: TensorFlow "
+        "then takes only operations that add in a fixed order. Steps on GPUs take longer, and an "
+        "operation that has no such form ends the run.",
+        default=False,
+        advanced=True,
+    )
     checkpoint_every_epochs: Count = setting(
         "Checkpoint",
         "Save the weights and the optimizer's state every this many epochs; 0 saves none.",

@@ -85,7 +85,7 @@ def environment(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> dict[s
     """
     gpus = [device for device in devices if device.is_gpu]
     if not gpus:
-        return cpu_environment()
+        return cpu_environment(profile)
     # Where some grow and some do not, none can: a rule says so, and no such run starts.
     grow = all(grows(profile.memory_policy(gpu.key)) for gpu in gpus)
     cuda_malloc_async = profile.devices.allocator is Allocator.CUDA_MALLOC_ASYNC
@@ -101,9 +101,18 @@ def environment(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> dict[s
         # (GetMinGPUMultiprocessorCount in gpu_device.cc); who chose one wants it.
         "TF_MIN_GPU_MULTIPROCESSOR_COUNT": "1",
         **without_peers,
+        **_determinism(profile),
     }
 
 
-def cpu_environment() -> dict[str, str]:
+def cpu_environment(profile: Profile) -> dict[str, str]:
     """Of a process that must not touch a GPU."""
-    return {"CUDA_VISIBLE_DEVICES": "-1"}
+    return {"CUDA_VISIBLE_DEVICES": "-1", **_determinism(profile)}
+
+
+def _determinism(profile: Profile) -> dict[str, str]:
+    """Read by TensorFlow where ``tf.config.experimental.enable_op_determinism()`` was not called.
+
+    A shell in which somebody has asked for it for all programs keeps its word.
+    """
+    return {"TF_DETERMINISTIC_OPS": "1"} if profile.training.deterministic else {}

@@ -98,13 +98,13 @@ def _of_gang(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> Layout:
         return Layout({}, tuple(seen.values()), workers, spots)
     nodes = tuple(dict.fromkeys(worker.node for worker in workers))
     coordinator = PlannedProcess(
-        role=ProcessRole.COORDINATOR, environment=cpu_environment(), node=nodes[0]
+        role=ProcessRole.COORDINATOR, environment=cpu_environment(profile), node=nodes[0]
     )
     servers = tuple(
         PlannedProcess(
             role=ProcessRole.PARAMETER_SERVER,
             index=index,
-            environment=cpu_environment(),
+            environment=cpu_environment(profile),
             node=nodes[index % len(nodes)],
         )
         for index in range(parameter_server_count(profile))

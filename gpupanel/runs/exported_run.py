@@ -7,6 +7,7 @@ from typing import Final
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.process_environment import PLANNED_VARIABLES
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
@@ -26,17 +27,6 @@ from gpupanel.runs.installed_command import installed_command
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.user_code import UserCode, code_of_run
 
-_VARIABLES: Final = frozenset(
-    (
-        "CUDA_DEVICE_ORDER",
-        "CUDA_VISIBLE_DEVICES",
-        "TF_FORCE_GPU_ALLOW_GROWTH",
-        "TF_GPU_ALLOCATOR",
-        "TF_MIN_GPU_MULTIPROCESSOR_COUNT",
-    )
-)
-"""All that a planner sets for a process: a plan with others is not one of ours, and what they do to
-the programs that a script starts nobody knows."""
 _LOGICAL_DEVICE: Final = re.compile(r"/device:(CPU|GPU):\d{1,6}")
 
 
@@ -164,12 +154,13 @@ def _check(plan: LaunchPlan) -> None:
     """See to it that the plan says nothing that a planner does not.
 
     Raises:
-        ValueError: It does.
+        ValueError: It does: what other variables do to the programs that a script starts nobody
+            knows.
         LookupError: Its parts do not belong together.
     """
     environments = (plan.environment, *(process.environment for process in plan.processes))
     for name in (name for each in environments for name in each):
-        if name not in _VARIABLES:
+        if name not in PLANNED_VARIABLES:
             raise ValueError(f"no plan sets the variable {name}")
     places = [each.logical_device for each in plan.replicas]
     places += [each.logical_device for each in plan.places]

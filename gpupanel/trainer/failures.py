@@ -9,6 +9,7 @@ from gpupanel.domain.profile import Task
 from gpupanel.domain.unsafe_files import unsafe_file
 from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.process_limits import address_space_limit
+from gpupanel.trainer.determinism import determinism_problem
 from gpupanel.trainer.file_errors import chain, is_no_space
 from gpupanel.trainer.memory_shortage import full_device, is_out_of_memory
 from gpupanel.trainer.user_code import user_code_problem
@@ -52,9 +53,9 @@ def problems_of(
         return (_no_space(detail),)
     if is_out_of_memory(error):
         return (_out_of_memory(str(error), detail, plan, place),)
-    of_user_code = user_code_problem(error)
-    if of_user_code is not None:
-        return (of_user_code,)
+    named = determinism_problem(error, plan) or user_code_problem(error)
+    if named is not None:
+        return (named,)
     return (
         Problem(
             code="trainer_crashed",

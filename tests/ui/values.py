@@ -67,6 +67,7 @@ TRAININGS = st.builds(
     keep_best_checkpoint=st.booleans(),
     mixed_precision=st.booleans(),
     jit_compile=st.booleans(),
+    deterministic=st.booleans(),
     seed=st.integers(0, 2**31 - 1),
     checkpoint_every_epochs=st.integers(0, 100),
     early_stopping_patience=st.none() | COUNTS,

@@ -8,6 +8,24 @@ CHAPTER: Final = ProblemChapter(
     "Training settings",
     "Settings that cannot be combined, or that change nothing.",
     {
+        "deterministic_with_measured_shares": ProblemEntry(
+            "Two runs will differ in their last bits, though training.deterministic is on.",
+            "Balanced shares are measured, so the order of sums differs from run to run.",
+            "Use equal shares, or ones of your own.",
+        ),
+        "deterministic_with_workers_by_turns": ProblemEntry(
+            "Two runs will differ, though training.deterministic is on.",
+            "The workers of parameter servers take steps by turns, whoever is free.",
+            "Use a synchronous strategy, or switch it off.",
+        ),
+        "not_deterministic": ProblemEntry(
+            "An operation of the training was refused.",
+            "All operations are to be deterministic (`training.deterministic`, the variable "
+            "`TF_DETERMINISTIC_OPS`, or `enable_op_determinism()` in code of your own), and "
+            "TensorFlow has this one in no such form for the device, or it draws random numbers "
+            "without a seed.",
+            "Switch determinism off, or use another layer in its place.",
+        ),
         "early_stopping_before_fine_tuning": ProblemEntry(
             "Early stopping may end the training before fine-tuning begins.",
             "It waits for fewer epochs than come before that.",

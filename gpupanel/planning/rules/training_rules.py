@@ -7,7 +7,7 @@ from gpupanel.domain.optimizer import Optimizer, optimizers_taking
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
 from gpupanel.domain.setting import setting_of, settings_of
-from gpupanel.domain.strategy import SHARING_KINDS
+from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.context import PlanningContext
 
@@ -47,6 +47,34 @@ def mixed_precision_on_old_gpus(context: PlanningContext) -> Iterator[Problem]:
             "capability 8.0.",
             hint="Switch mixed precision off, or use newer GPUs only.",
             fix=_switch_off("mixed_precision"),
+        )
+
+
+def determinism_without_effect(context: PlanningContext) -> Iterator[Problem]:
+    """The same bits, of a run that depends on when something comes."""
+    if context.plan is None or not context.profile.training.deterministic:
+        return
+    off = _switch_off("deterministic")
+    if context.plan.strategy is StrategyKind.PARAMETER_SERVER:
+        yield Problem(
+            code="deterministic_with_workers_by_turns",
+            severity=Severity.WARNING,
+            field="training.deterministic",
+            message="With parameter servers a step begins with the weights that it finds then, so "
+            "no two runs give the same bits, whatever the operations do.",
+            hint="Use a synchronous strategy, such as mirrored, or switch determinism off.",
+            fix=off,
+        )
+    if context.plan.balanced:
+        yield Problem(
+            code="deterministic_with_measured_shares",
+            severity=Severity.WARNING,
+            field="training.deterministic",
+            message="Measured shares differ from run to run, and with them the order in which "
+            "gradients are summed: the last bits of the weights will differ.",
+            hint="Use equal shares, or ones of your own.",
+            fix=Fix.of("Use equal shares", "strategy.shares", "equal"),
+            alternatives=(off,),
         )
 
 

@@ -18,6 +18,7 @@ _DECIDE_SPEED: Final = frozenset(
     (
         "accumulation_steps",
         "clip_norm",
+        "deterministic",
         "ema",
         "global_batch_size",
         "jit_compile",

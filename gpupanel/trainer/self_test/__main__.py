@@ -25,6 +25,7 @@ from gpupanel.domain.self_test import (
     SelfTestKind,
     SelfTestRequest,
 )
+from gpupanel.trainer.determinism import refused_as_random
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.progress_lines import ProgressLines
@@ -93,6 +94,9 @@ def _found(test: CaseTest, case: SelfTestCase) -> CaseFinding:
     except Exception as error:  # noqa: BLE001 - of a device that is tested anything may come
         if is_out_of_memory(error):
             return CaseFinding(CaseResult.NOT_DONE, detail="There was too little memory for it.")
+        if said := refused_as_random(error):
+            # That TensorFlow has no such operation says nothing of the device.
+            return CaseFinding(CaseResult.NOT_DONE, detail=said)
         return CaseFinding(CaseResult.FAILED, detail=f"{type(error).__name__}: {error}")
 
 

@@ -65,6 +65,8 @@ class StepTest:
         except ProblemError as error:
             # The CPU could not do it: nothing follows for the device.
             return CaseFinding(CaseResult.NOT_DONE, detail=error.problems[0].message)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the device was not asked yet
+            return CaseFinding(CaseResult.NOT_DONE, detail=f"{type(error).__name__}: {error}")
         got = self._update_on(place.device_key, place.logical_device)
         return self._compared(got, wanted)
 

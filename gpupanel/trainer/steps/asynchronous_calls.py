@@ -10,6 +10,7 @@ import tensorflow as tf
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.calls import CallSums, ReplicaStep
+from gpupanel.trainer.steps.clock import has_timestamp
 from gpupanel.trainer.steps.order import Parts, divide_batch
 from gpupanel.trainer.steps.worker_feeds import WorkerFeed
 
@@ -111,15 +112,17 @@ class AsynchronousCalls:
         start_s = time.monotonic()
         arguments = self._feed.arguments(batches, place)
         waited_s = time.monotonic() - start_s
-        begun = tf.constant(first_step, tf.int64)
-        under_way = self._coordinator.schedule(self._function, args=(begun, *arguments))
+        first = tf.constant(first_step, tf.int64)
+        begun_s = time.monotonic()
+        under_way = self._coordinator.schedule(self._function, args=(first, *arguments))
 
         def sums() -> CallSums:
             *sums, norms, steps, seconds = (float(one) for one in under_way.fetch())
             return CallSums(
                 tuple(sums),
                 round(steps),
-                replica_seconds=(seconds,),
+                # Where the worker has no clock, its waiting in line counts, too.
+                replica_seconds=(seconds or time.monotonic() - begun_s,),
                 waited_s=waited_s,
                 gradient_norms=norms,
             )
@@ -127,7 +130,9 @@ class AsynchronousCalls:
         return sums
 
     def _steps(self, first_step: tf.Tensor, *arguments: tf.Tensor) -> tf.Tensor:
-        start_s = tf.timestamp()
+        # Python, whose clock works where TensorFlow refuses its own, is in another process.
+        timed = has_timestamp()
+        start_s = tf.timestamp() if timed else tf.zeros([])
         read = self._feed.reader(*arguments)
         count, batch_size = tf.unstack(tf.shape(arguments[-1])[:2])
         examples = tf.cast(batch_size, tf.float32)
@@ -145,7 +150,7 @@ class AsynchronousCalls:
         zeros = tf.zeros([self._sum_count + 1])
         step, sums = tf.while_loop(goes_on, one_step, (0, zeros), parallel_iterations=1)
         with tf.control_dependencies([step]):
-            took_s = tf.timestamp() - start_s
+            took_s = tf.timestamp() - start_s if timed else tf.zeros([])
         # One tensor: each that is read costs a round trip.
         counted = [tf.cast(step, tf.float32), tf.cast(took_s, tf.float32)]
         return tf.concat([sums, counted], axis=0)

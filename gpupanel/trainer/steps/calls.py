@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.steps.batch_part import BatchPart
+from gpupanel.trainer.steps.clock import timestamp
 from gpupanel.trainer.steps.feeds import Feed
 from gpupanel.trainer.steps.order import Parts, divide_batch
 from gpupanel.trainer.steps.replica_sums import ReplicaSums
@@ -189,7 +190,7 @@ class Calls:
         *stacked: tf.Tensor,
     ) -> tf.Tensor:
         with tf.device(_HOST):
-            begun_s = tf.timestamp()
+            begun_s = timestamp()
         count = tf.shape(stacked[0])[0]
         examples = tf.cast(tf.shape(stacked[0])[1] * copies, tf.float32)
 
@@ -208,7 +209,7 @@ class Calls:
             # After the steps on every process: collectives must come in the same order on each.
             handed_in = tf.identity(votes)
             with tf.device(_HOST):
-                ended_s = tf.timestamp()
+                ended_s = timestamp()
         summed_votes = self._sum(self._strategy.run(self._once_a_process, args=(handed_in,)))
         # One tensor: each that is read costs a round trip.
         done = [tf.cast(step, tf.float32)]

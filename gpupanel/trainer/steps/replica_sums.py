@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from gpupanel.trainer.steps.clock import timestamp
+
 _HOST = "/device:CPU:0"
 
 
@@ -103,6 +105,6 @@ def _clock() -> tf.Tensor:
     the order of the program: the first clock of a replica would wait for the last clock of the
     replica before it, and its computing, which waits for the clock, likewise.
     """
-    clock_s = tf.timestamp()
+    clock_s = timestamp()
     clock_s.graph.experimental_acd_manager.run_independently(clock_s.op)
     return clock_s
