@@ -139,6 +139,8 @@ class LaunchPlan(Value):
         processes: The gang, when there is more than one process. The first one writes events and
             saves.
         cluster: The cluster whose nodes the processes run on; ``None``: this machine.
+        compiles_for: The keys of GPUs that TensorFlow has no machine code for, as far as that was
+            known: the driver compiles its kernels when they are first used.
         communicates: Whether several processes reach each other through TensorFlow. Those of an
             evaluation or a prediction do not: each hands its outputs to the first one.
     """
@@ -155,6 +157,7 @@ class LaunchPlan(Value):
     processes: tuple[PlannedProcess, ...] = ()
     cluster: ClusterSettings | None = None
     communicates: bool = True
+    compiles_for: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _shares_sum_to_the_global_batch(self) -> Self:

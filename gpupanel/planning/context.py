@@ -18,7 +18,7 @@ from gpupanel.planning.chosen_devices import chosen_devices
 from gpupanel.planning.device_layout import logical_devices, planned_devices
 from gpupanel.planning.layout import Layout, device_groups, lay_out
 from gpupanel.planning.shares import is_balanced, planned_batch_size, planned_shares
-from gpupanel.planning.tensorflow_build import refused_by_build
+from gpupanel.planning.tensorflow_build import refused_by_build, without_machine_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +154,11 @@ def planning_context(
     replica_count = 0 if layout is None else len(layout.spots)
     shares = None if layout is None else planned_shares(profile, replica_count)
     working = replica_count if shares is None else sum(share > 0 for share in shares)
+    build = None if support is None else support.build
+    plan = None
+    if layout is not None and shares is not None:
+        slow = () if build is None else without_machine_code(gpus, build)
+        plan = _plan(profile, layout, shares, working, frozenset(gpu.key for gpu in slow))
     return PlanningContext(
         profile=profile,
         inventory=inventory,
@@ -164,18 +169,22 @@ def planning_context(
         devices=devices,
         gpus=gpus,
         gpu_groups=device_groups(profile, gpus) if in_gang else (gpus,),
-        refused_gpus=refused_by_build(gpus, None if support is None else support.build),
+        refused_gpus=refused_by_build(gpus, build),
         layout=layout,
         logical_device_count=len(logical_devices(planned_devices(profile, devices))),
         shares=shares,
         working_replicas=working,
-        plan=None if layout is None or shares is None else _plan(profile, layout, shares, working),
+        plan=plan,
         self_test=self_test,
     )
 
 
 def _plan(
-    profile: Profile, layout: Layout, shares: tuple[int, ...], working_replicas: int
+    profile: Profile,
+    layout: Layout,
+    shares: tuple[int, ...],
+    working_replicas: int,
+    compiles_for: frozenset[str],
 ) -> LaunchPlan:
     trains = profile.task == "train"
     return LaunchPlan(
@@ -191,4 +200,5 @@ def _plan(
         processes=layout.processes,
         cluster=profile.cluster if layout.processes else None,
         communicates=trains,
+        compiles_for=tuple(each.key for each in layout.devices if each.key in compiles_for),
     )

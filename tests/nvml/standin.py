@@ -87,6 +87,7 @@ class StandinGpu:
         nvlink_fabric: Switches of different fabrics do not reach each other.
         process_use: How much processes used it: (pid, percent, age of the sample in ms).
         near: NVML's topology level by the PCI bus id of the other GPU; 50, system, of the rest.
+        hangs: What CUDA asks it to do never ends; NVML answers.
         fail: Functions of NVML and the error number that each answers with for this GPU.
         mig_place: Of an instance, its number among those of its GPU.
         instances: Of a GPU in MIG mode.
@@ -125,6 +126,7 @@ class StandinGpu:
     mig_place: int | None = None
     nvlink_fabric: int | None = None
     lost: bool = False
+    hangs: bool = False
     slow_ms: int = 0
     fan: tuple[int, ...] = ()
     nvlink: tuple[str, ...] = ()

@@ -57,9 +57,36 @@ CHAPTER: Final = ProblemChapter(
         ),
         "no_first_step": ProblemEntry(
             "The trainer made no first step in time.",
-            "TensorFlow hangs at its start, or reads very much data.",
-            "Try one device and less data; `gpupanel doctor` shows whether TensorFlow finds its"
-            " libraries.",
+            "It waited for a disk, the driver or another process; one that uses the processor is "
+            "given an hour, and one for whose GPU the driver compiles kernels four.",
+            "Read the last lines of its log; `gpupanel doctor` checks driver and libraries, and "
+            "`gpupanel selftest` finds GPUs whose sums never end.",
+        ),
+        "first_step_takes_long": ProblemEntry(
+            "No step was made yet, and the run still waits.",
+            "The driver compiles TensorFlow's kernels for a GPU that the build has no machine code "
+            "for, or the processor is at work.",
+            "Nothing: it takes half an hour or longer once. What was compiled is kept where "
+            "`CUDA_CACHE_MAXSIZE` allows it.",
+        ),
+        "gpu_lost": ProblemEntry(
+            "A GPU was lost in the middle of the run.",
+            "The driver reports that it does not answer: it fell off the bus (Xid 79), or needs a "
+            "reset. Heat, power or a loose card do this.",
+            "Resume the run on the other devices, which is offered as a fix; restarting the "
+            "machine usually brings the GPU back. With `training.max_restarts` a run continues on "
+            "the others by itself.",
+        ),
+        "gpu_failed": ProblemEntry(
+            "CUDA gave up on a GPU in the middle of the run, and the driver still reaches it.",
+            "An operation of the model, the driver or the card itself is at fault.",
+            "Resume the run. If it fails again, test the GPU with `gpupanel selftest`, and see "
+            "what the kernel's log says (`dmesg | grep -i xid`).",
+        ),
+        "trainer_not_killable": ProblemEntry(
+            "A process of the run was killed and does not end.",
+            "It waits in the kernel, as a rule for a driver or a disk that does not answer.",
+            "Restart the machine; until then resume the run on other devices.",
         ),
         "no_step": ProblemEntry(
             "The trainer hangs.",

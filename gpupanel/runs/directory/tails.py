@@ -206,9 +206,10 @@ class TextTail:
         return self._decoder.decode(content)
 
 
-def last_lines(path: Path, count: int = 20) -> tuple[str, ...]:
-    """At most so many of the last lines; none where there is no log."""
-    return tuple(line.decode(errors="replace") for line in last_bytes_lines(path)[-count:])
+def last_lines(path: Path, count: int = 20, most_bytes: int = _LAST_BYTES) -> tuple[str, ...]:
+    """At most so many of the last lines within the last bytes; none where there is no log."""
+    lines = last_bytes_lines(path, most_bytes)[-count:]
+    return tuple(line.decode(errors="replace") for line in lines)
 
 
 def last_bytes_lines(path: Path, most_bytes: int = _LAST_BYTES) -> list[bytes]:

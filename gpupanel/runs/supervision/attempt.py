@@ -1,8 +1,10 @@
 """One attempt of a run: its gang is started, watched, and ended."""
 
+import math
 import signal
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
 
 from gpupanel.devices.network_access import network_access
@@ -17,7 +19,7 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
@@ -32,17 +34,23 @@ from gpupanel.runs.supervision.exit_reading import (
     Ending,
     MemberSeen,
     is_alone,
+    not_killable,
     read_end,
     read_failure,
 )
 from gpupanel.runs.supervision.finding_watch import FindingWatch
 from gpupanel.runs.supervision.gang import Gang, Member
+from gpupanel.runs.supervision.gpu_loss import GpuLossWatch
+from gpupanel.runs.supervision.liveness import ProcessorUse, waits_in_kernel
 from gpupanel.runs.supervision.node_samples import NodeSamples
 from gpupanel.runs.supervision.shortage_watch import ShortageWatch
 from gpupanel.runs.supervision.stop_requests import StopRequests
 from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
 
 _TICK_S = 0.1
+_LOG_BYTES: Final = 16 * 1024
+_LOG_LINES: Final = 60
+"""Of an aborted process: TensorFlow's trace of its stack stands behind what it has to say."""
 _LAST_READ_S = 10.0
 """How long the last words of a run are tried, on a disk that does not answer."""
 
@@ -66,6 +74,7 @@ class Attempt:
         findings: Finds out why the training is slower than it could be; ``None``: nobody does.
         samples: Takes what the devices of a cluster's nodes report.
         append: Appends a line that a process on such a node has reported.
+        gpus: Knows which GPUs of the run are lost; ``None``: nobody asks.
 
     Attributes:
         said: The leader's last word, if it had one.
@@ -85,11 +94,14 @@ class Attempt:
         findings: FindingWatch | None = None,
         samples: NodeSamples | None = None,
         append: Callable[[str], None] = lambda _line: None,
+        gpus: GpuLossWatch | None = None,
     ) -> None:
         self.said: TrainingEnded | None = None
         self.exit_code: int | None = None
         self.shortage: MemoryExhausted | None = None
         self._layout = layout
+        self._plan = plan
+        self._log_begins: dict[int, int] = {}
         self._gang: Gang | ClusterGang = (
             Gang(layout, plan, command)
             if plan.cluster is None
@@ -100,6 +112,12 @@ class Attempt:
         self._news = news
         self._stop_requests = stop_requests
         self._findings = findings
+        self._gpus = gpus
+        self._compiles_for = tuple(plan.device_name(key) for key in plan.compiles_for)
+        self._use = ProcessorUse()
+        self._longest_silence_s = 0.0
+        self._is_wait_said = False
+        self._killed_s: float | None = None
         self._status = RunStatus()
         self._shortages = ShortageWatch(layout, plan)
         self._last_words: dict[int, TrainingEnded] = {}
@@ -134,6 +152,8 @@ class Attempt:
             OSError: A process could not be started.
             ProblemError: The cluster refuses the run.
         """
+        places = range(len(self._plan.gang))
+        self._log_begins = {each: _size(self._layout.process_log(each)) for each in places}
         try:
             self._gang.start(self._report_started, self._is_wanted)
             self._report_open_port()
@@ -147,10 +167,21 @@ class Attempt:
         finally:
             self._gang.end()
         self._take_news()
-        ending = self._read_end() if failure is None else failure
+        ending = self._ending(failure)
         self.exit_code = self._gang.members[ending.place].exit_code
         self.shortage = self._shortage_behind(ending)
         return ending
+
+    def last_log_lines(self) -> tuple[str, ...]:
+        """The last lines of the logs of all processes."""
+        places = (member.place for member in self._gang.members)
+        return tuple(line for each in places for line in self._log_of(each))
+
+    def _log_of(self, place: int) -> tuple[str, ...]:
+        """Without what processes of an earlier attempt have written."""
+        path = self._layout.process_log(place)
+        written = _size(path) - self._log_begins.get(place, 0)
+        return last_lines(path, _LOG_LINES, min(max(written, 0), _LOG_BYTES))
 
     def name(self, place: int) -> str:
         """The name of a process for people: "worker 1"."""
@@ -169,6 +200,20 @@ class Attempt:
             self._report(shortage)
         return shortage
 
+    def _ending(self, failure: Ending | None) -> Ending:
+        """How the run ended, also where a process of it cannot be ended."""
+        left = next((each for each in self._gang.local_members if each.is_there), None)
+        if left is None:
+            return failure or self._read_end()
+        problem = not_killable(left.name, left.pid, waits=waits_in_kernel(left.pid))
+        if failure is None and self._watchdog is None:
+            return Ending(outcome=Outcome.LOST, problem=problem, place=left.place)
+        beside = problem.model_copy(update={"severity": Severity.WARNING})
+        self._report(ProblemReported(time_s=time.time(), problem=beside))
+        ending = failure or self._read_end()
+        # Another attempt would meet the same driver, and what this process holds.
+        return ending.model_copy(update={"outcome": Outcome.LOST, "can_restart": False})
+
     def _watch(self) -> Ending | None:
         """Until the last process has ended, or there is nothing to wait for any more."""
         while self._gang.is_there():
@@ -180,6 +225,8 @@ class Attempt:
             self._act()
             if self._findings is not None and not self.stop_asked:
                 self._findings.look(self._report)
+            if time.monotonic() - (self._killed_s or math.inf) > self._patience.kill_s:
+                return None  # it waits in the kernel
             is_late = not self._gang.is_there() or self._has_waited_for_the_rest()
             failure = self._read_failure(is_late=is_late)
             if failure is not None or is_late:
@@ -267,7 +314,7 @@ class Attempt:
                 # Silence is no hang where nobody can read, or write, the reports.
                 self._last_sign_s = time.monotonic()
             for line in lines or ():
-                self._last_sign_s = time.monotonic()
+                self._note_sign()
                 self._take(decode_event(line))
             if lines is None:
                 break
@@ -289,16 +336,34 @@ class Attempt:
         elif isinstance(event, TrainingEnded):
             self._last_words.setdefault(event.process, event)
 
+    def _note_sign(self) -> None:
+        now_s = time.monotonic()
+        if self._status.first_step_time_s is not None:
+            silence_s = now_s - self._last_sign_s
+            self._longest_silence_s = max(self._longest_silence_s, silence_s)
+        self._last_sign_s = now_s
+
     def _act(self) -> None:
+        now_s = time.monotonic()
+        self._use.observe(now_s, sum(each.processor_s for each in self._gang.members))
         watched = Watched(
-            now_s=time.monotonic(),
+            now_s=now_s,
             last_sign_s=self._last_sign_s,
             stop_asked_s=self._stop_asked_s,
             end_asked=self._stop_requests.ending() is Request.END,
             terminated_s=self._terminated_s,
+            works=self._use.is_much,
+            compiles_for=self._compiles_for,
+            lost=self._gpus.lost_names if self._gpus is not None else (),
+            lost_since_s=self._gpus.since_s if self._gpus is not None else None,
+            longest_silence_s=self._longest_silence_s,
+            is_wait_said=self._is_wait_said,
         )
         act, problem = decide(self._status, watched, self._patience)
+        if act is Act.KILL and self._killed:
+            return
         if problem is not None:
+            self._is_wait_said |= act is Act.NOTHING
             self._watchdog = problem if problem.is_error else None
             self._report(ProblemReported(time_s=time.time(), problem=problem))
         if act is Act.TERMINATE:
@@ -306,8 +371,8 @@ class Attempt:
             if (asked := self._stop_requests.ending()) is not None:
                 self._report(RequestAnswered(time_s=time.time(), request=asked))
             self._gang.signal(signal.SIGTERM)
-        elif act is Act.KILL and not self._killed:
-            self._killed = True
+        elif act is Act.KILL:
+            self._killed, self._killed_s = True, watched.now_s
             if watched.end_asked:
                 self._report(RequestAnswered(time_s=time.time(), request=Request.END))
             self._gang.signal(signal.SIGKILL)
@@ -372,3 +437,11 @@ class Attempt:
             )
             for member in self._gang.members
         ]
+
+
+def _size(path: Path) -> int:
+    try:
+        found = status(path)
+    except OSError:
+        return 0
+    return 0 if found is None else found.st_size

@@ -69,6 +69,7 @@ class RemoteMember:
         exit_code: ``None`` while it is there; negative: the signal that killed it.
         frozen: Why it is taken for dead though it is there; ``None`` while it lives.
         lost: Why nothing is known of it any more; ``None``: its node answers.
+        processor_s: Seconds of processor that it had used at its last observation.
     """
 
     def __init__(self, planned: PlannedProcess, place: int) -> None:
@@ -79,6 +80,7 @@ class RemoteMember:
         self.exit_code: int | None = None
         self.frozen: Frozen | None = None
         self.lost: Problem | None = None
+        self.processor_s = 0.0
         self._liveness: Liveness | None = None
 
     @property
@@ -91,6 +93,7 @@ class RemoteMember:
         self.exit_code = seen.exit_code
         if seen.exit_code is not None or seen.processor_s is None:
             return
+        self.processor_s = seen.processor_s
         now_s = time.monotonic()
         if self._liveness is None:
             self._liveness = Liveness(now_s)

@@ -247,6 +247,24 @@ def _vanished(member: MemberSeen, exit_code: int, log: tuple[str, ...]) -> Endin
     )
 
 
+def not_killable(name: str, pid: int, *, waits: bool) -> Problem:
+    """A process that is there after SIGKILL.
+
+    Args:
+        name: For people.
+        pid: Of it.
+        waits: Whether the system says that it waits in the kernel (state D).
+    """
+    why = "it waits in the kernel, as a rule for a driver or a disk that does not answer"
+    return Problem(
+        code="trainer_not_killable",
+        message=f"{_capital(name)} (process {pid}) was killed and does not end"
+        f"{f': {why}' if waits else ''}. What it holds of a GPU stays taken.",
+        hint="Nothing but a restart of the machine ends such a process. Until then other runs "
+        f"continue on other devices. {_GO_ON}",
+    )
+
+
 _SIGNAL_HINTS: dict[int, str] = {
     signal.SIGKILL: "If nobody did so by hand, the system ran out of memory: use a smaller "
     "global batch or model, or close other programs.",

@@ -36,6 +36,9 @@ from gpupanel.runs.supervision.liveness import (
 from gpupanel.runs.supervision.run_processes import end_processes_of
 from gpupanel.runs.supervision.trainer_process import signal_group, start_trainer
 
+KILL_S = 5.0
+"""The longest time that killed processes are waited for: more than what the kernel needs to take
+back some 100 GB of memory."""
 _OBSERVE_INTERVAL_S = 0.5
 _END_OF_TASK_S = 5.0
 
@@ -52,6 +55,7 @@ class Member:
         exit_code: ``None`` while it is there; negative: the signal that killed it.
         frozen: Why it is taken for dead though it is there; ``None`` while it lives.
         lost: ``None``: it is on this machine.
+        processor_s: Seconds of processor that it had used at its last observation.
     """
 
     def __init__(
@@ -66,6 +70,7 @@ class Member:
         self.exit_code: int | None = None
         self.frozen: Frozen | None = None
         self.lost: Problem | None = None
+        self.processor_s = 0.0
         self._heartbeat = layout.heartbeats / str(place)
         self._process = started
         self._is_task = planned.node is not None
@@ -94,6 +99,7 @@ class Member:
         self._observed_s = now_s
         activity = process_activity(self._watched, self._heartbeat)
         if activity is not None:
+            self.processor_s = activity.processor_s
             self.frozen = self._liveness.observe(activity, now_s)
 
     def _exit_code(self, status: int | None) -> int | None:
@@ -113,9 +119,10 @@ class Member:
         """
         signal_group(self._process, number)
 
-    def wait(self) -> None:
-        """Take the exit status of a process that was killed."""
-        self.exit_code = self._exit_code(self._process.wait())
+    def wait(self, patience_s: float | None = None) -> None:
+        """Take the exit status of a process that was killed; it may not end within that time."""
+        with suppress(subprocess.TimeoutExpired):
+            self.exit_code = self._exit_code(self._process.wait(patience_s))
 
 
 class Gang:
@@ -199,10 +206,14 @@ class Gang:
         """Nothing is to be done: processes of this machine see it."""
 
     def end(self) -> None:
-        """Kill whatever is left, what the processes have started too, and wait for it."""
+        """Kill whatever is left, what the processes have started too, and wait for it.
+
+        One that waits in the kernel for a driver or a disk is left behind: nobody can end it.
+        """
         self.signal(signal.SIGKILL)
+        until_s = time.monotonic() + KILL_S
         for member in self.members:
-            member.wait()
+            member.wait(max(0.0, until_s - time.monotonic()))
         end_processes_of(self._layout)
         remove_handed_outputs(self._layout)
 

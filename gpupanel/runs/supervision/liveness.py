@@ -1,6 +1,7 @@
 """Whether a process still lives, by its heartbeat, its work and its state."""
 
 import enum
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,11 @@ one that imports TensorFlow there may be silent for long."""
 
 STOPPED_S = 4.0
 """A stop that is taken back at once is forgiven."""
+
+
+_USE_S = 30.0
+_MUCH_USE = 0.2
+"""Of one processor: what beats and waits takes a hundredth, and a compiler all of it."""
 
 
 class Frozen(enum.Enum):
@@ -108,3 +114,31 @@ def process_activity(process: psutil.Process, heartbeat: Path) -> Activity | Non
         is_stopped=state == psutil.STATUS_STOPPED,
         is_held=state in (psutil.STATUS_DISK_SLEEP, psutil.STATUS_TRACING_STOP),
     )
+
+
+class ProcessorUse:
+    """Whether processes have used the processor over the last half a minute."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, float]] = deque()
+
+    def observe(self, now_s: float, processor_s: float) -> None:
+        """Take in the seconds of processor that they have used until now."""
+        if not self._seen or now_s - self._seen[-1][0] >= 1.0:
+            self._seen.append((now_s, processor_s))
+        while now_s - self._seen[0][0] > _USE_S:
+            self._seen.popleft()
+
+    @property
+    def is_much(self) -> bool:
+        """Whether that is more than a heartbeat and waiting take."""
+        (first_s, at_first), (last_s, at_last) = self._seen[0], self._seen[-1]
+        return at_last - at_first > _MUCH_USE * max(last_s - first_s, 1.0)
+
+
+def waits_in_kernel(pid: int) -> bool:
+    """Whether the system says of a process that it waits where no signal reaches it (state D)."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_DISK_SLEEP
+    except psutil.Error:
+        return False

@@ -44,6 +44,7 @@ from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.energy_meter import EnergyMeter
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.finding_watch import FindingWatch
+from gpupanel.runs.supervision.gpu_loss import GpuLossCare, GpuLossWatch
 from gpupanel.runs.supervision.memory_watch import MemoryWatch
 from gpupanel.runs.supervision.node_care import plan_without_lost_nodes
 from gpupanel.runs.supervision.node_samples import NodeSamples
@@ -121,11 +122,13 @@ class Supervisor:
             return self._end(_not_started(error))
         memory = MemoryWatch(plan)
         energy = self._energy = EnergyMeter(plan)
+        gpus = GpuLossWatch(plan)
         self._findings = self._watch_for_findings(plan, memory)
 
         def listen(sample: TelemetrySample, begun_s: float) -> None:
             memory.take(sample, begun_s)
             energy.take(sample, begun_s)
+            gpus.take(sample, begun_s)
             if self._findings is not None:
                 self._findings.take_sample(sample, telemetry.inventory)
 
@@ -134,15 +137,23 @@ class Supervisor:
         telemetry.start()
         try:
             care = ShortageCare(self._layout, memory, telemetry)
+            loss = GpuLossCare(
+                self._layout, gpus, lambda: telemetry.inventory, lambda: memory.sample
+            )
             with _task_readings(plan, samples):
-                ending, attempt = self._run_attempts(plan, memory, care)
+                ending, attempt = self._run_attempts(plan, memory, care, gpus, loss)
                 self._watch_memory(memory, telemetry)
                 return self._end(ending, attempt)
         finally:
             telemetry.stop()
 
     def _run_attempts(
-        self, plan: LaunchPlan, memory: MemoryWatch, care: ShortageCare
+        self,
+        plan: LaunchPlan,
+        memory: MemoryWatch,
+        care: ShortageCare,
+        gpus: GpuLossWatch,
+        loss: GpuLossCare,
     ) -> tuple[Ending, Attempt | None]:
         def report(event: Event) -> None:
             memory.notice(event)
@@ -162,6 +173,7 @@ class Supervisor:
                 self._findings,
                 self._samples,
                 self._append_line,
+                gpus,
             )
             try:
                 ending = attempt.run()
@@ -172,6 +184,8 @@ class Supervisor:
                 continue
             shortage = attempt.shortage
             ending = care.explained(ending, shortage, attempt.name(ending.place), plan)
+            if shortage is None:
+                ending = loss.explained(ending, attempt.last_log_lines(), plan)
             less = None if attempt.stop_asked else care.try_with_less(shortage, plan)
             changes: tuple[Change, ...] = ()
             if less is not None:
@@ -179,10 +193,13 @@ class Supervisor:
                 plan, changes = less
                 self._findings = self._watch_for_findings(plan, memory)
             elif ending.can_restart and not attempt.stop_asked and restarts < most_restarts:
-                restarts += 1
-                fewer = plan_without_lost_nodes(self._layout, plan)
+                fewer = plan_without_lost_nodes(self._layout, plan) or loss.plan_without_lost(plan)
                 if fewer is not None:
                     plan, changes = fewer
+                    gpus.turn_to(plan)
+                elif ending.problem is not None and ending.problem.code == "gpu_lost":
+                    return ending, attempt
+                restarts += 1
             else:
                 return ending, attempt
             again = smaller + restarts

@@ -1,11 +1,13 @@
-"""Three watchdogs: no first step, no step for long, no end after a stop request.
+"""Watchdogs: no first step, no step for long, a GPU that is lost, no end after a stop request.
 
 Pure decisions from what was seen; the supervisor carries them out.
 """
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpupanel.devices.device_text import LOST_ADVICE
 from gpupanel.domain.events import Phase
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.runs.following.status import RunStage, RunStatus
@@ -18,6 +20,15 @@ class Patience:
     Attributes:
         first_step_s: From the last sign of life to the first step.
         step_s: From one sign of life to the next while training: more is a hang.
+        working_s: In place of either for processes that use the processor before the first step.
+        compiling_s: In place of either where the driver compiles TensorFlow's kernels for a GPU,
+            which takes half an hour by NVIDIA's and TensorFlow's own word, and longer on slow
+            processors.
+        notice_s: From the last sign of life until it is said what a first step waits for.
+        lost_s: From the loss of a GPU, or the last sign of life after it, until the processes are
+            killed: by themselves they may wait for it for ever. Twice the longest silence before
+            where that was longer.
+        kill_s: From SIGKILL to the end: a process that is not gone by then waits in the kernel.
         stop_s: From a request to stop or suspend to the end, before SIGTERM. Saving may take as
             long as a step, without a limit of its own.
         term_s: From SIGTERM to the end, before SIGKILL; the same.
@@ -29,6 +40,11 @@ class Patience:
 
     first_step_s: float = 900.0
     step_s: float = 900.0
+    working_s: float = 3_600.0
+    compiling_s: float = 14_400.0
+    notice_s: float = 120.0
+    lost_s: float = 15.0
+    kill_s: float = 5.0
     stop_s: float = 60.0
     term_s: float = 10.0
     cause_s: float = 5.0
@@ -52,6 +68,12 @@ class Watched:
         stop_asked_s: When a request to stop or suspend was first seen.
         end_asked: Whether a person asked to end at once.
         terminated_s: When SIGTERM was sent.
+        works: Whether the trainer's processes use the processor.
+        compiles_for: The names of GPUs for which the driver compiles TensorFlow's kernels.
+        lost: The names of GPUs that do not answer any more.
+        lost_since_s: When the first of them was seen to be lost.
+        longest_silence_s: Between two signs of life of this training.
+        is_wait_said: Whether it was said already what a first step waits for.
     """
 
     now_s: float
@@ -59,15 +81,26 @@ class Watched:
     stop_asked_s: float | None = None
     end_asked: bool = False
     terminated_s: float | None = None
+    works: bool = False
+    compiles_for: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    lost_since_s: float | None = None
+    longest_silence_s: float = 0.0
+    is_wait_said: bool = False
 
 
 def decide(status: RunStatus, watched: Watched, patience: Patience) -> tuple[Act, Problem | None]:
     """What to do now, and the problem to report when it is a watchdog that bites.
 
-    It is an error where it ends the run, a warning where a person asked for the end.
+    It is an error where it ends the run, a warning where a person asked for the end, and a hint
+    where a long wait is in order.
     """
     if watched.end_asked:
         return Act.KILL, None
+    if watched.lost_since_s is not None:
+        unheard_s = watched.now_s - max(watched.lost_since_s, watched.last_sign_s)
+        if unheard_s > max(patience.lost_s, 2.0 * watched.longest_silence_s):
+            return Act.KILL, gpu_lost(watched.lost)
     silent_s = watched.now_s - watched.last_sign_s
     saves = status.phase is Phase.SAVING and silent_s <= patience.step_s
     if watched.terminated_s is not None:
@@ -79,11 +112,60 @@ def decide(status: RunStatus, watched: Watched, patience: Patience) -> tuple[Act
         waited_s = watched.now_s - watched.stop_asked_s
         over = waited_s > patience.stop_s and not saves
         return (Act.TERMINATE, _no_end(status, waited_s)) if over else (Act.NOTHING, None)
-    if status.first_step_time_s is None and silent_s > patience.first_step_s:
-        return Act.TERMINATE, _no_first_step(status, silent_s)
-    if status.first_step_time_s is not None and silent_s > patience.step_s:
-        return Act.TERMINATE, _no_step(status, silent_s)
+    if status.first_step_time_s is not None:
+        # Kernels that validation is the first to use are compiled then.
+        is_compiling = bool(watched.compiles_for) and watched.works
+        if silent_s > (patience.compiling_s if is_compiling else patience.step_s):
+            return Act.TERMINATE, _no_step(status, silent_s)
+        return Act.NOTHING, None
+    patience_s = patience.first_step_s
+    if watched.compiles_for:
+        patience_s = max(patience_s, patience.compiling_s)
+    elif watched.works:
+        patience_s = max(patience_s, patience.working_s)
+    if silent_s > patience_s:
+        return Act.TERMINATE, _no_first_step(status, silent_s, works=watched.works)
+    is_long = silent_s > (patience.notice_s if watched.compiles_for else patience.first_step_s)
+    if is_long and not watched.is_wait_said and status.phase in _BEFORE_STEPS:
+        return Act.NOTHING, _first_step_waits(status, watched, patience_s)
     return Act.NOTHING, None
+
+
+_BEFORE_STEPS = frozenset({Phase.BUILDING_MODEL, Phase.TRACING, Phase.MEASURING, Phase.TRAINING})
+"""In which kernels are used for the first time."""
+
+
+def gpu_lost(names: Sequence[str]) -> Problem:
+    """GPUs of a run that do not answer any more, while it goes on."""
+    return Problem(
+        code="gpu_lost",
+        field="devices.visible",
+        message=f"{' and '.join(names)} {'was' if len(names) == 1 else 'were'} lost in the middle "
+        "of the run: the driver reports no answer any more.",
+        hint="Resume the run on other devices: it continues from its last checkpoint. "
+        f"{LOST_ADVICE}",
+    )
+
+
+def _first_step_waits(status: RunStatus, watched: Watched, patience_s: float) -> Problem:
+    up_to = f"The run waits for up to {patience_s / 3_600.0:.3g} hours"
+    if watched.compiles_for:
+        names = " and ".join(watched.compiles_for)
+        message = (
+            f"No step yet: TensorFlow has no machine code for {names}, so the driver compiles its "
+            "kernels now."
+        )
+        hint = f"{up_to}. The next start takes what was compiled, if CUDA_CACHE_MAXSIZE allows it."
+    else:
+        message = (
+            f"No step yet while {status.phase.replace('_', ' ')}, but the processor is at work: "
+            "something large is compiled or prepared, or processes wait for each other."
+        )
+        hint = (
+            f"{up_to}. Where several GPUs are to sum for the first time, test them: the "
+            "self-test finds sums that never end."
+        )
+    return Problem(code="first_step_takes_long", severity=Severity.HINT, message=message, hint=hint)
 
 
 def _no_end(status: RunStatus, waited_s: float) -> Problem:
@@ -100,13 +182,17 @@ def _no_end(status: RunStatus, waited_s: float) -> Problem:
     )
 
 
-def _no_first_step(status: RunStatus, silent_s: float) -> Problem:
+def _no_first_step(status: RunStatus, silent_s: float, *, works: bool) -> Problem:
     return Problem(
         code="no_first_step",
         message=f"The trainer made no first step: it has said nothing for {silent_s:.0f} s "
         f"while {status.phase.replace('_', ' ')}.",
-        hint="Try one device and less data; gpupanel doctor shows whether TensorFlow finds "
-        "its libraries.",
+        hint="It used no processor, so it waited for something: a disk, the driver or another "
+        "process. The last lines of its log say what it did last; gpupanel doctor checks the "
+        "driver and TensorFlow's libraries."
+        if not works
+        else "It was at work, or waited at a busy loop as NCCL does: gpupanel selftest finds GPUs "
+        "whose sums never end, gpupanel doctor checks the driver and TensorFlow's libraries.",
     )
 
 

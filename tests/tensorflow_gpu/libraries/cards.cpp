@@ -41,7 +41,7 @@ int multiprocessors_of(const std::string& name) {
 struct CardInFile {
   Card card;
   uint64_t elsewhere = 0;  // reserved by the driver, or used by what the file says
-  bool lost = false;
+  bool lost = false, hangs = false;
 };
 
 std::vector<CardInFile> read_from(const std::string& path) {
@@ -68,6 +68,7 @@ std::vector<CardInFile> read_from(const std::string& path) {
     if (key == "memory_reserved_mib" || key == "memory_used_mib")
       found.elsewhere += strtoull(value.c_str(), nullptr, 10) * MIB;
     if (key == "lost") found.lost = value == "1";
+    if (key == "hangs") found.hangs = value == "1";
   }
   return cards;
 }
@@ -198,6 +199,8 @@ const std::vector<Card>& visible_cards() {
 }
 
 bool is_lost(int card) { return in_file(visible_cards()[card].uuid).lost; }
+
+bool hangs(int card) { return in_file(visible_cards()[card].uuid).hangs; }
 
 void room_of(int place, uint64_t* free_bytes, uint64_t* total_bytes) {
   const Card& card = visible_cards()[place];

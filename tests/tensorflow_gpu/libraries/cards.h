@@ -16,6 +16,7 @@ __attribute__((visibility("default"))) const std::vector<Card>& visible_cards();
 
 // What the state file says of a card by now: it may be lost while a process uses it.
 bool is_lost(int card);
+bool hangs(int card);  // it answers nothing that it is asked to do
 
 void* take(int card, size_t bytes);  // nullptr: the card has no more
 bool give_back(void* pointer);       // false: it is not of a card

@@ -1,5 +1,7 @@
 // libcuda.so.1: the driver API over the host's memory. Every stream is carried out at once, by its
 // caller: nothing runs beside anything, and a card that is lost answers with an error.
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +19,7 @@ struct Stream {
 };
 struct Event {
   std::chrono::steady_clock::time_point at;
+  int card;
 };
 
 namespace {
@@ -39,6 +42,17 @@ Context* context_of(int card) {
   return &contexts[card];
 }
 
+// What a card answers that is asked to do something, or whether it has done it. One that hangs
+// does so when it comes to an answer again.
+Result state_of(int card) {
+  while (hangs(card)) usleep(10'000);
+  return is_lost(card) ? LAUNCH_FAILED : OK;
+}
+
+int card_of(Stream* stream) {
+  return stream && stream->context ? stream->context->card : current_card();
+}
+
 // A copy; where a card's memory is meant, it must be that of a card.
 Result copied(void* to, const void* from, size_t bytes, const void* of_card) {
   int card = bytes ? owner_of(of_card) : 0;
@@ -46,7 +60,7 @@ Result copied(void* to, const void* from, size_t bytes, const void* of_card) {
     fprintf(stderr, "stand-in CUDA: a copy names memory that is not a card's\n");
     return INVALID_VALUE;
   }
-  if (bytes && is_lost(card)) return LAUNCH_FAILED;
+  if (Result failed = bytes ? state_of(card) : OK) return failed;
   memmove(to, from, bytes);
   return OK;
 }
@@ -162,7 +176,7 @@ API Result cuCtxPopCurrent_v2(Context** context) {
 }
 API Result cuCtxGetDevice(DeviceNumber* device) { return *device = current_card(), OK; }
 API Result cuCtxGetApiVersion(Context*, unsigned* version) { return *version = VERSION, OK; }
-API Result cuCtxSynchronize() { return is_lost(current_card()) ? LAUNCH_FAILED : OK; }
+API Result cuCtxSynchronize() { return state_of(current_card()); }
 API Result cuCtxEnablePeerAccess(Context*, unsigned) { return OK; }
 API Result cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   return *least = 0, *greatest = -5, OK;
@@ -178,7 +192,7 @@ API Result cuMemGetInfo_v2(size_t* room, size_t* total) {
   return *room = free_bytes, *total = total_bytes, OK;
 }
 API Result cuMemAlloc_v2(DeviceAddress* address, size_t bytes) {
-  if (is_lost(current_card())) return LAUNCH_FAILED;
+  if (Result failed = state_of(current_card())) return failed;
   void* taken = take(current_card(), bytes);
   if (!taken) return OUT_OF_MEMORY;
   return *address = reinterpret_cast<DeviceAddress>(taken), OK;
@@ -291,10 +305,8 @@ API Result cuStreamCreate(Stream** stream, unsigned flags) {
   return cuStreamCreateWithPriority(stream, flags, 0);
 }
 API Result cuStreamDestroy_v2(Stream* stream) { return delete stream, OK; }
-API Result cuStreamQuery(Stream*) { return OK; }
-API Result cuStreamSynchronize(Stream* stream) {
-  return stream && stream->context && is_lost(stream->context->card) ? LAUNCH_FAILED : OK;
-}
+API Result cuStreamQuery(Stream* stream) { return state_of(card_of(stream)); }
+API Result cuStreamSynchronize(Stream* stream) { return state_of(card_of(stream)); }
 API Result cuStreamWaitEvent(Stream*, Event*, unsigned) { return OK; }
 API Result cuStreamGetCtx(Stream* stream, Context** context) {
   return *context = stream ? stream->context : current, OK;
@@ -309,14 +321,18 @@ API Result cuStreamAddCallback(Stream* stream, void (*call)(Stream*, Result, voi
 }
 API Result cuLaunchHostFunc(Stream*, void (*call)(void*), void* data) { return call(data), OK; }
 API Result cuEventCreate(Event** event, unsigned) {
-  return *event = new Event{std::chrono::steady_clock::now()}, OK;
+  return *event = new Event{std::chrono::steady_clock::now(), current_card()}, OK;
 }
 API Result cuEventDestroy_v2(Event* event) { return delete event, OK; }
-API Result cuEventRecord(Event* event, Stream*) {
-  return event->at = std::chrono::steady_clock::now(), OK;
+API Result cuEventRecord(Event* event, Stream* stream) {
+  event->at = std::chrono::steady_clock::now(), event->card = card_of(stream);
+  return OK;
 }
-API Result cuEventQuery(Event*) { return OK; }
-API Result cuEventSynchronize(Event*) { return OK; }
+API Result cuEventQuery(Event* event) {
+  if (hangs(event->card)) return NOT_READY;
+  return is_lost(event->card) ? LAUNCH_FAILED : OK;
+}
+API Result cuEventSynchronize(Event* event) { return state_of(event->card); }
 API Result cuEventElapsedTime(float* milliseconds, Event* from, Event* to) {
   *milliseconds = std::chrono::duration<float, std::milli>(to->at - from->at).count();
   return OK;
@@ -332,6 +348,7 @@ API Result cuGetErrorName(Result error, const char** words) {
     case OUT_OF_MEMORY: *words = "CUDA_ERROR_OUT_OF_MEMORY"; break;
     case NO_DEVICE: *words = "CUDA_ERROR_NO_DEVICE"; break;
     case DEVICE_UNAVAILABLE: *words = "CUDA_ERROR_DEVICE_UNAVAILABLE"; break;
+    case NOT_READY: *words = "CUDA_ERROR_NOT_READY"; break;
     case LAUNCH_FAILED: *words = "CUDA_ERROR_LAUNCH_FAILED"; break;
     case NOT_SUPPORTED: *words = "CUDA_ERROR_NOT_SUPPORTED"; break;
     default: *words = "CUDA_ERROR_UNKNOWN";

@@ -1,0 +1,239 @@
+"""GPUs that a run loses while it goes on: what the driver says of them, and what CUDA said.
+
+A process that uses a GPU which fell off the bus gets errors of CUDA from there on, is aborted by
+TensorFlow, or waits for ever; processes beside it report that they lost a peer. None of them knows
+what happened: the driver does, and it is asked twice a second in any case.
+"""
+
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from gpupanel.domain.device import DeviceInventory, DeviceKind
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Change, Fix, Problem, ProblemError
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.telemetry import DeviceState, TelemetrySample
+from gpupanel.files.process_log import write_to_process_log
+from gpupanel.planning.fewer_gpus import on_other_gpus, resumed_without
+from gpupanel.planning.resuming import changes_between
+from gpupanel.runs.directory.amendments import amend
+from gpupanel.runs.directory.profile_file import read_run_profile
+from gpupanel.runs.supervision.exit_reading import Ending
+from gpupanel.runs.supervision.memory_shortage import inventory_of
+from gpupanel.runs.supervision.watchdogs import gpu_lost
+
+ANSWER_S: Final = 3.0
+"""The longest time that a run's end waits for the driver's word about its GPUs."""
+
+_CODES: Final = (
+    *("ILLEGAL_ADDRESS", "ILLEGAL_INSTRUCTION", "MISALIGNED_ADDRESS", "INVALID_ADDRESS_SPACE"),
+    *("INVALID_PC", "HARDWARE_STACK_ERROR", "LAUNCH_FAILED", "LAUNCH_TIMEOUT", "ASSERT"),
+    *("ECC_UNCORRECTABLE", "NVLINK_UNCORRECTABLE", "CONTAINED", "EXTERNAL_DEVICE", "TDR_FAILED"),
+    *("DEVICE_UNAVAILABLE", "NO_DEVICE", "DEINITIALIZED", "UNKNOWN", "SYSTEM_NOT_READY"),
+)
+"""Of ``CUresult`` (CUDA driver API): a context is of no use after them, or there is none."""
+_WORDS: Final = re.compile(
+    rf"CUDA_ERROR_(?:{'|'.join(_CODES)})\b(?:: [\w ()/-]+)?"
+    # tensorflow/core/common_runtime/device/device_event_mgr.cc, which then aborts the process.
+    r"|Unexpected Event status: \d+"
+)
+_IN_LOGS: Final = frozenset({"peer_lost", "trainer_killed", "trainer_vanished"})
+"""Problems of processes that had no last word, or do not know what happened to another one."""
+_MAY_FOLLOW: Final = _IN_LOGS | {
+    *("no_step", "no_first_step", "process_frozen", "trainer_not_killable", "gpu_lost"),
+    *("devices_not_configured", "device_not_seen_by_tensorflow"),
+}
+"""Problems by which a run may have ended because a GPU was lost."""
+_OF_GPUS: Final = re.compile(r"CUDA|NCCL|cuDNN|cuBLAS", re.IGNORECASE)
+
+
+class GpuLossWatch:
+    """Which of a run's GPUs do not answer any more.
+
+    Samples come in from the thread that takes them.
+
+    Args:
+        plan: Has the run's GPUs.
+    """
+
+    def __init__(self, plan: LaunchPlan) -> None:
+        self.names = _gpu_names(plan)
+        self._since_s: dict[str, float] = {}
+        self._asked_s = float("-inf")
+        self._news = threading.Condition()
+
+    def turn_to(self, plan: LaunchPlan) -> None:
+        """Watch the GPUs of another plan; those that only the one before had are gone for good."""
+        with self._news:
+            self.names = _gpu_names(plan)
+            self._since_s = {k: since for k, since in self._since_s.items() if k in self.names}
+
+    def take(self, sample: TelemetrySample, begun_s: float) -> None:
+        """Take in a sample, and when the devices were first asked for it (:func:`time.monotonic`).
+
+        A GPU that answers again was not lost: its driver was only opened anew.
+        """
+        with self._news:
+            for key in self.names:
+                reading = sample.reading(key)
+                if reading is None or reading.state is not DeviceState.LOST:
+                    self._since_s.pop(key, None)
+                else:
+                    self._since_s.setdefault(key, begun_s)
+            self._asked_s = begun_s
+            self._news.notify_all()
+
+    @property
+    def lost(self) -> frozenset[str]:
+        """The keys of those that are lost."""
+        with self._news:
+            return frozenset(self._since_s)
+
+    @property
+    def lost_names(self) -> tuple[str, ...]:
+        """Their names, in the plan's order."""
+        lost = self.lost
+        return tuple(name for key, name in self.names.items() if key in lost)
+
+    @property
+    def since_s(self) -> float | None:
+        """When the first of them was seen to be lost; ``None``: all answer."""
+        with self._news:
+            return min(self._since_s.values(), default=None)
+
+    def ask(self, patience_s: float = ANSWER_S) -> frozenset[str]:
+        """The keys of the lost ones, by a sample that was begun after this call where one comes."""
+        begun_s = time.monotonic()
+        with self._news:
+            while self._asked_s < begun_s and not self._since_s:
+                left_s = begun_s + patience_s - time.monotonic()
+                if left_s <= 0.0 or not self.names:
+                    break
+                self._news.wait(left_s)
+            return frozenset(self._since_s)
+
+
+class GpuLossCare:
+    """Says that a GPU was lost, by name, where a run ends because of it, and what to do.
+
+    Args:
+        layout: The run.
+        watch: Knows which GPUs are lost.
+        inventory: Gives the devices of the machine; ``None``: they are not known yet.
+        sample: Gives the last readings.
+    """
+
+    def __init__(
+        self,
+        layout: RunLayout,
+        watch: GpuLossWatch,
+        inventory: Callable[[], DeviceInventory | None],
+        sample: Callable[[], TelemetrySample | None],
+    ) -> None:
+        self._layout = layout
+        self._watch = watch
+        self._inventory = inventory
+        self._sample = sample
+
+    def explained(self, ending: Ending, logs: Sequence[str], plan: LaunchPlan) -> Ending:
+        """The ending with a problem that names the GPU, where one was lost or failed.
+
+        Args:
+            ending: As its processes report it.
+            logs: The last lines of the logs of its processes.
+            plan: Of the run.
+        """
+        problem = ending.problem
+        if problem is None or ending.outcome not in (Outcome.FAILED, Outcome.LOST):
+            return ending
+        said = f"{problem.message}\n{problem.detail}"
+        words = cuda_words(said) if problem.code in _IN_LOGS | {"trainer_crashed"} else ""
+        if not words and problem.code in _IN_LOGS:
+            words = next(filter(None, map(cuda_words, logs)), "")
+        if not (words or problem.code in _MAY_FOLLOW or _OF_GPUS.search(said)):
+            return ending
+        lost = self._watch.ask()
+        if lost:
+            explained = self._lost(problem, words, lost, plan)
+            return Ending(
+                outcome=Outcome.LOST, problem=explained, place=ending.place, can_restart=True
+            )
+        if words:
+            failed = self._failed(ending, problem, words, plan)
+            return ending.model_copy(update={"problem": failed, "can_restart": True})
+        return ending
+
+    def plan_without_lost(self, plan: LaunchPlan) -> tuple[LaunchPlan, tuple[Change, ...]] | None:
+        """Plan the run anew for the GPUs that answer; its folder has the new plan then.
+
+        Returns:
+            The new plan, and what the profile says otherwise; ``None`` where all answer, or nothing
+            can be done.
+        """
+        lost = self._watch.lost
+        if not lost:
+            return None
+        try:
+            profile = read_run_profile(self._layout)
+            inventory = self._inventory() or inventory_of(profile, plan)
+            fewer = on_other_gpus(profile, inventory, lost, self._sample())
+            if fewer is None:
+                return None
+            amend(self._layout, *fewer)
+        except (OSError, ProblemError) as error:
+            write_to_process_log(f"supervisor: not planned for fewer GPUs: {error}")
+            return None
+        return fewer[1], changes_between(profile, fewer[0])
+
+    def _lost(
+        self, problem: Problem, words: str, lost: frozenset[str], plan: LaunchPlan
+    ) -> Problem:
+        said = gpu_lost(self._watch.lost_names)
+        if problem.code == "trainer_not_killable":
+            said = said.model_copy(update={"message": f"{said.message} {problem.message}"})
+        details = (words, "" if problem.code == "gpu_lost" else problem.message, problem.detail)
+        fixes: tuple[Fix, ...] = ()
+        try:
+            profile = read_run_profile(self._layout)
+        except ProblemError:
+            pass  # it was there when the run began; what happened is said without
+        else:
+            inventory = self._inventory() or inventory_of(profile, plan)
+            fixes = resumed_without(profile, inventory, lost, self._sample())
+        return said.model_copy(
+            update={
+                "detail": "\n".join(part for part in details if part),
+                "fix": fixes[0] if fixes else None,
+                "alternatives": fixes[1:],
+            }
+        )
+
+    def _failed(self, ending: Ending, problem: Problem, words: str, plan: LaunchPlan) -> Problem:
+        """CUDA gave up on a GPU that the driver still reaches."""
+        used = {device.key for device in plan.gang[ending.place].devices}
+        names = [name for key, name in self._watch.names.items() if key in used]
+        one = names[0] if len(names) == 1 else f"One of the GPUs ({', '.join(names)})"
+        return Problem(
+            code="gpu_failed",
+            message=f"{one} failed in the middle of the run: CUDA said {words!r}; the driver still "
+            "reaches it.",
+            hint="Resume the run from its last checkpoint. If it fails again, see what the "
+            "kernel's log says (dmesg | grep -i xid) and test the GPU with gpupanel selftest: an "
+            "operation of the model, the driver or the card itself is at fault.",
+            detail="\n".join(filter(None, (problem.message, problem.detail))),
+        )
+
+
+def _gpu_names(plan: LaunchPlan) -> dict[str, str]:
+    gpus = (device.key for device in plan.devices if device.kind is DeviceKind.GPU)
+    return {key: plan.device_name(key) for key in gpus}
+
+
+def cuda_words(text: str) -> str:
+    """What CUDA said of a GPU that is of no more use; empty: nothing of that kind."""
+    found = _WORDS.search(text)
+    return "" if found is None else found[0]

@@ -1,0 +1,223 @@
+"""A lost GPU is named, whatever TensorFlow said of it; words are those of TensorFlow 2.21."""
+
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from gpupanel.domain.events import ProblemReported, RunEnded, RunRestarted
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.following.follower import RunFollower
+from gpupanel.runs.launcher import create_run
+from gpupanel.runs.supervision import attempt, gang
+from gpupanel.runs.supervision.exit_reading import Ending
+from gpupanel.runs.supervision.gpu_loss import GpuLossCare, GpuLossWatch, cuda_words
+from gpupanel.runs.supervision.supervisor import Supervisor
+from gpupanel.runs.supervision.watchdogs import Patience
+from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
+
+FAKE_TRAINER = Path(__file__).parents[3] / "fakes" / "trainer.py"
+GRAPH_ERROR = """2 root error(s) found.
+  (0) INTERNAL:  CUDA error: Error recording CUDA event: CUDA_ERROR_LAUNCH_FAILED: unspecified \
+launch failure
+\t [[{{node replica_1/zeros_like}}]]"""
+ABORTED = "F0000 00:00:1 1307 device_event_mgr.cc:228] Unexpected Event status: 1"
+PROFILE = Profile(
+    devices=DeviceSettings(visible=(RTX_4090.key, RTX_3060.key)),
+    strategy=StrategySettings(kind=StrategyKind.MIRRORED),
+)
+
+
+def plan_of(profile: Profile = PROFILE) -> LaunchPlan:
+    plan = prepare(profile, TWO_UNEQUAL).plan
+    assert plan is not None
+    return plan
+
+
+def sample(*, lost: bool) -> TelemetrySample:
+    state = DeviceState.LOST if lost else DeviceState.OK
+    readings = (DeviceReading(key=RTX_4090.key), DeviceReading(key=RTX_3060.key, state=state))
+    return TelemetrySample(time_s=0.0, readings=readings)
+
+
+def ending(code: str, detail: str = "", outcome: Outcome = Outcome.FAILED) -> Ending:
+    return Ending(outcome=outcome, problem=Problem(code=code, message="m.", detail=detail))
+
+
+@pytest.fixture
+def explained(runs_dir: Path) -> Callable[..., Ending]:
+    """How an ending is explained, with a GPU that is lost or answers when it is asked for."""
+
+    def explain(of: Ending, *logs: str, lost: bool) -> Ending:
+        plan = plan_of()
+        watch = GpuLossWatch(plan)
+        seen = sample(lost=lost)
+        layout = create_run(PROFILE, plan, runs_dir)
+        # Read after the end: what was read before says nothing.
+        later = threading.Timer(0.05, lambda: watch.take(seen, float("inf")))
+        later.start()
+        care = GpuLossCare(layout, watch, lambda: TWO_UNEQUAL, lambda: seen)
+        found = care.explained(of, logs, plan)
+        later.join()
+        return found
+
+    return explain
+
+
+@pytest.mark.parametrize(
+    ("of", "logs"),
+    [
+        (ending("trainer_crashed", GRAPH_ERROR), ()),
+        (ending("trainer_killed", outcome=Outcome.LOST), (ABORTED,)),
+        (ending("peer_lost", "Collective ops is aborted by: Socket closed"), ()),
+        (ending("no_step"), ()),
+        (ending("trainer_not_killable", outcome=Outcome.LOST), ()),
+    ],
+)
+def test_that_the_gpu_is_named_and_the_others_are_offered(
+    explained: Callable[..., Ending], of: Ending, logs: tuple[str, ...]
+) -> None:
+    found = explained(of, *logs, lost=True)
+    assert found.outcome is Outcome.LOST
+    problem = found.problem
+    assert problem is not None
+    assert problem.code == "gpu_lost"
+    assert problem.message.startswith("RTX 3060 was lost in the middle of the run")
+    assert "all_reduce" not in problem.hint
+    assert problem.fix is not None
+    assert problem.fix.label == "Resume on RTX 4090"
+    assert of.problem is not None
+    assert of.problem.message in problem.message + problem.detail
+
+
+@pytest.mark.parametrize(
+    ("of", "logs", "words"),
+    [
+        (ending("trainer_crashed", GRAPH_ERROR), (), "CUDA_ERROR_LAUNCH_FAILED: unspecified"),
+        (ending("trainer_killed", outcome=Outcome.LOST), (ABORTED,), "Unexpected Event status: 1"),
+        (ending("peer_lost", "Socket closed"), (GRAPH_ERROR,), "CUDA_ERROR_LAUNCH_FAILED"),
+    ],
+)
+def test_that_a_gpu_that_still_answers_has_failed(
+    explained: Callable[..., Ending], of: Ending, logs: tuple[str, ...], words: str
+) -> None:
+    found = explained(of, *logs, lost=False)
+    assert found.can_restart
+    problem = found.problem
+    assert problem is not None
+    assert problem.code == "gpu_failed"
+    assert "One of the GPUs (RTX 4090, RTX 3060) failed" in problem.message
+    assert words in problem.message
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        ending("trainer_crashed", "ValueError: CUDA_ERROR_OUT_OF_MEMORY: out of memory"),
+        ending("peer_lost", "Socket closed"),
+        ending("no_step"),
+    ],
+)
+def test_that_other_ends_stay_as_they_are_where_all_gpus_answer(
+    explained: Callable[..., Ending], of: Ending
+) -> None:
+    assert explained(of, lost=False) == of
+
+
+def test_that_an_end_that_has_nothing_to_do_with_gpus_waits_for_no_driver() -> None:
+    watch = GpuLossWatch(plan_of())
+    watch.take(sample(lost=True), 0.0)
+    care = GpuLossCare(RunLayout(Path("/nowhere")), watch, lambda: None, lambda: None)
+    for of in (
+        ending("data_not_found"),
+        ending("trainer_crashed", "ValueError: a shape"),
+        Ending(outcome=Outcome.COMPLETED),
+    ):
+        assert care.explained(of, (ABORTED,), plan_of()) == of
+
+
+def test_that_out_of_memory_is_no_failure_of_a_gpu() -> None:
+    assert cuda_words("CUDA_ERROR_OUT_OF_MEMORY: out of memory") == ""
+    assert cuda_words("CUDA_ERROR_INVALID_VALUE: invalid argument") == ""
+    assert cuda_words("CUDA_ERROR_UNKNOWN: unknown error\nmore") == (
+        "CUDA_ERROR_UNKNOWN: unknown error"
+    )
+
+
+def test_that_a_gpu_that_answers_again_was_not_lost() -> None:
+    watch = GpuLossWatch(plan_of())
+    watch.take(sample(lost=True), 3.0)
+    watch.take(sample(lost=True), 4.0)
+    assert (watch.since_s, watch.lost_names) == (3.0, ("RTX 3060",))
+    watch.take(sample(lost=False), 5.0)
+    assert (watch.since_s, watch.lost_names) == (None, ())
+
+
+def test_that_the_run_is_planned_anew_for_the_gpus_that_answer(runs_dir: Path) -> None:
+    plan = plan_of()
+    layout = create_run(PROFILE, plan, runs_dir)
+    watch = GpuLossWatch(plan)
+    care = GpuLossCare(layout, watch, lambda: TWO_UNEQUAL, lambda: sample(lost=True))
+    assert care.plan_without_lost(plan) is None
+    watch.take(sample(lost=True), 0.0)
+    fewer = care.plan_without_lost(plan)
+    assert fewer is not None
+    assert [device.key for device in fewer[0].devices] == [RTX_4090.key]
+    # From now on the lost one is nobody's business.
+    watch.turn_to(fewer[0])
+    assert watch.since_s is None
+    watch.take(sample(lost=True), 1.0)
+    assert watch.lost == frozenset()
+
+
+@pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
+def test_that_a_process_that_cannot_be_killed_is_reported_after_seconds(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No signal reaches it, as none reaches one that waits in the driver."""
+
+    def reach(process: object, number: signal.Signals) -> None:
+        del process, number
+
+    monkeypatch.setattr(gang, "signal_group", reach)
+    monkeypatch.setattr(gang, "end_processes_of", reach_nobody)
+    monkeypatch.setattr(gang, "KILL_S", 0.2)
+    monkeypatch.setattr(attempt, "waits_in_kernel", lambda _pid: True)
+    plan = prepare(Profile(), CPU_ONLY).plan
+    assert plan is not None
+    layout = create_run(Profile(), plan, runs_dir)
+    patience = Patience(step_s=0.5, term_s=0.1, kill_s=0.2)
+    supervisor = Supervisor(layout, (sys.executable, str(FAKE_TRAINER), "hang_in_a_step"), patience)
+    assert supervisor.run() is Outcome.LOST
+    events = RunFollower(layout).poll().events
+    end = events[-1]
+    assert isinstance(end, RunEnded)
+    assert end.problem is not None
+    assert end.problem.code == "no_step"
+    (left,) = (
+        each.problem
+        for each in events
+        if isinstance(each, ProblemReported) and each.problem.code == "trainer_not_killable"
+    )
+    (child,) = psutil.Process().children()
+    assert f"(process {child.pid}) was killed and does not end: it waits in the kernel" in (
+        left.message
+    )
+    child.kill()
+    child.wait()
+    assert not any(isinstance(each, RunRestarted) for each in events)
+
+
+def reach_nobody(layout: RunLayout) -> None:
+    del layout
