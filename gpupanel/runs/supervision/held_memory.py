@@ -20,11 +20,15 @@ _TOLERANCE: Final = 0.05
 """The part of what was held that may be missing from the fall: others take and give meanwhile."""
 
 
+_Identity = tuple[int, float | None]
+
+
 class HeldMemory:
     """The account of one GPU.
 
     The run's own processes show what it holds where NVML lists them. In another pid namespace it
-    does not; then it is by how much the used memory rose, and back when that fell again.
+    does not; then it is by how much the used memory rose, and back when that fell again. What other
+    processes have taken since the run ended, such as those of the next one, counts for neither.
 
     Attributes:
         answered_s: When the GPU was last read since the run ended, as :func:`time.monotonic` has
@@ -40,6 +44,7 @@ class HeldMemory:
         self._used: deque[int] = deque(maxlen=_WINDOW)
         self._listed: dict[int, int | None] = {}
         self._after: deque[int] = deque(maxlen=_STEADY)
+        self._beside: dict[_Identity, int | None] = {}
         self._last: DeviceReading | None = None
         self._left: tuple[DeviceProcess, ...] = ()
         self._other_processes: tuple[DeviceProcess, ...] = ()
@@ -78,9 +83,9 @@ class HeldMemory:
             mine = sum(process.memory_used_mib or 0 for process in ours)
             self._other_processes_mib = max(0, reading.memory_used_mib - mine)
         self._listed |= {process.pid: process.memory_used_mib for process in ours}
-        self._other_processes = tuple(
-            _greatest_first(process for process in reading.processes if process not in ours)
-        )
+        others = _greatest_first(process for process in reading.processes if process not in ours)
+        self._other_processes = tuple(others)
+        self._beside = {_identity(process): process.memory_used_mib for process in others}
 
     def take_after(
         self, reading: DeviceReading, ours: tuple[DeviceProcess, ...], read_s: float
@@ -107,34 +112,60 @@ class HeldMemory:
             return None
         if self.is_settled:
             freed = held if self._listed or fell is None else fell
+            if freed <= 0:
+                return None  # somebody else has taken memory, and how much is not known
             return ReturnedMemory(device_key=self._key, freed_mib=freed)
         left = sum(process.memory_used_mib or 0 for process in self._left)
         freed = held - left if fell is None else max(0, min(fell, held - left))
-        others = (process for process in last.processes if process not in self._left)
+        # Where the run's processes are known, no other one holds memory of it; else one that was
+        # there before its end may be its own, in another pid namespace.
+        others = () if self._listed else last.processes
+        suspects = (process for process in others if _identity(process) in self._beside)
         return ReturnedMemory(
             device_key=self._key,
             freed_mib=freed,
             still_held_mib=held - freed,
-            holders=(*_greatest_first(self._left), *_greatest_first(others)),
+            holders=(*_greatest_first(self._left), *_greatest_first(suspects)),
         )
 
     def _is_back(self, reading: DeviceReading) -> bool:
-        fell = self._fell_mib(reading)
+        fell, taken = self._fell_mib(reading), self._taken_since(reading)
         if self._listed:
             enough = self.held_mib - max(_NOISE_MIB, _TOLERANCE * self.held_mib)
-            return not self._left and (fell is None or fell >= enough)
+            # Where others hold who knows how much, it is known that the run's own hold none.
+            return not self._left and (fell is None or taken is None or fell >= enough)
         if fell is None or self._used_at_first is None or reading.memory_used_mib is None:
             return True  # nothing is left that could show it
-        if reading.memory_used_mib <= self._used_at_first + _NOISE_MIB:
+        if reading.memory_used_mib <= self._used_at_first + _NOISE_MIB + (taken or 0):
             return True
         # Somebody else may hold more than when the run began.
         rests = len(self._after) == _STEADY and max(self._after) - min(self._after) <= _STEADY_MIB
-        return rests and fell > _NOISE_MIB
+        return rests and (fell > _NOISE_MIB or taken is None)
 
     def _fell_mib(self, reading: DeviceReading) -> int | None:
+        """By how much what is used fell, without what others have taken meanwhile."""
         if reading.memory_used_mib is None or not self._used:
             return None
-        return max(self._used) - reading.memory_used_mib
+        return max(self._used) - reading.memory_used_mib + (self._taken_since(reading) or 0)
+
+    def _taken_since(self, reading: DeviceReading) -> int | None:
+        """What other processes have taken since the run ended; ``None``: one may not be asked."""
+        taken = 0
+        for process in reading.processes:
+            if process in self._left:
+                continue
+            before = self._beside.get(_identity(process), 0)
+            if process.memory_used_mib is None or before is None:
+                if _identity(process) not in self._beside:
+                    return None
+                continue
+            taken += max(0, process.memory_used_mib - before)
+        return taken
+
+
+def _identity(process: DeviceProcess) -> _Identity:
+    """A number of a process may be given out again."""
+    return process.pid, process.started_s
 
 
 def _greatest_first(processes: Iterable[DeviceProcess]) -> list[DeviceProcess]:

@@ -50,7 +50,8 @@ def test_that_memory_is_not_back_while_a_process_of_the_run_is_listed() -> None:
     told = memory.returned()
     assert told is not None
     assert (told.freed_mib, told.still_held_mib) == (4000, 500)
-    assert told.holders == (CHILD, OTHER)
+    # Another program is not to blame for it.
+    assert told.holders == (CHILD,)
 
 
 def test_that_memory_is_not_back_while_the_gpu_says_that_it_is_used() -> None:
@@ -59,7 +60,64 @@ def test_that_memory_is_not_back_while_the_gpu_says_that_it_is_used() -> None:
     assert not memory.is_settled
     told = memory.returned()
     assert told is not None
-    assert (told.freed_mib, told.still_held_mib, told.holders) == (0, 4000, (OTHER,))
+    # The other one has come since, and its 1000 MiB are not the run's.
+    assert (told.freed_mib, told.still_held_mib, told.holders) == (1000, 3000, ())
+
+
+NEXT = DeviceProcess(pid=90, name="python3", memory_used_mib=4000, started_s=99.0)
+
+
+def test_that_the_next_run_is_not_blamed_for_what_this_one_held() -> None:
+    memory = held(OURS)
+    after(memory, reading(6000, NEXT), ())
+    assert memory.is_settled
+    assert memory.returned() == ReturnedMemory(device_key="GPU-1", freed_mib=4000)
+
+
+def test_that_what_grows_beside_it_meanwhile_is_not_missing() -> None:
+    memory = HeldMemory("GPU-1")
+    memory.take(reading(5000, OURS, OTHER), (OURS,))
+    grown = OTHER.model_copy(update={"memory_used_mib": 5000})
+    after(memory, reading(5000, grown), ())
+    assert memory.is_settled
+    assert memory.returned() == ReturnedMemory(device_key="GPU-1", freed_mib=4000)
+
+
+def test_that_where_the_others_memory_is_not_readable_the_runs_own_processes_decide() -> None:
+    unread = NEXT.model_copy(update={"memory_used_mib": None})
+    memory = held(OURS)
+    after(memory, reading(6000, OURS, unread), (OURS,))
+    assert not memory.is_settled
+    after(memory, reading(6000, unread), ())
+    assert memory.is_settled
+    assert memory.returned() == ReturnedMemory(device_key="GPU-1", freed_mib=4000)
+
+
+def test_that_without_pids_the_next_run_is_not_blamed_either() -> None:
+    memory = held()
+    after(memory, reading(5000, NEXT), ())
+    assert memory.is_settled
+    assert memory.returned() == ReturnedMemory(device_key="GPU-1", freed_mib=5000)
+
+
+def test_that_nothing_is_said_without_pids_where_others_take_what_is_not_known() -> None:
+    memory = held()
+    unread = NEXT.model_copy(update={"memory_used_mib": None})
+    for _ in range(10):
+        assert not memory.is_settled
+        after(memory, reading(6000, unread), ())
+    assert memory.is_settled
+    assert memory.returned() is None
+
+
+def test_that_a_process_that_may_be_the_runs_own_is_named_where_pids_say_nothing() -> None:
+    memory = HeldMemory("GPU-1")
+    memory.take(reading(1000), ())
+    memory.take(reading(6000, OTHER), ())
+    after(memory, reading(6000, OTHER, NEXT.model_copy(update={"memory_used_mib": 10})), ())
+    told = memory.returned()
+    assert told is not None
+    assert told.holders == (OTHER,)
 
 
 def test_that_a_desktop_that_takes_a_little_meanwhile_is_no_matter() -> None:
