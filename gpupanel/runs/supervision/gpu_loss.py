@@ -29,6 +29,9 @@ from gpupanel.runs.supervision.watchdogs import gpu_lost
 ANSWER_S: Final = 3.0
 """The longest time that a run's end waits for the driver's word about its GPUs."""
 
+_UNANSWERED_S: Final = 5.0
+"""A driver is asked twice a second, and may be slow for a moment."""
+
 _CODES: Final = (
     *("ILLEGAL_ADDRESS", "ILLEGAL_INSTRUCTION", "MISALIGNED_ADDRESS", "INVALID_ADDRESS_SPACE"),
     *("INVALID_PC", "HARDWARE_STACK_ERROR", "LAUNCH_FAILED", "LAUNCH_TIMEOUT", "ASSERT"),
@@ -63,7 +66,7 @@ class GpuLossWatch:
     def __init__(self, plan: LaunchPlan) -> None:
         self.names = _gpu_names(plan)
         self._since_s: dict[str, float] = {}
-        self._asked_s = float("-inf")
+        self._answered_s: dict[str, float] = {}
         self._news = threading.Condition()
 
     def turn_to(self, plan: LaunchPlan) -> None:
@@ -80,11 +83,14 @@ class GpuLossWatch:
         with self._news:
             for key in self.names:
                 reading = sample.reading(key)
-                if reading is None or reading.state is not DeviceState.LOST:
-                    self._since_s.pop(key, None)
-                else:
+                if reading is None:
+                    continue
+                # A driver that is slow, or hangs, answers later: the last reading is repeated.
+                self._answered_s[key] = begun_s - reading.age_s
+                if reading.state is DeviceState.LOST:
                     self._since_s.setdefault(key, begun_s)
-            self._asked_s = begun_s
+                else:
+                    self._since_s.pop(key, None)
             self._news.notify_all()
 
     @property
@@ -96,8 +102,11 @@ class GpuLossWatch:
     @property
     def lost_names(self) -> tuple[str, ...]:
         """Their names, in the plan's order."""
-        lost = self.lost
-        return tuple(name for key, name in self.names.items() if key in lost)
+        return self.names_of(self.lost)
+
+    def names_of(self, keys: frozenset[str]) -> tuple[str, ...]:
+        """The names of GPUs, in the plan's order."""
+        return tuple(name for key, name in self.names.items() if key in keys)
 
     @property
     def since_s(self) -> float | None:
@@ -105,16 +114,26 @@ class GpuLossWatch:
         with self._news:
             return min(self._since_s.values(), default=None)
 
+    def unanswered(self, now_s: float) -> dict[str, float]:
+        """The names of GPUs that the driver says nothing about, with when it last did."""
+        with self._news:
+            found = {key: said_s for key, said_s in self._answered_s.items() if key in self.names}
+        return {self.names[k]: said for k, said in found.items() if now_s - said > _UNANSWERED_S}
+
     def ask(self, patience_s: float = ANSWER_S) -> frozenset[str]:
-        """The keys of the lost ones, by a sample that was begun after this call where one comes."""
+        """The keys of those that are lost, or of which the driver says nothing within that time."""
         begun_s = time.monotonic()
         with self._news:
-            while self._asked_s < begun_s and not self._since_s:
+            while not self._since_s and (silent := self._silent_since(begun_s)):
                 left_s = begun_s + patience_s - time.monotonic()
-                if left_s <= 0.0 or not self.names:
-                    break
+                if left_s <= 0.0:
+                    return silent
                 self._news.wait(left_s)
             return frozenset(self._since_s)
+
+    def _silent_since(self, begun_s: float) -> frozenset[str]:
+        never = float("-inf")
+        return frozenset(k for k in self.names if self._answered_s.get(k, never) < begun_s)
 
 
 class GpuLossCare:
@@ -192,7 +211,7 @@ class GpuLossCare:
     def _lost(
         self, problem: Problem, words: str, lost: frozenset[str], plan: LaunchPlan
     ) -> Problem:
-        said = gpu_lost(self._watch.lost_names)
+        said = gpu_lost(self._watch.names_of(lost))
         if problem.code == "trainer_not_killable":
             said = said.model_copy(update={"message": f"{said.message} {problem.message}"})
         details = (words, "" if problem.code == "gpu_lost" else problem.message, problem.detail)

@@ -4,8 +4,8 @@ Pure decisions from what was seen; the supervisor carries them out.
 """
 
 import enum
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from gpupanel.devices.device_text import LOST_ADVICE
 from gpupanel.domain.events import Phase
@@ -28,6 +28,8 @@ class Patience:
         lost_s: From the loss of a GPU, or the last sign of life after it, until the processes are
             killed: by themselves they may wait for it for ever. Twice the longest silence before
             where that was longer.
+        unanswered_s: The same where the driver gives no answer about a GPU at all, after the first
+            step: it may be slow for other reasons.
         kill_s: From SIGKILL to the end: a process that is not gone by then waits in the kernel.
         stop_s: From a request to stop or suspend to the end, before SIGTERM. Saving may take as
             long as a step, without a limit of its own.
@@ -44,6 +46,7 @@ class Patience:
     compiling_s: float = 14_400.0
     notice_s: float = 120.0
     lost_s: float = 15.0
+    unanswered_s: float = 60.0
     kill_s: float = 5.0
     stop_s: float = 60.0
     term_s: float = 10.0
@@ -72,6 +75,7 @@ class Watched:
         compiles_for: The names of GPUs for which the driver compiles TensorFlow's kernels.
         lost: The names of GPUs that do not answer any more.
         lost_since_s: When the first of them was seen to be lost.
+        unanswered: Names of GPUs that the driver says nothing about, with when it last did.
         longest_silence_s: Between two signs of life of this training.
         is_wait_said: Whether it was said already what a first step waits for.
     """
@@ -85,6 +89,7 @@ class Watched:
     compiles_for: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     lost_since_s: float | None = None
+    unanswered: Mapping[str, float] = field(default_factory=dict)
     longest_silence_s: float = 0.0
     is_wait_said: bool = False
 
@@ -97,10 +102,9 @@ def decide(status: RunStatus, watched: Watched, patience: Patience) -> tuple[Act
     """
     if watched.end_asked:
         return Act.KILL, None
-    if watched.lost_since_s is not None:
-        unheard_s = watched.now_s - max(watched.lost_since_s, watched.last_sign_s)
-        if unheard_s > max(patience.lost_s, 2.0 * watched.longest_silence_s):
-            return Act.KILL, gpu_lost(watched.lost)
+    lost = _waited_for_in_vain(status, watched, patience)
+    if lost:
+        return Act.KILL, gpu_lost(lost)
     silent_s = watched.now_s - watched.last_sign_s
     saves = status.phase is Phase.SAVING and silent_s <= patience.step_s
     if watched.terminated_s is not None:
@@ -133,6 +137,21 @@ def decide(status: RunStatus, watched: Watched, patience: Patience) -> tuple[Act
 
 _BEFORE_STEPS = frozenset({Phase.BUILDING_MODEL, Phase.TRACING, Phase.MEASURING, Phase.TRAINING})
 """In which kernels are used for the first time."""
+
+
+def _waited_for_in_vain(status: RunStatus, watched: Watched, patience: Patience) -> tuple[str, ...]:
+    """The names of GPUs that do not answer, where the run has come to a standstill since."""
+
+    def is_over(since_s: float, patience_s: float) -> bool:
+        unheard_s = watched.now_s - max(since_s, watched.last_sign_s)
+        return unheard_s > max(patience_s, 2.0 * watched.longest_silence_s)
+
+    if watched.lost_since_s is not None and is_over(watched.lost_since_s, patience.lost_s):
+        return watched.lost
+    if status.first_step_time_s is None:
+        return ()
+    silent = watched.unanswered.items()
+    return tuple(name for name, said_s in silent if is_over(said_s, patience.unanswered_s))
 
 
 def gpu_lost(names: Sequence[str]) -> Problem:

@@ -3,6 +3,7 @@
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -162,6 +163,20 @@ def test_that_a_gpu_that_answers_again_was_not_lost() -> None:
     assert (watch.since_s, watch.lost_names) == (3.0, ("RTX 3060",))
     watch.take(sample(lost=False), 5.0)
     assert (watch.since_s, watch.lost_names) == (None, ())
+
+
+def test_that_a_gpu_of_which_the_driver_says_nothing_is_taken_for_lost() -> None:
+    watch = GpuLossWatch(plan_of())
+    now_s = time.monotonic()
+    hangs = DeviceReading(key=RTX_3060.key, age_s=1_000.0)
+    readings = (DeviceReading(key=RTX_4090.key), hangs)
+    watch.take(TelemetrySample(time_s=0.0, readings=readings), now_s + 100.0)
+    assert watch.ask(0.05) == {RTX_3060.key}
+    assert watch.unanswered(now_s + 100.0) == {"RTX 3060": now_s - 900.0}
+    slow = DeviceReading(key=RTX_3060.key, age_s=1.0)
+    watch.take(TelemetrySample(time_s=0.0, readings=(readings[0], slow)), now_s + 100.0)
+    assert watch.unanswered(now_s + 100.0) == {}
+    assert watch.ask(0.05) == frozenset()
 
 
 def test_that_the_run_is_planned_anew_for_the_gpus_that_answer(runs_dir: Path) -> None:

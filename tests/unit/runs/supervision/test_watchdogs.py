@@ -104,6 +104,24 @@ def test_that_a_run_that_waits_for_a_lost_gpu_is_ended_and_one_that_goes_on_is_n
         assert problem.message.startswith("RTX 3060 was lost in the middle of the run")
 
 
+@pytest.mark.parametrize(
+    ("status", "silent_s", "act"),
+    [
+        (STEPPED, 59.0, Act.NOTHING),
+        (STEPPED, 61.0, Act.KILL),
+        # A driver may be slow while it makes contexts, and a first step takes long.
+        (TRACING, 800.0, Act.NOTHING),
+    ],
+)
+def test_that_a_run_that_waits_for_a_gpu_of_which_the_driver_says_nothing_is_ended(
+    status: RunStatus, silent_s: float, act: Act
+) -> None:
+    seen = watched(silent_s, unanswered={"RTX 3060": NOW_S - silent_s})
+    assert decide(status, seen, Patience())[0] is act
+    stepping = watched(1.0, unanswered={"RTX 3060": NOW_S - silent_s})
+    assert decide(status, stepping, Patience())[0] is Act.NOTHING
+
+
 def test_that_a_compiler_works_and_a_heart_that_beats_does_not() -> None:
     use = ProcessorUse()
     for second in range(100):
