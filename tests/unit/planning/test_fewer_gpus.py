@@ -12,6 +12,7 @@ from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.fewer_gpus import on_other_gpus, resumed_without
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
+from gpupanel.planning.resuming import resume_differences
 from tests.fakes.devices import CPU, RTX_3060, RTX_4090, TWO_UNEQUAL
 
 BOTH = (RTX_4090.key, RTX_3060.key)
@@ -49,6 +50,8 @@ def test_that_the_run_can_continue_on_the_gpu_that_is_left(profile: Profile) -> 
     assert resumed.plan is not None
     assert [device.key for device in resumed.plan.devices] == [RTX_4090.key]
     assert second.label == "Train on the CPU"
+    for fix in (first, second):
+        assert resume_differences(profile, apply_fix(profile, fix)) is None
 
 
 def test_that_the_cpu_is_left_where_no_gpu_is() -> None:
