@@ -90,6 +90,11 @@ def main(mode: str, layout: RunLayout) -> int:
     say(PhaseChanged(time_s=time.time(), phase=Phase.IMPORTING_TENSORFLOW))
     if mode == "hang_at_start":
         time.sleep(60)
+    if mode == "compile_at_start":
+        say(PhaseChanged(time_s=time.time(), phase=Phase.TRACING))
+        until_s = time.monotonic() + 3.0
+        while time.monotonic() < until_s:
+            pass
     say(PhaseChanged(time_s=time.time(), phase=Phase.TRAINING))
     say(
         StepsDone(

@@ -307,6 +307,16 @@ def test_that_a_trainer_that_makes_no_first_step_is_ended_and_reported(layout: R
     assert problem.code == "no_first_step"
 
 
+def test_that_a_trainer_that_is_at_work_before_its_first_step_is_waited_for(
+    layout: RunLayout,
+) -> None:
+    running = supervisor(layout, "compile_at_start", Patience(first_step_s=1.5))
+    assert running.run() is Outcome.COMPLETED
+    (hint,) = (event.problem for event in events_of(layout) if isinstance(event, ProblemReported))
+    assert hint.code == "first_step_takes_long"
+    assert "while tracing, but the processor is at work" in hint.message
+
+
 def test_that_a_trainer_that_hangs_in_a_step_is_ended_and_reported(layout: RunLayout) -> None:
     running = supervisor(layout, "hang_in_a_step", Patience(step_s=0.5))
     assert running.run() is Outcome.FAILED
