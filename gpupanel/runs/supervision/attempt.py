@@ -356,6 +356,7 @@ class Attempt:
             compiles_for=self._compiles_for,
             lost=self._gpus.lost_names if self._gpus is not None else (),
             lost_since_s=self._gpus.since_s if self._gpus is not None else None,
+            others_answer=self._gpus is not None and self._gpus.others_answer,
             unanswered=self._gpus.unanswered(now_s) if self._gpus is not None else {},
             longest_silence_s=self._longest_silence_s,
             is_wait_said=self._is_wait_said,

@@ -215,6 +215,8 @@ class Gang:
         for member in self.members:
             member.wait(max(0.0, until_s - time.monotonic()))
         end_processes_of(self._layout)
+        for member in self.members:
+            member.wait(0.0)
         remove_handed_outputs(self._layout)
 
     def _network(self) -> PrivateNetwork | None:

@@ -104,6 +104,11 @@ class GpuLossWatch:
         """Their names, in the plan's order."""
         return self.names_of(self.lost)
 
+    @property
+    def others_answer(self) -> bool:
+        """Whether one of them is not lost."""
+        return len(self.lost) < len(self.names)
+
     def names_of(self, keys: frozenset[str]) -> tuple[str, ...]:
         """The names of GPUs, in the plan's order."""
         return tuple(name for key, name in self.names.items() if key in keys)

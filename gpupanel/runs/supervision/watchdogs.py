@@ -29,7 +29,7 @@ class Patience:
             killed: by themselves they may wait for it for ever. Twice the longest silence before
             where that was longer.
         unanswered_s: The same where the driver gives no answer about a GPU at all, after the first
-            step: it may be slow for other reasons.
+            step, or none of the run's answers: it may be slow, or was updated, and CUDA works.
         kill_s: From SIGKILL to the end: a process that is not gone by then waits in the kernel.
         stop_s: From a request to stop or suspend to the end, before SIGTERM. Saving may take as
             long as a step, without a limit of its own.
@@ -75,6 +75,7 @@ class Watched:
         compiles_for: The names of GPUs for which the driver compiles TensorFlow's kernels.
         lost: The names of GPUs that do not answer any more.
         lost_since_s: When the first of them was seen to be lost.
+        others_answer: Whether the run has other GPUs, which do.
         unanswered: Names of GPUs that the driver says nothing about, with when it last did.
         longest_silence_s: Between two signs of life of this training.
         is_wait_said: Whether it was said already what a first step waits for.
@@ -89,6 +90,7 @@ class Watched:
     compiles_for: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     lost_since_s: float | None = None
+    others_answer: bool = False
     unanswered: Mapping[str, float] = field(default_factory=dict)
     longest_silence_s: float = 0.0
     is_wait_said: bool = False
@@ -139,14 +141,20 @@ _BEFORE_STEPS = frozenset({Phase.BUILDING_MODEL, Phase.TRACING, Phase.MEASURING,
 """In which kernels are used for the first time."""
 
 
+_SAVING = 5.0
+
+
 def _waited_for_in_vain(status: RunStatus, watched: Watched, patience: Patience) -> tuple[str, ...]:
     """The names of GPUs that do not answer, where the run has come to a standstill since."""
 
     def is_over(since_s: float, patience_s: float) -> bool:
         unheard_s = watched.now_s - max(since_s, watched.last_sign_s)
+        # Nothing is reported while a checkpoint is written.
+        patience_s *= _SAVING if status.phase is Phase.SAVING else 1.0
         return unheard_s > max(patience_s, 2.0 * watched.longest_silence_s)
 
-    if watched.lost_since_s is not None and is_over(watched.lost_since_s, patience.lost_s):
+    patience_s = patience.lost_s if watched.others_answer else patience.unanswered_s
+    if watched.lost_since_s is not None and is_over(watched.lost_since_s, patience_s):
         return watched.lost
     if status.first_step_time_s is None:
         return ()

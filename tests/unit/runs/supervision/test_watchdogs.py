@@ -21,6 +21,7 @@ STEPPED = TRACING.after(
         examples_per_second=1000.0,
     )
 )
+SAVING = STEPPED.after(PhaseChanged(time_s=2.0, phase=Phase.SAVING))
 NOW_S = 100_000.0
 HALF_AN_HOUR_S = 1_800.0
 
@@ -80,23 +81,31 @@ def test_that_nobody_is_told_to_use_less_data(works: bool, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lost_s", "silent_s", "longest_s", "act"),
+    ("lost_s", "silent_s", "longest_s", "others", "status", "act"),
     [
-        (14.0, 100.0, 0.5, Act.NOTHING),
-        (16.0, 100.0, 0.5, Act.KILL),
+        (14.0, 100.0, 0.5, True, STEPPED, Act.NOTHING),
+        (16.0, 100.0, 0.5, True, STEPPED, Act.KILL),
         # It makes steps: the driver that NVML asks was updated, and CUDA goes on.
-        (1_000.0, 1.0, 0.5, Act.NOTHING),
-        (100.0, 100.0, 60.0, Act.NOTHING),
-        (130.0, 130.0, 60.0, Act.KILL),
+        (1_000.0, 1.0, 0.5, True, STEPPED, Act.NOTHING),
+        (100.0, 100.0, 60.0, True, STEPPED, Act.NOTHING),
+        (130.0, 130.0, 60.0, True, STEPPED, Act.KILL),
+        (59.0, 59.0, 0.5, False, STEPPED, Act.NOTHING),
+        (61.0, 61.0, 0.5, False, STEPPED, Act.KILL),
+        (61.0, 61.0, 0.5, True, SAVING, Act.NOTHING),
+        (76.0, 76.0, 0.5, True, SAVING, Act.KILL),
     ],
 )
 def test_that_a_run_that_waits_for_a_lost_gpu_is_ended_and_one_that_goes_on_is_not(
-    lost_s: float, silent_s: float, longest_s: float, act: Act
+    lost_s: float, silent_s: float, longest_s: float, others: bool, status: RunStatus, act: Act
 ) -> None:
     seen = watched(
-        silent_s, lost=("RTX 3060",), lost_since_s=NOW_S - lost_s, longest_silence_s=longest_s
+        silent_s,
+        lost=("RTX 3060",),
+        lost_since_s=NOW_S - lost_s,
+        others_answer=others,
+        longest_silence_s=longest_s,
     )
-    found, problem = decide(STEPPED, seen, Patience())
+    found, problem = decide(status, seen, Patience())
     assert found is act
     if act is Act.KILL:
         assert problem is not None
