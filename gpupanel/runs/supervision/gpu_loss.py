@@ -65,6 +65,8 @@ class GpuLossWatch:
 
     def __init__(self, plan: LaunchPlan) -> None:
         self.names = _gpu_names(plan)
+        # Of a node of a cluster silence says that its agent, or the network, is gone.
+        self._is_here = not plan.is_on_nodes
         self._since_s: dict[str, float] = {}
         self._answered_s: dict[str, float] = {}
         self._news = threading.Condition()
@@ -86,7 +88,8 @@ class GpuLossWatch:
                 if reading is None:
                     continue
                 # A driver that is slow, or hangs, answers later: the last reading is repeated.
-                self._answered_s[key] = begun_s - reading.age_s
+                if self._is_here:
+                    self._answered_s[key] = begun_s - reading.age_s
                 if reading.state is DeviceState.LOST:
                     self._since_s.setdefault(key, begun_s)
                 else:
@@ -137,8 +140,9 @@ class GpuLossWatch:
             return frozenset(self._since_s)
 
     def _silent_since(self, begun_s: float) -> frozenset[str]:
-        never = float("-inf")
-        return frozenset(k for k in self.names if self._answered_s.get(k, never) < begun_s)
+        """Those that have answered before, and not since then."""
+        said = self._answered_s
+        return frozenset(key for key in self.names if key in said and said[key] < begun_s)
 
 
 class GpuLossCare:

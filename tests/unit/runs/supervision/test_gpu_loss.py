@@ -12,7 +12,7 @@ import pytest
 
 from gpupanel.domain.events import ProblemReported, RunEnded, RunRestarted
 from gpupanel.domain.outcome import Outcome
-from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.plan import LaunchPlan, PlannedProcess, ProcessRole
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -66,6 +66,7 @@ def explained(runs_dir: Path) -> Callable[..., Ending]:
         seen = sample(lost=lost)
         layout = create_run(PROFILE, plan, runs_dir)
         # Read after the end: what was read before says nothing.
+        watch.take(sample(lost=False), 0.0)
         later = threading.Timer(0.05, lambda: watch.take(seen, float("inf")))
         later.start()
         care = GpuLossCare(layout, watch, lambda: TWO_UNEQUAL, lambda: seen)
@@ -177,6 +178,19 @@ def test_that_a_gpu_of_which_the_driver_says_nothing_is_taken_for_lost() -> None
     watch.take(TelemetrySample(time_s=0.0, readings=(readings[0], slow)), now_s + 100.0)
     assert watch.unanswered(now_s + 100.0) == {}
     assert watch.ask(0.05) == frozenset()
+
+
+def test_that_what_has_never_answered_here_is_not_waited_for() -> None:
+    # As of GPUs on nodes of a cluster, whose agents may be gone.
+    watch = GpuLossWatch(plan_of())
+    begun_s = time.monotonic()
+    assert watch.ask(10.0) == frozenset()
+    worker = PlannedProcess(role=ProcessRole.WORKER, node="alpha")
+    on_nodes = GpuLossWatch(plan_of().model_copy(update={"processes": (worker,)}))
+    on_nodes.take(sample(lost=False), begun_s - 100.0)
+    assert on_nodes.ask(10.0) == frozenset()
+    assert on_nodes.unanswered(begun_s) == {}
+    assert time.monotonic() - begun_s < 5.0
 
 
 def test_that_the_run_is_planned_anew_for_the_gpus_that_answer(runs_dir: Path) -> None:
