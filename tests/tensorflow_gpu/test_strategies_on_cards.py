@@ -1,6 +1,5 @@
 """Each strategy and memory policy on two unequal cards learns what one CPU device learns."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -72,7 +71,7 @@ CASES: dict[str, tuple[str, Taken]] = {
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunLayout]:
+def alone(tmp_path_factory: pytest.TempPathFactory) -> RunLayout:
     """A run on the CPU alone."""
     folder = tmp_path_factory.mktemp("alone")
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -82,7 +81,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunLayout]:
         done = terminal.gpupanel("run", profile)
     assert done.returncode == 0, done.stderr
     (root,) = (folder / "runs").iterdir()
-    yield RunLayout(root)
+    return RunLayout(root)
 
 
 @pytest.mark.parametrize("name", CASES)
