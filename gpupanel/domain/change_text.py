@@ -117,7 +117,8 @@ def memory_policy_text(value: object) -> str:
             return _POLICIES[policy.policy]
         case LimitedMemory():
             return f"{'grow up to' if policy.growth else 'limit of'} {policy.limit_mib:,} MiB"
-    return f"split into {_sum(policy.split_mib)} MiB"
+    growing = ", growing" if policy.growth else ""
+    return f"split into {_sum(policy.split_mib)} MiB{growing}"
 
 
 def _kind_name(table: str, value: object) -> str:

@@ -88,7 +88,7 @@ class LimitedMemory(Value):
 
 
 class SplitMemory(Value):
-    """Make several logical devices of one GPU, with these limits."""
+    """Make several logical devices of one GPU, with these limits; all at start, or growing."""
 
     policy: Literal["split"] = "split"
     split_mib: tuple[Mib, ...] = setting(
@@ -99,6 +99,12 @@ class SplitMemory(Value):
         min_length=2,
         max_length=MOST_PLACES,
         examples=[[2048, 2048]],
+    )
+    growth: bool = setting(
+        "Grow up to the split",
+        "Each logical device starts small and takes more when it is needed, instead of all of its "
+        "memory at the start.",
+        default=False,
     )
 
 

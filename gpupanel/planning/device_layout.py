@@ -15,9 +15,9 @@ from gpupanel.domain.strategy import GANG_KINDS
 
 def grows(policy: MemoryPolicy) -> bool:
     """Whether TensorFlow's allocator starts small and grows under that policy."""
-    return isinstance(policy, GrowingMemory) or (
-        isinstance(policy, LimitedMemory) and policy.growth
-    )
+    if isinstance(policy, LimitedMemory | SplitMemory):
+        return policy.growth
+    return isinstance(policy, GrowingMemory)
 
 
 def planned_devices(
@@ -26,7 +26,8 @@ def planned_devices(
     """How each chosen device is configured before TensorFlow initialises it.
 
     A logical device configuration anywhere cancels ``set_memory_growth`` everywhere, silently;
-    growth then has to come from the environment (:func:`environment`), for every GPU at once.
+    growth then has to come from the environment (:func:`environment`), for every GPU at once. So
+    limits grow, and the parts of a split, too.
     """
     counts = {DeviceKind.GPU: 0, DeviceKind.CPU: 0}
     planned = []

@@ -128,10 +128,10 @@ def _policy(context: PlanningContext, key: str) -> MemoryPolicy:
     policy, room = context.profile.memory_policy(key), _room_mib(context, key)
     if isinstance(policy, SplitMemory):
         wanted = sum(policy.split_mib)
-        if wanted <= room:
-            return policy
-        parts = tuple(max(1, each * room // wanted) for each in policy.split_mib)
-        return SplitMemory(split_mib=parts)
+        parts = policy.split_mib
+        if wanted > room:
+            parts = tuple(max(1, each * room // wanted) for each in parts)
+        return SplitMemory(split_mib=parts, growth=True)
     return LimitedMemory(limit_mib=room, growth=True)
 
 

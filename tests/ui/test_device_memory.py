@@ -65,6 +65,24 @@ def test_that_every_policy_is_chosen_by_its_name(panel, choice, policy):
     assert panel.value().memory[SMALL] == policy
 
 
+def test_that_a_split_that_grows_stays_so_while_its_parts_change(panel, qtbot):
+    panel.setValue(DeviceChoices(memory={SMALL: SplitMemory(split_mib=(2048, 1024), growth=True)}))
+    assert policy_box(panel, SMALL).value() == "split_growth"
+    qtbot.waitUntil(lambda: len(bar(panel, SMALL).border_positions()) == 2)
+    drag(bar(panel, SMALL), 0, 22)
+    dragged = panel.value().memory[SMALL]
+    assert isinstance(dragged, SplitMemory)
+    assert dragged.growth
+    assert dragged.split_mib[0] > 2048
+    parts(panel, SMALL)[1].setValue(512)
+    assert panel.value().memory[SMALL].growth
+    choose(policy_box(panel, SMALL), "split")
+    fixed = panel.value().memory[SMALL]
+    assert (fixed.split_mib[1], fixed.growth) == (512, False)
+    choose(policy_box(panel, SMALL), "split_growth")
+    assert panel.value().memory[SMALL] == fixed.model_copy(update={"growth": True})
+
+
 def test_that_the_cap_in_the_bar_the_slider_and_the_number_are_one(panel):
     panel.setValue(DeviceChoices(memory={SMALL: LimitedMemory(limit_mib=4096, growth=True)}))
     drag(bar(panel, SMALL), 0, 44)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.fine_tuning import FineTuning
-from gpupanel.domain.memory import GrowingMemory, LimitedMemory
+from gpupanel.domain.memory import GrowingMemory, LimitedMemory, SplitMemory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
@@ -170,6 +170,13 @@ def test_that_memory_is_shown_per_device_in_words(panel):
         "RTX 3060",
         "grows as needed, up to 12.0 GiB",
     ]
+
+
+def test_that_the_plan_says_up_to_what_the_parts_of_a_split_grow(panel):
+    memory = {"GPU-0": SplitMemory(split_mib=(2048, 1024), growth=True)}
+    panel.setPreparation(prepare(mirrored().model_copy(update={"memory": memory}), TWO_GPUS))
+    words = _words(panel.findChild(MemoryList))
+    assert words[1] == "split into 2 logical devices: grow up to 2.0 GiB + 1.0 GiB of its 24.0 GiB"
 
 
 def test_that_the_plan_lets_nothing_grow_where_a_fixed_limit_keeps_it_from_growing(panel):

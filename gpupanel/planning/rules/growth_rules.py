@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.memory import (
-    AllMemory,
     GrowingMemory,
     LimitedMemory,
     MemoryPolicy,
@@ -33,9 +32,9 @@ def growth_differs(context: PlanningContext) -> Iterator[Problem]:
             code="memory_limit_cancels_growth" if bounded else "memory_growth_differs",
             field="memory",
             message=_limit_message(bounded, growing) if bounded else _growth_message(growing),
-            hint="Let every chosen GPU grow (limits may stay), let none grow, or give each a "
-            "process of its own.",
-            fix=_alike(policies),
+            hint="Let every chosen GPU grow (limits and splits may stay), let none grow, or give "
+            "each a process of its own.",
+            fix=_all_growing(policies),
             alternatives=() if alone is None else (alone,),
         )
 
@@ -64,22 +63,15 @@ def _names(gpus: list[PhysicalDevice]) -> str:
     return ", ".join(gpu.name for gpu in gpus)
 
 
-def _alike(policies: dict[PhysicalDevice, MemoryPolicy]) -> Fix:
-    # A split GPU cannot grow: its limits are taken at the start.
-    all_grow = not any(isinstance(policy, SplitMemory) for policy in policies.values())
+def _all_growing(policies: dict[PhysicalDevice, MemoryPolicy]) -> Fix:
     changes = tuple(
-        Change(
-            path=("memory", gpu.key),
-            value=_with_growth(policy, growth=all_grow).model_dump(mode="json"),
-        )
+        Change(path=("memory", gpu.key), value=_growing(policy).model_dump(mode="json"))
         for gpu, policy in policies.items()
     )
-    return Fix(label="Let every chosen GPU grow" if all_grow else "Let none grow", changes=changes)
+    return Fix(label="Let every chosen GPU grow", changes=changes)
 
 
-def _with_growth(policy: MemoryPolicy, *, growth: bool) -> MemoryPolicy:
-    if isinstance(policy, LimitedMemory):
-        return policy.model_copy(update={"growth": growth})
-    if growth:
-        return GrowingMemory()
-    return policy if isinstance(policy, SplitMemory) else AllMemory()
+def _growing(policy: MemoryPolicy) -> MemoryPolicy:
+    if isinstance(policy, LimitedMemory | SplitMemory):
+        return policy.model_copy(update={"growth": True})
+    return GrowingMemory()

@@ -209,7 +209,7 @@ def scaled_to(policy: LimitedMemory | SplitMemory, size_mib: int) -> LimitedMemo
         return policy.model_copy(update={"limit_mib": size_mib})
     whole = sum(policy.split_mib)
     parts = tuple(max(1, part * size_mib // whole) for part in policy.split_mib)
-    return SplitMemory(split_mib=parts)
+    return policy.model_copy(update={"split_mib": parts})
 
 
 def _fitting(gpu: PhysicalDevice, policy: LimitedMemory | SplitMemory, free_mib: int) -> Fix | None:

@@ -70,6 +70,11 @@ def test_that_a_change_has_the_words_of_its_setting(path, value, text):
             {"policy": "split", "split_mib": [2048, 1024]},
             "Memory of RTX 4090: split into 2,048 + 1,024 MiB",
         ),
+        (
+            (),
+            {"policy": "split", "split_mib": [2048, 1024], "growth": True},
+            "Memory of RTX 4090: split into 2,048 + 1,024 MiB, growing",
+        ),
         ((), {"policy": "lease"}, 'Memory of RTX 4090: { policy = "lease" }'),
         ((), None, "Remove memory setting of RTX 4090"),
         (("policy",), "limit", "Memory of RTX 4090: limit"),

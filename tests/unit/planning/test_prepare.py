@@ -159,7 +159,7 @@ def test_that_a_named_gpu_that_is_lost_is_refused(keys: tuple[str, ...], others:
     assert problem.fix.changes[0].value == others
 
 
-def test_that_growth_beside_a_split_gpu_is_refused_and_the_split_kept() -> None:
+def test_that_growth_beside_a_fixed_split_is_refused_and_the_split_kept_growing() -> None:
     memory = {
         "GPU-4090": SplitMemory(split_mib=(1024, 1024)),
         "GPU-3060": LimitedMemory(limit_mib=1024, growth=True),
@@ -167,13 +167,25 @@ def test_that_growth_beside_a_split_gpu_is_refused_and_the_split_kept() -> None:
     profile = profile_with(memory=memory)
     fix = found(profile, "memory_limit_cancels_growth").fix
     assert fix is not None
+    growing = SplitMemory(split_mib=(1024, 1024), growth=True)
     mended = apply_fix(profile, fix)
-    assert mended.memory["GPU-4090"] == memory["GPU-4090"]
-    assert mended.memory["GPU-3060"] == LimitedMemory(limit_mib=1024)
-    growing = profile_with(memory={"GPU-4090": memory["GPU-4090"]})
-    fix = found(growing, "memory_limit_cancels_growth").fix
+    assert mended.memory == {"GPU-4090": growing, "GPU-3060": memory["GPU-3060"]}
+    fixed = profile_with(memory={"GPU-4090": growing, "GPU-3060": LimitedMemory(limit_mib=1024)})
+    fix = found(fixed, "memory_limit_cancels_growth").fix
     assert fix is not None
-    assert apply_fix(growing, fix).memory["GPU-3060"] == AllMemory()
+    assert apply_fix(fixed, fix).memory == mended.memory
+
+
+def test_that_a_split_gpu_grows_by_the_environment_beside_others_that_grow() -> None:
+    """Seen on TensorFlow's own code: 388 MiB held of 1,024 + 2,048, the context among it."""
+    memory = {"GPU-4090": SplitMemory(split_mib=(1024, 2048), growth=True)}
+    preparation = prepare(profile_with(memory=memory), TWO_UNEQUAL)
+    assert preparation.is_startable
+    plan = preparation.plan
+    assert plan is not None
+    assert plan.environment["TF_FORCE_GPU_ALLOW_GROWTH"] == "true"
+    assert plan.devices[0].logical_limits_mib == (1024, 2048)
+    assert [device.memory_growth for device in plan.devices] == [False, False]
 
 
 def test_that_a_split_gpu_becomes_several_replicas() -> None:

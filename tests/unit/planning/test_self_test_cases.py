@@ -331,6 +331,15 @@ def test_that_a_split_that_fits_is_kept_and_another_is_made_smaller_in_proportio
     assert limits(request_of(profile, TWO_UNEQUAL, little).plan)[RTX_3060.key] == (658, 329)
 
 
+def test_that_a_split_is_tested_growing_as_limits_are() -> None:
+    memory = {
+        RTX_4090.key: SplitMemory(split_mib=(2_000, 8_000)),
+        RTX_3060.key: LimitedMemory(limit_mib=1_000),
+    }
+    plan = request_of(Profile(strategy=MIRRORED, memory=memory)).plan
+    assert plan.environment["TF_FORCE_GPU_ALLOW_GROWTH"] == "true"
+
+
 def test_that_the_smallest_part_of_a_split_keeps_some_memory() -> None:
     profile = with_memory(RTX_3060.key, SplitMemory(split_mib=(1, 30_000)))
     first, second = limits(request_of(profile).plan)[RTX_3060.key]

@@ -46,6 +46,7 @@ POLICIES: dict[str, MemoryPolicy] = {
     "limit": LimitedMemory(limit_mib=4096),
     "growing limit": LimitedMemory(limit_mib=6144, growth=True),
     "split": SplitMemory(split_mib=(2048, 1024)),
+    "growing split": SplitMemory(split_mib=(1024, 2048), growth=True),
 }
 WANTED: dict[str, dict[str, Any]] = {
     "all": {"growth": False, "limits": []},
@@ -53,6 +54,7 @@ WANTED: dict[str, dict[str, Any]] = {
     "limit": {"growth": False, "limits": [4096]},
     "growing limit": {"growth": True, "limits": [6144]},
     "split": {"growth": False, "limits": [2048, 1024]},
+    "growing split": {"growth": True, "limits": [1024, 2048]},
 }
 """What each policy promises of its GPU."""
 

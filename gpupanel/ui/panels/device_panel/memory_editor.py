@@ -25,7 +25,8 @@ from gpupanel.ui.widgets.tips import wrapped
 
 _MODEST_MIB = 4 * 1024
 """Where a limit begins that is to be set without knowing the device's memory."""
-_GROWING_LIMIT = "limit_growth"
+_GROWING = {"limit": "limit_growth", "split": "split_growth"}
+"""The choices that grow up to limits, by the policy that takes them at the start."""
 _CHOICES = (
     Choice(
         "all",
@@ -39,7 +40,7 @@ _CHOICES = (
     ),
     Choice("limit", "Limit", "Take this much at the start and leave the rest to other processes."),
     Choice(
-        _GROWING_LIMIT,
+        _GROWING["limit"],
         "Grow up to a limit",
         (
             "Start small and take more when needed, up to this limit; leave the rest to other "
@@ -49,7 +50,16 @@ _CHOICES = (
     Choice(
         "split",
         "Split",
-        "Make several logical devices of this GPU, to try several replicas on it.",
+        "Make several logical devices of this GPU, to try several replicas on it. Each takes its "
+        "memory at the start.",
+    ),
+    Choice(
+        _GROWING["split"],
+        "Split, and grow",
+        (
+            "Make several logical devices of this GPU. Each starts small and takes more when "
+            "needed, up to its part."
+        ),
     ),
 )
 
@@ -99,14 +109,17 @@ class MemoryEditor(QWidget):
                 return LimitedMemory(limit_mib=self._limit.value(), growth=True)
             case "split":
                 return self._split.value()
+            case "split_growth":
+                return self._split.value(growth=True)
             case _:
                 return GrowingMemory()
 
     def setValue(self, value: MemoryPolicy) -> None:
         """Show that policy."""
         choice: str = value.policy
+        if isinstance(value, LimitedMemory | SplitMemory) and value.growth:
+            choice = _GROWING[choice]
         if isinstance(value, LimitedMemory):
-            choice = _GROWING_LIMIT if value.growth else choice
             self._limit.setValue(value.limit_mib)
         elif isinstance(value, SplitMemory):
             self._split.setValue(value)
@@ -151,7 +164,7 @@ class MemoryEditor(QWidget):
 
     @Slot()
     def _take_policy(self) -> None:
-        policy = "limit" if self.policy.value() == _GROWING_LIMIT else self.policy.value()
+        policy = self._shown_policy()
         if policy in self._offered:
             self._offer(policy)
             self._offered.discard(policy)
@@ -167,6 +180,11 @@ class MemoryEditor(QWidget):
     def _report(self) -> None:
         self.valueChanged.emit(self.value())
 
+    def _shown_policy(self) -> str:
+        """The policy without whether it grows."""
+        chosen = self.policy.value()
+        return next((policy for policy, grows in _GROWING.items() if grows == chosen), chosen)
+
     def _offer(self, policy: str) -> None:
         """Begin with what fits now."""
         free = self._total_mib if self._free_mib is None else self._free_mib
@@ -179,8 +197,9 @@ class MemoryEditor(QWidget):
             self._split.setValue(SplitMemory(split_mib=(half, half)))
 
     def _show_policy(self) -> None:
-        policy = self.policy.value()
-        self._limit.setVisible(policy in ("limit", _GROWING_LIMIT))
+        policy = self._shown_policy()
+        self._limit.setVisible(policy == "limit")
         self._split.setVisible(policy == "split")
-        tip = next((choice.description for choice in _CHOICES if choice.value == policy), "")
+        chosen = self.policy.value()
+        tip = next((choice.description for choice in _CHOICES if choice.value == chosen), "")
         self.policy.setToolTip(wrapped(tip))

@@ -63,4 +63,6 @@ def with_limits(policy: MemoryPolicy, limits: tuple[int, ...]) -> MemoryPolicy:
     """The same policy with other limits, as many as it has."""
     if isinstance(policy, LimitedMemory):
         return policy.model_copy(update={"limit_mib": limits[0]})
-    return SplitMemory(split_mib=limits) if isinstance(policy, SplitMemory) else policy
+    if isinstance(policy, SplitMemory):
+        return policy.model_copy(update={"split_mib": limits})
+    return policy

@@ -44,9 +44,9 @@ class SplitEditor(QWidget):
         self._equal.clicked.connect(self._take_equal)
         self._show_parts((STEP_MIB,) * _FEWEST)
 
-    def value(self) -> SplitMemory:
-        """The sizes that are shown."""
-        return SplitMemory(split_mib=self._sizes())
+    def value(self, *, growth: bool = False) -> SplitMemory:
+        """The sizes that are shown, taken at start or growing up to."""
+        return SplitMemory(split_mib=self._sizes(), growth=growth)
 
     def setValue(self, value: SplitMemory) -> None:
         """Show those sizes, also when they are beyond the device's memory."""

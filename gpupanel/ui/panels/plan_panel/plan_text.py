@@ -111,7 +111,8 @@ def memory(device: PlannedDevice, plan: LaunchPlan, total_mib: int | None) -> st
         return f"grows as needed{most}" if grows else f"nearly all{total}, at start"
     sizes = " + ".join(formatting.mib(limit) for limit in limits)
     if len(limits) > 1:
-        return f"split into {len(limits)} logical devices: {sizes}{total}"
+        growing = "grow up to " if grows else ""
+        return f"split into {len(limits)} logical devices: {growing}{sizes}{total}"
     return f"up to {sizes}{total}" if grows else f"takes {sizes}{total} at start"
 
 
