@@ -21,10 +21,12 @@ class DeviceMemory(Value):
         gradients_mib: And sums of gradients.
         optimizer_mib: What the optimizer and averages keep for each weight.
         activations_mib: Of a step: what layers give, the examples among it.
-        overhead_mib: CUDA's context and libraries, and what TensorFlow leaves to others where it
-            has no limit; on the host TensorFlow's process.
-        room_mib: What there is: the limit, or what is free now; ``None``: not known.
-        is_limit: Whether that is a limit, which does not count the overhead.
+        overhead_mib: What goes of the device besides: CUDA's context and libraries, once for all
+            parts of a split, and what TensorFlow leaves to others where it has no limit; on the
+            host TensorFlow's process.
+        room_mib: What there is for the training: what is free now less the overhead, or the limit
+            where that is less; ``None``: not known.
+        is_limit: Whether that is a limit.
         is_measured: Whether activations were measured on this device and not only estimated.
     """
 
@@ -43,14 +45,15 @@ class DeviceMemory(Value):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def total_mib(self) -> float:
-        """All of it."""
-        counted = self.weights_mib + self.gradients_mib + self.optimizer_mib
-        return counted + self.activations_mib + self.overhead_mib
+        """All that goes of the device."""
+        return self.counted_mib + self.overhead_mib
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def counted_mib(self) -> float:
-        """What has to fit into the room."""
-        return self.total_mib - (self.overhead_mib if self.is_limit else 0.0)
+        """What has to fit into the room: all but the overhead."""
+        kept = self.weights_mib + self.gradients_mib + self.optimizer_mib
+        return kept + self.activations_mib
 
     @property
     def fits(self) -> bool:

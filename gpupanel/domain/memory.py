@@ -26,15 +26,16 @@ _KEPT_BY_NEWER_MIB = 1_800
 def kept_aside_mib(free_mib: int, capability: tuple[int, int] | None) -> int:
     """What TensorFlow leaves of a GPU's memory to others where no limit says how much it may take.
 
-    As ``MinSystemMemory`` of TensorFlow 2.21 has it (tensorflow/core/common_runtime/gpu/
-    gpu_device.cc). So a GPU with 2.5 GiB free may give less than one with 1.9.
+    As ``MinSystemMemory`` and ``SingleVirtualDeviceMemoryLimit`` of TensorFlow 2.21 have it
+    (tensorflow/core/common_runtime/gpu/gpu_device.cc). So a GPU with 2.5 GiB free may give less
+    than one with 1.9, and of one with next to nothing free, nothing is left aside.
 
     Args:
         free_mib: What is free when the process has its CUDA context.
         capability: Compute capability; ``None``: unknown, and taken for the newest.
     """
     if free_mib < _FEW_MIB:
-        return _KEPT_OF_FEW_MIB
+        return _KEPT_OF_FEW_MIB if free_mib > _KEPT_OF_FEW_MIB else 0
     major = capability[0] if capability else None
     return _KEPT_BY_NEWER_MIB if major is None else _KEPT_MIB.get(major, _KEPT_BY_NEWER_MIB)
 
@@ -121,3 +122,29 @@ def logical_device_count(policy: MemoryPolicy) -> int:
 def wanted_mib(policy: LimitedMemory | SplitMemory) -> int:
     """What TensorFlow may take of the GPU under that policy, the CUDA context not counted."""
     return policy.limit_mib if isinstance(policy, LimitedMemory) else sum(policy.split_mib)
+
+
+def available_mib(
+    policy: MemoryPolicy,
+    allocator: Allocator,
+    free_mib: int,
+    capability: tuple[int, int] | None,
+) -> int:
+    """The most that TensorFlow can have of a GPU under that policy, the CUDA context not counted.
+
+    A limit, and the parts of a split together, are given out whole as far as that much is free;
+    without one something is kept aside (:func:`kept_aside_mib`). CUDA's own allocator does neither
+    (gpu_cudamallocasync_allocator.cc): it gives out whatever is free.
+
+    Args:
+        policy: How much it may take.
+        allocator: Who hands it out.
+        free_mib: What is free before the process has its CUDA context.
+        capability: Compute capability; ``None``: unknown.
+    """
+    rest = max(0, free_mib - CUDA_CONTEXT_MIB)
+    if allocator is Allocator.CUDA_MALLOC_ASYNC:
+        return rest
+    if isinstance(policy, LimitedMemory | SplitMemory):
+        return min(rest, wanted_mib(policy))
+    return rest - kept_aside_mib(rest, capability)

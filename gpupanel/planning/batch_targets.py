@@ -3,18 +3,18 @@
 from dataclasses import dataclass
 
 from gpupanel.domain.device import CPU_KEY
-from gpupanel.domain.memory import CUDA_CONTEXT_MIB, Allocator, LimitedMemory
+from gpupanel.domain.memory import Allocator, LimitedMemory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.planning.context import PlanningContext, planning_context
 from gpupanel.planning.memory_estimate import (
     MOST_EXAMPLES,
-    free_mib,
     greatest,
     limits_of,
     overhead_mib,
     replica_memory,
 )
+from gpupanel.planning.memory_room import free_mib, rest_mib, room_mib
 
 _BYTES_PER_MIB = 2**20
 _LEAST_MARGIN_MIB = 512
@@ -71,12 +71,14 @@ def batch_targets(context: PlanningContext) -> tuple[BatchTarget, ...]:
     for (key, limit), replicas in groups.items():
         free = free_mib(context, key) or 0
         margin = max(_LEAST_MARGIN_MIB, round(_MARGIN * free))
-        overhead = overhead_mib(context, plan, key)
-        if key != CPU_KEY:
-            # What TensorFlow leaves to others is as good for them as a margin.
-            kept = 0 if limit is not None else overhead - CUDA_CONTEXT_MIB
-            overhead = CUDA_CONTEXT_MIB + max(0, kept - margin)
-        room = (free - margin - overhead) // there.count(key)
+        if key == CPU_KEY:
+            room = free - overhead_mib(context, plan, key) - margin
+        else:
+            room = (rest_mib(context, key) or 0) - margin
+            if limit is None:
+                # What TensorFlow leaves to others is as good for them as a margin.
+                room = min(room, room_mib(context, key) or 0)
+        room //= there.count(key)
         room = max(0, room if limit is None else min(room, limit))
         logical = "" if limit is None else plan.replicas[replicas[0]].logical_device
         alone = _alone(context, key, max(1, room))
@@ -88,7 +90,7 @@ def batch_targets(context: PlanningContext) -> tuple[BatchTarget, ...]:
     return tuple(targets)
 
 
-def _alone(context: PlanningContext, key: str, room_mib: int) -> PlanningContext:
+def _alone(context: PlanningContext, key: str, most_mib: int) -> PlanningContext:
     """One replica on that device, with no more of its memory than there is room.
 
     Growing up to the room leaves to others what it does not need; CUDA's own allocator would keep
@@ -98,7 +100,7 @@ def _alone(context: PlanningContext, key: str, room_mib: int) -> PlanningContext
     devices = profile.devices.model_copy(
         update={"visible": (key,), "cpu_replicas": 1, "allocator": Allocator.BFC}
     )
-    limited = {} if key == CPU_KEY else {key: LimitedMemory(limit_mib=room_mib, growth=True)}
+    limited = {} if key == CPU_KEY else {key: LimitedMemory(limit_mib=most_mib, growth=True)}
     changes = {"devices": devices, "strategy": StrategySettings(), "memory": limited}
     # What was measured before must not hide what the estimate itself comes to.
     step = context.step
@@ -107,10 +109,10 @@ def _alone(context: PlanningContext, key: str, room_mib: int) -> PlanningContext
     return planning_context(alone, context.inventory, context.sample, context.preview, step=plain)
 
 
-def _first(alone: PlanningContext, room_mib: int, share: int) -> int:
+def _first(alone: PlanningContext, most_mib: int, share: int) -> int:
     def fits(examples: int) -> bool:
         memory = replica_memory(alone, examples)
-        return memory is None or memory.total_mib - memory.overhead_mib <= room_mib
+        return memory is None or memory.counted_mib <= most_mib
 
     if alone.step is None:
         return max(1, share)

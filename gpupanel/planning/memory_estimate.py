@@ -6,11 +6,12 @@ from functools import partial
 
 from gpupanel.domain.device import CPU_KEY, DeviceKind
 from gpupanel.domain.device_memory import DeviceMemory
-from gpupanel.domain.memory import CUDA_CONTEXT_MIB, kept_aside_mib
+from gpupanel.domain.memory import CUDA_CONTEXT_MIB
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
+from gpupanel.planning.memory_room import free_mib, rest_mib, room_mib
 
 _BYTES_PER_MIB = 2**20
 TENSORFLOW_MIB = 400
@@ -137,8 +138,22 @@ class _Estimator:
             for each, limit in zip(plan.replicas, self._limit, strict=True)
         ]
         keys = {CPU_KEY, *(each.device_key for each in plan.replicas)}
-        self._free = {key: free_mib(context, key) for key in keys}
-        self._overhead = {key: overhead_mib(context, plan, key) for key in keys}
+        self._overhead: dict[_Place, int] = {}
+        self._room: dict[_Place, int | None] = {}
+        for key in keys:
+            self._overhead[key, ""] = overhead_mib(context, plan, key)
+            self._room[key, ""] = room_of(context, plan, key)
+        left = {key: rest_mib(context, key) for key in keys}
+        for place, limit in dict(zip(self._places, self._limit, strict=True)).items():
+            if limit is None:
+                continue
+            # Parts of a split are in one process, which has one context; the last is given what
+            # the others leave.
+            key, rest = place[0], left[place[0]]
+            is_first = key not in {each for each, logical in self._room if logical}
+            self._overhead[place] = CUDA_CONTEXT_MIB if is_first else 0
+            self._room[place] = limit if rest is None else min(limit, rest)
+            left[key] = None if rest is None else rest - min(limit, rest)
 
     @property
     def knows_room(self) -> bool:
@@ -179,6 +194,7 @@ class _Estimator:
 
     def _memory(self, place: _Place, terms: _Terms, limit_mib: int | None) -> DeviceMemory:
         key, logical = place
+        room = self._room[place]
         return DeviceMemory(
             device=key,
             logical_device=logical,
@@ -187,9 +203,9 @@ class _Estimator:
             gradients_mib=terms.gradients / _BYTES_PER_MIB,
             optimizer_mib=terms.optimizer / _BYTES_PER_MIB,
             activations_mib=terms.activations / _BYTES_PER_MIB,
-            overhead_mib=CUDA_CONTEXT_MIB if limit_mib is not None else self._overhead[key],
-            room_mib=self._free[key] if limit_mib is None else limit_mib,
-            is_limit=limit_mib is not None,
+            overhead_mib=self._overhead[place],
+            room_mib=room,
+            is_limit=limit_mib is not None and room == limit_mib,
             is_measured=self._ratio(key) is not None,
         )
 
@@ -225,23 +241,19 @@ def limits_of(plan: LaunchPlan) -> dict[tuple[int, str], int | None]:
 
 
 def overhead_mib(context: PlanningContext, plan: LaunchPlan, key: str) -> int:
-    """What nobody counts of a device without a memory limit, and TensorFlow cannot give out."""
+    """What goes of a device without a memory limit that the training cannot have."""
     if key == CPU_KEY:
         return TENSORFLOW_MIB * len(plan.gang)
-    free, device = free_mib(context, key), context.inventory.device(key)
-    if free is None or device is None:
-        return CUDA_CONTEXT_MIB
-    rest = max(0, free - CUDA_CONTEXT_MIB)
-    return CUDA_CONTEXT_MIB + kept_aside_mib(rest, device.compute_capability)
+    rest, room = rest_mib(context, key), room_mib(context, key)
+    return CUDA_CONTEXT_MIB + (0 if rest is None or room is None else rest - room)
 
 
-def free_mib(context: PlanningContext, key: str) -> int | None:
-    """What is free now, or all that there is where that is not known."""
-    reading = None if context.sample is None else context.sample.reading(key)
-    if reading is not None and reading.memory_free_mib is not None:
-        return reading.memory_free_mib
-    device = context.inventory.device(key)
-    return None if device is None else device.memory_total_mib
+def room_of(context: PlanningContext, plan: LaunchPlan, key: str) -> int | None:
+    """What the training can have of a device without a memory limit; ``None``: not known."""
+    if key != CPU_KEY:
+        return room_mib(context, key)
+    free = free_mib(context, key)
+    return None if free is None else max(0, free - overhead_mib(context, plan, key))
 
 
 def greatest(most: int, fits: Callable[[int], bool]) -> int:

@@ -13,6 +13,8 @@ from gpupanel.domain.memory import (
 
 DESKTOP_MIB: Final = 1024
 """What a desktop takes when somebody opens a browser and a second screen."""
+LEAST_LIMIT_MIB: Final = 128
+"""With a smaller limit hardly any model can be trained."""
 OTHERS_FRACTION: Final = 0.5
 
 
@@ -31,8 +33,8 @@ def preset_policy(
 
     To share with the desktop a run grows up to what is free now less :data:`DESKTOP_MIB`; to
     leave room for other processes up to half of the GPU; the CUDA context, which no limit counts,
-    is taken off both. Growing without a limit where the memory of the GPU is not known, or has too
-    little.
+    is taken off both. What TensorFlow keeps aside without a limit is not: a limit is given out
+    whole. Growing without a limit where the memory of the GPU is not known, or has too little.
 
     Args:
         preset: What is wanted.
@@ -48,4 +50,6 @@ def preset_policy(
         limit = room - DESKTOP_MIB - CUDA_CONTEXT_MIB
     else:
         limit = min(int(total_mib * OTHERS_FRACTION), room) - CUDA_CONTEXT_MIB
-    return LimitedMemory(limit_mib=limit, growth=True) if limit > 0 else GrowingMemory()
+    if limit < LEAST_LIMIT_MIB:
+        return GrowingMemory()
+    return LimitedMemory(limit_mib=limit, growth=True)

@@ -1,5 +1,7 @@
 """Everything that can be said about a profile on this machine before it starts."""
 
+from pydantic import Field
+
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.device_memory import DeviceMemory
 from gpupanel.domain.gpu_support import GpuSupport
@@ -14,6 +16,7 @@ from gpupanel.domain.value import Value
 from gpupanel.planning.context import planning_context
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.memory_estimate import largest_batch, memory_estimate
+from gpupanel.planning.memory_room import room_mib
 from gpupanel.planning.rules.registry import RULES
 
 _ORDER = list(Severity)
@@ -44,6 +47,8 @@ class Preparation(Value):
         other_processes: Those on the chosen GPUs now.
         memory: What it is estimated to take; empty while that is not known.
         largest_batch: The largest global batch that fits; ``None`` while that is not known.
+        room_mib: What TensorFlow can have of each chosen GPU, by its key, where that is known: of
+            what is free now, under its memory policy.
     """
 
     problems: tuple[Problem, ...] = ()
@@ -51,6 +56,7 @@ class Preparation(Value):
     other_processes: tuple[OtherProcesses, ...] = ()
     memory: tuple[DeviceMemory, ...] = ()
     largest_batch: int | None = None
+    room_mib: dict[str, int] = Field(default_factory=dict)
 
     @property
     def is_startable(self) -> bool:
@@ -86,6 +92,11 @@ def prepare(
         other_processes=other_processes(context.devices, sample),
         memory=memory_estimate(context),
         largest_batch=largest_batch(context),
+        room_mib={
+            gpu.key: room
+            for gpu in context.gpus
+            if (room := room_mib(context, gpu.key)) is not None
+        },
     )
 
 

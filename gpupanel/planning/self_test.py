@@ -7,7 +7,6 @@ from typing import Final
 
 from gpupanel.domain.device import CPU_KEY, DeviceKind
 from gpupanel.domain.memory import (
-    CUDA_CONTEXT_MIB,
     Allocator,
     LimitedMemory,
     MemoryPolicy,
@@ -25,7 +24,7 @@ from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.all_reduce import hierarchical_copy_is_right
 from gpupanel.planning.context import PlanningContext, planning_context
-from gpupanel.planning.memory_estimate import free_mib
+from gpupanel.planning.memory_room import free_mib, rest_mib
 
 LEAST_ROOM_MIB: Final = 512
 """With less of a GPU nothing is tested on it."""
@@ -119,7 +118,7 @@ def _used_keys(plan: LaunchPlan) -> list[str]:
 def _room_mib(context: PlanningContext, key: str) -> int:
     """What may be taken of a GPU: what is free, less a margin, and no more than its limit."""
     free = free_mib(context, key) or 0
-    room = free - max(_LEAST_MARGIN_MIB, round(_MARGIN * free)) - CUDA_CONTEXT_MIB
+    room = (rest_mib(context, key) or 0) - max(_LEAST_MARGIN_MIB, round(_MARGIN * free))
     policy = context.profile.memory_policy(key)
     return min(room, policy.limit_mib) if isinstance(policy, LimitedMemory) else room
 

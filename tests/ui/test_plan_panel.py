@@ -168,7 +168,7 @@ def test_that_memory_is_shown_per_device_in_words(panel):
         "RTX 4090",
         "up to 8.0 GiB of its 24.0 GiB",
         "RTX 3060",
-        "grows as needed, up to 12.0 GiB",
+        "grows as needed, up to 9.8 GiB of its 12.0 GiB",
     ]
 
 
@@ -187,7 +187,7 @@ def test_that_the_plan_lets_nothing_grow_where_a_fixed_limit_keeps_it_from_growi
         "RTX 4090",
         "takes 8.0 GiB of its 24.0 GiB at start",
         "RTX 3060",
-        "nearly all of its 12.0 GiB, at start",
+        "takes 9.8 GiB of its 12.0 GiB at start",
     ]
 
 

@@ -15,6 +15,7 @@ from gpupanel.cli.output import (
     print_problems,
     refuse,
 )
+from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.model_summary import (
     ModelSummary,
     parameters_text,
@@ -71,18 +72,20 @@ def _prepared(profile: Profile, found: ModelSummary) -> Preparation:
 def _print_memory(preparation: Preparation) -> None:
     if not preparation.memory:
         return
-    terms = ("weights", "gradients", "optimizer", "activations", "overhead", "total")
+    terms = ("weights", "gradients", "optimizer", "activations", "counted")
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("estimated MiB of", overflow="fold")
-    for title in (*terms, "there is"):
+    for title in (*terms[:-1], "together", "there is", "besides"):
         table.add_column(title, justify="right")
     for memory in preparation.memory:
         sizes = (f"{getattr(memory, f'{term}_mib'):,.1f}" for term in terms)
         room = NONE_GIVEN if memory.room_mib is None else f"{memory.room_mib:,}"
         name = " ".join(filter(None, (memory.device, memory.logical_device)))
-        table.add_row(styled((name, "")), *sizes, room)
+        table.add_row(styled((name, "")), *sizes, room, f"{memory.overhead_mib:,.0f}")
     answers.print()
     answers.print(table)
+    if any(each.device != CPU_KEY for each in preparation.memory):
+        answers.print("Besides: the CUDA context, and what TensorFlow keeps aside without a limit.")
     measured = dict.fromkeys(each.device for each in preparation.memory if each.is_measured)
     if measured:
         answers.print(styled(f"Activations were measured by fit-batch on {', '.join(measured)}."))

@@ -22,7 +22,7 @@ def _problem(context: PlanningContext, memory: DeviceMemory) -> Problem:
     name = memory.device if device is None else device.name
     is_one = memory.examples == 1
     examples = f"{memory.examples:,} {'example' if is_one else 'examples'} at a time"
-    there = "its limit is" if memory.is_limit else "what is free is"
+    there = "its limit is" if memory.is_limit else "what can be had there is"
     fixes = tuple(_fixes(context))
     return Problem(
         code="estimate_above_memory",

@@ -9,15 +9,16 @@ from gpupanel.domain.memory import (
     Allocator,
     LimitedMemory,
     SplitMemory,
-    kept_aside_mib,
+    available_mib,
     wanted_mib,
 )
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.context import PlanningContext
 
-_LEAST_MIB = 128
-"""With less hardly any model can be trained."""
+_LEAST_MIB = 256
+"""With less hardly any model can be trained; and of so little TensorFlow leaves nothing aside, so
+that a fuller GPU would seem to have more."""
 _CONTEXT = f"the CUDA context takes some {CUDA_CONTEXT_MIB} MiB besides"
 
 
@@ -116,7 +117,9 @@ def limit_above_memory(context: PlanningContext) -> Iterator[Problem]:
         if total is not None and wanted > total:
             yield _above_total(gpu, policy, total, free)
         elif free is not None and wanted + CUDA_CONTEXT_MIB > free:
-            yield _above_free(gpu, policy, free)
+            yield _above_free(gpu, policy, free, "are free now")
+        elif total is not None and wanted + CUDA_CONTEXT_MIB > total:
+            yield _above_free(gpu, policy, total, "are all that it has")
 
 
 def gpu_nearly_full(context: PlanningContext) -> Iterator[Problem]:
@@ -125,7 +128,7 @@ def gpu_nearly_full(context: PlanningContext) -> Iterator[Problem]:
         if isinstance(context.profile.memory_policy(gpu.key), LimitedMemory | SplitMemory):
             continue
         free = _free_mib(gpu, context.sample)
-        if free is None or _room_mib(gpu, free) >= _LEAST_MIB:
+        if free is None or _available_mib(context, gpu, free) >= _LEAST_MIB:
             continue
         total = "" if gpu.memory_total_mib is None else f" of {gpu.memory_total_mib:,}"
         fixes = tuple(_ways_past(context, gpu, free - CUDA_CONTEXT_MIB))
@@ -142,10 +145,9 @@ def gpu_nearly_full(context: PlanningContext) -> Iterator[Problem]:
         )
 
 
-def _room_mib(gpu: PhysicalDevice, free_mib: int) -> int:
-    """What TensorFlow can give out of a GPU without a limit."""
-    rest = max(0, free_mib - CUDA_CONTEXT_MIB)
-    return rest - kept_aside_mib(rest, gpu.compute_capability)
+def _available_mib(context: PlanningContext, gpu: PhysicalDevice, free_mib: int) -> int:
+    policy, allocator = context.profile.memory_policy(gpu.key), context.profile.devices.allocator
+    return available_mib(policy, allocator, free_mib, gpu.compute_capability)
 
 
 def _ways_past(context: PlanningContext, full: PhysicalDevice, rest_mib: int) -> Iterator[Fix]:
@@ -160,7 +162,8 @@ def _ways_past(context: PlanningContext, full: PhysicalDevice, rest_mib: int) ->
         if each.key != full.key
         and each.node == full.node
         and (
-            (free := _free_mib(each, context.sample)) is None or _room_mib(each, free) >= _LEAST_MIB
+            (free := _free_mib(each, context.sample)) is None
+            or _available_mib(context, each, free) >= _LEAST_MIB
         )
     ]
     chosen = [key for key in others if key in {each.key for each in context.gpus}] or others[:1]
@@ -181,15 +184,17 @@ def _above_total(
     )
 
 
-def _above_free(gpu: PhysicalDevice, policy: LimitedMemory | SplitMemory, free_mib: int) -> Problem:
+def _above_free(
+    gpu: PhysicalDevice, policy: LimitedMemory | SplitMemory, free_mib: int, there: str
+) -> Problem:
+    """More than there is beside the context: TensorFlow takes what it gets, in several pieces."""
     wanted = wanted_mib(policy)
     besides = "" if wanted > free_mib else f" and {_CONTEXT}"
     return Problem(
         code="memory_limit_above_free",
         severity=Severity.WARNING,
         field=_field(gpu, policy),
-        message=f"{wanted} MiB of {gpu.name} are asked for{besides}, but {free_mib} MiB are free "
-        "now.",
+        message=f"{wanted} MiB of {gpu.name} are asked for{besides}, but {free_mib} MiB {there}.",
         hint="Lower the limit, or end what holds the rest.",
         fix=_fitting(gpu, policy, free_mib),
     )

@@ -185,8 +185,7 @@ class MemoryBar(PaintedWidget):
         if index + 1 < len(limits):
             greatest = limits[index] + max(0, limits[index + 1] - STEP_MIB)
         else:
-            room_mib = (self._use.total_mib or 0) - self._use.other_processes_mib
-            greatest = max(limits[index], room_mib)
+            greatest = max(limits[index], self._use.most_mib)
         size = round((target_mib - start) / STEP_MIB) * STEP_MIB
         size = min(max(size, min(STEP_MIB, limits[index])), greatest)
         if index + 1 < len(limits):

@@ -39,6 +39,12 @@ class MemoryUse:
         return max(0, (self.total_mib or 0) - held)
 
     @property
+    def most_mib(self) -> int:
+        """The greatest limit that is given out whole: what other processes and the driver leave."""
+        held = self.other_processes_mib + self.reserved_mib + self.context_mib
+        return max(0, (self.total_mib or 0) - held)
+
+    @property
     def borders_mib(self) -> tuple[int, ...]:
         """Where the memory of each logical device ends.
 

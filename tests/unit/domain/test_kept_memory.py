@@ -2,12 +2,23 @@
 
 import pytest
 
-from gpupanel.domain.memory import kept_aside_mib
+from gpupanel.domain.memory import (
+    AllMemory,
+    Allocator,
+    GrowingMemory,
+    LimitedMemory,
+    MemoryPolicy,
+    SplitMemory,
+    available_mib,
+    kept_aside_mib,
+)
 
 
 @pytest.mark.parametrize(
     ("free_mib", "capability", "kept_mib"),
     [
+        (225, (8, 6), 0),
+        (226, (8, 6), 225),
         (1_900, (8, 6), 225),
         (2_047, (9, 0), 225),
         (2_048, (8, 6), 1_536),
@@ -29,3 +40,29 @@ def test_that_more_is_left_by_newer_gpus_and_little_where_there_is_little(
 
 def test_that_a_gpu_with_more_memory_may_give_less() -> None:
     assert 2_500 - kept_aside_mib(2_500, (8, 6)) < 1_900 - kept_aside_mib(1_900, (8, 6))
+
+
+GROWING_LIMIT = LimitedMemory(limit_mib=3_000, growth=True)
+SPLIT = SplitMemory(split_mib=(1_000, 2_000))
+
+
+@pytest.mark.parametrize(
+    ("policy", "allocator", "free_mib", "available"),
+    [
+        (GrowingMemory(), Allocator.BFC, 4_096, 4_096 - 500 - 1_536),
+        (AllMemory(), Allocator.BFC, 4_096, 4_096 - 500 - 1_536),
+        (AllMemory(), Allocator.BFC, 2_400, 2_400 - 500 - 225),
+        (AllMemory(), Allocator.BFC, 400, 0),
+        (LimitedMemory(limit_mib=3_000), Allocator.BFC, 4_096, 3_000),
+        (GROWING_LIMIT, Allocator.BFC, 3_500, 3_000),
+        (GROWING_LIMIT, Allocator.BFC, 3_400, 2_900),
+        (SPLIT, Allocator.BFC, 4_096, 3_000),
+        (SPLIT, Allocator.BFC, 3_000, 2_500),
+        (GrowingMemory(), Allocator.CUDA_MALLOC_ASYNC, 4_096, 3_596),
+        (GROWING_LIMIT, Allocator.CUDA_MALLOC_ASYNC, 4_096, 3_596),
+    ],
+)
+def test_that_limits_are_given_out_whole_and_without_one_some_is_kept(
+    policy: MemoryPolicy, allocator: Allocator, free_mib: int, available: int
+) -> None:
+    assert available_mib(policy, allocator, free_mib, (8, 6)) == available

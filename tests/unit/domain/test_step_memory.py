@@ -31,12 +31,12 @@ def taken(room_mib: int | None, *, is_limit: bool = False) -> DeviceMemory:
     )
 
 
-def test_that_a_limit_does_not_count_the_overhead() -> None:
-    assert taken(640).total_mib == 640.0
-    assert taken(640).counted_mib == 640.0
-    assert taken(640, is_limit=True).counted_mib == 140.0
+def test_that_the_overhead_goes_of_the_device_and_not_of_the_room() -> None:
+    for is_limit in (False, True):
+        memory = taken(140, is_limit=is_limit)
+        assert (memory.total_mib, memory.counted_mib) == (640.0, 140.0)
 
 
 def test_that_what_is_estimated_may_be_too_small() -> None:
-    assert [taken(room).fits for room in (None, 655, 654, 640)] == [True, True, False, False]
+    assert [taken(room).fits for room in (None, 155, 154, 140)] == [True, True, False, False]
     assert taken(155, is_limit=True).fits

@@ -5,7 +5,7 @@ import pytest
 from gpupanel.domain.data import DigitsData
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.device_memory import DeviceMemory
-from gpupanel.domain.memory import LimitedMemory, SplitMemory
+from gpupanel.domain.memory import Allocator, LimitedMemory, SplitMemory
 from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
@@ -72,7 +72,7 @@ def test_that_each_device_holds_weights_optimizer_state_and_its_share() -> None:
     assert terms(large) == (110, 100, 200, 160, 500 + 1_536)
     # The sum over replicas comes after the activations, and takes 4 MiB more than these.
     assert terms(small) == (110, 104, 200, 96, 500 + 1_536)
-    assert (large.room_mib, small.room_mib) == (24_564, 12_288)
+    assert (large.room_mib, small.room_mib) == (24_564 - 2_036, 12_288 - 2_036)
     assert not large.is_limit
 
 
@@ -94,13 +94,32 @@ def test_that_accumulation_takes_fewer_examples_at_a_time_and_a_sum_of_gradients
 def test_that_a_free_memory_that_is_known_is_the_room() -> None:
     sample = sample_with(gpu_4090=4_564, gpu_3060=288)
     found = prepare(profile(), TWO_UNEQUAL, sample, step=STEP).memory
-    assert [memory.room_mib for memory in found] == [20_000, 12_000]
+    assert [memory.room_mib for memory in found] == [20_000 - 2_036, 12_000 - 2_036]
 
 
 def test_that_nothing_is_left_to_others_within_a_limit() -> None:
     limits = {key: LimitedMemory(limit_mib=9_000) for key in (RTX_4090.key, RTX_3060.key)}
     found = prepared(profile(memory=limits)).memory
     assert [(memory.overhead_mib, memory.is_limit) for memory in found] == [(500, True)] * 2
+
+
+def test_that_cudas_allocator_leaves_nothing_to_others_either() -> None:
+    devices = DeviceSettings(visible=(RTX_3060.key,), allocator=Allocator.CUDA_MALLOC_ASYNC)
+    (memory,) = prepared(profile("one_device", devices=devices)).memory
+    assert (memory.overhead_mib, memory.room_mib) == (500, 12_288 - 500)
+
+
+def test_that_a_limit_gives_no_more_than_is_free() -> None:
+    limits = {RTX_3060.key: LimitedMemory(limit_mib=9_000, growth=True)}
+    used = sample_with(gpu_3060=8_288)
+    memory = prepare(profile(memory=limits), TWO_UNEQUAL, used, step=STEP).memory[1]
+    assert (memory.room_mib, memory.is_limit) == (12_288 - 8_288 - 500, False)
+    split = {RTX_3060.key: SplitMemory(split_mib=(3_000, 3_000))}
+    devices = DeviceSettings(visible=(RTX_3060.key,))
+    given = prepare(profile(devices=devices, memory=split), TWO_UNEQUAL, used, step=STEP).memory
+    assert [(part.room_mib, part.is_limit) for part in given] == [(3_000, True), (500, False)]
+    # One process has one context, however many parts there are.
+    assert [part.overhead_mib for part in given] == [500, 0]
 
 
 def test_that_parts_of_a_device_have_limits_of_their_own() -> None:
@@ -116,7 +135,7 @@ def test_that_parts_of_a_device_have_limits_of_their_own() -> None:
 def test_that_replicas_of_the_cpu_share_the_memory_of_the_host() -> None:
     devices = DeviceSettings(visible=("cpu",), cpu_replicas=2)
     (memory,) = prepared(profile(devices=devices, batch=400), CPU_ONLY).memory
-    assert (memory.device, memory.examples, memory.room_mib) == ("cpu", 400, 24_576)
+    assert (memory.device, memory.examples, memory.room_mib) == ("cpu", 400, 24_576 - 400)
     assert terms(memory) == (220, 200, 400, 400, 400)
 
 
@@ -238,7 +257,7 @@ def test_that_nothing_is_offered_where_nothing_fits() -> None:
     found = prepare(profile("one_device", batch=1), TWO_UNEQUAL, sample, step=STEP)
     (problem,) = (each for each in found.problems if each.code == "estimate_above_memory")
     assert "With 1 example at a time" in problem.message
-    assert "what is free is 564 MiB" in problem.message
+    assert "what can be had there is 64 MiB" in problem.message
 
 
 def test_that_whole_batches_are_not_shared_out() -> None:

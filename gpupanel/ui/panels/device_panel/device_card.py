@@ -196,7 +196,9 @@ class DeviceCard(QFrame):
         shown = self._memory.value() if has_policy else None
         use = memory_use(self._device, self._reading, self._own_processes, shown)
         self.readings.show_reading(self._reading, use)
-        self._memory.setRoom(use.total_mib, room_mib(self._reading, use))
+        # The driver gives nobody what it keeps for itself.
+        total = None if use.total_mib is None else use.total_mib - use.reserved_mib
+        self._memory.setRoom(total, room_mib(self._reading, use))
 
     @property
     def _is_partitioned(self) -> bool:

@@ -60,6 +60,15 @@ UNKNOWN_MIB = 256 * 1024
 """As much as can be asked of a device that does not report how much memory it has."""
 
 
+def greatest_limit_mib(total_mib: int | None) -> int:
+    """The end of what can be chosen: a GPU that nobody uses gives it out whole.
+
+    Args:
+        total_mib: The device's memory less what its driver keeps; ``None`` when it is not known.
+    """
+    return UNKNOWN_MIB if total_mib is None else max(1, total_mib - CUDA_CONTEXT_MIB)
+
+
 class LimitEditor(QWidget):
     """Edits a limit in MiB."""
 
@@ -96,7 +105,7 @@ class LimitEditor(QWidget):
         self._show_room()
 
     def setRoom(self, total_mib: int | None, free_mib: int | None) -> None:
-        """Bound the limit by the device's memory, and say how much of it is free now."""
+        """Bound the limit by what the device can give, and say how much of it is free now."""
         if (total_mib, free_mib) == (self._total_mib, self._free_mib):
             return
         self._total_mib, self._free_mib = total_mib, free_mib
@@ -119,7 +128,7 @@ class LimitEditor(QWidget):
         layout.addWidget(self._room)
 
     def _widen(self, limit_mib: int = 1) -> None:
-        greatest_mib = max(self._total_mib or UNKNOWN_MIB, limit_mib, self._spin.value())
+        greatest_mib = max(greatest_limit_mib(self._total_mib), limit_mib, self._spin.value())
         with QSignalBlocker(self._spin), QSignalBlocker(self._slider):
             for box in (self._slider, self._spin):
                 box.setRange(1, greatest_mib)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.memory import CUDA_CONTEXT_MIB, SplitMemory
 from gpupanel.ui import formatting
 from gpupanel.ui.inputs.quiet_inputs import SpinBox
-from gpupanel.ui.panels.device_panel.limit_editor import UNKNOWN_MIB, RoomLabel
+from gpupanel.ui.panels.device_panel.limit_editor import RoomLabel, greatest_limit_mib
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.layouts import column_in, discard, row_in
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
@@ -58,7 +58,7 @@ class SplitEditor(QWidget):
             return
         self._total_mib, self._free_mib = total_mib, free_mib
         for part in self._parts:
-            part.setGreatest(total_mib)
+            part.setGreatest(greatest_limit_mib(total_mib))
         self._show_state()
 
     def _arrange(self) -> None:
@@ -123,7 +123,7 @@ class SplitEditor(QWidget):
     def _append(self) -> None:
         position = len(self._parts)
         part = _PartBox(position)
-        part.setGreatest(self._total_mib)
+        part.setGreatest(greatest_limit_mib(self._total_mib))
         part.valueChanged.connect(self._report)
         part.removed.connect(self._take_removal)
         self._parts.append(part)
@@ -185,10 +185,10 @@ class _PartBox(QWidget):
             self._box.setMaximum(max(self._box.maximum(), size_mib))
             self._box.setValue(size_mib)
 
-    def setGreatest(self, greatest_mib: int | None) -> None:
-        """Bound what can be chosen by the device's memory, where it is known."""
+    def setGreatest(self, greatest_mib: int) -> None:
+        """Bound what can be chosen."""
         with QSignalBlocker(self._box):
-            self._box.setRange(1, max(greatest_mib or UNKNOWN_MIB, self._box.value()))
+            self._box.setRange(1, max(greatest_mib, self._box.value()))
 
     def setRemovable(self, removable: bool) -> None:
         """Let a person remove it, or not."""

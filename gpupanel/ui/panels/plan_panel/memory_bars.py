@@ -19,9 +19,8 @@ _TERMS = (
     ("Gradients", "gradients_mib", 200),
     ("Optimizer", "optimizer_mib", 150),
     ("Activations", "activations_mib", 105),
-    ("Overhead", "overhead_mib", None),
 )
-"""Name, field, and how opaque the accent is; ``None``: grey, as memory that is no run's."""
+"""Name, field, and how opaque the accent is."""
 _BAR = 10.0
 _GAP = 6.0
 _SWATCH = 9.0
@@ -56,8 +55,8 @@ class MemoryBars(PaintedWidget):
         terms = ", ".join(
             f"{name.lower()} {formatting.mib(getattr(memory, field))}" for name, field, _ in _TERMS
         )
-        besides = " besides" if memory.is_limit else ""
-        return f"{self._name(memory)}, {self._amount(memory)}: {terms}{besides}"
+        besides = f"overhead {formatting.mib(memory.overhead_mib)} besides"
+        return f"{self._name(memory)}, {self._amount(memory)}: {terms}; {besides}"
 
     @override
     def sizeHint(self) -> QSize:
@@ -116,8 +115,6 @@ class MemoryBars(PaintedWidget):
         whole = max(memory.room_mib or 0, memory.counted_mib, 1.0)
         left = 0.0
         for _, field, opacity in _TERMS:
-            if field == "overhead_mib" and memory.is_limit:
-                continue  # a limit does not count it
             width = self.width() * getattr(memory, field) / whole
             painter.setBrush(_color(opacity))
             painter.drawRect(QRectF(left, bar.top(), width, _BAR))
@@ -127,7 +124,7 @@ class MemoryBars(PaintedWidget):
             limit = round(self.width() * memory.room_mib / whole)
             painter.drawRect(QRectF(limit - 1.0, bar.top() - 2.0, 2.0, _BAR + 4.0))
 
-    def _legend(self) -> Iterator[tuple[float, int, str, int | None]]:
+    def _legend(self) -> Iterator[tuple[float, int, str, int]]:
         """Left border and line of each term, its name and how opaque it is; in as many lines."""
         metrics = QFontMetrics(theme.small_font(self.font()))
         left, line = 0.0, 0
@@ -170,9 +167,7 @@ class MemoryBars(PaintedWidget):
         return self._line_height() + _BAR + _GAP
 
 
-def _color(opacity: int | None) -> QColor:
-    if opacity is None:
-        return theme.current().color("others")
+def _color(opacity: int) -> QColor:
     color = theme.current().color("accent")
     color.setAlpha(opacity)
     return color

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.memory import Allocator
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, ProcessRole
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
@@ -20,9 +21,10 @@ _DOING = {
 }
 """What one replica does, what several do, and at a time."""
 _FORCED_GROWTH = "TF_FORCE_GPU_ALLOW_GROWTH"
+_ALLOCATOR = "TF_GPU_ALLOCATOR"
 CUDA_CONTEXT_LESSON = (
-    "A limit does not include the CUDA context, some 300 to 500 MiB more. TensorFlow frees "
-    "memory only when its process ends."
+    "A limit does not include the CUDA context, some 300 to 500 MiB more. Without a limit "
+    "TensorFlow leaves some memory to others. It frees memory only when its process ends."
 )
 
 
@@ -99,20 +101,35 @@ def _takes(examples: int, speed: PastSpeed | None) -> str:
     return f" The run takes about {time}, start, validation and saving included, as {as_before}."
 
 
-def memory(device: PlannedDevice, plan: LaunchPlan, total_mib: int | None) -> str:
-    """How much of a device's memory TensorFlow may take, and when."""
+def memory(
+    device: PlannedDevice, plan: LaunchPlan, total_mib: int | None, room_mib: int | None
+) -> str:
+    """How much of a device's memory TensorFlow may take, and when.
+
+    Args:
+        device: A device of the plan.
+        plan: With the environment of its process.
+        total_mib: The device's memory; ``None``: not known.
+        room_mib: What TensorFlow can have of it; ``None``: not known.
+    """
     limits = device.logical_limits_mib
     total = f" of its {formatting.mib(total_mib)}" if total_mib else ""
     if device.kind is DeviceKind.CPU:
         return _host_memory(len(limits))
-    grows = device.memory_growth or _is_forced_to_grow(device, plan)
+    grows = device.memory_growth or _has(device, plan, _FORCED_GROWTH, "true")
+    # CUDA's own allocator takes nothing before it is needed.
+    grows = grows or _has(device, plan, _ALLOCATOR, Allocator.CUDA_MALLOC_ASYNC.value)
     if not limits:
-        most = f", up to {formatting.mib(total_mib)}" if total_mib else ""
-        return f"grows as needed{most}" if grows else f"nearly all{total}, at start"
+        if room_mib is None:
+            return "grows as needed" if grows else "nearly all, at start"
+        most = f"{formatting.mib(room_mib)}{total}"
+        return f"grows as needed, up to {most}" if grows else f"takes {most} at start"
     sizes = " + ".join(formatting.mib(limit) for limit in limits)
     if len(limits) > 1:
         growing = "grow up to " if grows else ""
         return f"split into {len(limits)} logical devices: {growing}{sizes}{total}"
+    if room_mib is not None and room_mib < (limits[0] or 0):
+        return f"up to {formatting.mib(room_mib)}{total}, less than its limit of {sizes}"
     return f"up to {sizes}{total}" if grows else f"takes {sizes}{total} at start"
 
 
@@ -122,14 +139,13 @@ def _host_memory(logical_count: int) -> str:
     return "host memory; no limit"
 
 
-def _is_forced_to_grow(device: PlannedDevice, plan: LaunchPlan) -> bool:
-    """Whether the environment of the process that sees it lets every GPU grow."""
-    forced = (
-        process.environment.get(_FORCED_GROWTH, plan.environment.get(_FORCED_GROWTH))
+def _has(device: PlannedDevice, plan: LaunchPlan, variable: str, value: str) -> bool:
+    """Whether the environment of a process that sees the device has the variable so."""
+    return value in (
+        process.environment.get(variable, plan.environment.get(variable))
         for process in plan.gang
         if device in process.devices
     )
-    return "true" in forced
 
 
 def _division(plan: LaunchPlan, labels: Sequence[str], task: Task) -> str:

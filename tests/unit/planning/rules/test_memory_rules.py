@@ -215,6 +215,39 @@ def test_that_a_gpu_that_others_fill_is_pointed_out_before_the_start() -> None:
     assert "gpu_nearly_full" not in codes(limited, sample=full)
 
 
+@pytest.mark.parametrize("rest_mib", [0, 100, 225, 226, 480])
+def test_that_a_fuller_gpu_does_not_pass_for_one_with_more_room(rest_mib: int) -> None:
+    full = sample_with(gpu_3060=12_288 - CUDA_CONTEXT_MIB - rest_mib)
+    assert "gpu_nearly_full" in codes(mirrored("GPU-3060"), sample=full)
+
+
+def test_that_cudas_allocator_leaves_nothing_to_others() -> None:
+    devices = DeviceSettings(visible=("GPU-3060",), allocator=Allocator.CUDA_MALLOC_ASYNC)
+    full = sample_with(gpu_3060=12_288 - CUDA_CONTEXT_MIB - 256)
+    assert "gpu_nearly_full" not in codes(mirrored(devices=devices), sample=full)
+    assert prepare(mirrored(devices=devices), TWO_UNEQUAL, full).room_mib == {"GPU-3060": 256}
+
+
+def test_that_what_tensorflow_can_have_is_known_before_the_start() -> None:
+    memory = {"GPU-4090": LimitedMemory(limit_mib=4_096, growth=True)}
+    now = prepare(mirrored(memory=memory), TWO_UNEQUAL, sample_with(gpu_3060=2_288)).room_mib
+    assert now == {"GPU-4090": 4_096, "GPU-3060": 10_000 - CUDA_CONTEXT_MIB - 1_536}
+    # Where nothing is known of now, of a GPU that nobody uses.
+    unused = prepare(mirrored(memory=memory), TWO_UNEQUAL).room_mib
+    assert unused["GPU-3060"] == 12_288 - CUDA_CONTEXT_MIB - 1_536
+
+
+def test_that_a_limit_beside_the_context_is_more_than_an_unused_gpu_has() -> None:
+    profile = mirrored("GPU-3060", memory={"GPU-3060": LimitedMemory(limit_mib=12_000)})
+    problem = found(profile, "memory_limit_above_free")
+    assert problem.message == (
+        "12000 MiB of RTX 3060 are asked for and the CUDA context takes some 500 MiB besides, "
+        "but 12288 MiB are all that it has."
+    )
+    assert problem.fix is not None
+    assert problem.fix.label == "Use 11788 MiB"
+
+
 def test_that_a_limit_gives_back_what_tensorflow_leaves_to_others() -> None:
     profile = mirrored("GPU-3060")
     # 2,100 MiB beside the context, of which TensorFlow would leave 1,536.
@@ -273,6 +306,7 @@ def test_that_a_scaled_split_keeps_its_parts_and_fits(parts: list[int], size_mib
             LimitedMemory(limit_mib=2_000 - CUDA_CONTEXT_MIB, growth=True),
         ),
         (MemoryPreset.SHARE_WITH_DESKTOP, 12_288, 700, GrowingMemory()),
+        (MemoryPreset.SHARE_WITH_DESKTOP, 12_288, 1_551, GrowingMemory()),
         (MemoryPreset.SHARE_WITH_DESKTOP, None, None, GrowingMemory()),
     ],
 )
