@@ -98,6 +98,8 @@ def environment(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> dict[s
         "CUDA_VISIBLE_DEVICES": ",".join(gpu.key for gpu in gpus),
         "TF_FORCE_GPU_ALLOW_GROWTH": "true" if grow else "false",
         "TF_GPU_ALLOCATOR": Allocator.CUDA_MALLOC_ASYNC.value if cuda_malloc_async else "",
+        # What TensorFlow leaves to others is what domain/memory.py says, and a limit lifts it.
+        "TF_DEVICE_MIN_SYS_MEMORY_IN_MB": "",
         # TensorFlow leaves out GPUs with fewer than 8 multiprocessors where another has more
         # (GetMinGPUMultiprocessorCount in gpu_device.cc); who chose one wants it.
         "TF_MIN_GPU_MULTIPROCESSOR_COUNT": "1",

@@ -161,6 +161,7 @@ def _check(plan: LaunchPlan) -> None:
     environments = (plan.environment, *(process.environment for process in plan.processes))
     for name in (name for each in environments for name in each):
         if name not in PLANNED_VARIABLES:
+            # What others do to the programs that a script starts nobody knows.
             raise ValueError(f"no plan sets the variable {name}")
     places = [each.logical_device for each in plan.replicas]
     places += [each.logical_device for each in plan.places]

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from gpupanel.cli.app import app
 from gpupanel.domain.data import PythonData
 from gpupanel.domain.model import PythonModel
+from gpupanel.domain.process_environment import PLANNED_VARIABLES
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
@@ -136,6 +137,16 @@ def test_that_a_plan_that_no_planner_made_becomes_no_script(
     problem = problem_of(layout.name, "-o", script)
     assert (problem["code"], "plan.json" in problem["message"]) == ("run_damaged", True)
     assert not script.exists()
+
+
+def test_that_every_variable_that_a_planner_sets_is_in_the_script(
+    layout: RunLayout, tmp_path: Path
+) -> None:
+    change_plan(layout, lambda plan: plan.update(environment=dict.fromkeys(PLANNED_VARIABLES, "1")))
+    script = tmp_path / "script.py"
+    assert exported(layout.name, "-o", script).exit_code == 0
+    written = script.read_text()
+    assert all(f'os.environ["{name}"] = "1"' in written for name in PLANNED_VARIABLES)
 
 
 def test_that_the_name_of_a_device_stays_in_its_comment(layout: RunLayout, tmp_path: Path) -> None:

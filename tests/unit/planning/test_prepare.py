@@ -70,6 +70,7 @@ def test_that_nothing_named_means_every_gpu() -> None:
         "CUDA_VISIBLE_DEVICES": "GPU-4090,GPU-3060",
         "TF_FORCE_GPU_ALLOW_GROWTH": "true",
         "TF_GPU_ALLOCATOR": "",
+        "TF_DEVICE_MIN_SYS_MEMORY_IN_MB": "",
         "TF_MIN_GPU_MULTIPROCESSOR_COUNT": "1",
     }
     assert [device.memory_growth for device in plan.devices] == [True, True]
