@@ -53,5 +53,5 @@ def _on_allocated(
         refuse(error, json=json, status=EXIT_BAD_PROFILE)
     print_problems(preparation.problems)
     print_gpu_processes(preparation.other_processes, progress)
-    is_as_before = moved == profile and plan == plan_if_readable(layout)
+    is_as_before = moved == profile and plan.is_like(plan_if_readable(layout))
     return None if is_as_before else (moved, plan)

@@ -3,6 +3,7 @@
 The planner makes it, the launcher writes it, the trainer carries it out to the letter.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Self
 
@@ -30,6 +31,8 @@ class PlannedDevice(Value):
         pci_bus_id: As NVML writes it, by which the trainer sees that TensorFlow means the same.
         memory_total_mib: The GPU's memory, or its host's: what readings are parts of, also where
             the device is not known any more.
+        available_mib: What TensorFlow could have of the GPU when this was planned, under its memory
+            policy; ``None``: not known, or not a GPU.
     """
 
     key: str
@@ -40,6 +43,7 @@ class PlannedDevice(Value):
     logical_limits_mib: tuple[Mib | None, ...] = ()
     pci_bus_id: str | None = None
     memory_total_mib: int | None = None
+    available_mib: int | None = None
 
 
 class PlannedReplica(Value):
@@ -172,6 +176,25 @@ class LaunchPlan(Value):
     def gang(self) -> tuple[PlannedProcess, ...]:
         """Every process of the run, also when it is one."""
         return self.processes or (PlannedProcess(devices=self.devices),)
+
+    def is_like(self, other: "LaunchPlan | None") -> bool:
+        """Whether both say the same, whatever was free when each was made."""
+        return other is not None and self.with_available({}) == other.with_available({})
+
+    def with_available(self, available_mib: Mapping[str, int]) -> "LaunchPlan":
+        """The plan with what TensorFlow can have of each GPU, by its key."""
+
+        def known(devices: tuple[PlannedDevice, ...]) -> tuple[PlannedDevice, ...]:
+            return tuple(
+                device.model_copy(update={"available_mib": available_mib.get(device.key)})
+                for device in devices
+            )
+
+        processes = tuple(
+            process.model_copy(update={"devices": known(process.devices)})
+            for process in self.processes
+        )
+        return self.model_copy(update={"devices": known(self.devices), "processes": processes})
 
     def device_name(self, key: str) -> str:
         """What a device is called that equal ones cannot be taken for; its key: not of the plan."""

@@ -1,7 +1,5 @@
 """Everything that can be said about a profile on this machine before it starts."""
 
-from pydantic import Field
-
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.device_memory import DeviceMemory
 from gpupanel.domain.gpu_support import GpuSupport
@@ -47,8 +45,6 @@ class Preparation(Value):
         other_processes: Those on the chosen GPUs now.
         memory: What it is estimated to take; empty while that is not known.
         largest_batch: The largest global batch that fits; ``None`` while that is not known.
-        room_mib: What TensorFlow can have of each chosen GPU, by its key, where that is known: of
-            what is free now, under its memory policy.
     """
 
     problems: tuple[Problem, ...] = ()
@@ -56,7 +52,6 @@ class Preparation(Value):
     other_processes: tuple[OtherProcesses, ...] = ()
     memory: tuple[DeviceMemory, ...] = ()
     largest_batch: int | None = None
-    room_mib: dict[str, int] = Field(default_factory=dict)
 
     @property
     def is_startable(self) -> bool:
@@ -86,17 +81,14 @@ def prepare(
     """
     context = planning_context(profile, inventory, sample, preview, support, step, self_test)
     problems = [problem for rule in RULES for problem in rule(context)]
+    rooms = {gpu.key_on_node: room_mib(context, gpu.key) for gpu in context.gpus}
+    available = {key: room for key, room in rooms.items() if room is not None}
     return Preparation(
         problems=tuple(sorted(problems, key=lambda problem: _ORDER.index(problem.severity))),
-        plan=context.plan,
+        plan=None if context.plan is None else context.plan.with_available(available),
         other_processes=other_processes(context.devices, sample),
         memory=memory_estimate(context),
         largest_batch=largest_batch(context),
-        room_mib={
-            gpu.key: room
-            for gpu in context.gpus
-            if (room := room_mib(context, gpu.key)) is not None
-        },
     )
 
 

@@ -1,6 +1,6 @@
 """TensorFlow's logical devices, each with the device that the plan means by it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gpupanel.domain.device import CPU_KEY, DeviceKind
 from gpupanel.domain.event_details import LogicalDeviceAnswer
@@ -30,17 +30,17 @@ def device_answers(
     answers = []
     for kind in DeviceKind:
         owners = [
-            (device, limit)
+            (device, limit, given)
             for device in sorted(devices, key=lambda device: device.index)
             if device.kind is kind
-            for limit in device.logical_limits_mib or (None,)
+            for limit, given in _given(device)
         ]
         listed = names.get(kind, ())
         if len(listed) < len(owners):
             raise ProblemError(_missing(owners[len(listed)][0], listed))
         answers += [
-            _answer(name, device, limit, created.get(name))
-            for name, (device, limit) in zip(listed, owners, strict=False)
+            _answer(name, device, limit, given, created.get(name))
+            for name, (device, limit, given) in zip(listed, owners, strict=False)
         ]
         if kind is DeviceKind.CPU:
             # The host's CPU is there even when the plan does not use it.
@@ -60,15 +60,32 @@ def check_as_planned(answers: Sequence[LogicalDeviceAnswer], plan: LaunchPlan) -
         raise ProblemError(_is_another(others, plan))
 
 
+def _given(device: PlannedDevice) -> Iterator[tuple[int | None, int | None]]:
+    """The limit of each logical device, and how much of that the GPU can give."""
+    left = device.available_mib
+    for limit in device.logical_limits_mib or (None,):
+        given = limit if limit is None or left is None else min(limit, left)
+        yield limit, given
+        left = None if left is None or given is None else left - given
+
+
 def _answer(
-    name: str, device: PlannedDevice, limit: int | None, said: CreatedDevice | None
+    name: str,
+    device: PlannedDevice,
+    limit: int | None,
+    given: int | None,
+    said: CreatedDevice | None,
 ) -> LogicalDeviceAnswer:
+    # Of a limit TensorFlow repeats what was asked for, and does not ask whether it is there.
+    taken = None if said is None else said.memory_mib
+    if taken is not None and given is not None:
+        taken = min(taken, given)
     bus = None if said is None else said.pci_bus_id
     return LogicalDeviceAnswer(
         name=name,
         device_key=device.key,
         memory_limit_mib=limit,
-        memory_taken_mib=None if said is None else said.memory_mib,
+        memory_taken_mib=taken,
         pci_bus_id=bus,
         is_as_planned=is_same_pci_device(device.pci_bus_id, bus),
     )

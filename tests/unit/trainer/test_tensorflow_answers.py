@@ -34,6 +34,7 @@ def cases(foreign_log: Path) -> Cases:
         gpu.model_copy(update={"parent_key": "GPU-9", "pci_bus_id": "00000000:01:00.0"})
         for gpu in GPUS[:2]
     )
+    small = tuple(gpu.model_copy(update={"memory_total_mib": 3_000}) for gpu in GPUS[:2])
     nowhere = tuple(gpu.model_copy(update={"pci_bus_id": None}) for gpu in GPUS)
     cpus = Profile(
         devices=DeviceSettings(visible=("cpu",), cpu_replicas=2),
@@ -45,6 +46,7 @@ def cases(foreign_log: Path) -> Cases:
     return {
         "whole": case(whole),
         "split": case(started(("split", "limit"))),
+        "a split above the GPU": case(started(("split", "limit"), gpus=small)),
         "silent": case(whole, in_silence=True),
         "a log of another process": case(whole, log=str(foreign_log)),
         "other way round": case(whole, buses=BUSES[1::-1]),
@@ -109,6 +111,15 @@ def test_that_each_part_of_a_split_gpu_has_its_limit_and_its_place(tensorflow: A
         ("GPU-0", 1024, 1024, BUSES[0]),
         ("GPU-1", 4096, 4096, BUSES[1]),
     ]
+
+
+def test_that_no_more_is_reported_of_a_limit_than_the_gpu_can_give(tensorflow: Answers) -> None:
+    """TensorFlow repeats the limit, and gets what there is: 500 MiB are for the CUDA context."""
+    answers = [
+        (each["memory_limit_mib"], each["memory_taken_mib"])
+        for each in tensorflow["a split above the GPU"]["answers"][:3]
+    ]
+    assert answers == [(2048, 2048), (1024, 452), (4096, 2500)]
 
 
 @pytest.mark.parametrize("name", ["silent", "a log of another process"])

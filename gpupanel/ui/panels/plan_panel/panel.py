@@ -280,7 +280,7 @@ class PlanPanel(SettingsCard):
         self._process_caption.setVisible(is_gang)
         self._processes.setVisible(is_gang)
         self._processes.setPlan(plan, self._device_labels)
-        self._memory.setPlan(plan, self._device_labels, self._preparation.room_mib)
+        self._memory.setPlan(plan, self._device_labels)
         # The workers of a parameter-server run stand among its processes already.
         has_replicas = plan.strategy is not StrategyKind.PARAMETER_SERVER
         self._replica_caption.setVisible(has_replicas)

@@ -1,7 +1,5 @@
 """Which replica and which process of a run is where, what it takes, and what each device gives."""
 
-from collections.abc import Mapping
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
@@ -169,32 +167,26 @@ class MemoryList(CellGrid):
         super().__init__(stretched=2, parent=parent)
         self.setAccessibleName("Memory per device")
         self.grid.setColumnMinimumWidth(2, _WORDS_WIDTH)
-        self._shown: tuple[LaunchPlan, DeviceLabels, Mapping[str, int]] | None = None
+        self._shown: tuple[LaunchPlan, DeviceLabels] | None = None
 
-    def setPlan(
-        self, plan: LaunchPlan, device_labels: DeviceLabels, room_mib: Mapping[str, int]
-    ) -> None:
-        """Shows the devices of a plan, and what TensorFlow can have of each of them, by its key."""
-        if self._shown == (plan, device_labels, room_mib):
+    def setPlan(self, plan: LaunchPlan, device_labels: DeviceLabels) -> None:
+        """Shows the devices of a plan."""
+        if self._shown == (plan, device_labels):
             return
-        self._shown = (plan, device_labels, room_mib)
+        self._shown = (plan, device_labels)
 
         def cells(_place: int, device: PlannedDevice) -> tuple[QWidget, ...]:
-            room = room_mib.get(device.key)
             return (
                 ColorDot(device_labels.color_number(device.key)),
                 NameLabel(device_labels.label(device.key, device.name)),
-                _memory(device, plan, device_labels, room),
+                _memory(device, plan, device_labels),
             )
 
         self.set_rows(plan.devices, cells, Note)
 
 
-def _memory(
-    device: PlannedDevice, plan: LaunchPlan, device_labels: DeviceLabels, room_mib: int | None
-) -> Note:
+def _memory(device: PlannedDevice, plan: LaunchPlan, device_labels: DeviceLabels) -> Note:
     physical = device_labels.inventory.device(device.key) if device_labels.inventory else None
-    total_mib = physical.memory_total_mib if physical else None
-    note = Note(plan_text.memory(device, plan, total_mib, room_mib))
+    note = Note(plan_text.memory(device, plan, physical.memory_total_mib if physical else None))
     note.setToolTip(wrapped(plan_text.CUDA_CONTEXT_LESSON) if device.kind is DeviceKind.GPU else "")
     return note

@@ -101,17 +101,8 @@ def _takes(examples: int, speed: PastSpeed | None) -> str:
     return f" The run takes about {time}, start, validation and saving included, as {as_before}."
 
 
-def memory(
-    device: PlannedDevice, plan: LaunchPlan, total_mib: int | None, room_mib: int | None
-) -> str:
-    """How much of a device's memory TensorFlow may take, and when.
-
-    Args:
-        device: A device of the plan.
-        plan: With the environment of its process.
-        total_mib: The device's memory; ``None``: not known.
-        room_mib: What TensorFlow can have of it; ``None``: not known.
-    """
+def memory(device: PlannedDevice, plan: LaunchPlan, total_mib: int | None) -> str:
+    """How much of a device's memory TensorFlow may take, and when."""
     limits = device.logical_limits_mib
     total = f" of its {formatting.mib(total_mib)}" if total_mib else ""
     if device.kind is DeviceKind.CPU:
@@ -120,16 +111,17 @@ def memory(
     # CUDA's own allocator takes nothing before it is needed.
     grows = grows or _has(device, plan, _ALLOCATOR, Allocator.CUDA_MALLOC_ASYNC.value)
     if not limits:
-        if room_mib is None:
+        if device.available_mib is None:
             return "grows as needed" if grows else "nearly all, at start"
-        most = f"{formatting.mib(room_mib)}{total}"
+        most = f"{formatting.mib(device.available_mib)}{total}"
         return f"grows as needed, up to {most}" if grows else f"takes {most} at start"
     sizes = " + ".join(formatting.mib(limit) for limit in limits)
     if len(limits) > 1:
         growing = "grow up to " if grows else ""
         return f"split into {len(limits)} logical devices: {growing}{sizes}{total}"
-    if room_mib is not None and room_mib < (limits[0] or 0):
-        return f"up to {formatting.mib(room_mib)}{total}, less than its limit of {sizes}"
+    available = device.available_mib
+    if available is not None and available < (limits[0] or 0):
+        return f"up to {formatting.mib(available)}{total}, less than its limit of {sizes}"
     return f"up to {sizes}{total}" if grows else f"takes {sizes}{total} at start"
 
 

@@ -25,7 +25,7 @@ from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.description import described
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.memory_presets import DESKTOP_MIB, MemoryPreset, preset_policy
-from gpupanel.planning.prepare import other_processes, prepare
+from gpupanel.planning.prepare import Preparation, other_processes, prepare
 from gpupanel.planning.rules.memory_rules import scaled_to
 from tests.fakes.devices import CPU, RTX_3060, RTX_4090, TWO_UNEQUAL, sample_with
 
@@ -95,6 +95,12 @@ def codes(
 ) -> set[str]:
     support = GpuSupport(build=build)
     return {each.code for each in prepare(profile, inventory, sample, None, support).problems}
+
+
+def available(preparation: Preparation) -> dict[str, int | None]:
+    """What TensorFlow can have of each planned device, in MiB by its key."""
+    assert preparation.plan is not None
+    return {device.key: device.available_mib for device in preparation.plan.devices}
 
 
 # Growth, limits, isolation
@@ -225,16 +231,28 @@ def test_that_cudas_allocator_leaves_nothing_to_others() -> None:
     devices = DeviceSettings(visible=("GPU-3060",), allocator=Allocator.CUDA_MALLOC_ASYNC)
     full = sample_with(gpu_3060=12_288 - CUDA_CONTEXT_MIB - 256)
     assert "gpu_nearly_full" not in codes(mirrored(devices=devices), sample=full)
-    assert prepare(mirrored(devices=devices), TWO_UNEQUAL, full).room_mib == {"GPU-3060": 256}
+    assert available(prepare(mirrored(devices=devices), TWO_UNEQUAL, full)) == {"GPU-3060": 256}
 
 
 def test_that_what_tensorflow_can_have_is_known_before_the_start() -> None:
     memory = {"GPU-4090": LimitedMemory(limit_mib=4_096, growth=True)}
-    now = prepare(mirrored(memory=memory), TWO_UNEQUAL, sample_with(gpu_3060=2_288)).room_mib
+    sample = sample_with(gpu_3060=2_288)
+    now = available(prepare(mirrored(memory=memory), TWO_UNEQUAL, sample))
     assert now == {"GPU-4090": 4_096, "GPU-3060": 10_000 - CUDA_CONTEXT_MIB - 1_536}
     # Where nothing is known of now, of a GPU that nobody uses.
-    unused = prepare(mirrored(memory=memory), TWO_UNEQUAL).room_mib
-    assert unused["GPU-3060"] == 12_288 - CUDA_CONTEXT_MIB - 1_536
+    unused = prepare(mirrored(memory=memory), TWO_UNEQUAL)
+    assert available(unused)["GPU-3060"] == 12_288 - CUDA_CONTEXT_MIB - 1_536
+    workers = StrategySettings(kind=StrategyKind.MULTI_WORKER)
+    plan = prepare(mirrored(memory=memory, strategy=workers), TWO_UNEQUAL, sample).plan
+    assert plan is not None
+    (small,) = plan.processes[1].devices
+    assert small.available_mib == now["GPU-3060"]
+    # A run goes on as it was planned, whatever is free by then.
+    later = prepare(mirrored(memory=memory, strategy=workers), TWO_UNEQUAL).plan
+    assert plan != later
+    assert plan.is_like(later)
+    assert not plan.is_like(unused.plan)
+    assert not plan.is_like(None)
 
 
 def test_that_a_limit_beside_the_context_is_more_than_an_unused_gpu_has() -> None:
