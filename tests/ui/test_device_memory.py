@@ -113,6 +113,22 @@ def test_that_the_context_stands_behind_the_cap_and_counts(panel):
     assert bar(panel, SMALL).use().context_mib == 0
 
 
+def test_that_the_card_says_what_can_be_had_without_a_limit(panel):
+    def said() -> str:
+        return seen_texts(card(panel, SMALL))
+
+    # Of 10,288 MiB, the context and what TensorFlow leaves to others of capability 8.6.
+    panel.setValue(DeviceChoices(memory={SMALL: GrowingMemory()}))
+    assert "Up to 8.1 GiB, of 10.0 GiB free now" in said()
+    choose(policy_box(panel, SMALL), "all")
+    assert "Up to 8.1 GiB, of 10.0 GiB free now" in said()
+    devices = DeviceSettings(allocator=Allocator.CUDA_MALLOC_ASYNC)
+    panel.setValue(DeviceChoices(devices=devices, memory={SMALL: AllMemory()}))
+    assert "Up to 9.6 GiB, of 10.0 GiB free now" in said()
+    choose(policy_box(panel, SMALL), "limit")
+    assert "Up to" not in said()
+
+
 def test_that_what_the_driver_keeps_is_neither_used_nor_free(panel):
     reading = DeviceReading(
         key=SMALL,

@@ -64,6 +64,7 @@ class DeviceCard(QFrame):
         self.readings = ReadingsView(device, color)
         """What the device does."""
         self._memory = MemoryEditor()
+        self._memory.setCapability(device.compute_capability)
         self._memory.setRoom(device.memory_total_mib, None)
         self._replicas = SpinBox()
         self._settings = self._memory if device.is_gpu else self._replicas_row()

@@ -12,19 +12,26 @@ from gpupanel.domain.memory import (
     LimitedMemory,
     MemoryPolicy,
     SplitMemory,
+    available_mib,
 )
+from gpupanel.ui import formatting
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.panels.device_panel.limit_editor import LimitEditor
 from gpupanel.ui.panels.device_panel.memory_menu import MemoryMenu
 from gpupanel.ui.panels.device_panel.memory_shares import limits_mib, with_limits
 from gpupanel.ui.panels.device_panel.split_editor import SplitEditor
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.labels import ElidedLabel
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
 from gpupanel.ui.widgets.tips import wrapped
 
 _MODEST_MIB = 4 * 1024
 """Where a limit begins that is to be set without knowing the device's memory."""
+_AVAILABLE_LESSON = (
+    f"What TensorFlow can have: the CUDA context takes some {CUDA_CONTEXT_MIB} MiB, and its own "
+    "allocator leaves 0.2 to 1.8 GiB to others where no limit is set. A limit is given out whole."
+)
 _GROWING = {"limit": "limit_growth", "split": "split_growth"}
 """The choices that grow up to limits, by the policy that takes them at the start."""
 _CHOICES = (
@@ -77,6 +84,7 @@ class MemoryEditor(QWidget):
         super().__init__(parent)
         self._total_mib: int | None = None
         self._free_mib: int | None = None
+        self._capability: tuple[int, int] | None = None
         self._offered = {"limit", "split"}
         self.policy = ChoiceBox(_CHOICES)
         """Which kind of policy it is."""
@@ -85,6 +93,11 @@ class MemoryEditor(QWidget):
         """Presets, apply to all, allocator."""
         self._limit = LimitEditor()
         self._split = SplitEditor()
+        self._available = ElidedLabel()
+        self._available.setProperty("textSize", "small")
+        self._available.setProperty("tone", "muted")
+        self._available.setToolTip(wrapped(_AVAILABLE_LESSON))
+        self._allocator_shown = Allocator.BFC
         self._allocator = QLabel()
         self._allocator.setProperty("textSize", "small")
         self._allocator.setProperty("tone", "muted")
@@ -133,9 +146,14 @@ class MemoryEditor(QWidget):
             self.setValue(with_limits(self.value(), limits))
             self._report()
 
+    def setCapability(self, capability: tuple[int, int] | None) -> None:
+        """Say which compute capability the device has: newer ones give less without a limit."""
+        self._capability = capability
+
     def setRoom(self, total_mib: int | None, free_mib: int | None) -> None:
         """Say how much memory the device has, and how much of it can be had now."""
         self._total_mib, self._free_mib = total_mib, free_mib
+        self._show_available()
         self._limit.setRoom(total_mib, free_mib)
         self._split.setRoom(total_mib, free_mib)
         self.menu.setRoom(total_mib, free_mib)
@@ -143,6 +161,8 @@ class MemoryEditor(QWidget):
     def setAllocator(self, allocator: Allocator) -> None:
         """Show who hands out the memory; nothing is said of the usual one."""
         self.menu.setAllocator(allocator)
+        self._allocator_shown = allocator
+        self._show_available()
         self._allocator.setText(f"Allocator: {allocator.label}")
         self._allocator.setToolTip(wrapped(allocator.description))
         self._allocator.setVisible(allocator is not Allocator.BFC)
@@ -160,6 +180,7 @@ class MemoryEditor(QWidget):
         layout.addLayout(row)
         layout.addWidget(self._limit)
         layout.addWidget(self._split)
+        layout.addWidget(self._available)
         layout.addWidget(self._allocator)
 
     @Slot()
@@ -179,6 +200,19 @@ class MemoryEditor(QWidget):
     @Slot()
     def _report(self) -> None:
         self.valueChanged.emit(self.value())
+
+    def _show_available(self) -> None:
+        """What TensorFlow can have where nothing bounds it; the editors of limits say their own."""
+        policy = self.value()
+        room = self._total_mib if self._free_mib is None else self._free_mib
+        bounded = isinstance(policy, LimitedMemory | SplitMemory)
+        self._available.setVisible(not bounded and room is not None)
+        if room is not None:
+            most = available_mib(policy, self._allocator_shown, room, self._capability)
+            when = "in total" if self._free_mib is None else "free now"
+            self._available.setText(
+                f"Up to {formatting.mib(most)}, of {formatting.mib(room)} {when}"
+            )
 
     def _shown_policy(self) -> str:
         """The policy without whether it grows."""
@@ -200,6 +234,7 @@ class MemoryEditor(QWidget):
         policy = self._shown_policy()
         self._limit.setVisible(policy == "limit")
         self._split.setVisible(policy == "split")
+        self._show_available()
         chosen = self.policy.value()
         tip = next((choice.description for choice in _CHOICES if choice.value == chosen), "")
         self.policy.setToolTip(wrapped(tip))
