@@ -18,7 +18,8 @@ CHAPTER: Final = ProblemChapter(
         "memory_limit_cancels_growth": ProblemEntry(
             "A limit on one GPU would end growth on the others.",
             "TensorFlow drops growth for every GPU as soon as one has a fixed size.",
-            "Let the limit grow (`growth = true`), or give each GPU a process of its own.",
+            "Let the limit or the split grow (`growth = true`), or give each GPU a process of its "
+            "own.",
         ),
         "memory_limit_above_total": ProblemEntry(
             "More memory is asked for than the GPU has.",
@@ -27,7 +28,8 @@ CHAPTER: Final = ProblemChapter(
         ),
         "memory_limit_above_free": ProblemEntry(
             "More memory is asked for than is free now.",
-            "Other processes hold the rest.",
+            "Other processes hold the rest, or the CUDA context does not fit beside the limit: "
+            "TensorFlow says that it has all of it, and takes what it gets, in pieces.",
             "Lower the limit, or end what holds it: the device's card names it.",
         ),
         "gpu_nearly_full": ProblemEntry(
