@@ -16,6 +16,8 @@ DEFAULT_MEMORY_KEY = "default"
 CUDA_CONTEXT_MIB = 500
 """The CUDA context of one process on one GPU, with kernels and libraries: 300 to 500 MiB as seen
 with TensorFlow 2.x. No memory limit counts it."""
+_LEAST_CONTEXT_MIB = 250
+"""It may be smaller, with fewer kernels loaded: then more is free, of which more may be kept."""
 
 _FEW_MIB = 2_048
 _KEPT_OF_FEW_MIB = 225
@@ -133,7 +135,8 @@ def available_mib(
     """The most that TensorFlow can have of a GPU under that policy, the CUDA context not counted.
 
     A limit, and the parts of a split together, are given out whole as far as that much is free;
-    without one something is kept aside (:func:`kept_aside_mib`). CUDA's own allocator does neither
+    without one something is kept aside (:func:`kept_aside_mib`), and where it depends on the size
+    of the context how much that is, the most of it counts. CUDA's own allocator does neither
     (gpu_cudamallocasync_allocator.cc): it gives out whatever is free.
 
     Args:
@@ -147,4 +150,6 @@ def available_mib(
         return rest
     if isinstance(policy, LimitedMemory | SplitMemory):
         return min(rest, wanted_mib(policy))
-    return rest - kept_aside_mib(rest, capability)
+    most = max(0, free_mib - _LEAST_CONTEXT_MIB)
+    steps = (step for step in (_KEPT_OF_FEW_MIB + 1, _FEW_MIB) if rest < step <= most)
+    return min(each - kept_aside_mib(each, capability) for each in (rest, *steps))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gpupanel.domain.memory import kept_aside_mib
+from gpupanel.domain.memory import Allocator, GrowingMemory, available_mib, kept_aside_mib
 from tests.nvml.standin import RTX_3060, RTX_4090, StandinGpu, StandinState
 from tests.patience import PATIENCE_S
 from tests.tensorflow_gpu.fixtures import Cards
@@ -90,3 +90,9 @@ def test_that_tensorflow_takes_what_the_planning_says_of_ten_sizes(cards: Cards)
         major, minor = map(int, gpu.capability.split("."))
         expected[gpu.name] = free - kept_aside_mib(free, (major, minor))
     assert found["limits_mib"] == expected
+    for gpu in gpus:
+        # The context may be larger, and no more is promised than there is with any.
+        major, minor = map(int, gpu.capability.split("."))
+        total = gpu.memory_total_mib
+        promised = available_mib(GrowingMemory(), Allocator.BFC, total, (major, minor))
+        assert 0 <= promised <= expected[gpu.name]

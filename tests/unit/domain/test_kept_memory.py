@@ -51,7 +51,10 @@ SPLIT = SplitMemory(split_mib=(1_000, 2_000))
     [
         (GrowingMemory(), Allocator.BFC, 4_096, 4_096 - 500 - 1_536),
         (AllMemory(), Allocator.BFC, 4_096, 4_096 - 500 - 1_536),
-        (AllMemory(), Allocator.BFC, 2_400, 2_400 - 500 - 225),
+        (AllMemory(), Allocator.BFC, 2_200, 2_200 - 500 - 225),
+        # With a context of less than 352 MiB it is not little any more, and 1,536 are kept.
+        (AllMemory(), Allocator.BFC, 2_400, 2_048 - 1_536),
+        (AllMemory(), Allocator.BFC, 700, 1),
         (AllMemory(), Allocator.BFC, 400, 0),
         (LimitedMemory(limit_mib=3_000), Allocator.BFC, 4_096, 3_000),
         (GROWING_LIMIT, Allocator.BFC, 3_500, 3_000),

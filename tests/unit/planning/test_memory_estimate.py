@@ -257,7 +257,7 @@ def test_that_nothing_is_offered_where_nothing_fits() -> None:
     found = prepare(profile("one_device", batch=1), TWO_UNEQUAL, sample, step=STEP)
     (problem,) = (each for each in found.problems if each.code == "estimate_above_memory")
     assert "With 1 example at a time" in problem.message
-    assert "what can be had there is 64 MiB" in problem.message
+    assert "what can be had there is 1 MiB" in problem.message
 
 
 def test_that_whole_batches_are_not_shared_out() -> None:
