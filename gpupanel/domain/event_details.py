@@ -19,8 +19,9 @@ class LogicalDeviceAnswer(Value):
         name: TensorFlow's, within its process (``/device:GPU:0``).
         device_key: The physical device that the plan means by it.
         memory_limit_mib: The limit that was set; ``None`` where none was.
-        memory_taken_mib: What TensorFlow says that it may take of the device; ``None`` where it
-            does not say, as for the CPU.
+        memory_taken_mib: What TensorFlow may take of the device: what it says, but of a limit no
+            more than there was when the run was planned; ``None`` where that is not known, as for
+            the CPU.
         pci_bus_id: Where TensorFlow says that the device is; ``None`` where it does not say.
         is_as_planned: Whether that is where the planned device is; ``None`` when not known.
     """

@@ -14,6 +14,8 @@ def device_answers(
     devices: Sequence[PlannedDevice],
     names: Mapping[DeviceKind, Sequence[str]],
     created: Mapping[str, CreatedDevice],
+    *,
+    is_bounded: bool = True,
 ) -> tuple[LogicalDeviceAnswer, ...]:
     """Match what TensorFlow lists with what was planned.
 
@@ -23,6 +25,7 @@ def device_answers(
         devices: What was configured.
         names: The logical devices of each kind in TensorFlow's order.
         created: What it said of them when it made them; what it did not say stays unknown.
+        is_bounded: Whether its allocator keeps to what it says; CUDA's own does not.
 
     Raises:
         ProblemError: It made fewer than were planned.
@@ -39,7 +42,7 @@ def device_answers(
         if len(listed) < len(owners):
             raise ProblemError(_missing(owners[len(listed)][0], listed))
         answers += [
-            _answer(name, device, limit, given, created.get(name))
+            _answer(name, device, limit, given, created.get(name), is_bounded=is_bounded)
             for name, (device, limit, given) in zip(listed, owners, strict=False)
         ]
         if kind is DeviceKind.CPU:
@@ -75,10 +78,14 @@ def _answer(
     limit: int | None,
     given: int | None,
     said: CreatedDevice | None,
+    *,
+    is_bounded: bool,
 ) -> LogicalDeviceAnswer:
     # Of a limit TensorFlow repeats what was asked for, and does not ask whether it is there.
     taken = None if said is None else said.memory_mib
-    if taken is not None and given is not None:
+    if not is_bounded:
+        taken = device.available_mib
+    elif taken is not None and given is not None:
         taken = min(taken, given)
     bus = None if said is None else said.pci_bus_id
     return LogicalDeviceAnswer(

@@ -15,6 +15,7 @@ from gpupanel import __version__
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.events import DevicesReady
+from gpupanel.domain.memory import Allocator
 from gpupanel.domain.pci import is_same_pci_device
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.problem import Problem, ProblemError
@@ -59,7 +60,13 @@ def configure_devices(
         connect()
     with _refusals_told():
         names = _logical_names(place)
-    answers = device_answers(devices, names, {} if log is None else log.created())
+    environment = {**plan.environment, **plan.gang[place].environment}
+    answers = device_answers(
+        devices,
+        names,
+        {} if log is None else log.created(),
+        is_bounded=environment.get("TF_GPU_ALLOCATOR") != Allocator.CUDA_MALLOC_ASYNC,
+    )
     _check_replicas(
         [replica.logical_device for replica in plan.replicas if replica.process == place],
         {answer.name for answer in answers},

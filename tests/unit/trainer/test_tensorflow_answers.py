@@ -46,6 +46,13 @@ def cases(foreign_log: Path) -> Cases:
     return {
         "whole": case(whole),
         "split": case(started(("split", "limit"))),
+        "CUDA's allocator": case(
+            whole.with_available({"GPU-0": 9_000}).model_copy(
+                update={
+                    "environment": {**whole.environment, "TF_GPU_ALLOCATOR": "cuda_malloc_async"}
+                }
+            )
+        ),
         "a split above the GPU": case(started(("split", "limit"), gpus=small)),
         "silent": case(whole, in_silence=True),
         "a log of another process": case(whole, log=str(foreign_log)),
@@ -120,6 +127,11 @@ def test_that_no_more_is_reported_of_a_limit_than_the_gpu_can_give(tensorflow: A
         for each in tensorflow["a split above the GPU"]["answers"][:3]
     ]
     assert answers == [(2048, 2048), (1024, 452), (4096, 2500)]
+
+
+def test_that_cudas_allocator_does_not_keep_to_what_tensorflow_says(tensorflow: Answers) -> None:
+    taken = [each["memory_taken_mib"] for each in tensorflow["CUDA's allocator"]["answers"][:2]]
+    assert taken == [9_000, None]
 
 
 @pytest.mark.parametrize("name", ["silent", "a log of another process"])
