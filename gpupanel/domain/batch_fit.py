@@ -18,7 +18,8 @@ class DeviceBatch(Value):
         device: The key of the physical device.
         logical_device: TensorFlow's name of the logical device; empty: all of the physical one.
         replicas: How many replicas of the plan are there; each was given an equal part.
-        room_mib: What one replica could take: what is free, or its limit, less a margin.
+        room_mib: What one replica could take: what TensorFlow can have, or its limit, with a margin
+            to what is free.
         trials: In the order in which they were tried.
         largest: The most examples of one replica that fitted; 0: none did.
         fastest: Those with which most examples a second were trained on.
