@@ -142,6 +142,14 @@ def test_that_what_the_driver_keeps_is_neither_used_nor_free(panel):
     use = bar(panel, SMALL).use()
     assert (use.reserved_mib, use.free_mib) == (400, 9888)
     assert "over the 9.7 GiB free now" in seen_texts(card(panel, SMALL))
+    # Neither slider nor line goes further than what an unused GPU, or this one, can give.
+    [slider] = seen(card(panel, SMALL), Slider)
+    assert slider.maximum() == 12_288 - 400 - CUDA_CONTEXT_MIB
+    panel.setValue(DeviceChoices(memory={SMALL: LimitedMemory(limit_mib=4096)}))
+    drag(bar(panel, SMALL), 0, 1000)
+    dragged = panel.value().memory[SMALL]
+    assert isinstance(dragged, LimitedMemory)
+    assert dragged.limit_mib == 9888 - CUDA_CONTEXT_MIB
 
 
 def test_that_parts_of_a_split_are_added_set_dragged_and_removed(panel, qtbot):

@@ -13,7 +13,13 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.fine_tuning import FineTuning
-from gpupanel.domain.memory import GrowingMemory, LimitedMemory, SplitMemory
+from gpupanel.domain.memory import (
+    AllMemory,
+    Allocator,
+    GrowingMemory,
+    LimitedMemory,
+    SplitMemory,
+)
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
@@ -177,6 +183,25 @@ def test_that_the_plan_says_up_to_what_the_parts_of_a_split_grow(panel):
     panel.setPreparation(prepare(mirrored().model_copy(update={"memory": memory}), TWO_GPUS))
     words = _words(panel.findChild(MemoryList))
     assert words[1] == "split into 2 logical devices: grow up to 2.0 GiB + 1.0 GiB of its 24.0 GiB"
+
+
+def test_that_the_plan_says_what_can_be_had_and_not_what_is_asked_for(panel):
+    memory = {"GPU-1": LimitedMemory(limit_mib=12_100)}
+    one = mirrored().model_copy(
+        update={"memory": memory, "devices": DeviceSettings(visible=("GPU-1",))}
+    )
+    panel.setPreparation(prepare(one, TWO_GPUS))
+    assert _words(panel.findChild(MemoryList))[1] == (
+        "up to 11.5 GiB of its 12.0 GiB, less than its limit of 11.8 GiB"
+    )
+
+
+def test_that_cudas_allocator_takes_nothing_in_advance_in_the_plan_either(panel):
+    devices = DeviceSettings(visible=("GPU-1",), allocator=Allocator.CUDA_MALLOC_ASYNC)
+    one = mirrored().model_copy(update={"memory": {"GPU-1": AllMemory()}, "devices": devices})
+    panel.setPreparation(prepare(one, TWO_GPUS))
+    words = _words(panel.findChild(MemoryList))
+    assert words[1] == "grows as needed, up to 11.5 GiB of its 12.0 GiB"
 
 
 def test_that_the_plan_lets_nothing_grow_where_a_fixed_limit_keeps_it_from_growing(panel):
