@@ -126,6 +126,11 @@ def wanted_mib(policy: LimitedMemory | SplitMemory) -> int:
     return policy.limit_mib if isinstance(policy, LimitedMemory) else sum(policy.split_mib)
 
 
+def gives_out_whole(total_mib: int, policy: LimitedMemory | SplitMemory) -> bool:
+    """Whether an unused GPU with that memory can give out the limits beside a CUDA context."""
+    return wanted_mib(policy) + CUDA_CONTEXT_MIB <= total_mib
+
+
 def available_mib(
     policy: MemoryPolicy,
     allocator: Allocator,

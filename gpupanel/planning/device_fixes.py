@@ -7,8 +7,8 @@ from gpupanel.domain.memory import (
     DEFAULT_MEMORY_KEY,
     LimitedMemory,
     SplitMemory,
+    gives_out_whole,
     logical_device_count,
-    wanted_mib,
 )
 from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.profile import Profile
@@ -133,7 +133,9 @@ def _distance(profile: Profile, key: str, gpu: PhysicalDevice) -> tuple[bool, bo
     """Whether the policy does not fit, whether the name differs, how much the memory differs."""
     policy, known = profile.memory_policy(key), profile.devices.described.get(key)
     total = gpu.memory_total_mib or 0
-    too_small = isinstance(policy, LimitedMemory | SplitMemory) and wanted_mib(policy) > total
+    too_small = isinstance(policy, LimitedMemory | SplitMemory) and not gives_out_whole(
+        total, policy
+    )
     if known is None:
         return too_small, False, 0
     return too_small, gpu.name != known.name, abs(total - (known.memory_total_mib or total))

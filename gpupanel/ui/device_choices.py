@@ -10,7 +10,7 @@ from gpupanel.domain.memory import (
     LimitedMemory,
     MemoryPolicy,
     SplitMemory,
-    wanted_mib,
+    gives_out_whole,
 )
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.value import Value
@@ -193,4 +193,4 @@ def _answering(
 def _fits(policy: MemoryPolicy, gpu: PhysicalDevice) -> bool:
     if gpu.memory_total_mib is None or not isinstance(policy, LimitedMemory | SplitMemory):
         return True
-    return wanted_mib(policy) <= gpu.memory_total_mib
+    return gives_out_whole(gpu.memory_total_mib, policy)

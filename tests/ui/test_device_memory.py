@@ -224,12 +224,14 @@ def test_that_one_policy_is_applied_to_all_gpus_in_use(panel):
     assert "Every GPU in use" not in seen_texts(panel)
 
 
-def test_that_a_policy_that_does_not_fit_is_not_applied_and_says_where(panel):
-    mine = AllMemory()
-    panel.setValue(DeviceChoices(memory={BIG: LimitedMemory(limit_mib=20_480), SMALL: mine}))
+@pytest.mark.parametrize(("limit_mib", "words"), [(20_480, "20.0 GiB"), (12_000, "11.7 GiB")])
+def test_that_a_policy_that_does_not_fit_is_not_applied_and_says_where(panel, limit_mib, words):
+    """With the CUDA context, for which 288 MiB are too little."""
+    mine, wide = AllMemory(), LimitedMemory(limit_mib=limit_mib)
+    panel.setValue(DeviceChoices(memory={BIG: wide, SMALL: mine}))
     menu_actions(panel, BIG)["Apply to all GPUs in use"].trigger()
-    assert panel.value().memory == {BIG: LimitedMemory(limit_mib=20_480), SMALL: mine}
-    assert "RTX 3060 keeps its own: 20.0 GiB do not fit." in seen_texts(card(panel, BIG))
+    assert panel.value().memory == {BIG: wide, SMALL: mine}
+    assert f"RTX 3060 keeps its own: {words} do not fit." in seen_texts(card(panel, BIG))
 
 
 def test_that_gpus_that_are_not_in_use_are_left_alone_by_apply_to_all(panel):

@@ -10,6 +10,7 @@ from gpupanel.domain.memory import (
     MemoryPolicy,
     SplitMemory,
     available_mib,
+    gives_out_whole,
     kept_aside_mib,
 )
 
@@ -69,3 +70,8 @@ def test_that_limits_are_given_out_whole_and_without_one_some_is_kept(
     policy: MemoryPolicy, allocator: Allocator, free_mib: int, available: int
 ) -> None:
     assert available_mib(policy, allocator, free_mib, (8, 6)) == available
+
+
+def test_that_a_limit_fits_a_gpu_beside_the_context() -> None:
+    assert gives_out_whole(3_500, SPLIT)
+    assert not gives_out_whole(3_499, GROWING_LIMIT)

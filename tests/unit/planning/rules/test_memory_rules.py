@@ -511,6 +511,7 @@ def absent(policy: MemoryPolicy | None, description: DeviceDescription | None) -
         (None, DeviceDescription(name="RTX 3090"), "GPU-4090"),
         (None, None, "GPU-4090"),
         (LimitedMemory(limit_mib=16_384), DeviceDescription(name="RTX 3060"), "GPU-4090"),
+        (LimitedMemory(limit_mib=12_000), DeviceDescription(name="RTX 3060"), "GPU-4090"),
         (SplitMemory(split_mib=(1024, 1024)), None, "GPU-4090"),
     ],
 )
