@@ -21,7 +21,7 @@ from typing import IO, Any, Self
 
 import psutil
 
-from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
+from gpupanel.domain.process_environment import PLANNED_VARIABLES, SUPERVISOR_PID_VARIABLE
 
 IMPORTED = (
     "tensorflow",
@@ -60,12 +60,12 @@ every one that was asked for, in Python or by ``getenv``, while :data:`IMPORTED`
 
 _NOT_COMPARED = {
     *(_LOG_LEVEL, XLA_FLAGS, "KERAS_HOME", "KERAS_BACKEND", "TF_CONFIG", "PYTHONUNBUFFERED"),
-    *("TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "TF_MIN_GPU_MULTIPROCESSOR_COUNT"),
+    *PLANNED_VARIABLES,
 }
 """The log's level is compared apart. The trainer itself chooses Keras's backend, a forked process
 gets its own folder of data sets, and no test has a ``keras.json`` of its own. A cluster is read
 when a strategy is made. What is printed unbuffered is so from the fork on. XLA reads its flags when
-it first compiles, and TensorFlow what concerns GPUs when it makes its devices."""
+it first compiles, and TensorFlow what a plan says of devices when it makes them."""
 
 _NUMBER = struct.Struct("i")
 
@@ -321,6 +321,7 @@ def run_forked(
     cwd: str | os.PathLike[str] | None = None,
     timeout: float | None = None,
     check: bool = False,
+    server: ForkServer | None = None,
 ) -> subprocess.CompletedProcess[Any]:
     """As :func:`subprocess.run`; what is captured goes through files."""
     with TemporaryFile() as given, TemporaryFile() as output, TemporaryFile() as errors:
@@ -337,6 +338,7 @@ def run_forked(
             stderr=errors if takes[1] else stderr,
             env=env,
             cwd=cwd,
+            server=server,
         )
         try:
             status = process.wait(timeout)

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,10 @@ from typing import Any
 import pytest
 
 from gpupanel.domain.memory import Allocator, GrowingMemory, available_mib, kept_aside_mib
+from tests.forked.processes import run_forked
 from tests.nvml.standin import RTX_3060, RTX_4090, StandinGpu, StandinState
 from tests.patience import PATIENCE_S
-from tests.tensorflow_gpu.fixtures import Cards
+from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
 
 pytestmark = pytest.mark.tensorflow
 
@@ -21,14 +21,15 @@ MIB = 2**20
 CONTEXT_MIB = 256
 
 
-def asked(cards: Cards, how: str, tensors: int = 0, **more: str) -> dict[str, Any]:
+def asked(cards: CardsOfThisProcess, how: str, tensors: int = 0, **more: str) -> dict[str, Any]:
     """What a process answers that gives out memory so."""
-    done = subprocess.run(
+    done = run_forked(
         [sys.executable, "-P", str(Path(__file__).with_name("hold_memory.py")), how, str(tensors)],
-        env={**os.environ, **cards.environment(), **more},
+        env={**os.environ, **more},
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
+        server=cards.server,
     )
     assert done.returncode == 0, done.stderr
     created = re.findall(r"with (\d+) MB memory:.*? name: ([^,]+),", done.stderr)
@@ -36,8 +37,8 @@ def asked(cards: Cards, how: str, tensors: int = 0, **more: str) -> dict[str, An
     return {**json.loads(done.stdout), "limits_mib": limits}
 
 
-def test_that_memory_grows_with_what_is_held(cards: Cards) -> None:
-    found = asked(cards, "growth", 4)
+def test_that_memory_grows_with_what_is_held(cards_in_process: CardsOfThisProcess) -> None:
+    found = asked(cards_in_process, "growth", 4)
     assert found["names"] == [RTX_4090.name, RTX_3060.name]
     assert found["logical"] == 2
     assert found["error"] == ""
@@ -48,8 +49,10 @@ def test_that_memory_grows_with_what_is_held(cards: Cards) -> None:
     assert held[RTX_3060.uuid] <= 4
 
 
-def test_that_a_limit_is_held_and_what_is_beyond_it_is_refused(cards: Cards) -> None:
-    found = asked(cards, "limit", 20)
+def test_that_a_limit_is_held_and_what_is_beyond_it_is_refused(
+    cards_in_process: CardsOfThisProcess,
+) -> None:
+    found = asked(cards_in_process, "limit", 20)
     assert "GPU:0" in found["error"]
     assert found["current"][0] <= 512 * MIB
     assert found["held"][RTX_4090.uuid] == (512 + CONTEXT_MIB) * MIB
@@ -69,7 +72,9 @@ SIZES = (
 )
 
 
-def test_that_tensorflow_takes_what_the_planning_says_of_ten_sizes(cards: Cards) -> None:
+def test_that_tensorflow_takes_what_the_planning_says_of_ten_sizes(
+    cards_in_process: CardsOfThisProcess,
+) -> None:
     """A growing GPU has the limit of what is free beside the context less what is kept aside."""
     gpus = tuple(
         StandinGpu(
@@ -82,8 +87,8 @@ def test_that_tensorflow_takes_what_the_planning_says_of_ten_sizes(cards: Cards)
         )
         for number, (size, capability) in enumerate(SIZES)
     )
-    cards.tell(StandinState(gpus=gpus))
-    found = asked(cards, "growth", CUDA_DEVICE_ORDER="PCI_BUS_ID", TF_CPP_MIN_LOG_LEVEL="0")
+    cards_in_process.tell(StandinState(gpus=gpus))
+    found = asked(cards_in_process, "growth", CUDA_DEVICE_ORDER="PCI_BUS_ID")
     expected = {}
     for gpu in gpus:
         free = gpu.memory_total_mib - CONTEXT_MIB
