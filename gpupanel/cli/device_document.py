@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.device import DeviceInventory, PhysicalDevice, UnresponsiveGpu
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 
 
@@ -27,3 +27,8 @@ def device_document(
         if device.key in link.keys
     ]
     return {**facts, **newer, "links": links}
+
+
+def unresponsive_document(gpu: UnresponsiveGpu) -> dict[str, Any]:
+    """A GPU that is counted and does not answer: what is known of it, why, and what to do."""
+    return {**gpu.model_dump(mode="json"), "advice": gpu.failure.advice}

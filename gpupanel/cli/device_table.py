@@ -13,6 +13,7 @@ from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState,
 from gpupanel.planning.prepare import OtherProcesses
 
 _OLD_S = 2.0
+_STATES = {DeviceState.LOST: "lost", DeviceState.NO_ANSWER: "does not answer"}
 
 
 def device_table(inventory: DeviceInventory, sample: TelemetrySample) -> Table:
@@ -80,7 +81,7 @@ def _table(*names: str, left: tuple[str, ...]) -> Table:
 def _name(device: PhysicalDevice, reading: DeviceReading) -> str:
     remarks = []
     if reading.state is not DeviceState.OK:
-        remarks.append(reading.state.value)
+        remarks.append(_STATES[reading.state])
     if device.is_partitioned:
         remarks.append("in MIG mode")
     if reading.age_s > _OLD_S:

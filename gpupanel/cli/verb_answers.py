@@ -84,9 +84,12 @@ _DESKTOP: Final = VerbAnswer(("files",), "", {**_DONE, **_FAILED})
 
 ANSWERS: Final[Mapping[str, VerbAnswer]] = {
     "devices": VerbAnswer(
-        ("driver", "devices"),
+        ("driver", "devices", "unresponsive"),
         "Each device has its `key` (the UUID), what does not change about it, its readings, its "
-        "`processes` and its `links`; what it does not report is null. With `--cluster` the keys "
+        "`processes` and its `links`; what it does not report is null. "
+        "`unresponsive` are GPUs that the driver counts and that do not answer: each has its "
+        "`failure` (what the driver said, with NVML's code), its `index`, what else is known of it "
+        "and `advice`. With `--cluster` the keys "
         "are `address`, `ray`, `here` and `nodes`: each node has its `name`, `state`, `reason`, "
         "versions and its own `driver` and `devices`.",
         {**_DONE, 1: "no cluster answers"},

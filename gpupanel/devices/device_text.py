@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from gpupanel.domain.device import DeviceLink, LinkKind, LostGpu
-from gpupanel.domain.pci import short_bus_id
+from gpupanel.domain.device import DeviceLink, LinkKind, UnresponsiveGpu
 from gpupanel.domain.telemetry import ThrottleReason
-from gpupanel.domain.visible_text import visible_line
 
 _REASONS: Final = {
     ThrottleReason.IDLE: "idle",
@@ -31,24 +29,9 @@ _LINKS: Final = {
 }
 
 
-LOST_BEFORE: Final = (
-    "The driver lists this GPU, but it does not answer: it fell off the bus or needs a reset."
-)
-LOST_ADVICE: Final = (
-    "Restart the machine; that usually brings it back. If it does not, check its power cables and "
-    "its slot: the kernel's log says why it was lost (dmesg | grep -i xid)."
-)
-
-
-def lost_gpu_name(gpu: LostGpu) -> str:
-    """What a GPU is called of which the driver says nothing: "RTX 3060 at 0000:02:00.0"."""
-    name = visible_line(gpu.name or "A GPU")
-    return f"{name} at {short_bus_id(gpu.pci_bus_id)}" if gpu.pci_bus_id else name
-
-
-def lost_before_sentence(gpu: LostGpu) -> str:
-    """What happened to a GPU that was lost before it was listed, and what to do."""
-    return f"{lost_gpu_name(gpu)}: {LOST_BEFORE} {LOST_ADVICE}"
+def unresponsive_sentence(gpu: UnresponsiveGpu) -> str:
+    """Why a GPU that is counted cannot be used, and what to do."""
+    return f"{gpu.title} does not answer: {gpu.failure.words}. {gpu.failure.advice}"
 
 
 def throttling(reasons: Sequence[ThrottleReason]) -> str:

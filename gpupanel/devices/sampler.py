@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from gpupanel.devices.gpus.facts import KnownGpu
+from gpupanel.devices.gpus.introductions import SILENT_S
 from gpupanel.devices.gpus.processes import ProcessNames
 from gpupanel.devices.gpus.reader import GpuReader
 from gpupanel.devices.gpus.registry import GpuRegistry
@@ -15,6 +16,7 @@ from gpupanel.devices.host import Host, disk_reading
 from gpupanel.devices.nvml import GpuLostError
 from gpupanel.devices.slow_calls import SlowCall, SlowCallThreads
 from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.gpu_failure import NO_ANSWER
 from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading, TelemetrySample
@@ -123,7 +125,7 @@ class DeviceSampler:
             devices=(*(gpu.device for gpu in self._registry.gpus), self._host.device),
             links=self._registry.links,
             problem=self._problem(),
-            lost_before=self._registry.lost_before,
+            unresponsive=self._registry.unresponsive,
             network=self._network,
         )
         if inventory != self._inventory:
@@ -219,7 +221,7 @@ class DeviceSampler:
             if reader is None or reader.nvml is not gpu.nvml or reader.failure is None:
                 continue
             if isinstance(reader.failure, GpuLostError):
-                self._registry.lose(gpu)
+                self._registry.lose(gpu, reader.failure.failure)
             else:
                 # Not in this thread: it waits for calls that are under way. A refresh that goes on
                 # just now finds it out itself.
@@ -230,12 +232,18 @@ class DeviceSampler:
         device, reader = gpu.device, self._readers.get(gpu.device.key)
         if gpu.nvml is None and not (is_reopening and self._is_awaited(device.key)):
             return DeviceReading(
-                key=device.key, state=DeviceState.LOST, memory_total_mib=device.memory_total_mib
+                key=device.key,
+                state=DeviceState.LOST,
+                failure=gpu.failure,
+                memory_total_mib=device.memory_total_mib,
             )
         if reader is None:
             # Listed this very moment.
             return DeviceReading(key=device.key, memory_total_mib=device.memory_total_mib)
-        return reader.reading(since_s)
+        reading = reader.reading(since_s)
+        if reader.nvml.waits_s < SILENT_S:
+            return reading
+        return reading.model_copy(update={"state": DeviceState.NO_ANSWER, "failure": NO_ANSWER})
 
     def _is_awaited(self, key: str) -> bool:
         """Whether a GPU that is out of the list while the driver is opened anew comes back."""

@@ -3,7 +3,9 @@
 from enum import StrEnum
 
 from gpupanel.domain.device_names import numbered
+from gpupanel.domain.gpu_failure import GpuFailure
 from gpupanel.domain.network_access import NetworkAccess
+from gpupanel.domain.pci import is_same_pci_device, short_bus_id
 from gpupanel.domain.value import Value
 
 CPU_KEY = "cpu"
@@ -102,16 +104,37 @@ class DeviceLink(Value):
     nvlink_count: int = 0
 
 
-class LostGpu(Value):
-    """A GPU that the driver lists and that has not answered since the first listing.
+class UnresponsiveGpu(Value):
+    """A GPU that the driver counts and that has not answered since the first listing.
+
+    Without an answer it has no identity, so it cannot be chosen.
 
     Attributes:
-        name: The product's, where the kernel knows it.
-        pci_bus_id: Where it is, where the kernel knows it.
+        failure: What came back when it was asked.
+        index: The driver's number of it, as nvidia-smi shows it.
+        name: The product's, where the driver or the kernel knows it.
+        pci_bus_id: Where it is, where the driver or the kernel knows it.
+        key: Its UUID, where the kernel knows it.
     """
 
+    failure: GpuFailure
+    index: int | None = None
     name: str | None = None
     pci_bus_id: str | None = None
+    key: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What it is called: "NVIDIA GeForce RTX 3060 at 0000:02:00.0", "GPU 2"."""
+        if self.pci_bus_id is not None:
+            return f"{self.name or 'The GPU'} at {short_bus_id(self.pci_bus_id)}"
+        return self.name or ("A GPU" if self.index is None else f"GPU {self.index}")
+
+    def is_meant_by(self, key: str) -> bool:
+        """Whether a profile's key is its UUID, its PCI bus id or its number."""
+        if key == self.key or (self.index is not None and key == str(self.index)):
+            return True
+        return bool(is_same_pci_device(key, self.pci_bus_id))
 
 
 class DeviceInventory(Value):
@@ -124,8 +147,8 @@ class DeviceInventory(Value):
         devices: Never empty: the host's CPU is always there.
         links: One for each pair of GPUs whose connection is known.
         problem: Why GPUs cannot be listed although a driver was expected, in one sentence.
-        lost_before: GPUs that were lost before they were first listed: nothing else is known of
-            them. One that is lost later stays among the devices.
+        unresponsive: GPUs that the driver counts and that have not answered since they were first
+            listed. One that stops answering later stays among the devices.
         network: Who could reach the ports of a run; ``None``: nobody asked.
     """
 
@@ -133,7 +156,7 @@ class DeviceInventory(Value):
     devices: tuple[PhysicalDevice, ...]
     links: tuple[DeviceLink, ...] = ()
     problem: str | None = None
-    lost_before: tuple[LostGpu, ...] = ()
+    unresponsive: tuple[UnresponsiveGpu, ...] = ()
     network: NetworkAccess | None = None
 
     @property

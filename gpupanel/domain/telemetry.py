@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from gpupanel.domain.gpu_failure import GpuFailure
 from gpupanel.domain.value import Value
 
 
@@ -11,6 +12,8 @@ class DeviceState(StrEnum):
     OK = "ok"
     LOST = "lost"
     """It was there and stopped answering: fallen off the bus, or its driver went away."""
+    NO_ANSWER = "no_answer"
+    """It was there, and the driver was asked for it and has not come back since."""
 
 
 class ThrottleReason(StrEnum):
@@ -61,6 +64,7 @@ class DeviceReading(Value):
 
     Attributes:
         key: The key of the physical device that it belongs to.
+        failure: Why it does not answer, where it does not.
         age_s: How old the readings are; above 0 where a driver answers slowly and the last ones
             are repeated.
         memory_used_mib: What processes hold; what the driver keeps for itself is not counted.
@@ -88,6 +92,7 @@ class DeviceReading(Value):
 
     key: str
     state: DeviceState = DeviceState.OK
+    failure: GpuFailure | None = None
     age_s: float = 0.0
     memory_used_mib: int | None = None
     memory_free_mib: int | None = None

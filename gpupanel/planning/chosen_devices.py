@@ -2,7 +2,7 @@
 
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.telemetry import DeviceState, TelemetrySample
+from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 
 
 def chosen_devices(
@@ -47,5 +47,12 @@ def answering_gpus(
 
 def lost_keys(sample: TelemetrySample | None) -> frozenset[str]:
     """The devices that stopped answering, by the latest readings."""
+    return frozenset(each.key for each in lost_readings(sample))
+
+
+def lost_readings(sample: TelemetrySample | None) -> tuple[DeviceReading, ...]:
+    """The readings of devices that stopped answering, with why where it is known."""
     readings = () if sample is None else sample.readings
-    return frozenset(each.key for each in readings if each.state is DeviceState.LOST)
+    return tuple(
+        each for each in readings if each.state in (DeviceState.LOST, DeviceState.NO_ANSWER)
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from gpupanel.domain.cluster import devices_of, sample_of
 from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
-from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -16,6 +16,12 @@ from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.chosen_devices import answering_gpus, chosen_devices
 from gpupanel.planning.description import described
+from gpupanel.planning.device_answers import (
+    nameless,
+    never_answered,
+    stopped_answering,
+    unresponsive_among,
+)
 from gpupanel.planning.prepare import Preparation, mended, prepare
 from gpupanel.runs.self_test_memory import recall_self_test
 
@@ -132,7 +138,7 @@ def check_devices_answer(plan: LaunchPlan, read: Callable[[], Machine] = read_ma
     would start on other devices than its plan says.
 
     Raises:
-        ProblemError: A GPU of the plan stopped answering, or is not there any more.
+        ProblemError: A GPU of the plan does not answer, or is not there any more.
     """
     gpus = [device for device in plan.devices if device.kind is DeviceKind.GPU]
     # Nodes of a cluster were asked when the plan was made for them.
@@ -140,9 +146,9 @@ def check_devices_answer(plan: LaunchPlan, read: Callable[[], Machine] = read_ma
         return
     machine = read()
     answering = {gpu.key for gpu in answering_gpus(machine.inventory, machine.sample)}
-    gone = [gpu.name for gpu in gpus if gpu.key not in answering]
+    gone = [gpu for gpu in gpus if gpu.key not in answering]
     if gone:
-        raise ProblemError(_gone(gone, machine.inventory))
+        raise ProblemError(_gone(gone, machine))
 
 
 def _support_for(machine: Machine, profile: Profile, ask_support: AskSupport) -> GpuSupport | None:
@@ -153,12 +159,26 @@ def _support_for(machine: Machine, profile: Profile, ask_support: AskSupport) ->
     return ask_support(gpus, machine.inventory.driver)
 
 
-def _gone(names: list[str], inventory: DeviceInventory) -> Problem:
+def _gone(gpus: list[PlannedDevice], machine: Machine) -> Problem:
+    """What is true now of GPUs that a plan was made for."""
+    inventory, keys = machine.inventory, [gpu.key for gpu in gpus]
+    names = ", ".join(f"{gpu.name} ({gpu.key})" for gpu in gpus)
+    seen = [key for key in keys if inventory.device(key) is not None]
+    silent = tuple(unresponsive_among(keys, inventory).values()) or nameless(inventory)
+    if seen:
+        code, (said, hint) = "device_lost", stopped_answering(seen, inventory, machine.sample)
+    elif inventory.problem:
+        code, said, hint = "device_lost", f"{names} cannot be reached", inventory.problem
+    elif silent:
+        code, (said, hint) = "device_not_answering", never_answered(silent)
+        said = said if silent[0].key else f"{names} is not among the GPUs that answer. {said}"
+    else:
+        code, said = "device_not_found", f"{names} is not in this machine any more"
+        hint = "The driver does not count it: it was taken out, is switched off, or sits loose."
     return Problem(
-        code="device_lost",
+        code=code,
         field="devices.visible",
-        message=f"{', '.join(dict.fromkeys(names))} stopped answering: it fell off the bus or its "
-        "driver went away.",
-        hint="Choose other devices, or restart the machine, which usually brings it back.",
+        message=f"{said}.",
+        hint=f"Choose other devices. {hint}",
         detail=inventory.problem or "",
     )

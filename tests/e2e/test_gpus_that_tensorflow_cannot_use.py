@@ -147,7 +147,8 @@ def test_that_a_gpu_that_goes_at_the_moment_of_start_is_reported_and_nothing_is_
         window.control.start()
 
     (problem,) = refused.args[0]
-    assert problem.code == "device_lost"
+    assert problem.code == "device_not_answering"
+    assert "GPU is lost" in problem.message
     assert not runs_dir.exists() or not any(runs_dir.iterdir())
     assert session.run_state.value == "idle"
     assert session.buttons.start

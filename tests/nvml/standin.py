@@ -21,6 +21,7 @@ UNINITIALIZED = 1
 INVALID_ARGUMENT = 2
 NOT_SUPPORTED = 3
 NO_PERMISSION = 4
+INSUFFICIENT_POWER = 8
 DRIVER_NOT_LOADED = 9
 FUNCTION_NOT_FOUND = 13
 GPU_IS_LOST = 15
@@ -87,7 +88,8 @@ class StandinGpu:
         nvlink_fabric: Switches of different fabrics do not reach each other.
         process_use: How much processes used it: (pid, percent, age of the sample in ms).
         near: NVML's topology level by the PCI bus id of the other GPU; 50, system, of the rest.
-        hangs: What CUDA asks it to do never ends; NVML answers.
+        cuda_hangs: What CUDA asks it to do never ends; NVML answers.
+        hangs: A function of NVML that does not come back for this GPU as long as it says so.
         fail: Functions of NVML and the error number that each answers with for this GPU.
         mig_place: Of an instance, its number among those of its GPU.
         instances: Of a GPU in MIG mode.
@@ -126,8 +128,9 @@ class StandinGpu:
     mig_place: int | None = None
     nvlink_fabric: int | None = None
     lost: bool = False
-    hangs: bool = False
+    cuda_hangs: bool = False
     slow_ms: int = 0
+    hangs: str | None = None
     fan: tuple[int, ...] = ()
     nvlink: tuple[str, ...] = ()
     nvlink_down: tuple[str, ...] = ()

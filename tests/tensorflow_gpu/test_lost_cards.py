@@ -123,7 +123,7 @@ def test_that_a_run_does_not_wait_for_a_card_that_never_answers(
     cards: Cards, tmp_path: Path, runs_dir: Path
 ) -> None:
     with running(cards, tmp_path, runs_dir, MIRRORED) as (layout, command):
-        cards.tell(TWO_CARDS.with_gpu(1, lost=True, hangs=True))
+        cards.tell(TWO_CARDS.with_gpu(1, lost=True, cuda_hangs=True))
         said, _ = command.communicate(timeout=PATIENCE_S)
     end = end_of(layout)
     assert end.outcome is Outcome.LOST

@@ -3,7 +3,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton
 
-from gpupanel.domain.device import CPU_KEY, DeviceInventory, LostGpu
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, UnresponsiveGpu
+from gpupanel.domain.gpu_failure import NO_ANSWER, GpuFailure
 from gpupanel.domain.memory import (
     AllMemory,
     GrowingMemory,
@@ -12,6 +13,7 @@ from gpupanel.domain.memory import (
 )
 from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import DeviceSettings
+from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.inputs.quiet_inputs import ComboBox, Slider, SpinBox
 from gpupanel.ui.inputs.switch import Switch
@@ -225,11 +227,35 @@ def test_that_a_lost_device_is_shown_in_words_and_comes_back(panel):
     panel.setInventory(TWO_UNEQUAL)
     sample = busy_sample(TWO_UNEQUAL, 0.0)
     panel.setSample(with_lost(sample, "GPU-4090"))
-    assert "Lost: the GPU stopped answering" in seen_texts(card(panel, "GPU-4090"))
+    assert "Lost: it stopped answering. The kernel's log" in seen_texts(card(panel, "GPU-4090"))
     assert card(panel, "GPU-4090").findChild(Sparkline).values() == (None,)
     assert "Lost" not in seen_texts(card(panel, "GPU-3060"))
     panel.setSample(sample)
     assert "Lost" not in seen_texts(card(panel, "GPU-4090"))
+
+
+@pytest.mark.parametrize(
+    ("state", "failure", "words"),
+    [
+        (DeviceState.LOST, GpuFailure(said="GPU is lost", code=15), "GPU is lost (NVML error 15)"),
+        (DeviceState.NO_ANSWER, NO_ANSWER, "Does not answer: the driver was asked for it"),
+    ],
+)
+def test_that_a_device_that_stopped_answering_says_what_came_back(panel, state, failure, words):
+    panel.setInventory(TWO_UNEQUAL)
+    reading = DeviceReading(key="GPU-4090", state=state, failure=failure)
+    panel.setSample(TelemetrySample(time_s=0.0, readings=(reading,)))
+    shown = seen_texts(card(panel, "GPU-4090"))
+    assert words in shown
+    assert failure.advice in shown
+
+
+def test_that_an_absent_gpu_is_not_said_to_be_elsewhere_while_one_does_not_answer(panel):
+    silent = UnresponsiveGpu(failure=NO_ANSWER, index=2, key="GPU-3070")
+    panel.setInventory(TWO_UNEQUAL.model_copy(update={"unresponsive": (silent,)}))
+    panel.setValue(DeviceChoices(devices=DeviceSettings(visible=("GPU-3070", "GPU-3080"))))
+    assert "Not among the devices that answer, but selected" in seen_texts(panel)
+    assert "Not in this machine, but selected" in seen_texts(panel)
 
 
 def test_that_a_lost_device_that_nobody_named_is_not_in_use(panel):
@@ -329,25 +355,29 @@ def test_that_every_control_teaches(panel):
 
 
 def test_that_a_gpu_that_was_lost_before_the_start_has_a_card_until_it_answers(panel, qtbot):
-    lost = LostGpu(name="NVIDIA GeForce RTX 3060", pci_bus_id="00000000:02:00.0")
+    no_power = GpuFailure(said="Insufficient External Power", code=8)
+    lost = UnresponsiveGpu(
+        failure=no_power, name="NVIDIA GeForce RTX 3060", pci_bus_id="00000000:02:00.0", index=1
+    )
     beside = TWO_UNEQUAL.model_copy(
         update={
             "devices": (TWO_UNEQUAL.devices[0], TWO_UNEQUAL.devices[-1]),
-            "lost_before": (lost,),
+            "unresponsive": (lost,),
         }
     )
     panel.setInventory(beside)
     shown = seen_texts(panel)
     assert "RTX 3060 at 0000:02:00.0" in shown
-    assert "does not answer: it fell off the bus or needs a reset" in shown
-    assert "Restart the machine" in shown
+    assert "Does not answer: the driver says: Insufficient External Power (NVML error 8)." in shown
+    assert "plug in the power cables" in shown
     with qtbot.waitSignal(panel.doctorRequested):
         click(button(panel, "Open Doctor"))
     panel.setInventory(TWO_UNEQUAL)
-    assert "does not answer" not in seen_texts(panel)
-    alone = CPU_ONLY.model_copy(update={"lost_before": (LostGpu(),), "driver": "580.65"})
+    assert "Does not answer" not in seen_texts(panel)
+    unnamed = UnresponsiveGpu(failure=NO_ANSWER, index=2)
+    alone = CPU_ONLY.model_copy(update={"unresponsive": (unnamed,), "driver": "580.65"})
     panel.setInventory(alone)
-    assert "A GPU" in seen_texts(panel)
+    assert "GPU 2" in seen_texts(panel)
     assert "No GPU answers: training runs on the CPU." in seen_texts(panel)
 
 

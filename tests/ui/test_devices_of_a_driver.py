@@ -7,7 +7,7 @@ from PySide6.QtCore import QSettings
 
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
-from gpupanel.ui.panels.device_panel.lost_card import LostCard
+from gpupanel.ui.panels.device_panel.unresponsive_card import UnresponsiveCard
 from gpupanel.ui.widgets.buttons import FoldButton
 from tests.fakes.person import Person
 from tests.nvml.standin import RTX_3060, RTX_4090, TWO_UNEQUAL_GPUS
@@ -35,8 +35,8 @@ def test_that_a_gpu_lost_before_the_start_is_shown_and_its_return_moves_no_colou
     window, qtbot, nvml_in_process
 ):
     devices = window.devices
-    qtbot.waitUntil(lambda: len(seen(devices, LostCard)) == 1, timeout=_WAIT_MS)
-    assert "does not answer" in seen_texts(devices)
+    qtbot.waitUntil(lambda: len(seen(devices, UnresponsiveCard)) == 1, timeout=_WAIT_MS)
+    assert "Does not answer: the driver says: GPU is lost" in seen_texts(devices)
     assert card(devices, RTX_3060.uuid).color == 0
     nvml_in_process.tell(
         TWO_UNEQUAL_GPUS.with_gpu(
@@ -44,7 +44,7 @@ def test_that_a_gpu_lost_before_the_start_is_shown_and_its_return_moves_no_colou
         )
     )
     qtbot.waitUntil(lambda: len(seen(devices, DeviceCard)) == 3, timeout=_WAIT_MS)
-    assert seen(devices, LostCard) == []
+    assert seen(devices, UnresponsiveCard) == []
     colors = {key: card(devices, key).color for key in (RTX_4090.uuid, RTX_3060.uuid, CPU_KEY)}
     assert colors == {RTX_3060.uuid: 0, CPU_KEY: 1, RTX_4090.uuid: 2}
     returned = card(devices, RTX_4090.uuid)

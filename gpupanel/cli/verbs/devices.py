@@ -6,11 +6,11 @@ from typing import Annotated, Final
 import typer
 
 from gpupanel.cli.cluster_table import cluster_document, print_cluster
-from gpupanel.cli.device_document import device_document
+from gpupanel.cli.device_document import device_document, unresponsive_document
 from gpupanel.cli.device_table import device_details, device_table, process_table
 from gpupanel.cli.options import ClusterAddressArgument, JsonOption, cluster_asked
 from gpupanel.cli.output import EXIT_FAILED, answers, print_json, progress, refuse
-from gpupanel.devices.device_text import lost_before_sentence
+from gpupanel.devices.device_text import unresponsive_sentence
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.problem import ProblemError
@@ -40,7 +40,13 @@ def devices(
         sample = sampler.sample()
     if json:
         documents = [device_document(device, inventory, sample) for device in inventory.devices]
-        print_json({"driver": inventory.driver, "devices": documents})
+        print_json(
+            {
+                "driver": inventory.driver,
+                "devices": documents,
+                "unresponsive": [unresponsive_document(gpu) for gpu in inventory.unresponsive],
+            }
+        )
         return
     answers.print(device_table(inventory, sample))
     for device in inventory.devices:
@@ -53,8 +59,8 @@ def devices(
     if processes.row_count:
         answers.print()
         answers.print(processes)
-    for gpu in inventory.lost_before:
-        answers.print(lost_before_sentence(gpu), style="yellow", markup=False)
+    for gpu in inventory.unresponsive:
+        answers.print(unresponsive_sentence(gpu), style="yellow", markup=False)
     answers.print(_driver_sentence(inventory), style="dim")
 
 

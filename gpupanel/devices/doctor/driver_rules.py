@@ -8,6 +8,7 @@ from gpupanel.devices.doctor.environment import CONTROL_NODE, MEMORY_NODE, WSL_N
 from gpupanel.devices.doctor.examined import Examined
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import CUDA_NO_DEVICE, TensorFlowFacts
+from gpupanel.planning.device_answers import never_answered
 
 _GIVE_GPUS: Final = (
     "Start the container with its GPUs: `--gpus all` with Docker and the NVIDIA Container Toolkit, "
@@ -78,15 +79,28 @@ def no_driver(examined: Examined) -> Iterator[Problem]:
 
 def no_gpu_listed(examined: Examined) -> Iterator[Problem]:
     """A driver answers and lists nothing."""
-    if examined.driver.version is None or examined.driver.gpus:
+    driver = examined.driver
+    if driver.version is None or driver.gpus or driver.unresponsive:
         return
     hint = "See whether a GPU is plugged in and given to this machine (nvidia-smi -L)."
     yield Problem(
         code="no_gpu_listed",
         severity=Severity.WARNING,
-        message=f"The NVIDIA driver {examined.driver.version} answers, but lists no GPU.",
+        message=f"The NVIDIA driver {driver.version} answers, but lists no GPU.",
         hint=hint if examined.host.container is None else _GIVE_GPUS,
     )
+
+
+def unresponsive_gpus(examined: Examined) -> Iterator[Problem]:
+    """GPUs that the driver counts and that do not answer, each with what came back."""
+    for gpu in examined.driver.unresponsive:
+        message, hint = never_answered((gpu,))
+        yield Problem(
+            code="device_not_answering",
+            severity=Severity.WARNING,
+            message=f"{message}.",
+            hint=hint,
+        )
 
 
 def device_nodes(examined: Examined) -> Iterator[Problem]:

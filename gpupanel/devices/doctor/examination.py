@@ -106,6 +106,7 @@ def report_of(examined: Examined) -> DoctorReport:
         driver=examined.driver.version,
         driver_cuda_version=None if cuda is None else f"{cuda[0]}.{cuda[1]}",
         gpus=examined.driver.gpus,
+        unresponsive=examined.driver.unresponsive,
         sights=seen,
         tensorflow=examined.tensorflow,
         problems=problems,

@@ -12,6 +12,7 @@ _SEVERITIES: Final = tuple(Severity)
 _FOR_ALL_GPUS: Final[tuple[Callable[[Examined], Iterator[Problem]], ...]] = (
     driver_rules.no_driver,
     driver_rules.no_gpu_listed,
+    driver_rules.unresponsive_gpus,
     driver_rules.device_nodes,
     tensorflow_rules.import_failure,
     tensorflow_rules.build_without_cuda,

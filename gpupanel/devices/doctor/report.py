@@ -2,7 +2,7 @@
 
 from gpupanel.devices.doctor.environment import HostEnvironment
 from gpupanel.devices.doctor.visibility import GpuVisibility, Kernels, Unseen
-from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.device import PhysicalDevice, UnresponsiveGpu
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import SharedLibrary, TensorFlowFacts
 from gpupanel.domain.value import Value
@@ -56,6 +56,7 @@ class DoctorReport(Value):
         driver: Version of the NVIDIA driver; ``None`` where none answers.
         driver_cuda_version: The newest CUDA that the driver can run ("12.8").
         gpus: As NVML lists them.
+        unresponsive: Those that NVML counts and that do not answer.
         sights: How TensorFlow stands to each of them.
         tensorflow: ``None`` when the process that probes TensorFlow did not get to answer.
         problems: What is wrong and what mends it, and hints; the worst first.
@@ -70,6 +71,7 @@ class DoctorReport(Value):
     driver: str | None = None
     driver_cuda_version: str | None = None
     gpus: tuple[PhysicalDevice, ...] = ()
+    unresponsive: tuple[UnresponsiveGpu, ...] = ()
     sights: tuple[GpuVisibility, ...] = ()
     tensorflow: TensorFlowFacts | None = None
     problems: tuple[Problem, ...] = ()
@@ -85,6 +87,7 @@ class DoctorReport(Value):
         groups = [FactGroup(title="Driver and system", facts=self._driver_facts())]
         sights = {visibility.key: visibility for visibility in self.sights}
         groups += [_gpu_group(gpu, sights.get(gpu.key)) for gpu in self.gpus]
+        groups += [_unresponsive_group(gpu) for gpu in self.unresponsive]
         facts = self.tensorflow
         if facts is not None and facts.version is not None:
             groups.append(FactGroup(title="TensorFlow", facts=_tensorflow_facts(facts)))
@@ -153,6 +156,17 @@ def _gpu_group(gpu: PhysicalDevice, visibility: GpuVisibility | None) -> FactGro
         facts.append(Fact(name="PCI bus id", value=gpu.pci_bus_id))
     facts.append(Fact(name="UUID", value=gpu.key))
     return FactGroup(title=gpu.name, facts=tuple(facts))
+
+
+def _unresponsive_group(gpu: UnresponsiveGpu) -> FactGroup:
+    facts = [Fact(name="Answers", value=f"no: {gpu.failure.words}", is_well=False)]
+    if gpu.index is not None:
+        facts.append(Fact(name="Number", value=str(gpu.index)))
+    if gpu.pci_bus_id is not None:
+        facts.append(Fact(name="PCI bus id", value=gpu.pci_bus_id))
+    if gpu.key is not None:
+        facts.append(Fact(name="UUID", value=gpu.key))
+    return FactGroup(title=gpu.title, facts=tuple(facts))
 
 
 def _tensorflow_facts(facts: TensorFlowFacts) -> tuple[Fact, ...]:

@@ -6,6 +6,7 @@ from itertools import combinations
 
 from gpupanel.devices.nvml import GpuLostError, NvLinks, NvmlGpu
 from gpupanel.domain.device import DeviceKind, DeviceLink, LinkKind, PhysicalDevice
+from gpupanel.domain.gpu_failure import GpuFailure
 from gpupanel.domain.pci import is_same_pci_device
 
 _NO_NVLINKS = NvLinks({}, 0)
@@ -19,11 +20,13 @@ class KnownGpu:
         device: What does not change about it, fetched once for each time it was listed.
         nvml: The way to its readings; ``None`` while it is not listed.
         driver: Version of the driver that reported the facts.
+        failure: Why it is not listed; ``None`` while it is, or where the driver itself went away.
     """
 
     device: PhysicalDevice
     nvml: NvmlGpu | None
     driver: str | None
+    failure: GpuFailure | None = None
 
 
 def gpu_facts(key: str, nvml: NvmlGpu, before: PhysicalDevice | None = None) -> PhysicalDevice:

@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -16,11 +17,15 @@ from gpupanel.devices.gpus.facts import (
     instance_facts,
     mig_instances,
 )
-from gpupanel.devices.gpus.lost_gpus import lost_gpus
+from gpupanel.devices.gpus.introductions import Introductions
+from gpupanel.devices.gpus.unresponsive_gpus import named_by_kernel, without_known
 from gpupanel.devices.nvml import DriverGoneError, GpuLostError, NvmlGpu, NvmlLibrary
 from gpupanel.devices.slow_calls import SlowCall, one_after_the_other
-from gpupanel.domain.device import DeviceLink, LostGpu, PhysicalDevice
+from gpupanel.domain.device import DeviceLink, PhysicalDevice, UnresponsiveGpu
+from gpupanel.domain.gpu_failure import GpuFailure
+from gpupanel.domain.pci import pci_address
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.visible_text import visible_line
 
 _LOG = logging.getLogger(__name__)
 
@@ -65,8 +70,7 @@ class GpuRegistry:
         self._linked: set[NvmlGpu] = set()
         self._opening = 0
         self._is_open = False
-        self._introductions = 0
-        self._lost_places: set[int] = set()
+        self._introductions = Introductions(clock)
         self._listing: tuple[int, tuple[str, ...]] | None = None
         self._refreshed_s: float | None = None
         self._failure: DriverGoneError | None = None
@@ -103,18 +107,21 @@ class GpuRegistry:
             return tuple(sorted(links, key=lambda link: [places[key] for key in link.keys]))
 
     @property
-    def lost_before(self) -> tuple[LostGpu, ...]:
-        """GPUs that the driver lists and that were lost before they were first listed here."""
+    def unresponsive(self) -> tuple[UnresponsiveGpu, ...]:
+        """GPUs that the driver counts and that have not answered since they were first listed."""
         with self._lock:
             if not self._is_open:
                 return ()
-            # Those that were seen before are known, and do not say either who they are.
-            known = sum(
-                gpu.nvml is None and not gpu.device.is_mig_instance for gpu in self._gpus.values()
-            )
-            count = len(self._lost_places) + self._library.lost_count - known
-            seen = tuple(gpu.device.pci_bus_id for gpu in self._gpus.values())
-        return lost_gpus(count, self._kernel_gpus, seen) if count > 0 else ()
+            found = self._introductions.unresponsive
+            known = tuple(self._gpus.values())
+        answering = tuple(gpu.device.pci_bus_id for gpu in known if gpu.nvml is not None)
+        # Those that were seen before are known, and do not say either who they are.
+        lost = [
+            gpu.device.pci_bus_id
+            for gpu in known
+            if gpu.nvml is None and not gpu.device.is_mig_instance
+        ]
+        return without_known(named_by_kernel(found, self._kernel_gpus, answering), lost)
 
     @property
     def is_refresh_due(self) -> bool:
@@ -125,7 +132,8 @@ class GpuRegistry:
     @property
     def is_introducing(self) -> bool:
         """Whether GPUs that answer slowly are still being asked who they are."""
-        return self._introductions > 0
+        with self._lock:
+            return self._introductions.are_going_on
 
     def refresh(self) -> None:
         """See what came and went, if it is due.
@@ -143,7 +151,7 @@ class GpuRegistry:
             # From the end: a driver that takes long to answer is not asked without a pause.
             self._refreshed_s = self._clock()
 
-    def lose(self, gpu: KnownGpu) -> None:
+    def lose(self, gpu: KnownGpu, failure: GpuFailure) -> None:
         """Note that a GPU does not answer; it comes back with the next listing that has it."""
         with self._lock:
             if not self._is_current(gpu):
@@ -151,8 +159,9 @@ class GpuRegistry:
             for each in self._gpus.values():
                 if each is gpu or (each.nvml and each.device.parent_key == gpu.device.key):
                     each.nvml = None
-                    device = each.device
-                    _LOG.info("%s (%s) does not answer any more", device.name, device.key)
+                    each.failure = failure
+                    device, why = each.device, failure.words
+                    _LOG.info("%s (%s) does not answer any more: %s", device.name, device.key, why)
 
     def driver_gone(self, gone: DriverGoneError, asked: KnownGpu | None = None) -> None:
         """Note that the driver does not answer; the next refresh tries to open it again.
@@ -174,8 +183,7 @@ class GpuRegistry:
         with self._lock:
             was_open, self._is_open = self._is_open, False
             self._opening += 1
-            self._introductions = 0
-            self._lost_places = set()
+            self._introductions.forget()
             self._driver = None
             for gpu in self._gpus.values():
                 gpu.nvml = None
@@ -188,7 +196,7 @@ class GpuRegistry:
             return gpu.nvml is not None and self._gpus.get(gpu.device.key) is gpu
 
     def _refresh(self) -> None:
-        nobody_answers = self._gpus and not self._answering() and not self._introductions
+        nobody_answers = self._gpus and not self._answering() and not self.is_introducing
         if self._is_open and (nobody_answers or self._list_now() != self._listing):
             self.close()
         if not self._is_open:
@@ -233,11 +241,20 @@ class GpuRegistry:
         self._introduce_all()
 
     def _introduce_all(self) -> None:
-        # Listed within the call: by then it has the number of the opening that they are of.
+        """Ask each GPU who it is that has not answered in this opening of the driver."""
+        with self._lock:
+            asked = [
+                index for index in range(self._library.gpu_count()) if not self._answers(index)
+            ]
+            for index in asked:
+                self._introductions.begin(index)
         self._ask_slowly(
-            (("introduction", place), partial(self._introduce, place, nvml))
-            for place, nvml in enumerate(self._library.gpus())
+            (("introduction", index), partial(self._introduce, index)) for index in asked
         )
+
+    def _answers(self, index: int) -> bool:
+        key = self._introductions.key(index)
+        return key is not None and self._gpus[key].nvml is not None
 
     def _ask_slowly(self, questions: Iterable[tuple[Hashable, Callable[[int], None]]]) -> None:
         """Make calls that a GPU may hold up, each by its key and with this opening's number."""
@@ -251,43 +268,31 @@ class GpuRegistry:
             if opening == self._opening:
                 self.driver_gone(gone)
 
-    def _introduce(self, place: int, nvml: NvmlGpu, opening: int) -> None:
-        self._count_introduction(1, opening)
+    def _introduce(self, index: int, opening: int) -> None:
+        found: str | UnresponsiveGpu | None = None
+        nvml = None
         try:
-            gpu = self._listed(nvml)
-            # First, so that it is never both.
-            self._note_place(place, opening, is_lost=False)
-            if gpu is not None and self._put(gpu, opening):
-                self._update_instances(gpu, nvml, opening)
+            nvml = self._library.gpu(index)
+            found = None if nvml is None else nvml.identity()
+            if nvml is not None and found is not None:
+                self._list(found, nvml, opening)
         except GpuLostError as lost:
-            self._note_place(place, opening, is_lost=True)
-            _LOG.debug("A GPU was lost while it was introduced: %s", lost)
+            _LOG.debug("GPU %d does not answer: %s", index, lost)
+            found = _unresponsive(index, nvml, lost.failure)
         finally:
-            self._count_introduction(-1, opening)
+            with self._lock:
+                if opening == self._opening:
+                    self._introductions.end(index, found)
 
-    def _count_introduction(self, more: int, opening: int) -> None:
-        with self._lock:
-            if opening == self._opening:
-                self._introductions += more
-
-    def _note_place(self, place: int, opening: int, *, is_lost: bool) -> None:
-        with self._lock:
-            if opening == self._opening:
-                self._lost_places = (self._lost_places - {place}) | ({place} if is_lost else set())
-
-    def _listed(self, nvml: NvmlGpu) -> KnownGpu | None:
-        """A listed GPU with its facts; ``None`` for one that is there and answers."""
-        key = nvml.uuid()
-        if key is None:
-            # Without an identity nothing can be chosen or remembered about it.
-            _LOG.debug("A GPU is left out, since the driver does not report its UUID")
-            return None
+    def _list(self, key: str, nvml: NvmlGpu, opening: int) -> None:
         known, driver = self._gpus.get(key), self._driver
         if known is not None and known.nvml is not None:
-            return None
+            return
         # A slow GPU takes seconds: what the same driver reported before is not asked for again.
         before = known.device if known is not None and known.driver == driver else None
-        return KnownGpu(gpu_facts(key, nvml, before), nvml, driver)
+        gpu = KnownGpu(gpu_facts(key, nvml, before), nvml, driver)
+        if self._put(gpu, opening):
+            self._update_instances(gpu, nvml, opening)
 
     def _put(self, gpu: KnownGpu, opening: int) -> bool:
         """Add it, in place of an earlier one; answers whether the opening still lasts."""
@@ -300,8 +305,8 @@ class GpuRegistry:
         try:
             if (nvml := gpu.nvml) is not None:
                 self._update_instances(gpu, nvml, opening)
-        except GpuLostError:
-            self.lose(gpu)
+        except GpuLostError as lost:
+            self.lose(gpu, lost.failure)
 
     def _update_instances(self, gpu: KnownGpu, nvml: NvmlGpu, opening: int) -> None:
         """See whether a GPU is in MIG mode now, and which instances it has."""
@@ -330,6 +335,21 @@ class GpuRegistry:
         with self._lock:
             if opening == self._opening:
                 self._links |= {frozenset(link.keys): link for link in links}
+
+
+def _unresponsive(index: int, nvml: NvmlGpu | None, failure: GpuFailure) -> UnresponsiveGpu:
+    """What is known of a GPU that does not say who it is."""
+    name = bus_id = None
+    with suppress(GpuLostError):
+        if nvml is not None:
+            name, bus_id = nvml.name(), nvml.pci_bus_id()
+    return UnresponsiveGpu(
+        failure=failure,
+        index=index,
+        name=None if name is None else visible_line(name),
+        # What is none is no place to look for it.
+        pci_bus_id=None if pci_address(bus_id) is None else bus_id,
+    )
 
 
 def _place(gpu: KnownGpu) -> tuple[str, str, bool]:

@@ -5,6 +5,9 @@ from typing import Final
 
 import pynvml
 
+from gpupanel.domain.gpu_failure import GpuFailure
+from gpupanel.domain.visible_text import visible_line
+
 _LOST: Final = frozenset({pynvml.NVML_ERROR_GPU_IS_LOST, pynvml.NVML_ERROR_RESET_REQUIRED})
 # What will not change while the driver stays: such a reading is not asked for again.
 _NEVER: Final = frozenset({pynvml.NVML_ERROR_NOT_SUPPORTED, pynvml.NVML_ERROR_FUNCTION_NOT_FOUND})
@@ -32,7 +35,14 @@ _GONE: Final = frozenset(
 
 
 class GpuLostError(Exception):
-    """This GPU stopped answering: fallen off the bus, or in need of a reset."""
+    """This GPU does not answer: fallen off the bus, without power, in need of a reset.
+
+    :attr:`failure` has what the driver said.
+    """
+
+    def __init__(self, failure: GpuFailure) -> None:
+        super().__init__(failure.words)
+        self.failure = failure
 
 
 class DriverGoneError(Exception):
@@ -64,13 +74,23 @@ def raise_if_not_of_one_reading(error: pynvml.NVMLError) -> None:
         DriverGoneError: The driver does not answer.
     """
     if is_lost(error):
-        raise GpuLostError(str(error)) from error
+        raise gpu_lost(error) from error
     raise_if_driver_gone(error)
+
+
+def gpu_lost(error: pynvml.NVMLError) -> GpuLostError:
+    """The error of NVML, as one of the GPU that was asked."""
+    return GpuLostError(GpuFailure(said=visible_line(str(error)), code=error.value))
 
 
 def is_lost(error: pynvml.NVMLError) -> bool:
     """Whether the GPU fell off the bus, or needs a reset."""
     return error.value in _LOST
+
+
+def is_not_for_this_user(error: pynvml.NVMLError) -> bool:
+    """Whether the GPU is counted and given to others alone, such as by a container."""
+    return bool(error.value == pynvml.NVML_ERROR_NO_PERMISSION)
 
 
 def is_final(error: pynvml.NVMLError) -> bool:

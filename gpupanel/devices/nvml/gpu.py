@@ -1,6 +1,8 @@
 """One GPU, or one instance of a GPU in MIG mode, as NVML sees it."""
 
 import logging
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
@@ -9,10 +11,18 @@ import pynvml
 
 from gpupanel.devices.nvml import answers, many_calls
 from gpupanel.devices.nvml.answers import between, degrees_c, watts
-from gpupanel.devices.nvml.failures import is_final, raise_if_not_of_one_reading
+from gpupanel.devices.nvml.failures import (
+    GpuLostError,
+    gpu_lost,
+    is_final,
+    is_not_for_this_user,
+    raise_if_not_of_one_reading,
+)
 from gpupanel.devices.nvml.shutdown_guard import ShutdownGuard
 from gpupanel.devices.nvml.values import GpuProcess, GpuUtilization
 from gpupanel.domain.device import LinkKind
+from gpupanel.domain.gpu_failure import GpuFailure
+from gpupanel.domain.visible_text import visible_line
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -89,11 +99,12 @@ class NvmlGpu:
         self._never: set[object] = set()
         self._logged: set[object] = set()
         self._fans: int | None = None
+        self._began_s: dict[int, float] = {}
 
     # What does not change while the driver stays.
 
     uuid = _reading(pynvml.nvmlDeviceGetUUID, answers.uuid)
-    """``GPU-5f0c...``, or ``MIG-...`` of an instance."""
+    """``GPU-5f0c...``, or ``MIG-...`` of an instance; :meth:`identity` says why there is none."""
     name = _reading(pynvml.nvmlDeviceGetName, answers.name)
     """The product's ("NVIDIA GeForce RTX 4090"), or the instance's."""
     architecture = _reading(pynvml.nvmlDeviceGetArchitecture, answers.architecture)
@@ -200,6 +211,31 @@ class NvmlGpu:
         _reading(pynvml.nvmlDeviceGetMPSComputeRunningProcesses_v2, answers.processes),
     )
 
+    def identity(self) -> str | None:
+        """Its UUID; ``None``: it is not for this user.
+
+        Raises:
+            GpuLostError: It does not report it, with what came back.
+            DriverGoneError: The driver stopped answering.
+        """
+        try:
+            return answers.uuid(self._asked(pynvml.nvmlDeviceGetUUID))
+        except pynvml.NVMLError as error:
+            raise_if_not_of_one_reading(error)
+            if is_not_for_this_user(error):
+                _LOG.debug("A GPU is left out, whose UUID is not for this user")
+                return None
+            raise gpu_lost(error) from error
+        except ValueError as error:
+            said = f"the UUID that it reports is none ({visible_line(str(error))})"
+            raise GpuLostError(GpuFailure(said=said)) from error
+
+    @property
+    def waits_s(self) -> float:
+        """How long the call lasts that is under way; 0 where none is."""
+        began_s = min(tuple(self._began_s.values()), default=None)
+        return 0.0 if began_s is None else time.monotonic() - began_s
+
     def utilization(self) -> GpuUtilization:
         """Of the GPU and of its memory, each absent on its own."""
         return self._utilization() or GpuUtilization(None, None)
@@ -257,8 +293,7 @@ class NvmlGpu:
         if call in self._never and not beside:
             return None
         try:
-            with self._guard:
-                return call.convert(call.function(self.handle, *beside, *call.arguments))
+            return call.convert(self._asked(call.function, *beside, *call.arguments))
         except pynvml.NVMLError as error:
             raise_if_not_of_one_reading(error)
             if is_final(error):
@@ -268,6 +303,15 @@ class NvmlGpu:
             # Bytes that are no text, numbers that cannot be true: a damaged board answers so.
             self._log_once(call, error)
         return None
+
+    def _asked(self, function: Callable[..., _Answer], *arguments: object) -> _Answer:
+        thread = threading.get_ident()
+        self._began_s[thread] = time.monotonic()
+        try:
+            with self._guard:
+                return function(self.handle, *arguments)
+        finally:
+            del self._began_s[thread]
 
     def _log_once(self, call: _Call[_Answer, _T], why: Exception) -> None:
         if call not in self._logged:

@@ -1,7 +1,6 @@
 """NVML itself: loaded, initialised, asked for its GPUs."""
 
 import logging
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
@@ -11,7 +10,8 @@ from gpupanel.devices.nvml.failures import (
     DriverFailure,
     DriverGoneError,
     driver_gone,
-    is_lost,
+    gpu_lost,
+    is_not_for_this_user,
     raise_if_driver_gone,
 )
 from gpupanel.devices.nvml.gpu import NvmlGpu
@@ -32,12 +32,6 @@ class NvmlLibrary:
 
     def __init__(self) -> None:
         self._guard: ShutdownGuard | None = None
-        self._lost_count = 0
-
-    @property
-    def lost_count(self) -> int:
-        """How many GPUs had no handle to be reached by when they were listed last: lost ones."""
-        return self._lost_count
 
     def open(self) -> None:
         """Load the library and initialise it.
@@ -93,25 +87,30 @@ class NvmlLibrary:
         except pynvml.NVMLError as error:
             raise driver_gone(error) from error
 
-    def gpus(self) -> Iterator[NvmlGpu]:
-        """The GPUs that can be reached, as NVML orders them: by PCI bus.
+    def gpu(self, index: int) -> NvmlGpu | None:
+        """A GPU by NVML's number, which is its place on the PCI bus.
+
+        Getting hold of a GPU initialises it, and may take long where it is sick.
+
+        Returns:
+            ``None``: it is not for this user (a container, a MIG-only grant), or not there any
+            more.
 
         Raises:
+            GpuLostError: It is counted, but cannot be reached.
             DriverGoneError: The driver does not answer.
         """
         guard = self._guard_of_open_library()
-        self._lost_count = 0
-        for index in range(self.gpu_count()):
-            try:
-                with guard:
-                    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-            except pynvml.NVMLError as error:
-                raise_if_driver_gone(error)
-                self._lost_count += is_lost(error)
-                # Lost, or not for this user (a container, a MIG-only grant): others go on.
-                _LOG.debug("GPU %d cannot be reached: %s", index, error)
-                continue
-            yield NvmlGpu(handle, guard)
+        try:
+            with guard:
+                handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+        except pynvml.NVMLError as error:
+            raise_if_driver_gone(error)
+            if is_not_for_this_user(error) or error.value == pynvml.NVML_ERROR_INVALID_ARGUMENT:
+                _LOG.debug("GPU %d is left out: %s", index, error)
+                return None
+            raise gpu_lost(error) from error
+        return NvmlGpu(handle, guard)
 
     def _guard_of_open_library(self) -> ShutdownGuard:
         if self._guard is None:

@@ -4,6 +4,7 @@ A driver in trouble may not answer at all, and a process that waits for it canno
 ``python -m gpupanel.devices.probes.driver_probe`` is the child.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -14,14 +15,18 @@ from pydantic import ValidationError
 
 from gpupanel.devices.child_process import ChildAnswer, ChildEnd, ask_child
 from gpupanel.devices.gpus.registry import GpuRegistry
+from gpupanel.devices.slow_calls import SlowCall, SlowCallThreads
 from gpupanel.domain.child_command import python_module_command
-from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.device import PhysicalDevice, UnresponsiveGpu
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.value import Value
 
 PROBE_COMMAND: Final = python_module_command("gpupanel.devices.probes.driver_probe")
 TIME_LIMIT_S: Final = 30.0
 """A driver that is woken for the first time takes seconds for each GPU."""
+_PATIENCE_S: Final = 20.0
+"""How much of it GPUs have that answer slowly, so that those that do not are reported in time."""
+_REFRESH: Final = "refresh"
 
 
 class DriverFacts(Value):
@@ -32,12 +37,14 @@ class DriverFacts(Value):
         cuda_version: The newest CUDA that it can run.
         problem: Why it does not answer although one is expected.
         gpus: As NVML lists them, MIG instances behind their GPU.
+        unresponsive: Those that NVML counts and that do not answer.
     """
 
     version: str | None = None
     cuda_version: tuple[int, int] | None = None
     problem: Problem | None = None
     gpus: tuple[PhysicalDevice, ...] = ()
+    unresponsive: tuple[UnresponsiveGpu, ...] = ()
 
 
 def ask_driver(
@@ -66,22 +73,27 @@ def ask_driver(
 
 
 def driver_facts(registry: GpuRegistry | None = None) -> DriverFacts:
-    """Ask the driver in this process, for as long as it takes.
+    """Ask the driver in this process; a GPU for which it does not come back is left behind.
 
     Args:
         registry: The GPUs; closed afterwards.
     """
-    registry = registry or GpuRegistry()
+    threads = SlowCallThreads()
+    registry = registry or GpuRegistry(make_calls=threads.make_calls)
     try:
-        registry.refresh()
+        threads.make_calls([SlowCall(_REFRESH, registry.refresh)])
+        threads.wait_until(lambda: not threads.is_busy(_REFRESH), TIME_LIMIT_S)
+        threads.wait_until(lambda: not registry.is_introducing, _PATIENCE_S)
         return DriverFacts(
             version=registry.driver,
             cuda_version=registry.cuda_version,
             problem=registry.problem,
             gpus=tuple(gpu.device for gpu in registry.gpus),
+            unresponsive=registry.unresponsive,
         )
     finally:
         registry.close()
+        threads.close(0.0)
 
 
 def _interpret(child: ChildAnswer) -> DriverFacts:
@@ -127,3 +139,6 @@ def _not_asked(why: str, detail: str) -> Problem:
 
 if __name__ == "__main__":
     sys.stdout.write(driver_facts().model_dump_json())
+    sys.stdout.flush()
+    # A thread that the driver holds up must not hold up the end.
+    os._exit(0)

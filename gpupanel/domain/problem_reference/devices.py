@@ -15,8 +15,15 @@ CHAPTER: Final = ProblemChapter(
         ),
         "device_lost": ProblemEntry(
             "A GPU stopped answering.",
-            "It fell off the bus, or its driver went away: heat, power or a loose card do this.",
+            "It fell off the bus, or its driver went away: heat, power or a loose card do this. "
+            "The message has what the driver said.",
             "Switch it off in the session; restarting the machine usually brings it back.",
+        ),
+        "device_not_answering": ProblemEntry(
+            "The driver counts a GPU that has not answered since it was first asked.",
+            "Its power cable is missing, it fell off the bus, or its driver waits for it. The "
+            "message has what the driver said.",
+            "Do what the hint says, or choose the other devices.",
         ),
         "gpus_not_allocated": ProblemEntry(
             "The profile names GPUs, and the job of a batch system was given none.",

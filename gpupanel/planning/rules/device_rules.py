@@ -7,22 +7,63 @@ from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.chosen_devices import lost_keys
 from gpupanel.planning.context import PlanningContext
+from gpupanel.planning.device_answers import (
+    nameless,
+    never_answered,
+    stopped_answering,
+    unresponsive_among,
+)
 from gpupanel.planning.device_fixes import on_the_cpu, same_on_what_is_here
 
 
 def absent_devices(context: PlanningContext) -> Iterator[Problem]:
-    """Devices that the profile names and this machine has not."""
+    """Devices that the profile names and that are not among those that answer."""
     profile, inventory = context.profile, context.inventory
     known = {key for device in inventory.devices for key in (device.key, device.key_on_node)}
     absent = tuple(key for key in profile.devices.visible if key not in known)
-    if absent:
+    if not absent:
+        return
+    fix = same_on_what_is_here(profile, inventory, absent)
+    silent = unresponsive_among(absent, inventory)
+    if silent:
+        message, hint = never_answered(silent.values())
+        yield _not_answering(f"{message}.", f"Choose other devices. {hint}", fix)
+    rest = tuple(key for key in absent if key not in silent)
+    candidates = nameless(inventory)
+    if rest and candidates:
+        said, hint = never_answered(candidates)
+        message = f"{_listed(profile, rest)} not among those that answer. {said}; it may be that."
+        yield _not_answering(message, f"Choose other devices. {hint}", fix)
+    elif rest:
         yield Problem(
             code="device_not_found",
             field="devices.visible",
-            message=f"{_listed(profile, absent)} not {_where(inventory)}.",
+            message=f"{_listed(profile, rest)} not {_where(inventory)}.",
             hint="Choose among the devices that are here, or put the device back.",
-            fix=same_on_what_is_here(profile, inventory, absent),
+            fix=fix,
         )
+
+
+def unresponsive_devices(context: PlanningContext) -> Iterator[Problem]:
+    """GPUs that are counted and do not answer, where the profile means every GPU.
+
+    Who means every GPU does not mean the CPU where none of them answers.
+    """
+    inventory = context.inventory
+    if context.profile.devices.visible or not inventory.unresponsive:
+        return
+    message, hint = never_answered(inventory.unresponsive)
+    if inventory.gpus:
+        left_out = _not_answering(f"{message}. The others are used without it.", hint, None)
+        yield left_out.model_copy(update={"severity": Severity.WARNING})
+    else:
+        yield _not_answering(f"{message}.", hint, on_the_cpu(context.profile, ()))
+
+
+def _not_answering(message: str, hint: str, fix: Fix | None) -> Problem:
+    return Problem(
+        code="device_not_answering", field="devices.visible", message=message, hint=hint, fix=fix
+    )
 
 
 def lost_devices(context: PlanningContext) -> Iterator[Problem]:
@@ -31,7 +72,7 @@ def lost_devices(context: PlanningContext) -> Iterator[Problem]:
     CUDA hides every device that stands behind an invalid one in ``CUDA_VISIBLE_DEVICES``: a run
     would start on other devices than the plan says.
     """
-    profile, inventory = context.profile, context.inventory
+    profile = context.profile
     if not profile.devices.visible:
         yield from _left_out(context)
         return
@@ -41,13 +82,12 @@ def lost_devices(context: PlanningContext) -> Iterator[Problem]:
         return
     answering = [key for key in profile.devices.visible if key not in lost]
     gpus = tuple(key for key in profile.devices.visible if key != CPU_KEY)
-    names = ", ".join(device.name for key in lost if (device := inventory.device(key)) is not None)
+    message, hint = stopped_answering(lost, context.inventory, context.sample)
     yield Problem(
         code="device_lost",
         field="devices.visible",
-        message=f"{names or lost[0]} stopped answering: it fell off the bus or its driver "
-        "went away.",
-        hint="Switch it off here; restarting the machine usually brings it back.",
+        message=f"{message}.",
+        hint=f"Switch it off here. {hint}",
         fix=Fix.of("Use the others", "devices.visible", answering)
         if answering
         else on_the_cpu(profile, tuple(lost)),
@@ -62,18 +102,18 @@ def _left_out(context: PlanningContext) -> Iterator[Problem]:
     """
     gpus = context.inventory.gpus
     gone = lost_keys(context.sample)
-    lost = [gpu for gpu in gpus if gpu.key in gone]
+    lost = [gpu.key for gpu in gpus if gpu.key in gone]
     if not lost:
         return
     are_all = len(lost) == len(gpus)
+    message, hint = stopped_answering(lost, context.inventory, context.sample)
     yield Problem(
         code="device_lost",
         severity=Severity.ERROR if are_all else Severity.WARNING,
         field="devices.visible",
-        message=f"{', '.join(gpu.name for gpu in lost)} stopped answering: it fell off the bus "
-        f"or its driver went away{'' if are_all else ', and is left out'}.",
-        hint="Restarting the machine usually brings it back.",
-        fix=on_the_cpu(context.profile, tuple(gpu.key for gpu in lost)) if are_all else None,
+        message=f"{message}{'' if are_all else ', and is left out'}.",
+        hint=hint,
+        fix=on_the_cpu(context.profile, tuple(lost)) if are_all else None,
     )
 
 

@@ -17,6 +17,7 @@ DOCTOR_CODES = frozenset(
         "tensorflow_without_cuda",
         "gpu_not_in_tensorflow_build",
         "device_lost",
+        "device_not_answering",
     }
 )
 """Problems of which the doctor knows more: who shows one offers to open it."""

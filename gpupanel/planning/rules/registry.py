@@ -39,6 +39,7 @@ RULES: Final[tuple[Rule, ...]] = (
     cluster_rules.cluster_not_asked,
     device_rules.absent_devices,
     device_rules.lost_devices,
+    device_rules.unresponsive_devices,
     mig_rules.partitioned_gpus,
     device_rules.mixed_kinds,
     memory_rules.policy_of_cpu,

@@ -163,7 +163,7 @@ def _passing_obstacle(problems: Sequence[Problem], machine: Machine) -> str:
     """What may pass by itself among the errors, if it is all that there is."""
     errors = [problem for problem in problems if problem.is_error]
     codes = {problem.code for problem in errors}
-    if codes <= {"device_lost"} and errors:
+    if codes <= {"device_lost", "device_not_answering"} and errors:
         return f"Waits: {errors[0].message}"
     if codes <= {"device_lost", "device_not_found"} and machine.inventory.problem:
         return f"Waits: {machine.inventory.problem}"

@@ -36,7 +36,8 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void **handle) {
     const State *state = state_now();
     for (unsigned int i = 0; i < state->gpu_count; i++) {
         if (state->gpus[i].parent_handle || index--) continue;
-        if (state->gpus[i].lost) return GPU_IS_LOST;
+        int code = reach(&state->gpus[i], __func__);
+        if (code) return code;
         *handle = (void *)(size_t)state->gpus[i].handle;
         return SUCCESS;
     }
@@ -51,7 +52,8 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, void **handle) {
         size_t asked = strlen(bus), whole = strlen(state->gpus[i].bus);
         if (state->gpus[i].parent_handle || asked > whole) continue;
         if (strcasecmp(state->gpus[i].bus + whole - asked, bus)) continue;
-        if (state->gpus[i].lost) return GPU_IS_LOST;
+        int code = reach(&state->gpus[i], __func__);
+        if (code) return code;
         *handle = (void *)(size_t)state->gpus[i].handle;
         return SUCCESS;
     }

@@ -109,6 +109,7 @@ static void set_gpu(Gpu *gpu, const char *key, const char *value) {
     else if (!strcmp(key, "bus")) copy_text(gpu->bus, value);
     else if (!strcmp(key, "capability")) sscanf(value, "%d.%d", &gpu->major, &gpu->minor);
     else if (!strcmp(key, "lost")) gpu->lost = atoi(value);
+    else if (!strcmp(key, "hangs")) copy_text(gpu->hangs, value);
     else if (!strcmp(key, "slow_ms")) gpu->slow_ms = atoi(value);
     else if (!strcmp(key, "mig_place")) gpu->mig_place = atoi(value);
     else if (!strcmp(key, "compute")) add_process(gpu, COMPUTE, value);
@@ -209,10 +210,20 @@ int enter_gpu(const char *function, void *handle, const Gpu **gpu) {
         nanosleep(&pause, NULL);
         code = find_gpu(state_now(), handle, gpu); /* As it is now. */
     }
-    if (code) return code;
-    if ((*gpu)->lost) return GPU_IS_LOST;
-    for (int i = 0; i < (*gpu)->failure_count; i++)
-        if (!strcmp((*gpu)->failures[i].function, function)) return (*gpu)->failures[i].code;
+    return code ? code : reach(*gpu, function);
+}
+
+int reach(const Gpu *gpu, const char *function) {
+    void *handle = (void *)(size_t)gpu->handle;
+    struct timespec pause = {0, 20 * 1000000L};
+    while (!strcmp(gpu->hangs, function)) {
+        nanosleep(&pause, NULL);
+        int code = find_gpu(state_now(), handle, &gpu);
+        if (code) return code;
+    }
+    if (gpu->lost) return GPU_IS_LOST;
+    for (int i = 0; i < gpu->failure_count; i++)
+        if (!strcmp(gpu->failures[i].function, function)) return gpu->failures[i].code;
     return SUCCESS;
 }
 

@@ -52,6 +52,7 @@ typedef struct {
     int parent_handle; /* of the GPU that a MIG instance is a part of; 0 for a GPU */
     char name[TEXT], uuid[TEXT], bus[TEXT];
     int major, minor, lost, slow_ms, mig_place;
+    char hangs[TEXT]; /* the function that does not come back while the file says so */
     unsigned long long readings[READING_COUNT];
     char has[READING_COUNT];
     unsigned int fans[MAX_FANS], fan_count;
@@ -79,6 +80,8 @@ typedef struct {
 int enter(const char *function);
 int enter_gpu(const char *function, void *handle, const Gpu **gpu);
 const State *state_now(void);
+/* Whether a GPU answers this function: an error number, or SUCCESS. */
+int reach(const Gpu *gpu, const char *function);
 
 /* The processes that hold memory of a GPU by the stand-in CUDA: how many, of at most ``room``. */
 unsigned int held_of(const Gpu *gpu, Process *held, unsigned int room);

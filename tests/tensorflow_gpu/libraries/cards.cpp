@@ -68,7 +68,7 @@ std::vector<CardInFile> read_from(const std::string& path) {
     if (key == "memory_reserved_mib" || key == "memory_used_mib")
       found.elsewhere += strtoull(value.c_str(), nullptr, 10) * MIB;
     if (key == "lost") found.lost = value == "1";
-    if (key == "hangs") found.hangs = value == "1";
+    if (key == "cuda_hangs") found.hangs = value == "1";
   }
   return cards;
 }

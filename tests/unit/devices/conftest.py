@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from gpupanel.devices.nvml import NvmlGpu, NvmlLibrary
+from tests.nvml.listed import gpus_of
 from tests.nvml.standin import Standin
 
 
@@ -18,4 +19,4 @@ def library(nvml_in_process: Standin) -> Iterator[NvmlLibrary]:
 
 @pytest.fixture
 def gpu(library: NvmlLibrary) -> NvmlGpu:
-    return next(library.gpus())
+    return next(gpus_of(library))

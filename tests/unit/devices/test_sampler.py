@@ -17,7 +17,8 @@ import pytest
 
 from gpupanel.devices.gpus.registry import REFRESH_INTERVAL_S, GpuRegistry
 from gpupanel.devices.sampler import DeviceSampler
-from gpupanel.domain.device import CPU_KEY, LostGpu
+from gpupanel.domain.device import CPU_KEY, UnresponsiveGpu
+from gpupanel.domain.gpu_failure import GpuFailure
 from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState
 from tests.nvml.standin import (
@@ -190,7 +191,10 @@ def test_that_a_gpu_that_stays_lost_is_logged_once(
         clock.to_the_next_look()
 
     assert [record.message for record in caplog.records] == [
-        f"NVIDIA GeForce RTX 4090 ({RTX_4090.uuid}) does not answer any more"
+        (
+            f"NVIDIA GeForce RTX 4090 ({RTX_4090.uuid}) does not answer any more: "
+            "the driver says: GPU is lost (NVML error 15)"
+        )
     ]
 
 
@@ -285,13 +289,14 @@ def test_that_a_gpu_that_was_lost_before_is_in_the_inventory_until_it_answers(
 ) -> None:
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(1, lost=True))
     inventory = sampler.inventory()
-    assert inventory.lost_before == (LostGpu(),)
+    failure = GpuFailure(said="GPU is lost", code=GPU_IS_LOST)
+    assert inventory.unresponsive == (UnresponsiveGpu(failure=failure, index=1),)
     assert [gpu.key for gpu in inventory.gpus] == [RTX_4090.uuid]
     assert _states(sampler) == {RTX_4090.uuid: DeviceState.OK}
     nvml_in_process.tell(TWO_UNEQUAL_GPUS)
     clock.to_the_next_look()
     inventory = sampler.inventory()
-    assert (inventory.lost_before, len(inventory.gpus)) == ((), 2)
+    assert (inventory.unresponsive, len(inventory.gpus)) == ((), 2)
 
 
 def test_that_a_bare_gpu_is_listed_with_what_it_reports(

@@ -12,7 +12,15 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.launcher import launch
 from gpupanel.runs.readiness import Machine, check_devices_answer, read_machine
 from tests.fakes.devices import CPU_ONLY
-from tests.nvml.standin import DRIVER_NOT_LOADED, RTX_3060, TWO_UNEQUAL_GPUS, Standin, StandinState
+from tests.nvml.standin import (
+    DRIVER_NOT_LOADED,
+    GPU_IS_LOST,
+    INSUFFICIENT_POWER,
+    RTX_3060,
+    TWO_UNEQUAL_GPUS,
+    Standin,
+    StandinState,
+)
 
 
 def planned() -> LaunchPlan:
@@ -32,16 +40,54 @@ def test_that_gpus_that_answer_may_be_started_on(nvml_in_process: Standin) -> No
 
 
 @pytest.mark.parametrize(
-    "state",
+    ("state", "code", "words", "advice"),
     [
-        TWO_UNEQUAL_GPUS.with_gpu(1, lost=True),
-        StandinState(gpus=TWO_UNEQUAL_GPUS.gpus[:1]),
-        StandinState(gpus=(), init=DRIVER_NOT_LOADED),
+        (
+            TWO_UNEQUAL_GPUS.with_gpu(1, lost=True),
+            "device_not_answering",
+            "GPU 1 does not answer: the driver says: GPU is lost (NVML error 15)",
+            "Restart the machine",
+        ),
+        (
+            TWO_UNEQUAL_GPUS.with_gpu(1, fail={"nvmlDeviceGetUUID": INSUFFICIENT_POWER}),
+            "device_not_answering",
+            "at 0000:02:00.0 does not answer: the driver says: Insufficient External Power",
+            "plug in the power cables",
+        ),
+        (
+            TWO_UNEQUAL_GPUS.with_gpu(1, fail={"nvmlDeviceGetCudaComputeCapability": GPU_IS_LOST}),
+            "device_not_answering",
+            "at 0000:02:00.0 does not answer: the driver says: GPU is lost",
+            "Restart the machine",
+        ),
+        (
+            TWO_UNEQUAL_GPUS.with_gpu(1, fail={"nvmlDeviceGetPowerUsage": GPU_IS_LOST}),
+            "device_lost",
+            "stopped answering: the driver says: GPU is lost (NVML error 15)",
+            "Restart the machine",
+        ),
+        (
+            StandinState(gpus=TWO_UNEQUAL_GPUS.gpus[:1]),
+            "device_not_found",
+            "is not in this machine any more",
+            "taken out",
+        ),
+        (
+            StandinState(gpus=(), init=DRIVER_NOT_LOADED),
+            "device_lost",
+            "cannot be reached",
+            "not loaded",
+        ),
     ],
-    ids=["lost", "taken out", "the driver is gone"],
+    ids=["lost", "no power", "lost while listed", "lost since", "taken out", "the driver is gone"],
 )
 def test_that_a_gpu_that_went_after_the_plan_was_made_keeps_it_from_starting(
-    nvml_in_process: Standin, state: StandinState, tmp_path: Path
+    nvml_in_process: Standin,
+    state: StandinState,
+    code: str,
+    words: str,
+    advice: str,
+    tmp_path: Path,
 ) -> None:
     plan = planned()
     nvml_in_process.tell(state)
@@ -50,9 +96,10 @@ def test_that_a_gpu_that_went_after_the_plan_was_made_keeps_it_from_starting(
         launch(Profile(), plan, tmp_path / "runs")
 
     (problem,) = caught.value.problems
-    assert problem.code == "device_lost"
+    assert problem.code == code
     assert RTX_3060.name in problem.message
-    assert problem.hint
+    assert words in problem.message
+    assert advice in problem.hint
     assert not (tmp_path / "runs").exists()
 
 

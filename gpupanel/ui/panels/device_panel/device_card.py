@@ -7,8 +7,9 @@ from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.memory import Allocator, MemoryPolicy
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.setting import setting_of
-from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading
+from gpupanel.domain.telemetry import DeviceReading, DiskReading
 from gpupanel.ui.inputs.quiet_inputs import SpinBox
+from gpupanel.ui.panels.device_panel import device_state
 from gpupanel.ui.panels.device_panel.details_view import DetailsFold
 from gpupanel.ui.panels.device_panel.heads import CardHead
 from gpupanel.ui.panels.device_panel.host_view import HostView
@@ -20,7 +21,6 @@ from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import Note, Tone, set_tone
 from gpupanel.ui.widgets.tips import teach
 
-_LOST = "Lost: the GPU stopped answering. The driver's log may say why."
 _PARTITIONED = "In MIG mode: only its instances can compute. Each has its own card."
 
 
@@ -187,10 +187,11 @@ class DeviceCard(QFrame):
         self.readings.bar.setMovable(self._is_open and self._is_in_use)
 
     def _show_state(self) -> None:
-        lost = self._reading is not None and self._reading.state is DeviceState.LOST
-        self._state.setText(_LOST if lost else _PARTITIONED if self._is_partitioned else "")
-        set_tone(self._state, Tone.ERROR if lost else Tone.MUTED)
-        self._state.setVisible(lost or self._is_partitioned)
+        words = device_state.words(self._reading)
+        is_lost = device_state.is_lost(self._reading)
+        self._state.setText(words or (_PARTITIONED if self._is_partitioned else ""))
+        set_tone(self._state, Tone.ERROR if is_lost else Tone.MUTED)
+        self._state.setVisible(bool(self._state.text()))
 
     def _show_reading(self) -> None:
         has_policy = self._device.is_gpu and self._is_in_use and not self._is_partitioned

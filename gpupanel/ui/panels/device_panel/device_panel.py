@@ -8,20 +8,21 @@ from PySide6.QtWidgets import QScrollArea, QToolButton, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.cluster import ClusterReading
-from gpupanel.domain.device import DeviceInventory, LostGpu, PhysicalDevice
+from gpupanel.domain.device import DeviceInventory, PhysicalDevice, UnresponsiveGpu
 from gpupanel.domain.memory import Allocator, MemoryPolicy
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.telemetry import DeviceState, TelemetrySample
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.ui import device_colors
 from gpupanel.ui.device_choices import DeviceChoices, processors
 from gpupanel.ui.panels.device_panel import panel_text
 from gpupanel.ui.panels.device_panel.absent_card import AbsentCard
 from gpupanel.ui.panels.device_panel.cluster_note import ClusterNote
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
+from gpupanel.ui.panels.device_panel.device_state import is_lost
 from gpupanel.ui.panels.device_panel.heads import PanelHead
-from gpupanel.ui.panels.device_panel.lost_card import LostCard
 from gpupanel.ui.panels.device_panel.node_sections import NodeSections
 from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
+from gpupanel.ui.panels.device_panel.unresponsive_card import UnresponsiveCard
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import column_in, discard
@@ -67,7 +68,7 @@ class DevicePanel(QWidget):
         self._own_processes: frozenset[int] = frozenset()
         self._cards: list[DeviceCard] = []
         self._absent: list[AbsentCard] = []
-        self._lost_before: list[LostCard] = []
+        self._unresponsive: list[UnresponsiveCard] = []
         self._opened: dict[str, bool] = {}
         self._head = PanelHead()
         self._notice = Note("Looking for devices\N{HORIZONTAL ELLIPSIS}")
@@ -113,8 +114,8 @@ class DevicePanel(QWidget):
             self._make_cards(inventory)
         for card in self._cards:
             card.details.setLinks(panel_text.links(inventory, card.device.key))
-        if previous is None or previous.lost_before != inventory.lost_before:
-            self._make_lost_cards(inventory.lost_before)
+        if previous is None or previous.unresponsive != inventory.unresponsive:
+            self._make_unresponsive_cards(inventory.unresponsive)
         if not self._is_of_cluster:
             self._head.setDriver(inventory.driver)
             self._notice.setText(panel_text.notice(inventory))
@@ -145,9 +146,7 @@ class DevicePanel(QWidget):
     def setSample(self, sample: TelemetrySample) -> None:
         """Show what the devices reported now."""
         self._sample = sample
-        lost = frozenset(
-            reading.key for reading in sample.readings if reading.state is DeviceState.LOST
-        )
+        lost = frozenset(reading.key for reading in sample.readings if is_lost(reading))
         if lost != self._lost:
             self._lost = lost
             self._show_choices()
@@ -253,11 +252,11 @@ class DevicePanel(QWidget):
         # How high new cards are is known once they were laid out.
         QTimer.singleShot(0, self, self._fold_many)
 
-    def _make_lost_cards(self, lost: tuple[LostGpu, ...]) -> None:
-        for card in self._lost_before:
+    def _make_unresponsive_cards(self, lost: tuple[UnresponsiveGpu, ...]) -> None:
+        for card in self._unresponsive:
             self._drop(card)
-        self._lost_before = [LostCard(gpu) for gpu in lost]
-        for offset, card in enumerate(self._lost_before):
+        self._unresponsive = [UnresponsiveCard(gpu) for gpu in lost]
+        for offset, card in enumerate(self._unresponsive):
             card.doctorRequested.connect(self.doctorRequested)
             self._column.insertWidget(len(self._cards) + offset, card)
         self._fold_to_room()
@@ -294,7 +293,7 @@ class DevicePanel(QWidget):
         return sum(heights) + self._nodes.head_height() <= self._scroll.viewport().height()
 
     def _all_cards(self) -> tuple[QWidget, ...]:
-        return (*self._cards, *self._lost_before, *self._absent)
+        return (*self._cards, *self._unresponsive, *self._absent)
 
     def _new_card(
         self,
@@ -350,15 +349,24 @@ class DevicePanel(QWidget):
         if wanted != [(card.key, card.description, card.is_in_use) for card in self._absent]:
             for card in self._absent:
                 self._drop(card)
-            place = "in this cluster now" if self._is_of_cluster else "in this machine"
             self._absent = [
-                AbsentCard(key, known, in_use=used, place=place) for key, known, used in wanted
+                AbsentCard(key, known, in_use=used, place=self._absence(key))
+                for key, known, used in wanted
             ]
             # Before the link that stands below all of them.
             first = self._column.indexOf(self._more_machines)
             for offset, card in enumerate(self._absent):
                 card.removed.connect(self._take_removal)
                 self._column.insertWidget(first + offset, card)
+
+    def _absence(self, key: str) -> str:
+        """Where a device of the profile is not: what is said of it on its card."""
+        silent = () if self._inventory is None else self._inventory.unresponsive
+        if self._is_of_cluster:
+            return "in this cluster now"
+        if any(gpu.key is None or gpu.is_meant_by(key) for gpu in silent):
+            return "among the devices that answer"
+        return "in this machine"
 
     def _show_problems(self) -> None:
         own, general = panel_text.by_device(self._problems, [c.device.key for c in self._cards])

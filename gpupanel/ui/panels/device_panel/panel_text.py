@@ -41,7 +41,7 @@ def notice(inventory: DeviceInventory) -> str:
         return inventory.problem
     if any(device.is_gpu for device in inventory.devices):
         return ""
-    if inventory.lost_before:
+    if inventory.unresponsive:
         return "No GPU answers: training runs on the CPU."
     if inventory.driver is None:
         return "No NVIDIA driver answers here: training runs on the CPU."

@@ -74,8 +74,8 @@ class ReadingsView(QWidget):
 
     def add_reading(self, reading: DeviceReading | None) -> None:
         """Let the curve move on by one reading."""
-        lost = reading is None or reading.state is DeviceState.LOST
-        self._sparkline.add(None if lost or not reading else reading.gpu_utilization_percent)
+        answers = reading is not None and reading.state is DeviceState.OK
+        self._sparkline.add(reading.gpu_utilization_percent if answers and reading else None)
         for tag in (self._tag, self._folded_tag):
             tag.setNotice(notice(reading))
 

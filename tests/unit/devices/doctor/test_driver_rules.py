@@ -3,8 +3,11 @@
 import pytest
 
 from gpupanel.devices.doctor.environment import DeviceNode
+from gpupanel.devices.doctor.examination import report_of
 from gpupanel.devices.gpus.driver_problem import driver_problem
 from gpupanel.devices.nvml import DriverFailure, DriverGoneError
+from gpupanel.domain.device import UnresponsiveGpu
+from gpupanel.domain.gpu_failure import GpuFailure
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import CudaFacts
 from tests.fakes.examined import (
@@ -27,6 +30,19 @@ UVM_LESS = tuple(node for node in NODES if "uvm" not in node.path)
 
 def test_that_a_machine_that_is_well_has_nothing_to_report() -> None:
     assert concluded(WELL) == ()
+
+
+def test_that_a_gpu_that_does_not_answer_is_reported_with_what_the_driver_said() -> None:
+    no_power = GpuFailure(said="Insufficient External Power", code=8)
+    silent = UnresponsiveGpu(failure=no_power, index=1, pci_bus_id="00000000:02:00.0")
+    examined = with_driver(NO_GPU, version="570.86.15", unresponsive=(silent,))
+    problem = only(examined)
+    assert (problem.code, problem.severity) == ("device_not_answering", Severity.WARNING)
+    assert "The GPU at 0000:02:00.0 does not answer" in problem.message
+    assert "plug in the power cables" in problem.hint
+    groups = {group.title: group for group in report_of(examined).groups()}
+    fact = groups["The GPU at 0000:02:00.0"].facts[0]
+    assert (fact.is_well, "NVML error 8" in fact.value) == (False, True)
 
 
 def test_that_a_machine_without_gpu_is_well_for_training_on_the_cpu() -> None:

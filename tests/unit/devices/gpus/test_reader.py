@@ -12,6 +12,7 @@ from gpupanel.devices.gpus.reader import PROCESS_USE_INTERVAL_S, SLOW_FACTS_INTE
 from gpupanel.devices.nvml import DriverGoneError, NvmlLibrary
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, ThrottleReason
+from tests.nvml.listed import gpus_of
 from tests.nvml.machines import BARE, EIGHT_MIXED, HOPPER, INSTANCES, KEPLER, LOST, MIG, SLOW
 from tests.nvml.standin import (
     FUNCTION_NOT_FOUND,
@@ -53,7 +54,7 @@ def library(nvml_in_process: Standin) -> Iterator[NvmlLibrary]:
 
 @pytest.fixture
 def reader(library: NvmlLibrary, clock: Clock) -> GpuReader:
-    return GpuReader(RTX_4090.uuid, next(library.gpus()), ProcessNames(), clock)
+    return GpuReader(RTX_4090.uuid, next(gpus_of(library)), ProcessNames(), clock)
 
 
 def test_that_a_reading_has_everything_that_the_gpu_reports(
@@ -215,7 +216,7 @@ def test_that_a_gpu_listed_anew_reports_its_last_reading_until_it_answers(
     assert isinstance(reader.failure, DriverGoneError)
 
     library.open()
-    nvml = next(library.gpus())
+    nvml = next(gpus_of(library))
     anew = GpuReader(RTX_4090.uuid, nvml, ProcessNames(), clock, before=reader)
 
     assert anew.failure is None

@@ -9,6 +9,7 @@ import pytest
 
 from gpupanel.devices.gpus.registry import REFRESH_INTERVAL_S, GpuRegistry
 from gpupanel.domain.device import DeviceLink, LinkKind, PhysicalDevice
+from gpupanel.domain.gpu_failure import GpuFailure
 from tests.nvml.machines import (
     BARE,
     EIGHT_MIXED,
@@ -34,6 +35,7 @@ from tests.nvml.standin import (
 # As they are, but without half a second for every answer.
 _MIXED = EIGHT_MIXED.with_gpu(5, slow_ms=0)
 _MIG_PLACE = 6
+_LOST = GpuFailure(said="GPU is lost", code=15)
 
 
 class Clock:
@@ -176,7 +178,7 @@ def test_that_an_instance_that_fails_alone_is_found_again(
 ) -> None:
     _refresh(registry, clock)
     instance = next(gpu for gpu in registry.gpus if gpu.device.key == INSTANCES[0].uuid)
-    registry.lose(instance)
+    registry.lose(instance, _LOST)
     assert INSTANCES[0].uuid not in _answering(registry)
 
     _refresh(registry, clock)
@@ -284,7 +286,7 @@ def test_that_the_links_of_a_lost_gpu_stay_known(
 
     nvml_in_process.tell(_MIXED.with_gpu(3, lost=True))
     lost = next(gpu for gpu in registry.gpus if gpu.device.key == LOST.uuid)
-    registry.lose(lost)
+    registry.lose(lost, _LOST)
     _refresh(registry, clock)
 
     assert LOST.uuid not in _answering(registry)

@@ -16,6 +16,7 @@ from gpupanel.devices.nvml import (
     NvmlLibrary,
 )
 from gpupanel.domain.telemetry import ThrottleReason
+from tests.nvml.listed import gpus_of
 from tests.nvml.standin import (
     DRIVER_NOT_LOADED,
     LIB_RM_VERSION_MISMATCH,
@@ -43,7 +44,7 @@ def test_that_an_old_driver_is_read_through_its_older_functions(
     library = NvmlLibrary()
     library.open()
     try:
-        gpu = next(library.gpus())
+        gpu = next(gpus_of(library))
         # The first version of memory info counts what is reserved as used.
         assert gpu.memory() == GpuMemory(total_mib=24_564, used_mib=1_600, free_mib=22_964)
         assert gpu.fan_percent() == 30.0
@@ -62,7 +63,7 @@ def test_that_a_driver_without_what_nvidia_will_take_out_is_read_through_newer_f
     library = NvmlLibrary()
     library.open()
     try:
-        gpu = next(library.gpus())
+        gpu = next(gpus_of(library))
         assert gpu.temperature_c() == 51.0
         assert gpu.throttle_reasons() == (ThrottleReason.POWER_CAP,)
     finally:
@@ -76,7 +77,7 @@ def test_that_a_lost_gpu_differs_from_an_absent_reading(
 
     with pytest.raises(GpuLostError):
         gpu.temperature_c()
-    assert [other.name() for other in library.gpus()] == ["NVIDIA GeForce RTX 3060"]
+    assert [other.name() for other in gpus_of(library)] == ["NVIDIA GeForce RTX 3060"]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_that_a_driver_that_goes_away_differs_from_a_lost_gpu(
 ) -> None:
     nvml_in_process.tell(StandinState(gpus=(), init=code))
 
-    for ask in (gpu.temperature_c, library.gpu_count, lambda: next(library.gpus())):
+    for ask in (gpu.temperature_c, library.gpu_count, lambda: next(gpus_of(library))):
         with pytest.raises(DriverGoneError) as caught:
             ask()
         assert caught.value.failure is failure

@@ -12,6 +12,7 @@ from gpupanel.devices.nvml import (
     NvmlGpu,
     NvmlLibrary,
 )
+from tests.nvml.listed import gpus_of
 from tests.nvml.machines import (
     HOPPER,
 )
@@ -95,10 +96,10 @@ def test_that_a_reading_with_two_functions_is_absent_without_both(
     reading = readings[fail[0]]
     for without in ((fail[0],), (fail[1],)):
         nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, fail=dict.fromkeys(without, code)))
-        assert reading(next(library.gpus())) is not None
+        assert reading(next(gpus_of(library))) is not None
 
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, fail=dict.fromkeys(fail, code)))
-    gpu = next(library.gpus())
+    gpu = next(gpus_of(library))
     assert reading(gpu) is None
     assert gpu.name() == "NVIDIA GeForce RTX 4090"
 
@@ -121,7 +122,7 @@ def test_that_what_only_some_gpus_report_can_be_absent_on_its_own(
     code: int,
 ) -> None:
     nvml_in_process.tell(StandinState(gpus=(HOPPER,)))
-    gpu = next(library.gpus())
+    gpu = next(gpus_of(library))
     assert reading(gpu) is not None
 
     nvml_in_process.tell(StandinState(gpus=(HOPPER,)).with_gpu(0, fail={function: code}))
@@ -169,7 +170,7 @@ def test_that_an_answer_that_cannot_be_true_is_none(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, **changes))
-    gpu = next(library.gpus())
+    gpu = next(gpus_of(library))
 
     assert [reading(gpu) for _ in range(3)] == [None, None, None]
     assert len({record.message for record in caplog.records}) == len(caplog.records) > 0

@@ -9,6 +9,7 @@ from gpupanel.devices.nvml import (
     NvmlLibrary,
 )
 from gpupanel.domain.device import LinkKind
+from tests.nvml.listed import gpus_of
 from tests.nvml.machines import (
     HOPPER,
     HOST_BRIDGE,
@@ -33,7 +34,7 @@ def test_that_the_instances_of_a_gpu_are_gpus_of_their_own(
     library: NvmlLibrary, nvml_in_process: Standin
 ) -> None:
     nvml_in_process.tell(StandinState(gpus=(MIG,)))
-    (gpu,) = library.gpus()
+    (gpu,) = gpus_of(library)
 
     instances = gpu.mig_instances()
 
@@ -53,7 +54,7 @@ def test_that_what_an_instance_cannot_report_is_none(
     library: NvmlLibrary, nvml_in_process: Standin
 ) -> None:
     nvml_in_process.tell(StandinState(gpus=(MIG,)))
-    (gpu,) = library.gpus()
+    (gpu,) = gpus_of(library)
     (instance, _) = gpu.mig_instances() or ()
 
     assert instance.utilization() == (None, None)
@@ -80,13 +81,13 @@ def test_that_nvlinks_are_counted_by_where_they_lead(
     library: NvmlLibrary, nvml_in_process: Standin
 ) -> None:
     nvml_in_process.tell(NVLINK_PAIR)
-    one, other = library.gpus()
+    one, other = gpus_of(library)
     assert one.nvlinks() == NvLinks({"0000:22:00.0": 4}, to_switches=0)
     assert other.nvlinks() == NvLinks({"0000:21:00.0": 4}, to_switches=0)
     assert one.common_ancestor(other) is LinkKind.SYSTEM
 
     nvml_in_process.tell(StandinState(gpus=(HOPPER,)))
-    assert next(library.gpus()).nvlinks() == NvLinks({}, to_switches=18)
+    assert next(gpus_of(library)).nvlinks() == NvLinks({}, to_switches=18)
 
 
 def test_that_a_driver_that_does_not_report_what_is_behind_an_nvlink_has_it_lead_to_a_gpu(
@@ -95,7 +96,7 @@ def test_that_a_driver_that_does_not_report_what_is_behind_an_nvlink_has_it_lead
     fail = {"nvmlDeviceGetNvLinkRemoteDeviceType": FUNCTION_NOT_FOUND}
     nvml_in_process.tell(NVLINK_PAIR.with_gpu(0, fail=fail))
 
-    assert next(library.gpus()).nvlinks() == NvLinks({"0000:22:00.0": 4}, to_switches=0)
+    assert next(gpus_of(library)).nvlinks() == NvLinks({"0000:22:00.0": 4}, to_switches=0)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +116,6 @@ def test_that_the_way_between_two_gpus_is_named(
 ) -> None:
     other_bus = TWO_UNEQUAL_GPUS.gpus[1].bus
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, near={other_bus: level}))
-    one, other = library.gpus()
+    one, other = gpus_of(library)
 
     assert one.common_ancestor(other) is kind

@@ -10,6 +10,7 @@ from gpupanel.devices.nvml import (
     NvmlLibrary,
 )
 from gpupanel.domain.telemetry import ThrottleReason
+from tests.nvml.listed import gpus_of
 from tests.nvml.machines import (
     KEPLER,
     MIG,
@@ -62,7 +63,7 @@ def test_that_memory_errors_are_reported_with_the_pages_or_rows_taken_out_of_use
 ) -> None:
     nvml_in_process.tell(StandinState(gpus=(KEPLER, MIG)))
 
-    old, new = library.gpus()
+    old, new = gpus_of(library)
 
     assert (old.ecc_corrected(), old.ecc_uncorrected(), old.retired_pages()) == (12, 1, 3)
     assert (new.ecc_corrected(), new.ecc_uncorrected(), new.retired_pages()) == (0, 0, 3)
@@ -105,7 +106,7 @@ def test_that_a_gpu_without_fans_differs_from_one_whose_fan_stands_still(
 ) -> None:
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, fan=()).with_gpu(1, fan=(0, 0)))
 
-    assert [gpu.fan_percent() for gpu in library.gpus()] == [None, 0.0]
+    assert [gpu.fan_percent() for gpu in gpus_of(library)] == [None, 0.0]
 
 
 def test_that_one_fan_that_does_not_answer_leaves_the_others(

@@ -1,10 +1,9 @@
-"""The card of a GPU that was lost before the window was opened."""
+"""The card of a GPU that the driver counts and that has not answered."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from gpupanel.devices.device_text import LOST_ADVICE, LOST_BEFORE, lost_gpu_name
-from gpupanel.domain.device import LostGpu
+from gpupanel.domain.device import UnresponsiveGpu
 from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.color_dot import ColorDot
@@ -12,16 +11,16 @@ from gpupanel.ui.widgets.labels import ElidedLabel, Note, Tone
 from gpupanel.ui.widgets.tips import wrapped
 
 
-class LostCard(QFrame):
-    """What happened to it, and what to do; it goes when the GPU answers again."""
+class UnresponsiveCard(QFrame):
+    """What the driver said, and what to do; it goes when the GPU answers."""
 
     doctorRequested = Signal()
     """A person wants to know more."""
 
-    def __init__(self, gpu: LostGpu, parent: QWidget | None = None) -> None:
+    def __init__(self, gpu: UnresponsiveGpu, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", True)
-        whole = lost_gpu_name(gpu)
+        whole = gpu.title
         dot = ColorDot(None)
         dot.setFilled(False)
         name = ElidedLabel(formatting.short_device_name(whole))
@@ -38,6 +37,7 @@ class LostCard(QFrame):
         layout.setContentsMargins(12, GRID, 12, 12)
         layout.setSpacing(GRID)
         layout.addLayout(head)
-        layout.addWidget(Note(LOST_BEFORE, tone=Tone.ERROR))
-        layout.addWidget(Note(LOST_ADVICE))
+        words = gpu.failure.words
+        layout.addWidget(Note(f"Does not answer: {words}.", tone=Tone.ERROR))
+        layout.addWidget(Note(gpu.failure.advice))
         layout.addWidget(doctor, 0, Qt.AlignmentFlag.AlignLeft)
