@@ -13,7 +13,12 @@ from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState,
 from gpupanel.planning.prepare import OtherProcesses
 
 _OLD_S = 2.0
-_STATES = {DeviceState.LOST: "lost", DeviceState.NO_ANSWER: "does not answer"}
+_STATES = {
+    DeviceState.LOST: "lost",
+    DeviceState.NO_ANSWER: "does not answer",
+    DeviceState.ASLEEP: "asleep",
+    DeviceState.RESTING: "idle",
+}
 
 
 def device_table(inventory: DeviceInventory, sample: TelemetrySample) -> Table:

@@ -31,7 +31,7 @@ _LINKS: Final = {
 
 def unresponsive_sentence(gpu: UnresponsiveGpu) -> str:
     """Why a GPU that is counted cannot be used, and what to do."""
-    return f"{gpu.title} does not answer: {gpu.failure.words}. {gpu.failure.advice}"
+    return f"{gpu.sentence}. {gpu.failure.advice}"
 
 
 def throttling(reasons: Sequence[ThrottleReason]) -> str:

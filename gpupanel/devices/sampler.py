@@ -15,7 +15,7 @@ from gpupanel.devices.gpus.registry import GpuRegistry
 from gpupanel.devices.host import Host, disk_reading
 from gpupanel.devices.nvml import GpuLostError
 from gpupanel.devices.slow_calls import SlowCall, SlowCallThreads
-from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.gpu_failure import NO_ANSWER
 from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.problem_text import problem_sentences
@@ -25,6 +25,8 @@ PATIENT_S: Final = 10.0
 """How long to wait for slow drivers where one asks only once; one that must load takes seconds."""
 
 _CLOSE_WAIT_S: Final = 0.5
+IDLE_S: Final = 10.0
+"""GPUs that nobody used for so long, and that may fall asleep then, are left alone for a while."""
 _REOPENING_S: Final = 1.5
 """A GPU that is out of the list for longer while the driver is opened anew counts as lost."""
 _REFRESH: Final = "refresh"
@@ -56,6 +58,8 @@ class DeviceSampler:
         threads: SlowCallThreads | None = None,
         wait_s: float = 0.0,
         ask_network: Callable[[], NetworkAccess] | None = None,
+        keys: frozenset[str] | None = None,
+        wakes: bool = False,
     ) -> None:
         """Cheap, a millisecond: the driver is first asked by :meth:`inventory` or :meth:`sample`.
 
@@ -67,9 +71,17 @@ class DeviceSampler:
             wait_s: How long a sample waits for what is slow; :data:`PATIENT_S` where one asks
                 only once.
             ask_network: Asked once, for the inventory, who could reach the ports of a run.
+            keys: The devices that are read; all others are listed only. Where no GPU is among
+                them the driver is asked once which there are, and let go. ``None``: all are read.
+            wakes: Ask sleeping GPUs, too, which wakes them: for who is about to use them.
         """
         self._threads = threads or SlowCallThreads()
-        self._registry = registry or GpuRegistry(make_calls=self._threads.make_calls)
+        self._registry = registry or GpuRegistry(
+            make_calls=self._threads.make_calls, wakes=wakes, keys=keys
+        )
+        self._keys = keys
+        self._idle_since_s: float | None = None
+        self._is_listed = False
         self._clock = clock
         self._folder = folder
         self._wait_s = wait_s
@@ -107,6 +119,10 @@ class DeviceSampler:
         self._registry.close()
         self._threads.close(_CLOSE_WAIT_S)
 
+    def wake(self) -> None:
+        """Ask sleeping GPUs, too, the next time; may be called in any thread."""
+        self._registry.wake()
+
     def stop_waiting(self) -> None:
         """Wait for nothing slow any more; may be called in any thread, before :meth:`close`."""
         self._is_patient = False
@@ -120,6 +136,8 @@ class DeviceSampler:
         """
         self._refresh()
         self._ask_for_network()
+        if self._is_listed and self._inventory is not None:
+            return self._inventory
         inventory = DeviceInventory(
             driver=self._registry.driver,
             devices=(*(gpu.device for gpu in self._registry.gpus), self._host.device),
@@ -145,8 +163,11 @@ class DeviceSampler:
         # Asked before the list is taken: when it ends in between, the list has all of them.
         is_reopening = self._threads.is_busy(_REFRESH) or self._registry.is_introducing
         gpus = tuple(
-            self._reading(gpu, since_s, is_reopening=is_reopening) for gpu in self._registry.gpus
+            self._reading(gpu, since_s, is_reopening=is_reopening)
+            for gpu in self._registry.gpus
+            if self._is_read(gpu)
         )
+        self._rest_where_idle(gpus)
         self._lost = frozenset(gpu.key for gpu in gpus if gpu.state is DeviceState.LOST)
         self._names.forget_all_but(process.pid for gpu in gpus for process in gpu.processes)
         return TelemetrySample(
@@ -154,12 +175,16 @@ class DeviceSampler:
         )
 
     def _refresh(self) -> None:
-        if not self._registry.is_refresh_due:
+        if self._is_listed or not self._registry.is_refresh_due:
             return
         self._threads.make_calls([SlowCall(_REFRESH, self._refresh_registry)])
         if self._is_first_refresh:
             self._is_first_refresh = False
             self._wait_until(self._has_refreshed, PATIENT_S)
+            if self._keys is not None and not self._keys - {CPU_KEY}:
+                self.inventory()
+                self._is_listed = True
+                self._registry.close()
 
     def _ask_for_network(self) -> None:
         """Once; a directory of users that is slow to answer is in a later inventory."""
@@ -181,7 +206,7 @@ class DeviceSampler:
 
     def _refresh_registry(self) -> None:
         self._registry.refresh()
-        if self._is_closed:
+        if self._is_closed or self._is_listed:
             # It was opened while nobody waited any more.
             self._registry.close()
 
@@ -193,7 +218,11 @@ class DeviceSampler:
         return _NO_ANSWER if is_waiting and not self._registry.gpus else None
 
     def _reading_calls(self) -> list[SlowCall]:
-        gpus = {gpu.device.key: gpu.nvml for gpu in self._registry.gpus}
+        gpus = {
+            gpu.device.key: None if self._registry.is_asleep(gpu) else gpu.nvml
+            for gpu in self._registry.gpus
+            if self._is_read(gpu)
+        }
         # The instances of a GPU in MIG mode come and go for good.
         self._readers = {key: each for key, each in self._readers.items() if key in gpus}
         calls = []
@@ -208,6 +237,33 @@ class DeviceSampler:
         if self._folder is not None:
             calls.append(SlowCall(_DISK, partial(self._read_disk, self._folder)))
         return calls
+
+    def _is_read(self, gpu: KnownGpu) -> bool:
+        """Whether it is to be read: it is one of those meant, or has an instance that is."""
+        if self._keys is None:
+            return True
+        return not self._is_listed and (
+            gpu.device.key in self._keys
+            or any(
+                each.device.key in self._keys
+                for each in self._registry.gpus
+                if each.device.parent_key == gpu.device.key
+            )
+        )
+
+    def _rest_where_idle(self, gpus: Sequence[DeviceReading]) -> None:
+        """Leave GPUs alone that nobody uses and that may fall asleep: being asked keeps them up."""
+        now_s = time.monotonic()
+        is_idle = bool(gpus) and all(
+            gpu.state is DeviceState.OK and gpu.gpu_utilization_percent == 0.0 for gpu in gpus
+        )
+        if not is_idle or not self._registry.may_all_sleep:
+            self._idle_since_s = None
+        elif self._idle_since_s is None:
+            self._idle_since_s = now_s
+        elif now_s - self._idle_since_s >= IDLE_S:
+            self._idle_since_s = None
+            self._registry.rest()
 
     def _are_done(self, keys: Sequence[Hashable]) -> bool:
         return not any(self._threads.is_busy(key) for key in keys)
@@ -230,6 +286,12 @@ class DeviceSampler:
 
     def _reading(self, gpu: KnownGpu, since_s: float, *, is_reopening: bool) -> DeviceReading:
         device, reader = gpu.device, self._readers.get(gpu.device.key)
+        total = device.memory_total_mib
+        if self._registry.driver is not None and self._registry.is_asleep(gpu):
+            return DeviceReading(key=device.key, state=DeviceState.ASLEEP, memory_total_mib=total)
+        if self._registry.is_resting:
+            last = DeviceReading(key=device.key) if reader is None else reader.reading(since_s)
+            return last.model_copy(update={"state": DeviceState.RESTING})
         if gpu.nvml is None and not (is_reopening and self._is_awaited(device.key)):
             return DeviceReading(
                 key=device.key,

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from gpupanel.domain.device_names import numbered
-from gpupanel.domain.gpu_failure import GpuFailure
+from gpupanel.domain.gpu_failure import ASLEEP, GpuFailure
 from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.pci import is_same_pci_device, short_bus_id
 from gpupanel.domain.value import Value
@@ -129,6 +129,18 @@ class UnresponsiveGpu(Value):
         if self.pci_bus_id is not None:
             return f"{self.name or 'The GPU'} at {short_bus_id(self.pci_bus_id)}"
         return self.name or ("A GPU" if self.index is None else f"GPU {self.index}")
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether it was not asked at all, since that would wake it."""
+        return self.failure == ASLEEP
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong with it, without a full stop."""
+        if self.is_asleep:
+            return f"{self.title} is asleep, and not known yet: being asked would wake it"
+        return f"{self.title} does not answer: {self.failure.words}"
 
     def is_meant_by(self, key: str) -> bool:
         """Whether a profile's key is its UUID, its PCI bus id or its number."""

@@ -48,8 +48,10 @@ class GpuFailure(Value):
     @property
     def advice(self) -> str:
         """What to do, in sentences."""
+        if self == ASLEEP:
+            return "Wake it up on its card in the window, or by any program that uses it."
         return _OTHER_ADVICE if self.code is None else _ADVICE.get(self.code, _OTHER_ADVICE)
 
 
 NO_ANSWER: Final = GpuFailure(said="the driver was asked for it and has not come back")
-NOT_LISTED: Final = GpuFailure(said="the driver does not list it any more")
+ASLEEP: Final = GpuFailure(said="it is asleep, and is not woken only to be asked")

@@ -14,6 +14,10 @@ class DeviceState(StrEnum):
     """It was there and stopped answering: fallen off the bus, or its driver went away."""
     NO_ANSWER = "no_answer"
     """It was there, and the driver was asked for it and has not come back since."""
+    ASLEEP = "asleep"
+    """The kernel has suspended it, as nobody uses it; it is not asked, which would wake it."""
+    RESTING = "resting"
+    """It was idle and may fall asleep: it is not asked for a while, which would keep it awake."""
 
 
 class ThrottleReason(StrEnum):

@@ -45,6 +45,15 @@ def answering_gpus(
     return tuple(gpu for gpu in inventory.gpus if gpu.key not in lost)
 
 
+def awake_gpus(
+    inventory: DeviceInventory, sample: TelemetrySample | None
+) -> tuple[PhysicalDevice, ...]:
+    """Those that may be asked by more than their driver: what starts CUDA wakes all it sees."""
+    readings = () if sample is None else sample.readings
+    asleep = {each.key for each in readings if each.state is DeviceState.ASLEEP}
+    return tuple(gpu for gpu in answering_gpus(inventory, sample) if gpu.key not in asleep)
+
+
 def lost_keys(sample: TelemetrySample | None) -> frozenset[str]:
     """The devices that stopped answering, by the latest readings."""
     return frozenset(each.key for each in lost_readings(sample))

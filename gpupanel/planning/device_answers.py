@@ -28,7 +28,7 @@ def stopped_answering(
 def never_answered(gpus: Iterable[UnresponsiveGpu]) -> tuple[str, str]:
     """What came back from GPUs that are only counted, without a full stop, and what to do."""
     found = tuple(gpus)
-    said = "; ".join(f"{gpu.title} does not answer: {gpu.failure.words}" for gpu in found)
+    said = "; ".join(gpu.sentence for gpu in found)
     return said, _advice([gpu.failure for gpu in found])
 
 

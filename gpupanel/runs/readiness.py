@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from gpupanel.domain.cluster import devices_of, sample_of
-from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.preview import DataPreview
@@ -43,9 +43,14 @@ class Machine:
 
 
 class MachineWatch:
-    """Keeps the door to the driver open between readings: opening it can take seconds."""
+    """Keeps the door to the driver open between readings: opening it can take seconds.
 
-    def __init__(self) -> None:
+    Args:
+        wakes: Sleeping GPUs are woken: who asks is about to start something on them.
+    """
+
+    def __init__(self, *, wakes: bool = True) -> None:
+        self._wakes = wakes
         self._sampler: DeviceSampler | None = None
 
     def __enter__(self) -> Self:
@@ -66,13 +71,19 @@ class MachineWatch:
         from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 
         if self._sampler is None:
-            self._sampler = DeviceSampler(wait_s=PATIENT_S, ask_network=network_access)
+            self._sampler = DeviceSampler(
+                wait_s=PATIENT_S, ask_network=network_access, wakes=self._wakes
+            )
         return Machine(self._sampler.inventory(), self._sampler.sample())
 
 
-def read_machine() -> Machine:
-    """Ask once; waits some seconds for drivers that must load first."""
-    with MachineWatch() as machine:
+def read_machine(*, wakes: bool = True) -> Machine:
+    """Ask once; waits some seconds for drivers that must load first.
+
+    Args:
+        wakes: See :class:`MachineWatch`.
+    """
+    with MachineWatch(wakes=wakes) as machine:
         return machine.read()
 
 
@@ -83,7 +94,7 @@ def read_machines_for(profile: Profile) -> Machine:
         ProblemError: There is no such cluster, or it cannot be used.
     """
     if profile.cluster is None:
-        return read_machine()
+        return read_machine(wakes=profile.devices.visible != (CPU_KEY,))
     from gpupanel.runs.cluster.reading import read_cluster
 
     reading = read_cluster(profile.cluster.address)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QFileInfo, QSettings, Qt, Slot
+from PySide6.QtCore import QEvent, QFileInfo, QSettings, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QWidget
 from typing_extensions import override
@@ -297,6 +297,7 @@ class MainWindow(QMainWindow):
         self._download.refused.connect(self._show_refusal)
         self.session_page.plan.fieldActivated.connect(self.devices.show_field)
         self.devices.doctorRequested.connect(self._doctor_binding.open_doctor)
+        self.devices.wakeRequested.connect(self._device_watch.wake)
         self.session_page.plan.doctorRequested.connect(self._doctor_binding.open_doctor)
         self.devices.endRequested.connect(self._process_actions.end)
         self.control.launched.connect(self.tabs.show_live)
@@ -343,6 +344,12 @@ class MainWindow(QMainWindow):
         if paths:
             event.acceptProposedAction()
             self._drops.take(paths)
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.WindowStateChange:
+            self._device_watch.set_seen(is_seen=not self.isMinimized())
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -34,6 +34,9 @@ class EightDevices:
         """What they do now."""
         return busy_sample(EIGHT_DEVICES, time.time())
 
+    def wake(self) -> None:
+        pass
+
     def stop_waiting(self) -> None:
         """They do not let wait."""
 

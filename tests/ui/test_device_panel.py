@@ -4,7 +4,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton
 
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, UnresponsiveGpu
-from gpupanel.domain.gpu_failure import NO_ANSWER, GpuFailure
+from gpupanel.domain.gpu_failure import ASLEEP, NO_ANSWER, GpuFailure
 from gpupanel.domain.memory import (
     AllMemory,
     GrowingMemory,
@@ -248,6 +248,28 @@ def test_that_a_device_that_stopped_answering_says_what_came_back(panel, state, 
     shown = seen_texts(card(panel, "GPU-4090"))
     assert words in shown
     assert failure.advice in shown
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [(DeviceState.ASLEEP, "Asleep: nobody uses it"), (DeviceState.RESTING, "Idle: not asked")],
+)
+def test_that_a_gpu_that_is_not_asked_says_why_and_stays_in_use(panel, state, words):
+    panel.setInventory(TWO_UNEQUAL)
+    reading = DeviceReading(key="GPU-4090", state=state, age_s=25.0)
+    panel.setSample(TelemetrySample(time_s=0.0, readings=(reading,)))
+    shown = seen_texts(card(panel, "GPU-4090"))
+    assert words in shown
+    assert "s old" not in shown
+    assert "GPU-4090" in panel.value().keys_in_use(TWO_UNEQUAL)
+
+
+def test_that_a_sleeping_gpu_of_which_nothing_is_known_can_be_woken(panel, qtbot):
+    asleep = UnresponsiveGpu(failure=ASLEEP, index=0, pci_bus_id="0000:01:00.0")
+    panel.setInventory(CPU_ONLY.model_copy(update={"unresponsive": (asleep,), "driver": "580.65"}))
+    assert "Asleep: being asked what it is would wake it." in seen_texts(panel)
+    with qtbot.waitSignal(panel.wakeRequested):
+        click(button(panel, "Wake it up"))
 
 
 def test_that_an_absent_gpu_is_not_said_to_be_elsewhere_while_one_does_not_answer(panel):

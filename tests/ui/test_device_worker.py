@@ -24,6 +24,7 @@ class FakeDriver:
         self.samples = 0
         self.is_closed = False
         self.was_told_to_hurry = False
+        self.was_woken = False
 
     def make(self) -> "FakeDriver":
         self.threads.add(threading.get_ident())
@@ -40,6 +41,9 @@ class FakeDriver:
         time.sleep(self.slow_s)
         self.samples += 1
         return busy_sample(self._listed, float(self.samples))
+
+    def wake(self) -> None:
+        self.was_woken = True
 
     def stop_waiting(self) -> None:
         self.was_told_to_hurry = True
@@ -119,6 +123,23 @@ def test_that_the_driver_is_only_ever_asked_in_the_workers_thread(qtbot, watchin
     assert driver.was_told_to_hurry
     assert len(driver.threads) == 1
     assert threading.get_ident() not in driver.threads
+
+
+def test_that_a_window_that_nobody_sees_asks_every_five_seconds_and_at_once_when_it_is_seen(
+    qtbot, watching
+):
+    driver = FakeDriver()
+    watch = watching(driver)
+    watch.start(20)
+    qtbot.waitUntil(lambda: driver.samples >= 3, timeout=10_000)
+    watch.set_seen(is_seen=False)
+    watch.wake()
+    qtbot.waitUntil(lambda: driver.was_woken, timeout=10_000)
+    before = driver.samples
+    qtbot.wait(300)
+    assert driver.samples <= before + 1
+    watch.set_seen(is_seen=True)
+    qtbot.waitUntil(lambda: driver.samples >= before + 4, timeout=2_000)
 
 
 def test_that_a_slow_driver_does_not_stall_the_window(qtbot, watching):

@@ -157,6 +157,9 @@ class Counted:
         self.samples += 1
         return TelemetrySample(time_s=0.0, readings=())
 
+    def wake(self) -> None:
+        pass
+
     def stop_waiting(self) -> None:
         pass
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from gpupanel.devices.nvml import GpuLostError, NvLinks, NvmlGpu
-from gpupanel.domain.device import DeviceKind, DeviceLink, LinkKind, PhysicalDevice
+from gpupanel.domain.device import DeviceKind, DeviceLink, LinkKind, PhysicalDevice, UnresponsiveGpu
 from gpupanel.domain.gpu_failure import GpuFailure
 from gpupanel.domain.pci import is_same_pci_device
 
@@ -58,6 +58,14 @@ def gpu_facts(key: str, nvml: NvmlGpu, before: PhysicalDevice | None = None) -> 
         pcie_generation_max=nvml.pcie_generation_max(),
         pcie_width_max=nvml.pcie_width_max(),
     )
+
+
+def sleeping_facts(gpu: UnresponsiveGpu) -> PhysicalDevice | None:
+    """The facts of a GPU that sleeps, by the kernel's word; ``None``: its UUID is not known."""
+    if gpu.key is None:
+        return None
+    name = gpu.name or "NVIDIA GPU"
+    return PhysicalDevice(key=gpu.key, kind=DeviceKind.GPU, name=name, pci_bus_id=gpu.pci_bus_id)
 
 
 def instance_facts(key: str, nvml: NvmlGpu, parent: PhysicalDevice) -> PhysicalDevice:

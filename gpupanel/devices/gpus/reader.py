@@ -5,11 +5,15 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from gpupanel.devices.gpus.processes import ProcessNames, merged
-from gpupanel.devices.nvml import DriverGoneError, GpuLostError, NvmlGpu
+from gpupanel.devices.nvml import DriverGoneError, GpuLostError, GpuProcess, NvmlGpu
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading
 
 SLOW_FACTS_INTERVAL_S: Final = 10.0
 """How often to ask for what hardly ever changes: power limit, memory errors, retired pages."""
+FEW_SECONDS_S: Final = 2.0
+"""How often to ask for what no curve shows and changes slowly: fan, memory clock, PCI Express."""
+PROCESSES_INTERVAL_S: Final = 1.0
+"""How often to ask who holds memory where as much is held as before; else it is asked at once."""
 PROCESS_USE_INTERVAL_S: Final = 1.0
 """How often to ask how much each process uses the GPU: as often as it may change."""
 
@@ -20,6 +24,20 @@ class _SlowFacts(NamedTuple):
     ecc_corrected: int | None
     ecc_uncorrected: int | None
     retired_pages: int | None
+
+
+class _UnhurriedFacts(NamedTuple):
+    asked_s: float
+    fan_percent: float | None
+    memory_clock_mhz: int | None
+    pcie_generation: int | None
+    pcie_width: int | None
+
+
+class _Processes(NamedTuple):
+    asked_s: float
+    memory_used_mib: int | None
+    found: tuple[GpuProcess, ...]
 
 
 class _ProcessUse(NamedTuple):
@@ -64,6 +82,8 @@ class GpuReader:
         if before is not None and not before.is_lost:
             self.last = before.last
         self._slow_facts: _SlowFacts | None = None
+        self._unhurried_facts: _UnhurriedFacts | None = None
+        self._processes_found: _Processes | None = None
         self._process_use: _ProcessUse | None = None
         self._failure: GpuLostError | DriverGoneError | None = None
 
@@ -104,7 +124,7 @@ class GpuReader:
         nvml = self.nvml
         memory = nvml.memory()
         utilization = nvml.utilization()
-        slow = self._asked_slowly(now_s)
+        slow, unhurried = self._asked_slowly(now_s), self._asked_unhurriedly(now_s)
         return DeviceReading(
             key=self._key,
             memory_used_mib=None if memory is None else memory.used_mib,
@@ -117,20 +137,20 @@ class GpuReader:
             power_w=nvml.power_w(),
             energy_j=nvml.energy_j(),
             power_limit_w=slow.power_limit_w,
-            fan_percent=nvml.fan_percent(),
+            fan_percent=unhurried.fan_percent,
             clock_mhz=nvml.clock_mhz(),
-            memory_clock_mhz=nvml.memory_clock_mhz(),
+            memory_clock_mhz=unhurried.memory_clock_mhz,
             throttle_reasons=nvml.throttle_reasons(),
-            pcie_generation=nvml.pcie_generation(),
-            pcie_width=nvml.pcie_width(),
+            pcie_generation=unhurried.pcie_generation,
+            pcie_width=unhurried.pcie_width,
             ecc_corrected=slow.ecc_corrected,
             ecc_uncorrected=slow.ecc_uncorrected,
             retired_pages=slow.retired_pages,
-            processes=self._processes(now_s),
+            processes=self._processes(now_s, None if memory is None else memory.used_mib),
         )
 
-    def _processes(self, now_s: float) -> tuple[DeviceProcess, ...]:
-        found = merged(self.nvml.process_lists())
+    def _processes(self, now_s: float, used_mib: int | None) -> tuple[DeviceProcess, ...]:
+        found = self._asked_processes(now_s, used_mib)
         # Where nobody holds memory there is nothing to ask.
         percent = self._asked_use(now_s) if found else None
         return tuple(
@@ -138,11 +158,36 @@ class GpuReader:
             for each in found
         )
 
+    def _asked_processes(self, now_s: float, used_mib: int | None) -> tuple[GpuProcess, ...]:
+        known = self._processes_found
+        # Who comes or goes takes or frees memory.
+        if (
+            known is None
+            or used_mib is None
+            or used_mib != known.memory_used_mib
+            or now_s - known.asked_s >= PROCESSES_INTERVAL_S
+        ):
+            found = merged(self.nvml.process_lists())
+            known = self._processes_found = _Processes(now_s, used_mib, found)
+        return known.found
+
     def _asked_use(self, now_s: float) -> Mapping[int, float | None] | None:
         known = self._process_use
         if known is None or now_s - known.asked_s >= PROCESS_USE_INTERVAL_S:
             known = self._process_use = _ProcessUse(now_s, self.nvml.process_utilization())
         return known.percent
+
+    def _asked_unhurriedly(self, now_s: float) -> _UnhurriedFacts:
+        known = self._unhurried_facts
+        if known is None or now_s - known.asked_s >= FEW_SECONDS_S:
+            known = self._unhurried_facts = _UnhurriedFacts(
+                asked_s=now_s,
+                fan_percent=self.nvml.fan_percent(),
+                memory_clock_mhz=self.nvml.memory_clock_mhz(),
+                pcie_generation=self.nvml.pcie_generation(),
+                pcie_width=self.nvml.pcie_width(),
+            )
+        return known
 
     def _asked_slowly(self, now_s: float) -> _SlowFacts:
         known = self._slow_facts

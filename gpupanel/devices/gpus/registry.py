@@ -4,7 +4,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -16,24 +15,23 @@ from gpupanel.devices.gpus.facts import (
     gpu_links,
     instance_facts,
     mig_instances,
+    sleeping_facts,
 )
 from gpupanel.devices.gpus.introductions import Introductions
-from gpupanel.devices.gpus.unresponsive_gpus import named_by_kernel, without_known
+from gpupanel.devices.gpus.power_states import GpuSleep
+from gpupanel.devices.gpus.unresponsive_gpus import named_by_kernel, unresponsive_gpu, without_known
 from gpupanel.devices.nvml import DriverGoneError, GpuLostError, NvmlGpu, NvmlLibrary
 from gpupanel.devices.slow_calls import SlowCall, one_after_the_other
 from gpupanel.domain.device import DeviceLink, PhysicalDevice, UnresponsiveGpu
-from gpupanel.domain.gpu_failure import GpuFailure
-from gpupanel.domain.pci import pci_address
+from gpupanel.domain.gpu_failure import ASLEEP, GpuFailure
+from gpupanel.domain.pci import is_same_pci_device, pci_address
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.visible_text import visible_line
 
 _LOG = logging.getLogger(__name__)
 
 REFRESH_INTERVAL_S: Final = 0.4
 """How often to see whether GPUs, MIG instances or the driver came or went: at each sample of two
 a second, so that it is shown within two seconds whatever the driver needs to be opened anew."""
-
-_KERNEL_GPUS: Final = Path("/proc/driver/nvidia/gpus")
 
 
 class GpuRegistry:
@@ -49,8 +47,12 @@ class GpuRegistry:
         self,
         library: NvmlLibrary | None = None,
         clock: Callable[[], float] = time.monotonic,
-        kernel_gpus: Path = _KERNEL_GPUS,
+        kernel_gpus: Path | None = None,
         make_calls: Callable[[Sequence[SlowCall]], None] = one_after_the_other,
+        *,
+        pci_devices: Path | None = None,
+        wakes: bool = False,
+        keys: frozenset[str] | None = None,
     ) -> None:
         """The driver is first asked by :meth:`refresh`.
 
@@ -59,10 +61,14 @@ class GpuRegistry:
             clock: Seconds that only grow.
             kernel_gpus: The kernel module's folder with an entry for each GPU.
             make_calls: Makes calls, each of which one GPU may hold up; may leave one behind.
+            pci_devices: The kernel's folder with an entry for each device of the PCI bus.
+            wakes: Ask sleeping GPUs, too, which wakes them.
+            keys: The devices whose MIG mode matters; ``None``: all.
         """
         self._library = library or NvmlLibrary()
         self._clock = clock
-        self._kernel_gpus = kernel_gpus
+        self._sleep = GpuSleep(kernel_gpus, pci_devices, clock, wakes=wakes)
+        self._keys = keys
         self._make_calls = make_calls
         self._lock = threading.RLock()
         self._gpus: dict[str, KnownGpu] = {}
@@ -119,9 +125,9 @@ class GpuRegistry:
         lost = [
             gpu.device.pci_bus_id
             for gpu in known
-            if gpu.nvml is None and not gpu.device.is_mig_instance
+            if gpu.nvml is None and not gpu.device.is_mig_instance and not self.is_asleep(gpu)
         ]
-        return without_known(named_by_kernel(found, self._kernel_gpus, answering), lost)
+        return without_known(named_by_kernel(found, self._sleep.kernel_gpus, answering), lost)
 
     @property
     def is_refresh_due(self) -> bool:
@@ -134,6 +140,34 @@ class GpuRegistry:
         """Whether GPUs that answer slowly are still being asked who they are."""
         with self._lock:
             return self._introductions.are_going_on
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether the driver is let go for a while so that the GPUs can fall asleep."""
+        return self._sleep.is_resting
+
+    @property
+    def may_all_sleep(self) -> bool:
+        """Whether the kernel suspends every GPU when nobody uses it: so on laptops."""
+        return self._sleep.may_all_sleep(self._bus_ids())
+
+    def is_asleep(self, gpu: KnownGpu) -> bool:
+        """Whether a GPU sleeps, and is not to be asked."""
+        return self._sleep.is_left(gpu.device.pci_bus_id)
+
+    def rest(self) -> None:
+        """Let the driver go for some time, and for as long as the GPUs then sleep.
+
+        While NVML is open on a GPU the kernel does not suspend it.
+        """
+        driver = self._driver
+        self.close()
+        self._driver = driver
+        self._sleep.rest()
+
+    def wake(self) -> None:
+        """Ask sleeping GPUs, too, the next time: who they are is known then."""
+        self._sleep.wake()
 
     def refresh(self) -> None:
         """See what came and went, if it is due.
@@ -196,7 +230,10 @@ class GpuRegistry:
             return gpu.nvml is not None and self._gpus.get(gpu.device.key) is gpu
 
     def _refresh(self) -> None:
-        nobody_answers = self._gpus and not self._answering() and not self.is_introducing
+        if self._sleep.goes_on_resting(self._bus_ids()):
+            return
+        is_silent = not self._answering() and not self.is_introducing
+        nobody_answers = is_silent and any(not self.is_asleep(gpu) for gpu in self.gpus)
         if self._is_open and (nobody_answers or self._list_now() != self._listing):
             self.close()
         if not self._is_open:
@@ -207,7 +244,7 @@ class GpuRegistry:
         self._ask_slowly(
             (("instances", gpu.device.key), partial(self._see_instances, gpu))
             for gpu in self.gpus
-            if gpu.nvml is not None and gpu.nvml.can_be_partitioned
+            if gpu.nvml is not None and gpu.nvml.can_be_partitioned and self._may_be_split(gpu)
         )
         gpus = self._answering()
         if len(gpus) > 1 and {nvml for _, nvml in gpus} != self._linked:
@@ -226,11 +263,7 @@ class GpuRegistry:
 
         NVML's may be that of its initialisation; the kernel's knows a GPU as soon as it is there.
         """
-        try:
-            entries = tuple(sorted(entry.name for entry in self._kernel_gpus.iterdir()))
-        except OSError:
-            entries = ()
-        return self._library.gpu_count(), entries
+        return self._library.gpu_count(), self._sleep.entries()
 
     def _open(self) -> None:
         self._library.open()
@@ -241,16 +274,45 @@ class GpuRegistry:
         self._introduce_all()
 
     def _introduce_all(self) -> None:
-        """Ask each GPU who it is that has not answered in this opening of the driver."""
+        """Ask each GPU who it is that has not answered in this opening of the driver.
+
+        Those that sleep are listed by the kernel's word alone.
+        """
+        count = self._library.gpu_count()
+        asleep = self._sleep.left(count)
         with self._lock:
-            asked = [
-                index for index in range(self._library.gpu_count()) if not self._answers(index)
-            ]
+            silent = [index for index in range(count) if not self._answers(index)]
+            asked = [index for index in silent if index not in asleep]
             for index in asked:
                 self._introductions.begin(index)
+            for index in asleep.keys() & silent:
+                self._list_asleep(index, asleep[index])
         self._ask_slowly(
             (("introduction", index), partial(self._introduce, index)) for index in asked
         )
+
+    def _list_asleep(self, index: int, bus_id: str) -> None:
+        if any(is_same_pci_device(gpu.device.pci_bus_id, bus_id) for gpu in self._gpus.values()):
+            self._introductions.end(index, None)
+            return
+        gpu = UnresponsiveGpu(failure=ASLEEP, index=index, pci_bus_id=bus_id)
+        (gpu,) = named_by_kernel([gpu], self._sleep.kernel_gpus, ())
+        device = sleeping_facts(gpu)
+        self._introductions.end(index, gpu if device is None else None)
+        if device is not None:
+            self._gpus[device.key] = KnownGpu(device, None, None)
+
+    def _may_be_split(self, gpu: KnownGpu) -> bool:
+        """Whether its MIG instances are looked for: it is awake, and they matter."""
+        if self.is_asleep(gpu):
+            return False
+        own = {gpu.device.key} | {
+            each.device.key for each in self.gpus if each.device.parent_key == gpu.device.key
+        }
+        return self._keys is None or not own.isdisjoint(self._keys)
+
+    def _bus_ids(self) -> tuple[str | None, ...]:
+        return tuple(gpu.device.pci_bus_id for gpu in self.gpus)
 
     def _answers(self, index: int) -> bool:
         key = self._introductions.key(index)
@@ -278,7 +340,7 @@ class GpuRegistry:
                 self._list(found, nvml, opening)
         except GpuLostError as lost:
             _LOG.debug("GPU %d does not answer: %s", index, lost)
-            found = _unresponsive(index, nvml, lost.failure)
+            found = unresponsive_gpu(index, nvml, lost.failure)
         finally:
             with self._lock:
                 if opening == self._opening:
@@ -337,21 +399,9 @@ class GpuRegistry:
                 self._links |= {frozenset(link.keys): link for link in links}
 
 
-def _unresponsive(index: int, nvml: NvmlGpu | None, failure: GpuFailure) -> UnresponsiveGpu:
-    """What is known of a GPU that does not say who it is."""
-    name = bus_id = None
-    with suppress(GpuLostError):
-        if nvml is not None:
-            name, bus_id = nvml.name(), nvml.pci_bus_id()
-    return UnresponsiveGpu(
-        failure=failure,
-        index=index,
-        name=None if name is None else visible_line(name),
-        # What is none is no place to look for it.
-        pci_bus_id=None if pci_address(bus_id) is None else bus_id,
-    )
-
-
-def _place(gpu: KnownGpu) -> tuple[str, str, bool]:
+def _place(gpu: KnownGpu) -> tuple[bool, tuple[int, ...], str, bool]:
     device = gpu.device
-    return device.pci_bus_id or "~", device.parent_key or device.key, device.is_mig_instance
+    # Driver and kernel write the same place with another number of digits.
+    address = pci_address(device.pci_bus_id)
+    key = device.parent_key or device.key
+    return address is None, address or (), key, device.is_mig_instance

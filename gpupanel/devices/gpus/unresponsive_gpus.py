@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from gpupanel.devices.nvml import GpuLostError, NvmlGpu
 from gpupanel.domain.device import UnresponsiveGpu
+from gpupanel.domain.gpu_failure import GpuFailure
 from gpupanel.domain.pci import is_same_pci_device, pci_address
 from gpupanel.domain.visible_text import visible_line
 
@@ -14,6 +17,21 @@ _UUID: Final = re.compile(r"^GPU UUID:[ \t]*(GPU-[0-9a-f-]{36})[ \t]*$", re.MULT
 """The driver writes question marks in its place until it initialised the GPU once."""
 _MOST_BYTES: Final = 4096
 _MOST_GPUS: Final = 64
+
+
+def unresponsive_gpu(index: int, nvml: NvmlGpu | None, failure: GpuFailure) -> UnresponsiveGpu:
+    """What the driver knows of a GPU that does not say who it is."""
+    name = bus_id = None
+    with suppress(GpuLostError):
+        if nvml is not None:
+            name, bus_id = nvml.name(), nvml.pci_bus_id()
+    return UnresponsiveGpu(
+        failure=failure,
+        index=index,
+        name=None if name is None else visible_line(name),
+        # What is none is no place to look for it.
+        pci_bus_id=None if pci_address(bus_id) is None else bus_id,
+    )
 
 
 def named_by_kernel(

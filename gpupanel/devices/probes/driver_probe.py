@@ -79,7 +79,7 @@ def driver_facts(registry: GpuRegistry | None = None) -> DriverFacts:
         registry: The GPUs; closed afterwards.
     """
     threads = SlowCallThreads()
-    registry = registry or GpuRegistry(make_calls=threads.make_calls)
+    registry = registry or GpuRegistry(make_calls=threads.make_calls, wakes=True)
     try:
         threads.make_calls([SlowCall(_REFRESH, registry.refresh)])
         threads.wait_until(lambda: not threads.is_busy(_REFRESH), TIME_LIMIT_S)

@@ -133,7 +133,8 @@ class Supervisor:
                 self._findings.take_sample(sample, telemetry.inventory)
 
         samples = self._samples = NodeSamples() if plan.is_on_nodes else None
-        telemetry = TelemetryRecorder(self._layout, listen, samples)
+        keys = frozenset(device.key for device in plan.devices)
+        telemetry = TelemetryRecorder(self._layout, listen, samples, keys)
         telemetry.start()
         try:
             care = ShortageCare(self._layout, memory, telemetry)

@@ -57,18 +57,24 @@ class TelemetryRecorder:
         layout: The run.
         listener: Gets each sample.
         samples: What the nodes of a cluster report; ``None``: this machine is asked.
+        keys: The devices of this machine that are read, its processor besides; ``None``: all.
 
     Attributes:
         inventory: The devices of this machine; ``None`` until they were first read.
     """
 
     def __init__(
-        self, layout: RunLayout, listener: Listener, samples: NodeSamples | None = None
+        self,
+        layout: RunLayout,
+        listener: Listener,
+        samples: NodeSamples | None = None,
+        keys: frozenset[str] | None = None,
     ) -> None:
         self.inventory: DeviceInventory | None = None
         self._layout = layout
         self._listener = listener
         self._samples = samples
+        self._keys = keys
         self._interval_s = SAMPLE_INTERVAL_S
         self._thinning = SampleThinning()
         self._woken = threading.Event()
@@ -111,7 +117,8 @@ class TelemetryRecorder:
         # Imported here: NVML and psutil load while the trainer already starts.
         from gpupanel.devices.sampler import DeviceSampler
 
-        return DeviceSampler()
+        # The run uses them, so they are awake; others are left asleep.
+        return DeviceSampler(keys=self._keys)
 
     def _pause(self) -> bool:
         """Wait until the next sample is due; whether there is to be one."""

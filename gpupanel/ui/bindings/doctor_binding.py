@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.planning.chosen_devices import answering_gpus
+from gpupanel.planning.chosen_devices import awake_gpus
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.doctor_worker import DoctorExaminer
@@ -86,7 +86,7 @@ class DoctorBinding(QObject):
         # A GPU that stopped answering would hide others from CUDA.
         inventory = self._inventory
         if inventory is not None:
-            gpus = answering_gpus(inventory, sample)
+            gpus = awake_gpus(inventory, sample)
             self._support_loader.set_gpus(gpus, inventory.driver)
 
     @Slot(Qt.ApplicationState)

@@ -19,6 +19,11 @@ _JOIN_MS = 3_000
 """Longer than a sample and the end of sampling take with any driver that still answers."""
 
 
+UNSEEN_INTERVAL_MS = 5_000
+"""The least pause while nobody sees the window: what is kept of an hour has a value each ten
+seconds, and no curve is drawn."""
+
+
 class DeviceSource(Protocol):
     """What is asked: :class:`gpupanel.devices.sampler.DeviceSampler`, or a stand-in of it."""
 
@@ -28,6 +33,10 @@ class DeviceSource(Protocol):
 
     def sample(self) -> TelemetrySample:
         """What they report now."""
+        ...
+
+    def wake(self) -> None:
+        """Ask sleeping GPUs, too, the next time."""
         ...
 
     def stop_waiting(self) -> None:
@@ -63,6 +72,7 @@ class _DeviceWorker(Worker):
         super().__init__()
         self._make_source = make_source
         self._interval_ms = 0
+        self._is_seen = True
         self._source: DeviceSource | None = None
         self._timer: QTimer | None = None
         self._inventory: DeviceInventory | None = None
@@ -91,7 +101,22 @@ class _DeviceWorker(Worker):
         """Pause so long between samples; a pause that lasts ends when the new one would."""
         self._interval_ms = interval_ms
         if self._timer is not None and self._timer.isActive():
-            self._timer.start(interval_ms)
+            self._timer.start(self._pause_ms)
+
+    def set_seen(self, is_seen: bool) -> None:
+        """Pause longer while nobody sees the window; ask at once when it is seen again."""
+        self._is_seen = is_seen
+        if self._timer is not None and self._timer.isActive():
+            self._timer.start(0 if is_seen else self._pause_ms)
+
+    @property
+    def _pause_ms(self) -> int:
+        return self._interval_ms if self._is_seen else max(self._interval_ms, UNSEEN_INTERVAL_MS)
+
+    def wake(self) -> None:
+        """Ask sleeping GPUs, too, the next time."""
+        if self._source is not None:
+            self._source.wake()
 
     @Slot()
     @override
@@ -117,7 +142,7 @@ class _DeviceWorker(Worker):
             self.sampled.emit(self._source.sample())
         finally:
             # Also after an error: the next time may be better.
-            self._timer.start(self._interval_ms)
+            self._timer.start(self._pause_ms)
 
     def _list_devices(self, source: DeviceSource) -> None:
         inventory = source.inventory()
@@ -163,6 +188,17 @@ class DeviceWatch(WorkerFacade):
         """Read them with so much of a pause in between from now on."""
         if self._is_started:
             self.submit(partial(self._worker.set_interval, interval_ms))
+
+    def set_seen(self, *, is_seen: bool) -> None:
+        """Say whether anybody sees the window: if not, devices are read less often."""
+        if self._is_started:
+            self.submit(partial(self._worker.set_seen, is_seen))
+
+    @Slot()
+    def wake(self) -> None:
+        """Ask sleeping GPUs, too, the next time, which wakes them."""
+        if self._is_started:
+            self.submit(self._worker.wake)
 
     @override
     def stop(self) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from gpupanel.domain.device import UnresponsiveGpu
-from gpupanel.domain.gpu_failure import NO_ANSWER, GpuFailure
+from gpupanel.domain.gpu_failure import ASLEEP, NO_ANSWER, GpuFailure
 
 
 def test_that_an_error_of_the_driver_has_its_number_and_other_words_none() -> None:
@@ -12,6 +12,16 @@ def test_that_an_error_of_the_driver_has_its_number_and_other_words_none() -> No
     assert "nvidia-smi" in GpuFailure(said="Timeout", code=10).advice
     assert "nvidia-smi" in NO_ANSWER.advice
     assert "power cables" in GpuFailure(said="Insufficient External Power", code=8).advice
+
+
+def test_that_a_gpu_that_sleeps_is_not_said_to_be_silent() -> None:
+    asleep = UnresponsiveGpu(failure=ASLEEP, index=0)
+    assert asleep.is_asleep
+    assert asleep.sentence == "GPU 0 is asleep, and not known yet: being asked would wake it"
+    assert "Wake it up" in ASLEEP.advice
+    silent = UnresponsiveGpu(failure=NO_ANSWER, index=0)
+    assert not silent.is_asleep
+    assert silent.sentence.startswith("GPU 0 does not answer: the driver was asked")
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,22 @@ from pathlib import Path
 
 import pytest
 
+from gpupanel.devices.gpus import power_states
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.telemetry import DeviceState
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.launcher import launch
-from gpupanel.runs.readiness import Machine, check_devices_answer, read_machine
+from gpupanel.runs.readiness import (
+    Machine,
+    check_devices_answer,
+    read_machine,
+    read_machines_for,
+)
 from tests.fakes.devices import CPU_ONLY
+from tests.nvml.laptop import Laptop
 from tests.nvml.standin import (
     DRIVER_NOT_LOADED,
     GPU_IS_LOST,
@@ -101,6 +109,25 @@ def test_that_a_gpu_that_went_after_the_plan_was_made_keeps_it_from_starting(
     assert words in problem.message
     assert advice in problem.hint
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(("visible", "are_woken"), [((), True), (("cpu",), False)])
+def test_that_a_sleeping_gpu_is_woken_for_a_profile_that_may_use_it_alone(
+    nvml_in_process: Standin,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    visible: tuple[str, ...],
+    are_woken: bool,
+) -> None:
+    laptop = Laptop(tmp_path)
+    laptop.put(RTX_3060, "suspended")
+    monkeypatch.setattr(power_states, "KERNEL_GPUS", laptop.kernel_gpus)
+    monkeypatch.setattr(power_states, "PCI_DEVICES", laptop.pci_devices)
+    machine = read_machines_for(Profile(devices=DeviceSettings(visible=visible)))
+    assert machine.sample is not None
+    reading = machine.sample.reading(RTX_3060.uuid)
+    assert reading is not None
+    assert reading.state is (DeviceState.OK if are_woken else DeviceState.ASLEEP)
 
 
 def test_that_a_plan_on_the_cpu_asks_no_driver() -> None:

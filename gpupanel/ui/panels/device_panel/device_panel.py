@@ -50,6 +50,8 @@ class DevicePanel(QWidget):
     fixRequested = Signal(object)
     """The button of a problem's fix was pressed: the :class:`Fix`."""
 
+    wakeRequested = Signal()
+    """A person wants to have sleeping GPUs asked who they are."""
     clusterWanted = Signal()
     """A person wants to choose a cluster."""
     askedAgain = Signal()
@@ -258,6 +260,7 @@ class DevicePanel(QWidget):
         self._unresponsive = [UnresponsiveCard(gpu) for gpu in lost]
         for offset, card in enumerate(self._unresponsive):
             card.doctorRequested.connect(self.doctorRequested)
+            card.wakeRequested.connect(self.wakeRequested)
             self._column.insertWidget(len(self._cards) + offset, card)
         self._fold_to_room()
 

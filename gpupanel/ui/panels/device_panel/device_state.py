@@ -1,6 +1,13 @@
-"""What a card says of a device that does not answer."""
+"""What a card says of a device that does not answer, or is not asked."""
+
+from typing import Final
 
 from gpupanel.domain.telemetry import DeviceReading, DeviceState
+
+_LEFT: Final = {
+    DeviceState.ASLEEP: "Asleep: nobody uses it, and being asked would wake it. A run wakes it.",
+    DeviceState.RESTING: "Idle: not asked for a while, so that it can fall asleep.",
+}
 
 
 def is_lost(reading: DeviceReading | None) -> bool:
@@ -9,9 +16,9 @@ def is_lost(reading: DeviceReading | None) -> bool:
 
 
 def words(reading: DeviceReading | None) -> str:
-    """What came back from it, and what to do; empty where it answers."""
+    """What came back from it, and what to do; why it is not asked; empty where it answers."""
     if reading is None or not is_lost(reading):
-        return ""
+        return "" if reading is None else _LEFT.get(reading.state, "")
     failure = reading.failure
     head = "Lost: it stopped answering" if reading.state is DeviceState.LOST else "Does not answer"
     if failure is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gpupanel.devices import device_text
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Severity
-from gpupanel.domain.telemetry import DeviceReading, ThrottleReason
+from gpupanel.domain.telemetry import DeviceReading, DeviceState, ThrottleReason
 from gpupanel.ui import formatting
 
 STALE_S = 2.0
@@ -69,6 +69,8 @@ _THROTTLED = {
 def notice(reading: DeviceReading | None) -> Notice | None:
     """What a person should know at once; ``None`` when all is as it should be."""
     if reading is None:
+        return None
+    if reading.state in (DeviceState.ASLEEP, DeviceState.RESTING):
         return None
     if reading.age_s > STALE_S:
         old = f"{reading.age_s:,.0f} s old"

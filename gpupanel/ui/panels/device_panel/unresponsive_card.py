@@ -16,6 +16,8 @@ class UnresponsiveCard(QFrame):
 
     doctorRequested = Signal()
     """A person wants to know more."""
+    wakeRequested = Signal()
+    """A person wants to have a sleeping GPU asked who it is."""
 
     def __init__(self, gpu: UnresponsiveGpu, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -26,9 +28,6 @@ class UnresponsiveCard(QFrame):
         name = ElidedLabel(formatting.short_device_name(whole))
         name.setProperty("role", "title")
         name.setToolTip(wrapped(whole))
-        doctor = QPushButton("Open Doctor")
-        doctor.setToolTip(wrapped("Checks driver, libraries and TensorFlow."))
-        doctor.clicked.connect(self.doctorRequested)
         head = QHBoxLayout()
         head.setSpacing(GRID)
         head.addWidget(dot)
@@ -37,7 +36,20 @@ class UnresponsiveCard(QFrame):
         layout.setContentsMargins(12, GRID, 12, 12)
         layout.setSpacing(GRID)
         layout.addLayout(head)
-        words = gpu.failure.words
-        layout.addWidget(Note(f"Does not answer: {words}.", tone=Tone.ERROR))
-        layout.addWidget(Note(gpu.failure.advice))
-        layout.addWidget(doctor, 0, Qt.AlignmentFlag.AlignLeft)
+        if gpu.is_asleep:
+            layout.addWidget(Note("Asleep: being asked what it is would wake it.", tone=Tone.MUTED))
+        else:
+            layout.addWidget(Note(f"Does not answer: {gpu.failure.words}.", tone=Tone.ERROR))
+            layout.addWidget(Note(gpu.failure.advice))
+        layout.addWidget(self._button(gpu), 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _button(self, gpu: UnresponsiveGpu) -> QPushButton:
+        if gpu.is_asleep:
+            button = QPushButton("Wake it up")
+            button.setToolTip(wrapped("Asks the driver for this GPU, which wakes it."))
+            button.clicked.connect(self.wakeRequested)
+        else:
+            button = QPushButton("Open Doctor")
+            button.setToolTip(wrapped("Checks driver, libraries and TensorFlow."))
+            button.clicked.connect(self.doctorRequested)
+        return button

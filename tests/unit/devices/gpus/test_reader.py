@@ -119,6 +119,46 @@ def test_that_what_hardly_changes_is_asked_for_only_now_and_then(
     assert reader.reading(clock()).power_limit_w == 300.0
 
 
+def test_that_a_busy_gpu_is_asked_no_more_than_curves_and_processes_need(
+    reader: GpuReader, nvml_in_process: Standin, clock: Clock
+) -> None:
+    counter = ctypes.CDLL(str(nvml_in_process.library))
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, energy_mj=1_000, compute=((71, 900),)))
+    for _ in range(2):
+        reader.read()  # what it does not support is asked for once
+    clock.now_s += 60.0
+    reader.read()
+    counter.standin_reset_calls()
+    for _ in range(20):
+        clock.now_s += 0.5
+        reader.read()
+    calls = {
+        name: counter.standin_calls(f"nvmlDeviceGet{name}".encode())
+        for name in (
+            *("MemoryInfo_v2", "UtilizationRates", "Temperature", "PowerUsage"),
+            *("TotalEnergyConsumption", "CurrentClocksEventReasons"),
+            *("FanSpeed_v2", "CurrPcieLinkWidth", "GraphicsRunningProcesses_v3"),
+            "EnforcedPowerLimit",
+        )
+    }
+    # In ten seconds of two samples each: curves each time, who is there each second, what no
+    # curve shows every other second (two fans).
+    assert list(calls.values()) == [20, 20, 20, 20, 20, 20, 10, 5, 10, 1]
+    assert counter.standin_calls(b"") / 10.0 <= 22.0
+
+
+def test_that_who_comes_or_goes_is_seen_at_once_by_the_memory_that_is_held(
+    reader: GpuReader, nvml_in_process: Standin, clock: Clock
+) -> None:
+    reader.read()
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, compute=((71, 900),), memory_used_mib=2_100))
+    reader.read()
+    assert [each.pid for each in reader.reading(clock()).processes] == [71]
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS)
+    reader.read()
+    assert reader.reading(clock()).processes == ()
+
+
 def test_that_each_process_has_its_part_of_the_gpus_time(
     reader: GpuReader, nvml_in_process: Standin, clock: Clock
 ) -> None:
@@ -167,7 +207,9 @@ def test_that_the_use_of_processes_is_asked_for_once_a_second_and_where_there_ar
     reader.read()
     assert counter.standin_calls(name) == 0
     nvml_in_process.tell(
-        TWO_UNEQUAL_GPUS.with_gpu(0, compute=((71, 900),), process_use=((71, 20, 0),))
+        TWO_UNEQUAL_GPUS.with_gpu(
+            0, compute=((71, 900),), process_use=((71, 20, 0),), memory_used_mib=2_100
+        )
     )
     for _ in range(3):
         reader.read()

@@ -7,6 +7,7 @@ from gpupanel.domain.gpu_failure import GpuFailure
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
+from gpupanel.planning.chosen_devices import awake_gpus
 from gpupanel.planning.prepare import prepare
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 
@@ -72,6 +73,17 @@ def test_that_the_cpu_is_not_meant_where_the_only_gpu_never_answered() -> None:
     assert problem.fix is not None
     assert problem.fix.changes[0].value == ["cpu"]
     assert problems(("cpu",), beside(SILENT, CPU_ONLY)) == []
+
+
+def test_that_a_gpu_that_sleeps_is_no_reason_to_ask_more_of_it() -> None:
+    readings = (
+        DeviceReading(key="GPU-4090", state=DeviceState.ASLEEP),
+        DeviceReading(key="GPU-3060"),
+    )
+    sample = TelemetrySample(time_s=0.0, readings=readings)
+    assert problems(("GPU-4090",), TWO_UNEQUAL, sample) == []
+    assert [gpu.key for gpu in awake_gpus(TWO_UNEQUAL, sample)] == ["GPU-3060"]
+    assert len(awake_gpus(TWO_UNEQUAL, None)) == 2
 
 
 @pytest.mark.parametrize(

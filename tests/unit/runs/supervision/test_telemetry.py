@@ -1,5 +1,6 @@
 """What is kept of the devices' samples beside a run."""
 
+import ctypes
 import json
 import threading
 import time
@@ -21,6 +22,7 @@ from gpupanel.domain.telemetry import (
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder, telemetry_line
 from tests.fakes.small_disks import PAGE_BYTES, fill, full_page, logging_to, small_disk  # noqa: F401
+from tests.nvml.standin import RTX_3060, Standin
 
 GPU = DeviceReading(
     key="GPU-5f0c1a2b-aaaa-4aaa-8aaa-000000004090",
@@ -119,6 +121,31 @@ def test_that_a_follower_reads_what_the_recorder_writes(runs_dir: Path) -> None:
     followed = RunFollower(layout).poll().samples
     assert [sample.time_s for sample in followed] == [sample.time_s for sample in heard]
     assert followed[-1].readings[-1].memory_used_mib == heard[-1].readings[-1].memory_used_mib
+
+
+def test_that_a_run_reads_its_own_gpus_alone(runs_dir: Path, nvml_in_process: Standin) -> None:
+    calls = ctypes.CDLL(str(nvml_in_process.library)).standin_calls
+    reset = ctypes.CDLL(str(nvml_in_process.library)).standin_reset_calls
+    for keys, of_gpus in ((frozenset({RTX_3060.uuid}), [RTX_3060.uuid]), (frozenset({"cpu"}), [])):
+        layout = RunLayout(runs_dir / f"{len(of_gpus)}")
+        layout.root.mkdir(parents=True)
+        heard: list[TelemetrySample] = []
+        reset()
+        recorder = TelemetryRecorder(
+            layout, lambda sample, _begun_s, heard=heard: heard.append(sample), keys=keys
+        )
+        recorder.start()
+        recorder.hurry()
+        until(lambda heard=heard: len(heard) >= 5, "samples")
+        recorder.stop(timeout_s=20.0)
+        for sample in heard:
+            assert [each.key for each in sample.readings] == [*of_gpus, "cpu"]
+        # All are listed: what is remembered of a machine, and other devices to use, depend on it.
+        assert recorder.inventory is not None
+        assert len(recorder.inventory.gpus) == 2
+        assert recorder.inventory.driver == "570.86.15"
+        assert calls(b"nvmlDeviceGetTemperature") == len(of_gpus) * len(heard)
+        assert calls(b"nvmlDeviceGetUUID") == 2
 
 
 @contextmanager
