@@ -48,7 +48,7 @@ def _print_node(node: ClusterNode, *, is_here: bool) -> None:
     answers.print(styled((node.name, style), (where, "dim")), highlight=False)
     if node.report is None:
         return
-    inventory, sample = node.report.inventory, node.report.sample
+    inventory, sample = node.report.inventory.numbered(), node.report.sample
     answers.print(device_table(inventory, sample))
     processes = process_table(inventory, sample)
     if processes.row_count:

@@ -184,9 +184,22 @@ class DeviceInventory(Value):
 
     def name_of(self, key: str) -> str:
         """What a device is called that equal ones cannot be taken for; its key: it is not here."""
+        return dict(zip((each.key for each in self.devices), self._names, strict=True)).get(
+            key, key
+        )
+
+    def numbered(self) -> "DeviceInventory":
+        """The same for sentences: equal devices of a machine have a number in their names."""
+        devices = tuple(
+            device.model_copy(update={"name": name})
+            for device, name in zip(self.devices, self._names, strict=True)
+        )
+        return self if devices == self.devices else self.model_copy(update={"devices": devices})
+
+    @property
+    def _names(self) -> tuple[str, ...]:
         devices = self.devices
-        names = numbered([each.name for each in devices], [each.node for each in devices])
-        return dict(zip((each.key for each in devices), names, strict=True)).get(key, key)
+        return numbered([each.name for each in devices], [each.node for each in devices])
 
     def named(self, key: str) -> tuple[PhysicalDevice, ...]:
         """The devices that a profile means by a key: ``cpu`` is the processor of every node."""

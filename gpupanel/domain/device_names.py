@@ -1,7 +1,27 @@
 """Names that distinguish devices of one make."""
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+_NUMBER = re.compile(r" #\d+$")
+
+
+def make(name: str) -> str:
+    """A device's name without its number among equal ones."""
+    return _NUMBER.sub("", name)
+
+
+def gathered(names: Iterable[str], present: Iterable[str]) -> tuple[str, ...]:
+    """Numbered names; a make of which all are meant stands once, without numbers.
+
+    Args:
+        names: Of the devices that are meant.
+        present: Of all devices that there are.
+    """
+    meant = tuple(names)
+    some = {make(name) for name in set(present) - set(meant)}
+    return tuple(dict.fromkeys(name if make(name) in some else make(name) for name in meant))
 
 
 def numbered(names: Sequence[str], nodes: Sequence[str | None] = ()) -> tuple[str, ...]:

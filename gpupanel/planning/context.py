@@ -146,7 +146,11 @@ def planning_context(
     step: StepMemory | None = None,
     self_test: SelfTest | None = None,
 ) -> PlanningContext:
-    """Work out once what follows from a profile and a machine; see :class:`PlanningContext`."""
+    """Work out once what follows from a profile and a machine; see :class:`PlanningContext`.
+
+    Of several equal GPUs each has a number in its name, for the sentences of rules; the plan has
+    their names as they are, which runs of several machines are compared by.
+    """
     devices = chosen_devices(profile, inventory, sample)
     gpus = tuple(device for device in devices if device.is_gpu)
     in_gang = profile.strategy.kind in GANG_KINDS
@@ -159,6 +163,8 @@ def planning_context(
     if layout is not None and shares is not None:
         slow = () if build is None else without_machine_code(gpus, build)
         plan = _plan(profile, layout, shares, working, frozenset(gpu.key for gpu in slow))
+    inventory = inventory.numbered()
+    devices, gpus = _of(inventory, devices), _of(inventory, gpus)
     return PlanningContext(
         profile=profile,
         inventory=inventory,
@@ -177,6 +183,14 @@ def planning_context(
         plan=plan,
         self_test=self_test,
     )
+
+
+def _of(
+    inventory: DeviceInventory, devices: tuple[PhysicalDevice, ...]
+) -> tuple[PhysicalDevice, ...]:
+    """The same devices as an inventory has them."""
+    known = {each.key: each for each in inventory.devices}
+    return tuple(known[device.key] for device in devices)
 
 
 def _plan(

@@ -3,6 +3,7 @@
 from functools import partial
 
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
+from gpupanel.domain.device_names import make
 from gpupanel.domain.memory import (
     DEFAULT_MEMORY_KEY,
     LimitedMemory,
@@ -138,4 +139,8 @@ def _distance(profile: Profile, key: str, gpu: PhysicalDevice) -> tuple[bool, bo
     )
     if known is None:
         return too_small, False, 0
-    return too_small, gpu.name != known.name, abs(total - (known.memory_total_mib or total))
+    return (
+        too_small,
+        make(gpu.name) != make(known.name),
+        abs(total - (known.memory_total_mib or total)),
+    )

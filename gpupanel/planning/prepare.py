@@ -1,5 +1,7 @@
 """Everything that can be said about a profile on this machine before it starts."""
 
+from pydantic import Field
+
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.device_memory import DeviceMemory
 from gpupanel.domain.gpu_support import GpuSupport
@@ -45,6 +47,7 @@ class Preparation(Value):
         other_processes: Those on the chosen GPUs now.
         memory: What it is estimated to take; empty while that is not known.
         largest_batch: The largest global batch that fits; ``None`` while that is not known.
+        device_names: What each device of the plan is called, by its key: equal ones have a number.
     """
 
     problems: tuple[Problem, ...] = ()
@@ -52,6 +55,7 @@ class Preparation(Value):
     other_processes: tuple[OtherProcesses, ...] = ()
     memory: tuple[DeviceMemory, ...] = ()
     largest_batch: int | None = None
+    device_names: dict[str, str] = Field(default_factory=dict)
 
     @property
     def is_startable(self) -> bool:
@@ -89,6 +93,7 @@ def prepare(
         other_processes=other_processes(context.devices, sample),
         memory=memory_estimate(context),
         largest_batch=largest_batch(context),
+        device_names={device.key_on_node: device.name for device in context.devices},
     )
 
 

@@ -89,6 +89,7 @@ class StandinGpu:
         process_use: How much processes used it: (pid, percent, age of the sample in ms).
         near: NVML's topology level by the PCI bus id of the other GPU; 50, system, of the rest.
         cuda_hangs: What CUDA asks it to do never ends; NVML answers.
+        multiprocessors: For the stand-in CUDA, which orders cards by them; ``None``: by the name.
         hangs: A function of NVML that does not come back for this GPU as long as it says so.
         fail: Functions of NVML and the error number that each answers with for this GPU.
         mig_place: Of an instance, its number among those of its GPU.
@@ -129,6 +130,7 @@ class StandinGpu:
     nvlink_fabric: int | None = None
     lost: bool = False
     cuda_hangs: bool = False
+    multiprocessors: int | None = None
     slow_ms: int = 0
     hangs: str | None = None
     fan: tuple[int, ...] = ()

@@ -58,11 +58,17 @@ class Cards:
         path = f"{self._standin.library.parent}:{cuda['LD_LIBRARY_PATH']}"
         return {**nvml, **cuda, "LD_LIBRARY_PATH": path}
 
-    def held_mib(self) -> dict[str, int]:
-        """What is held of each card, in MiB by UUID, the contexts of CUDA included."""
+    def held_mib(self, *, of_process: int | None = None) -> dict[str, int]:
+        """What is held of each card, in MiB by UUID, the contexts of CUDA included.
+
+        Args:
+            of_process: Of that one alone, also after its end.
+        """
         held: dict[str, int] = {}
         for file in self._held.iterdir():
-            uuid = file.name.split(".")[0]
+            uuid, pid, _ = file.name.split(".")
+            if of_process not in (None, int(pid)):
+                continue
             held[uuid] = held.get(uuid, 0) + int.from_bytes(file.read_bytes(), "little") // 2**20
         return held
 

@@ -50,14 +50,13 @@ def check(
     else:
         print_problems(problems, answers)
         if ok and preparation.plan is not None:
-            _print_plan(preparation.plan)
+            _print_plan(preparation.plan, preparation.device_names)
             print_gpu_processes(preparation.other_processes, answers)
             answers.print("Ready to run.", style="green")
     raise typer.Exit(0 if ok else 1)
 
 
-def _print_plan(plan: LaunchPlan) -> None:
-    names = {device.key: device.name for device in plan.devices}
+def _print_plan(plan: LaunchPlan, names: dict[str, str]) -> None:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("replica", justify="right")
     if plan.processes:

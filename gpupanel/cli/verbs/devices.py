@@ -48,6 +48,7 @@ def devices(
             }
         )
         return
+    inventory = inventory.numbered()
     answers.print(device_table(inventory, sample))
     for device in inventory.devices:
         details = device_details(device, inventory, sample)

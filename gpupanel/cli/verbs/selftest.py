@@ -58,7 +58,7 @@ def selftest(
         refuse(error, json=json, status=EXIT_BAD_PROFILE)
     try:
         machine = read_machine()
-        names = {device.key: device.name for device in machine.inventory.devices}
+        names = {device.key: device.name for device in machine.inventory.numbered().devices}
         with progress.status("Starting TensorFlow on the devices…") as status:
 
             def show(news: SelfTestProgress) -> None:

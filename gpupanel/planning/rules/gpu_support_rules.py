@@ -1,8 +1,9 @@
 """Whether TensorFlow, as it was built, can use the chosen GPUs: as far as it was asked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.device_names import gathered, make
 from gpupanel.domain.gpu_support import GpuFault
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
@@ -28,7 +29,7 @@ def support_unknown(context: PlanningContext) -> Iterator[Problem]:
     why = None if context.support is None else context.support.unanswered
     if why is None or not context.gpus:
         return
-    names = ", ".join(dict.fromkeys(gpu.name for gpu in context.gpus))
+    names = _gathered(context, context.gpus)
     yield Problem(
         code="gpu_support_unknown",
         severity=Severity.WARNING,
@@ -55,7 +56,7 @@ def gpus_not_usable(context: PlanningContext) -> Iterator[Problem]:
 def _not_usable(
     context: PlanningContext, concerned: list[PhysicalDevice], fault: GpuFault
 ) -> Problem:
-    names = ", ".join(dict.fromkeys(gpu.name for gpu in concerned))
+    names = _gathered(context, concerned)
     first, *alternatives = _without(context, concerned)
     return Problem(
         code="gpu_not_usable",
@@ -88,7 +89,8 @@ def build_without_cuda(context: PlanningContext) -> Iterator[Problem]:
     yield Problem(
         code="tensorflow_without_cuda",
         field="devices.visible",
-        message=f"TensorFlow {build.version} was built without CUDA and cannot use {gpus[0].name}.",
+        message=f"TensorFlow {build.version} was built without CUDA and cannot use "
+        f"{make(gpus[0].name)}.",
         hint="Install the build with CUDA (pip install 'gpupanel[cuda]', on Windows inside WSL), "
         "or train on the CPU.",
         command="" if fault is None else fault.problem.command,
@@ -134,12 +136,17 @@ def gpus_not_in_build(context: PlanningContext) -> Iterator[Problem]:
     )
 
 
+def _gathered(context: PlanningContext, gpus: Iterable[PhysicalDevice]) -> str:
+    present = [gpu.name for gpu in context.inventory.gpus]
+    return ", ".join(gathered([gpu.name for gpu in gpus], present))
+
+
 def _names(gpus: list[PhysicalDevice]) -> str:
     """Each name once, with what the GPU can compute."""
     names = []
     for gpu in gpus:
         major, minor = gpu.compute_capability or (0, 0)
-        names.append(f"{gpu.name} (compute capability {major}.{minor})")
+        names.append(f"{make(gpu.name)} (compute capability {major}.{minor})")
     return ", ".join(dict.fromkeys(names))
 
 

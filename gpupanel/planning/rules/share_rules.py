@@ -91,7 +91,7 @@ def replica_without_share(context: PlanningContext) -> Iterator[Problem]:
     strategy, plan = context.profile.strategy, context.plan
     if plan is None or isinstance(strategy.shares, str) or strategy.kind not in SHARING_KINDS:
         return
-    names = {device.key: device.name for device in plan.devices}
+    names = {device.key_on_node: device.name for device in context.devices}
     idle = [
         replica_name(each.index, names.get(each.device_key, each.device_key))
         for each in plan.replicas

@@ -42,21 +42,20 @@ struct CardInFile {
   Card card;
   uint64_t elsewhere = 0;  // reserved by the driver, or used by what the file says
   bool lost = false, hangs = false;
+  bool is_split = false;     // in MIG mode: only its instances compute
+  bool is_instance = false;  // of the card before it
 };
 
 std::vector<CardInFile> read_from(const std::string& path) {
   std::vector<CardInFile> cards;
   std::ifstream file(path);
-  bool in_gpu = false;
   for (std::string line; std::getline(file, line);) {
-    if (line == "[gpu]") {
+    if (line == "[gpu]" || line == "[mig]") {
       cards.emplace_back();
-      in_gpu = true;
-    } else if (!line.empty() && line[0] == '[') {
-      in_gpu = false;  // an instance of the GPU before it
+      cards.back().is_instance = line == "[mig]";
     }
     size_t equals = line.find(" = ");
-    if (!in_gpu || equals == std::string::npos) continue;
+    if (cards.empty() || equals == std::string::npos) continue;
     std::string key = line.substr(0, equals), value = line.substr(equals + 3);
     CardInFile& found = cards.back();
     Card& card = found.card;
@@ -69,6 +68,8 @@ std::vector<CardInFile> read_from(const std::string& path) {
       found.elsewhere += strtoull(value.c_str(), nullptr, 10) * MIB;
     if (key == "lost") found.lost = value == "1";
     if (key == "cuda_hangs") found.hangs = value == "1";
+    if (key == "mig_mode") found.is_split = value == "1";
+    if (key == "multiprocessors") card.multiprocessors = atoi(value.c_str());
   }
   return cards;
 }
@@ -95,10 +96,21 @@ CardInFile in_file(const std::string& uuid) {
   return gone;
 }
 
+// Of MIG instances CUDA shows a process one, and nothing beside it.
+std::vector<Card> instance_named(const std::string& visible) {
+  for (CardInFile& each : cards_in_file())
+    if (each.is_instance && !each.lost && each.card.uuid == visible) return {each.card};
+  return {};
+}
+
 std::vector<Card> chosen_cards() {
+  if (setting("CUDA_VISIBLE_DEVICES").rfind("MIG-", 0) == 0) {
+    const std::string all = setting("CUDA_VISIBLE_DEVICES");
+    return instance_named(all.substr(0, all.find(',')));
+  }
   std::vector<Card> cards;
   for (CardInFile& each : cards_in_file())
-    if (!each.lost) cards.push_back(each.card);
+    if (!each.lost && !each.is_split && !each.is_instance) cards.push_back(each.card);
   if (setting("CUDA_DEVICE_ORDER") == "PCI_BUS_ID")
     std::stable_sort(cards.begin(), cards.end(),
                      [](const Card& a, const Card& b) { return a.bus < b.bus; });

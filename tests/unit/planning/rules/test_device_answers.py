@@ -4,8 +4,9 @@ import pytest
 
 from gpupanel.domain.device import DeviceInventory, UnresponsiveGpu
 from gpupanel.domain.gpu_failure import GpuFailure
+from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.problem import Problem, Severity
-from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.profile import DeviceDescription, DeviceSettings, Profile
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 from gpupanel.planning.chosen_devices import awake_gpus
 from gpupanel.planning.prepare import prepare
@@ -114,3 +115,36 @@ def test_that_of_equal_gpus_the_lost_one_is_named_by_its_number() -> None:
     sample = TelemetrySample(time_s=0.0, readings=(reading,))
     (problem,) = problems((equal[1].key,), inventory, sample)
     assert "RTX 3090 #2 stopped answering" in problem.message
+
+
+def test_that_equal_gpus_have_numbers_in_what_is_said_and_their_own_name_in_the_plan() -> None:
+    equal = [
+        device.model_copy(update={"name": "RTX 3090"}) if device.is_gpu else device
+        for device in TWO_UNEQUAL.devices
+    ]
+    inventory = TWO_UNEQUAL.model_copy(update={"devices": tuple(equal)})
+    keys = tuple(device.key for device in equal if device.is_gpu)
+    profile = Profile(
+        devices=DeviceSettings(visible=keys),
+        memory={keys[1]: LimitedMemory(limit_mib=99_999)},
+    )
+    preparation = prepare(profile, inventory)
+    found = [each for each in preparation.problems if each.field.startswith("memory.")]
+    assert "of RTX 3090 #2 are asked for" in found[0].message
+    assert preparation.device_names == {keys[0]: "RTX 3090 #1", keys[1]: "RTX 3090 #2"}
+    assert preparation.plan is not None
+    assert {device.name for device in preparation.plan.devices} == {"RTX 3090"}
+
+
+def test_that_an_absent_gpu_is_replaced_by_one_of_its_make_whatever_its_number() -> None:
+    equal = [
+        device.model_copy(update={"name": "RTX 3090"}) if device.key != "GPU-4090" else device
+        for device in (*TWO_UNEQUAL.devices[:2], TWO_UNEQUAL.devices[1], TWO_UNEQUAL.devices[2])
+    ]
+    equal[2] = equal[2].model_copy(update={"key": "GPU-other"})
+    inventory = TWO_UNEQUAL.model_copy(update={"devices": tuple(equal)})
+    known = DeviceDescription(name="RTX 3090", memory_total_mib=24_564)
+    profile = Profile(devices=DeviceSettings(visible=("GPU-old",), described={"GPU-old": known}))
+    (problem,) = (e for e in prepare(profile, inventory).problems if e.code == "device_not_found")
+    assert problem.fix is not None
+    assert problem.fix.changes[0].value == ["GPU-3060"]
