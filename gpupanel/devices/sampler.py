@@ -60,6 +60,7 @@ class DeviceSampler:
         ask_network: Callable[[], NetworkAccess] | None = None,
         keys: frozenset[str] | None = None,
         wakes: bool = False,
+        seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         """Cheap, a millisecond: the driver is first asked by :meth:`inventory` or :meth:`sample`.
 
@@ -74,12 +75,14 @@ class DeviceSampler:
             keys: The devices that are read; all others are listed only. Where no GPU is among
                 them the driver is asked once which there are, and let go. ``None``: all are read.
             wakes: Ask sleeping GPUs, too, which wakes them: for who is about to use them.
+            seconds: A clock that only grows, for ages and pauses.
         """
         self._threads = threads or SlowCallThreads()
         self._registry = registry or GpuRegistry(
             make_calls=self._threads.make_calls, wakes=wakes, keys=keys
         )
         self._keys = keys
+        self._seconds = seconds
         self._idle_since_s: float | None = None
         self._is_listed = False
         self._clock = clock
@@ -153,7 +156,7 @@ class DeviceSampler:
     def sample(self) -> TelemetrySample:
         """What every device reports now."""
         self._refresh()
-        since_s = time.monotonic()
+        since_s = self._seconds()
         calls = self._reading_calls()
         self._threads.make_calls(calls)
         if self._wait_s:
@@ -229,10 +232,12 @@ class DeviceSampler:
         for key, nvml in gpus.items():
             if nvml is None:
                 continue
-            self._listed_s[key] = time.monotonic()
+            self._listed_s[key] = self._seconds()
             reader = self._readers.get(key)
             if reader is None or reader.nvml is not nvml:
-                reader = self._readers[key] = GpuReader(key, nvml, self._names, before=reader)
+                reader = self._readers[key] = GpuReader(
+                    key, nvml, self._names, self._seconds, before=reader
+                )
             calls.append(SlowCall(nvml, reader.read))
         if self._folder is not None:
             calls.append(SlowCall(_DISK, partial(self._read_disk, self._folder)))
@@ -253,7 +258,7 @@ class DeviceSampler:
 
     def _rest_where_idle(self, gpus: Sequence[DeviceReading]) -> None:
         """Leave GPUs alone that nobody uses and that may fall asleep: being asked keeps them up."""
-        now_s = time.monotonic()
+        now_s = self._seconds()
         is_idle = bool(gpus) and all(
             gpu.state is DeviceState.OK and gpu.gpu_utilization_percent == 0.0 for gpu in gpus
         )
@@ -312,4 +317,4 @@ class DeviceSampler:
         reader = self._readers.get(key)
         if reader is None or reader.is_lost or key in self._lost:
             return False
-        return time.monotonic() - self._listed_s[key] < _REOPENING_S
+        return self._seconds() - self._listed_s[key] < _REOPENING_S

@@ -68,10 +68,8 @@ _THROTTLED = {
 
 def notice(reading: DeviceReading | None) -> Notice | None:
     """What a person should know at once; ``None`` when all is as it should be."""
-    if reading is None:
-        return None
-    if reading.state in (DeviceState.ASLEEP, DeviceState.RESTING):
-        return None
+    if reading is None or reading.state is not DeviceState.OK:
+        return None  # the card says it in words
     if reading.age_s > STALE_S:
         old = f"{reading.age_s:,.0f} s old"
         return Notice(

@@ -252,7 +252,9 @@ class GpuCourse:
         self.now_s = 0.0
         self.reported: list[FindingReported] = []
         self.own_pid = psutil.Process().pid
-        self.sampler = DeviceSampler(clock=lambda: START_S + self.now_s, wait_s=5.0)
+        self.sampler = DeviceSampler(
+            clock=lambda: START_S + self.now_s, wait_s=5.0, seconds=lambda: self.now_s
+        )
         self.inventory = self.sampler.inventory()
         profile = profile_of(visible=(self.inventory.gpus[0].key,))
         self.watch = FindingWatch(
