@@ -1,7 +1,6 @@
 """Which GPUs are there, which were there and are lost, and when to ask the driver again."""
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
@@ -18,13 +17,13 @@ from gpupanel.devices.gpus.facts import (
     sleeping_facts,
 )
 from gpupanel.devices.gpus.introductions import Introductions
+from gpupanel.devices.gpus.known_gpus import KnownGpus
 from gpupanel.devices.gpus.power_states import GpuSleep
 from gpupanel.devices.gpus.unresponsive_gpus import named_by_kernel, unresponsive_gpu, without_known
 from gpupanel.devices.nvml import DriverGoneError, GpuLostError, NvmlGpu, NvmlLibrary
 from gpupanel.devices.slow_calls import SlowCall, one_after_the_other
 from gpupanel.domain.device import DeviceLink, PhysicalDevice, UnresponsiveGpu
 from gpupanel.domain.gpu_failure import ASLEEP, GpuFailure
-from gpupanel.domain.pci import is_same_pci_device, pci_address
 from gpupanel.domain.problem import Problem
 
 _LOG = logging.getLogger(__name__)
@@ -70,8 +69,8 @@ class GpuRegistry:
         self._sleep = GpuSleep(kernel_gpus, pci_devices, clock, wakes=wakes)
         self._keys = keys
         self._make_calls = make_calls
-        self._lock = threading.RLock()
-        self._gpus: dict[str, KnownGpu] = {}
+        self._known = KnownGpus()
+        self._lock = self._known.lock
         self._links: dict[frozenset[str], DeviceLink] = {}
         self._linked: set[NvmlGpu] = set()
         self._opening = 0
@@ -101,8 +100,7 @@ class GpuRegistry:
     @property
     def gpus(self) -> tuple[KnownGpu, ...]:
         """Every GPU seen since the start, in PCI bus order, instances behind their GPU."""
-        with self._lock:
-            return tuple(sorted(self._gpus.values(), key=_place))
+        return self._known.all()
 
     @property
     def links(self) -> tuple[DeviceLink, ...]:
@@ -119,7 +117,7 @@ class GpuRegistry:
             if not self._is_open:
                 return ()
             found = self._introductions.unresponsive
-            known = tuple(self._gpus.values())
+            known = self._known.all()
         answering = tuple(gpu.device.pci_bus_id for gpu in known if gpu.nvml is not None)
         # Those that were seen before are known, and do not say either who they are.
         lost = [
@@ -149,7 +147,7 @@ class GpuRegistry:
     @property
     def may_all_sleep(self) -> bool:
         """Whether the kernel suspends every GPU when nobody uses it: so on laptops."""
-        return self._sleep.may_all_sleep(self._bus_ids())
+        return self._sleep.may_all_sleep(self._known.bus_ids())
 
     def is_asleep(self, gpu: KnownGpu) -> bool:
         """Whether a GPU sleeps, and is not to be asked."""
@@ -187,15 +185,7 @@ class GpuRegistry:
 
     def lose(self, gpu: KnownGpu, failure: GpuFailure) -> None:
         """Note that a GPU does not answer; it comes back with the next listing that has it."""
-        with self._lock:
-            if not self._is_current(gpu):
-                return
-            for each in self._gpus.values():
-                if each is gpu or (each.nvml and each.device.parent_key == gpu.device.key):
-                    each.nvml = None
-                    each.failure = failure
-                    device, why = each.device, failure.words
-                    _LOG.info("%s (%s) does not answer any more: %s", device.name, device.key, why)
+        self._known.lose(gpu, failure)
 
     def driver_gone(self, gone: DriverGoneError, asked: KnownGpu | None = None) -> None:
         """Note that the driver does not answer; the next refresh tries to open it again.
@@ -205,7 +195,7 @@ class GpuRegistry:
             asked: The GPU that was asked. Where it was lost or listed anew meanwhile, the
                 answer is about a driver that was let go, and means nothing.
         """
-        if asked is not None and not self._is_current(asked):
+        if asked is not None and not self._known.is_current(asked):
             return
         if self._failure is None or self._failure.failure is not gone.failure:
             _LOG.debug("The NVIDIA driver does not answer: %s", gone.detail)
@@ -219,26 +209,20 @@ class GpuRegistry:
             self._opening += 1
             self._introductions.forget()
             self._driver = None
-            for gpu in self._gpus.values():
-                gpu.nvml = None
+            self._known.lose_all()
         if was_open:
             self._library.close()
 
-    def _is_current(self, gpu: KnownGpu) -> bool:
-        """Whether it answers as far as is known, and was not listed anew meanwhile."""
-        with self._lock:
-            return gpu.nvml is not None and self._gpus.get(gpu.device.key) is gpu
-
     def _refresh(self) -> None:
-        if self._sleep.goes_on_resting(self._bus_ids()):
+        if self._sleep.goes_on_resting(self._known.bus_ids()):
             return
-        is_silent = not self._answering() and not self.is_introducing
+        is_silent = not self._known.whole_answering() and not self.is_introducing
         nobody_answers = is_silent and any(not self.is_asleep(gpu) for gpu in self.gpus)
         if self._is_open and (nobody_answers or self._list_now() != self._listing):
             self.close()
         if not self._is_open:
             self._open()
-        elif self._listing is not None and len(self._answering()) < self._listing[0]:
+        elif self._listing is not None and len(self._known.whole_answering()) < self._listing[0]:
             self._introduce_all()
         # MIG instances come and go without a new listing.
         self._ask_slowly(
@@ -246,17 +230,9 @@ class GpuRegistry:
             for gpu in self.gpus
             if gpu.nvml is not None and gpu.nvml.can_be_partitioned and self._may_be_split(gpu)
         )
-        gpus = self._answering()
+        gpus = self._known.whole_answering()
         if len(gpus) > 1 and {nvml for _, nvml in gpus} != self._linked:
             self._ask_slowly([("links", partial(self._find_links, gpus))])
-
-    def _answering(self) -> tuple[tuple[PhysicalDevice, NvmlGpu], ...]:
-        """The whole GPUs that answer, in PCI bus order."""
-        return tuple(
-            (gpu.device, nvml)
-            for gpu in self.gpus
-            if (nvml := gpu.nvml) is not None and not gpu.device.is_mig_instance
-        )
 
     def _list_now(self) -> tuple[int, tuple[str, ...]]:
         """What changes when a GPU comes or goes: NVML's count, and the kernel's own list.
@@ -281,7 +257,8 @@ class GpuRegistry:
         count = self._library.gpu_count()
         asleep = self._sleep.left(count)
         with self._lock:
-            silent = [index for index in range(count) if not self._answers(index)]
+            keys = {index: self._introductions.key(index) for index in range(count)}
+            silent = [index for index, key in keys.items() if not self._known.answers(key)]
             asked = [index for index in silent if index not in asleep]
             for index in asked:
                 self._introductions.begin(index)
@@ -292,7 +269,7 @@ class GpuRegistry:
         )
 
     def _list_asleep(self, index: int, bus_id: str) -> None:
-        if any(is_same_pci_device(gpu.device.pci_bus_id, bus_id) for gpu in self._gpus.values()):
+        if self._known.at(bus_id) is not None:
             self._introductions.end(index, None)
             return
         gpu = UnresponsiveGpu(failure=ASLEEP, index=index, pci_bus_id=bus_id)
@@ -300,23 +277,13 @@ class GpuRegistry:
         device = sleeping_facts(gpu)
         self._introductions.end(index, gpu if device is None else None)
         if device is not None:
-            self._gpus[device.key] = KnownGpu(device, None, None)
+            self._known.put(KnownGpu(device, None, None))
 
     def _may_be_split(self, gpu: KnownGpu) -> bool:
         """Whether its MIG instances are looked for: it is awake, and they matter."""
         if self.is_asleep(gpu):
             return False
-        own = {gpu.device.key} | {
-            each.device.key for each in self.gpus if each.device.parent_key == gpu.device.key
-        }
-        return self._keys is None or not own.isdisjoint(self._keys)
-
-    def _bus_ids(self) -> tuple[str | None, ...]:
-        return tuple(gpu.device.pci_bus_id for gpu in self.gpus)
-
-    def _answers(self, index: int) -> bool:
-        key = self._introductions.key(index)
-        return key is not None and self._gpus[key].nvml is not None
+        return self._keys is None or not self._known.keys_within(gpu).isdisjoint(self._keys)
 
     def _ask_slowly(self, questions: Iterable[tuple[Hashable, Callable[[int], None]]]) -> None:
         """Make calls that a GPU may hold up, each by its key and with this opening's number."""
@@ -347,7 +314,7 @@ class GpuRegistry:
                     self._introductions.end(index, found)
 
     def _list(self, key: str, nvml: NvmlGpu, opening: int) -> None:
-        known, driver = self._gpus.get(key), self._driver
+        known, driver = self._known.get(key), self._driver
         if known is not None and known.nvml is not None:
             return
         # A slow GPU takes seconds: what the same driver reported before is not asked for again.
@@ -360,7 +327,7 @@ class GpuRegistry:
         """Add it, in place of an earlier one; answers whether the opening still lasts."""
         with self._lock:
             if opening == self._opening:
-                self._gpus[gpu.device.key] = gpu
+                self._known.put(gpu)
             return opening == self._opening
 
     def _see_instances(self, gpu: KnownGpu, opening: int) -> None:
@@ -379,17 +346,10 @@ class GpuRegistry:
         if is_partitioned != gpu.device.is_partitioned:
             gpu.device = gpu.device.model_copy(update={"is_partitioned": is_partitioned})
         for key, instance in instances.items():
-            known = self._gpus.get(key)
-            if known is None or known.nvml is None:
+            if not self._known.answers(key):
                 device = instance_facts(key, instance, gpu.device)
                 self._put(KnownGpu(device, instance, gpu.driver), opening)
-        with self._lock:
-            # The others were taken apart.
-            self._gpus = {
-                key: each
-                for key, each in self._gpus.items()
-                if each.device.parent_key != gpu.device.key or key in instances
-            }
+        self._known.keep_instances(gpu, instances)
 
     def _find_links(self, gpus: tuple[tuple[PhysicalDevice, NvmlGpu], ...], opening: int) -> None:
         links = gpu_links(gpus)
@@ -397,11 +357,3 @@ class GpuRegistry:
         with self._lock:
             if opening == self._opening:
                 self._links |= {frozenset(link.keys): link for link in links}
-
-
-def _place(gpu: KnownGpu) -> tuple[bool, tuple[int, ...], str, bool]:
-    device = gpu.device
-    # Driver and kernel write the same place with another number of digits.
-    address = pci_address(device.pci_bus_id)
-    key = device.parent_key or device.key
-    return address is None, address or (), key, device.is_mig_instance
