@@ -191,5 +191,5 @@ def _gone(gpus: list[PlannedDevice], machine: Machine) -> Problem:
         field="devices.visible",
         message=f"{said}.",
         hint=f"Choose other devices. {hint}",
-        detail=inventory.problem or "",
+        detail=(inventory.problem or "") if seen else "",
     )

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.device import DeviceInventory, UnresponsiveGpu
+from gpupanel.domain.gpu_failure import NO_ANSWER
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
@@ -188,6 +189,11 @@ def test_that_a_device_which_may_come_back_is_waited_for(desk: Desk) -> None:
     added = desk.add(GPU_A)
     desk.scheduler.step()
     assert desk.entry(added).waits.startswith("Waits: RTX 4090 stopped answering")
+    silent = UnresponsiveGpu(failure=NO_ANSWER, index=0, name="RTX 4090", key=GPU_A)
+    others = tuple(each for each in TWO_UNEQUAL.devices if each.key != GPU_A)
+    desk.machine = Machine(DeviceInventory(devices=others, unresponsive=(silent,)))
+    desk.new_scheduler().step()
+    assert desk.entry(added).waits.startswith("Waits: RTX 4090 does not answer: the driver was")
     desk.machine = Machine(
         DeviceInventory(devices=CPU_ONLY.devices, problem="The driver has not answered yet.")
     )
