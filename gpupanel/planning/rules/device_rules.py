@@ -52,11 +52,13 @@ def unresponsive_devices(context: PlanningContext) -> Iterator[Problem]:
     inventory = context.inventory
     if context.profile.devices.visible or not inventory.unresponsive:
         return
-    message, hint = never_answered(inventory.unresponsive)
     if inventory.gpus:
-        left_out = _not_answering(f"{message}. The others are used without it.", hint, None)
-        yield left_out.model_copy(update={"severity": Severity.WARNING})
+        for gpu in inventory.unresponsive:
+            message, hint = never_answered((gpu,))
+            left_out = _not_answering(f"{message}. The others are used without it.", hint, None)
+            yield left_out.model_copy(update={"severity": Severity.WARNING})
     else:
+        message, hint = never_answered(inventory.unresponsive)
         yield _not_answering(f"{message}.", hint, on_the_cpu(context.profile, ()))
 
 
