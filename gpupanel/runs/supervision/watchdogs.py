@@ -7,8 +7,8 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gpupanel.devices.device_text import LOST_ADVICE
 from gpupanel.domain.events import Phase
+from gpupanel.domain.gpu_failure import LOST, GpuFailure
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.runs.following.status import RunStage, RunStatus
 
@@ -170,7 +170,7 @@ def gpu_lost(names: Sequence[str]) -> Problem:
         message=f"{' and '.join(names)} {'was' if len(names) == 1 else 'were'} lost in the middle "
         "of the run: the driver reports no answer any more.",
         hint="Resume the run on other devices: it continues from its last checkpoint. "
-        f"{LOST_ADVICE}",
+        f"{GpuFailure(said='GPU is lost', code=LOST).advice}",
     )
 
 
