@@ -58,6 +58,10 @@ class DeviceMemory(Value):
     @property
     def fits(self) -> bool:
         """Whether there is room for it, also where the estimate is somewhat too small."""
+        return self.fits_beside(0.0)
+
+    def fits_beside(self, more_mib: float) -> bool:
+        """Whether there is room for it and so much more."""
         margin = MEASURED_MARGIN if self.is_measured else MARGIN
-        more = (margin - 1.0) * self.activations_mib
-        return self.room_mib is None or self.counted_mib + more <= self.room_mib
+        more_mib += (margin - 1.0) * self.activations_mib
+        return self.room_mib is None or self.counted_mib + more_mib <= self.room_mib

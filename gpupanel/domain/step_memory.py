@@ -49,6 +49,7 @@ class StepMemory(Value):
         example_bytes: Features and labels of an example, which are there before.
         weight_bytes: All weights of the model.
         trainable_bytes: Of those that are learned; their gradients take as much.
+        largest_weight_bytes: The largest of these, which no device can share with another.
         measured: What was measured of the same step on devices of this machine.
     """
 
@@ -56,6 +57,7 @@ class StepMemory(Value):
     example_bytes: _Bytes
     weight_bytes: _Bytes
     trainable_bytes: _Bytes
+    largest_weight_bytes: _Bytes = 0
     measured: tuple[MeasuredStep, ...] = ()
 
     def held_bytes(self, examples: int) -> int:

@@ -115,6 +115,20 @@ def replica_memory(context: PlanningContext, share: int) -> DeviceMemory | None:
     return estimator.memories((share, *[0] * others))[-1]
 
 
+def room_of_places(context: PlanningContext) -> tuple[int | None, ...]:
+    """What TensorFlow may take, in MiB, where layers are placed; ``None``: not known of one."""
+    plan = context.plan
+    if plan is None:
+        return ()
+    limits, rooms = limits_of(plan), list[int | None]()
+    for place in plan.places:
+        limit, free = limits.get((0, place.logical_device)), free_mib(context, place.device_key)
+        if limit is None and free is not None:
+            limit = max(0, free - overhead_mib(context, plan, place.device_key))
+        rooms.append(limit)
+    return tuple(rooms)
+
+
 def _estimator(context: PlanningContext) -> "_Estimator | None":
     step, plan = context.step, context.plan
     if step is None or plan is None or plan.places or not context.trains:

@@ -4,7 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
-from gpupanel.domain.memory import LimitedMemory
+from gpupanel.domain.memory import (
+    CUDA_CONTEXT_MIB,
+    Allocator,
+    GrowingMemory,
+    LimitedMemory,
+    SplitMemory,
+    kept_aside_mib,
+)
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.profile import Profile
@@ -15,6 +22,7 @@ from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.other_strategies import other_strategies
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.shares import proportional_shares
+from gpupanel.planning.shortage import Prospect, Prospects, Shortage
 
 _WORTH_RAISING = 1.1
 """A limit that is raised by less than a tenth rarely lets a run through that stood against it."""
@@ -23,24 +31,23 @@ _WORTH_RAISING = 1.1
 def out_of_memory_fixes(
     profile: Profile,
     inventory: DeviceInventory,
-    device_key: str | None,
+    shortage: Shortage,
     sample: TelemetrySample | None = None,
-    room_mib: int | None = None,
 ) -> tuple[Fix, ...]:
     """What to try next, each of them alone; with each the run can start on this machine.
 
-    First what gives the same weights: half the examples at a time, or a smaller share for the
-    device that is too small; then what costs something.
+    First what the estimate gives enough, then what it cannot say; nothing that it denies. Among
+    equals first what gives the same weights: half the examples at a time, or a smaller share for
+    the device that is too small; then what costs something.
 
     Args:
         profile: Of the run.
         inventory: The devices of this machine.
-        device_key: Whose memory was not enough; ``None``: not known.
-        sample: The latest readings: a device that is lost is not proposed.
-        room_mib: What TensorFlow could take of that device beside what other processes hold
-            and the CUDA context; ``None``: not known.
+        shortage: What it came to.
+        sample: Readings of them, without what the run held: a device that is lost is not proposed.
     """
-    device = None if device_key is None else inventory.device(device_key)
+    key = shortage.device_key
+    device = None if key is None else inventory.device(key)
     chosen = chosen_devices(profile, inventory, sample)
     of_host = device is not None and not device.is_gpu
     candidates: list[Fix] = []
@@ -49,18 +56,21 @@ def out_of_memory_fixes(
         candidates += _half_at_a_time(profile)
     if device is not None and not of_host:
         candidates += _smaller_share(profile, inventory, device)
-        candidates += _higher_limit(profile, device, room_mib)
+        candidates += _more_of_the_gpu(profile, inventory, device, sample)
     if of_host:
         candidates += _data_on_disk(profile)
     if works_there:
         # A run on GPUs does not become smaller in the host's memory by any of these.
         candidates += _mixed_precision(profile)
         candidates += other_strategies(profile, inventory, chosen, device)
-    return tuple(
-        fix
-        for fix in candidates
-        if prepare(apply_fix(profile, fix), inventory, sample).is_startable
-    )
+    prospects = Prospects(profile, inventory, sample, shortage)
+    hopeful = list[tuple[Prospect, Fix]]()
+    for fix in candidates:
+        changed = apply_fix(profile, fix)
+        if prepare(changed, inventory, sample).is_startable:
+            hopeful.append((prospects.of(changed), fix))
+    hopeful.sort(key=lambda each: each[0])
+    return tuple(fix for prospect, fix in hopeful if prospect is not Prospect.NONE)
 
 
 def with_less_at_a_time(profile: Profile, plan: LaunchPlan) -> tuple[Profile, LaunchPlan] | None:
@@ -124,16 +134,34 @@ def _smaller_share(
         yield Fix.of(f"Give {device.name} half its share", "strategy.shares", list(shares))
 
 
-def _higher_limit(profile: Profile, device: PhysicalDevice, room_mib: int | None) -> Iterator[Fix]:
+def _more_of_the_gpu(
+    profile: Profile,
+    inventory: DeviceInventory,
+    device: PhysicalDevice,
+    sample: TelemetrySample | None,
+) -> Iterator[Fix]:
+    """All that others leave of it: a limit takes also what TensorFlow keeps aside without one."""
     policy = profile.memory_policy(device.key)
-    if room_mib is None or not isinstance(policy, LimitedMemory):
+    reading = None if sample is None else sample.reading(device.key)
+    plan = prepare(profile, inventory).plan
+    if reading is None or reading.memory_free_mib is None or plan is None:
         return
-    if room_mib >= _WORTH_RAISING * policy.limit_mib:
-        raised = policy.model_copy(update={"limit_mib": room_mib})
-        yield Fix(
-            label=f"Raise the limit to {room_mib} MiB",
-            changes=(Change(path=("memory", device.key), value=raised.model_dump(mode="json")),),
-        )
+    if isinstance(policy, SplitMemory) or profile.devices.allocator is not Allocator.BFC:
+        return
+    sharing = sum(any(one.key == device.key for one in each.devices) for each in plan.gang)
+    # Several processes on one GPU have a context each, and the same limit.
+    room_mib = reading.memory_free_mib // max(1, sharing) - CUDA_CONTEXT_MIB
+    if isinstance(policy, LimitedMemory):
+        label, taken_mib = f"Raise the limit to {room_mib} MiB", policy.limit_mib
+        limited = policy.model_copy(update={"limit_mib": max(1, room_mib)})
+    else:
+        label = f"Set a limit of {room_mib} MiB, more than TensorFlow takes without one"
+        taken_mib = room_mib - kept_aside_mib(room_mib, device.compute_capability)
+        growth = isinstance(policy, GrowingMemory)
+        limited = LimitedMemory(limit_mib=max(1, room_mib), growth=growth)
+    if room_mib >= _WORTH_RAISING * max(1, taken_mib):
+        change = Change(path=("memory", device.key), value=limited.model_dump(mode="json"))
+        yield Fix(label=label, changes=(change,))
 
 
 def _data_on_disk(profile: Profile) -> Iterator[Fix]:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from gpupanel.trainer.models.build import BuiltModel
 
 _FOLDER: Final = "summaries"
-_SCHEMA: Final = 2
+_SCHEMA: Final = 3
 """Of what is kept; another one is built anew."""
 _MOST_BYTES: Final = 16 * 2**20
 _EXAMPLES: Final = 256

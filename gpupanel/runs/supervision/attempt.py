@@ -9,8 +9,10 @@ from typing import Final
 
 from gpupanel.devices.network_access import network_access
 from gpupanel.domain.events import (
+    DataReady,
     Event,
     MemoryExhausted,
+    Phase,
     ProblemReported,
     RequestAnswered,
     TrainerStarted,
@@ -19,6 +21,7 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
@@ -80,6 +83,7 @@ class Attempt:
         said: The leader's last word, if it had one.
         exit_code: Of the process to blame, else of the leader; ``None``: it never started.
         shortage: Of the process to blame, when it was memory that it lacked.
+        data: What the leader has said of it; ``None``: nothing.
     """
 
     def __init__(
@@ -99,6 +103,7 @@ class Attempt:
         self.said: TrainingEnded | None = None
         self.exit_code: int | None = None
         self.shortage: MemoryExhausted | None = None
+        self.data: DataPreview | None = None
         self._layout = layout
         self._plan = plan
         self._log_begins: dict[int, int] = {}
@@ -182,6 +187,11 @@ class Attempt:
         path = self._layout.process_log(place)
         written = _size(path) - self._log_begins.get(place, 0)
         return last_lines(path, _LOG_LINES, min(max(written, 0), _LOG_BYTES))
+
+    @property
+    def has_begun_steps(self) -> bool:
+        """Whether data and model were there, as far as the leader has said."""
+        return self._status.phase not in (Phase.LOADING_DATA, Phase.BUILDING_MODEL)
 
     def name(self, place: int) -> str:
         """The name of a process for people: "worker 1"."""
@@ -329,6 +339,12 @@ class Attempt:
 
     def _take(self, event: Event) -> None:
         self._status = self._status.after(event)
+        if isinstance(event, DataReady):
+            self.data = DataPreview(
+                example_count=event.training_examples + event.validation_examples,
+                trained_count=event.training_examples,
+                feature_shape=event.feature_shape,
+            )
         if self._findings is not None:
             self._findings.notice(event)
         if isinstance(event, MemoryExhausted):

@@ -4,17 +4,20 @@ The process reports what it was refused, or the kernel that it was killed; what 
 comes from the readings of the devices, and what to try next from the planning.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.event_details import ShortageCause
 from gpupanel.domain.events import MemoryExhausted
-from gpupanel.domain.memory import CUDA_CONTEXT_MIB
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
+from gpupanel.domain.step_memory import StepMemory
+from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySample
 from gpupanel.planning.out_of_memory import out_of_memory_fixes
+from gpupanel.planning.shortage import Shortage
 from gpupanel.runs.following.memory_text import size_words
 
 _MIB = 2**20
@@ -29,12 +32,52 @@ class ShortageContext:
         sample: The last readings of while the run went on.
         other_processes_mib: What other processes held of the device.
         other_processes: Who they were.
+        held_by_others_mib: What other processes held of each of the run's GPUs, by its key.
+        in_step: Whether the run had begun with steps.
+        step: What a step of it holds; ``None``: not known.
+        preview: What is known of its data; ``None``: nothing.
     """
 
     inventory: DeviceInventory | None = None
     sample: TelemetrySample | None = None
     other_processes_mib: int | None = None
     other_processes: tuple[DeviceProcess, ...] = ()
+    held_by_others_mib: Mapping[str, int | None] = field(default_factory=dict)
+    in_step: bool = True
+    step: StepMemory | None = None
+    preview: DataPreview | None = None
+
+    def of(self, shortage: MemoryExhausted) -> Shortage:
+        """What planning has to know of it."""
+        held, asked = shortage.held_bytes, shortage.asked_bytes
+        return Shortage(
+            device_key=shortage.device_key,
+            logical_device=shortage.logical_device,
+            needed_bytes=None if held is None or asked is None else held + asked,
+            in_step=self.in_step,
+            step=self.step,
+            preview=self.preview,
+        )
+
+    def sample_without_run(self, key: str | None, inventory: DeviceInventory) -> TelemetrySample:
+        """The readings, without what the run held of its GPUs; ``key`` is of the full one."""
+        held = dict(self.held_by_others_mib)
+        if key is not None:
+            held[key] = self.other_processes_mib
+        given = {} if self.sample is None else {each.key: each for each in self.sample.readings}
+        for device_key, others_mib in held.items():
+            device = inventory.device(device_key)
+            if device is None or not device.is_gpu:
+                continue
+            before = given.get(device_key, DeviceReading(key=device_key))
+            free_mib = None
+            if device.memory_total_mib is not None and others_mib is not None:
+                taken_mib = others_mib + (before.memory_reserved_mib or 0)
+                free_mib = max(0, device.memory_total_mib - taken_mib)
+            changes = {"memory_used_mib": others_mib, "memory_free_mib": free_mib}
+            given[device_key] = before.model_copy(update=changes)
+        time_s = 0.0 if self.sample is None else self.sample.time_s
+        return TelemetrySample(time_s=time_s, readings=tuple(given.values()))
 
 
 def shortage_problem(
@@ -56,9 +99,8 @@ def shortage_problem(
         detail: What the process said, or the end of its log.
     """
     inventory = context.inventory or inventory_of(profile, plan)
-    device = None if shortage.device_key is None else inventory.device(shortage.device_key)
-    room_mib = _room_mib(device, context)
-    fixes = out_of_memory_fixes(profile, inventory, shortage.device_key, context.sample, room_mib)
+    sample = context.sample_without_run(shortage.device_key, inventory)
+    fixes = out_of_memory_fixes(profile, inventory, context.of(shortage), sample)
     killed = shortage.cause.is_kill
     message = (
         _killed(shortage, process, context) if killed else _refused(shortage, inventory, context)
@@ -92,13 +134,6 @@ def inventory_of(profile: Profile, plan: LaunchPlan) -> DeviceInventory:
         planned.setdefault(key, PhysicalDevice(key=key, kind=kind, name=key))
     planned.setdefault(CPU_KEY, PhysicalDevice(key=CPU_KEY, kind=DeviceKind.CPU, name="the CPU"))
     return DeviceInventory(devices=tuple(planned.values()))
-
-
-def _room_mib(device: PhysicalDevice | None, context: ShortageContext) -> int | None:
-    """What TensorFlow could take of a GPU beside other processes and the CUDA context."""
-    if device is None or device.memory_total_mib is None or context.other_processes_mib is None:
-        return None
-    return max(0, device.memory_total_mib - context.other_processes_mib - CUDA_CONTEXT_MIB)
 
 
 def _refused(

@@ -1,19 +1,34 @@
 """What the supervisor does about a run that ran out of memory: explains it, or tries with less."""
 
+from typing import Final
+
 from gpupanel.domain.device import CPU_KEY, DeviceKind
 from gpupanel.domain.events import MemoryExhausted
+from gpupanel.domain.model_summary import SummaryRequest, summary_request
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, ProblemError
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.step_memory import StepMemory
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.out_of_memory import with_less_at_a_time
 from gpupanel.planning.resuming import changes_between
+from gpupanel.planning.shortage import Prospect, Prospects
 from gpupanel.runs.directory.amendments import amend
 from gpupanel.runs.directory.profile_file import read_run_profile
+from gpupanel.runs.model_summary import summarize_model
+from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.exit_reading import Ending
-from gpupanel.runs.supervision.memory_shortage import ShortageContext, shortage_problem
+from gpupanel.runs.supervision.memory_shortage import (
+    ShortageContext,
+    inventory_of,
+    shortage_problem,
+)
 from gpupanel.runs.supervision.memory_watch import MemoryWatch
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
+
+_BUILDING_LIMIT_S: Final = 60.0
+"""How long a run's end waits for its model to be built again, for what a step of it holds."""
 
 
 class ShortageCare:
@@ -32,32 +47,31 @@ class ShortageCare:
         self._memory = memory
         self._telemetry = telemetry
         self._retries = 0
+        self._built: tuple[SummaryRequest, StepMemory | None] | None = None
 
-    def explained(
-        self, ending: Ending, shortage: MemoryExhausted | None, process: str, plan: LaunchPlan
-    ) -> Ending:
+    def explained(self, ending: Ending, attempt: Attempt, plan: LaunchPlan) -> Ending:
         """The ending with a problem that says whose memory it was and what to try.
 
         Args:
             ending: As its processes report it.
-            shortage: Of the process to blame; ``None``: memory was not what it lacked.
-            process: Its name for people.
+            attempt: That ended so; its shortage says what the process to blame lacked.
             plan: Of the run.
         """
+        shortage = attempt.shortage
         if shortage is None:
             return ending
         try:
             profile = read_run_profile(self._layout)
         except ProblemError:
             return ending  # it was there when the run began; what the process said remains
-        held = self._memory.of_other_processes(shortage.device_key or "")
-        context = ShortageContext(self._telemetry.inventory, self._memory.sample, *held)
+        context = self._context(shortage, attempt, profile, plan)
         detail = "" if ending.problem is None else ending.problem.detail
-        problem = shortage_problem(shortage, process, profile, plan, context, detail)
+        name = attempt.name(ending.place)
+        problem = shortage_problem(shortage, name, profile, plan, context, detail)
         return ending.model_copy(update={"problem": problem})
 
     def try_with_less(
-        self, shortage: MemoryExhausted | None, plan: LaunchPlan
+        self, attempt: Attempt, plan: LaunchPlan
     ) -> tuple[LaunchPlan, tuple[Change, ...]] | None:
         """Change profile and plan of the run so that it takes half as much at a time.
 
@@ -65,6 +79,7 @@ class ShortageCare:
             The new plan and what the profile says otherwise; ``None`` where the person did not
             ask for that, as often as it was done, or it would not help.
         """
+        shortage = attempt.shortage
         if shortage is None or _is_beside_the_work(shortage, plan):
             return None
         try:
@@ -72,12 +87,41 @@ class ShortageCare:
             less = with_less_at_a_time(profile, plan)
             if less is None or self._retries >= profile.training.out_of_memory_retries:
                 return None
+            context = self._context(shortage, attempt, profile, plan)
+            inventory = context.inventory or inventory_of(profile, plan)
+            sample = context.sample_without_run(shortage.device_key, inventory)
+            prospects = Prospects(profile, inventory, sample, context.of(shortage))
+            if prospects.of(less[0]) is Prospect.NONE:
+                return None
             amend(self._layout, *less)
         except (OSError, ProblemError) as error:
             write_to_process_log(f"supervisor: not tried with less memory: {error}")
             return None
         self._retries += 1
         return less[1], changes_between(profile, less[0])
+
+    def _context(
+        self, shortage: MemoryExhausted, attempt: Attempt, profile: Profile, plan: LaunchPlan
+    ) -> ShortageContext:
+        gpus = [each.key for each in plan.devices if each.kind is DeviceKind.GPU]
+        key = shortage.device_key or ""
+        of_gpu = key != CPU_KEY and bool(gpus)
+        return ShortageContext(
+            self._telemetry.inventory,
+            self._memory.sample,
+            *self._memory.of_other_processes(key),
+            held_by_others_mib={each: self._memory.of_other_processes(each)[0] for each in gpus},
+            in_step=attempt.has_begun_steps,
+            step=self._step(profile) if of_gpu and profile.task == "train" else None,
+            preview=attempt.data,
+        )
+
+    def _step(self, profile: Profile) -> StepMemory | None:
+        """What a step of that training holds; a process of its own builds the model for it."""
+        request = summary_request(profile)
+        if self._built is None or self._built[0] != request:
+            self._built = request, summarize_model(request, _BUILDING_LIMIT_S).step
+        return self._built[1]
 
 
 def _is_beside_the_work(shortage: MemoryExhausted, plan: LaunchPlan) -> bool:

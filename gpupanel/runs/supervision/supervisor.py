@@ -183,11 +183,10 @@ class Supervisor:
             if attempt.exit_code == PORT_TAKEN_STATUS and port_retries < _MOST_PORT_RETRIES:
                 port_retries += 1
                 continue
-            shortage = attempt.shortage
-            ending = care.explained(ending, shortage, attempt.name(ending.place), plan)
-            if shortage is None:
+            ending = care.explained(ending, attempt, plan)
+            if attempt.shortage is None:
                 ending = loss.explained(ending, attempt.last_log_lines(), plan)
-            less = None if attempt.stop_asked else care.try_with_less(shortage, plan)
+            less = None if attempt.stop_asked else care.try_with_less(attempt, plan)
             changes: tuple[Change, ...] = ()
             if less is not None:
                 smaller += 1

@@ -45,6 +45,7 @@ def step_memory(model: keras.Model, objective: Objective, examples: Examples) ->
         ),
         weight_bytes=_bytes_of((*variables.weights, *variables.fixed)),
         trainable_bytes=_bytes_of(variables.weights),
+        largest_weight_bytes=max((_bytes_of([each]) for each in variables.weights), default=0),
     )
 
 

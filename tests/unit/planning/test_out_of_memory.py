@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.memory import LimitedMemory
+from gpupanel.domain.memory import CUDA_CONTEXT_MIB, LimitedMemory
 from gpupanel.domain.model import MlpModel, SavedModel
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -21,6 +21,7 @@ from gpupanel.planning.out_of_memory import (
     with_less_at_a_time,
 )
 from gpupanel.planning.prepare import prepare
+from gpupanel.planning.shortage import Shortage
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
 
 OLD = RTX_3060.model_copy(
@@ -39,8 +40,23 @@ def labels(fixes: tuple[Fix, ...]) -> list[str]:
     return [fix.label for fix in fixes]
 
 
+def with_free(key: str, free_mib: int | None) -> TelemetrySample:
+    """A reading of what others leave free of a GPU."""
+    reading = DeviceReading(key=key, memory_free_mib=free_mib)
+    return TelemetrySample(time_s=0.0, readings=(reading,))
+
+
+def fixes_of(
+    profile: Profile,
+    inventory: DeviceInventory,
+    key: str | None,
+    sample: TelemetrySample | None = None,
+) -> tuple[Fix, ...]:
+    return out_of_memory_fixes(profile, inventory, Shortage(key), sample)
+
+
 def offered(profile: Profile, inventory: DeviceInventory, key: str | None) -> list[str]:
-    return labels(out_of_memory_fixes(profile, inventory, key))
+    return labels(fixes_of(profile, inventory, key))
 
 
 def test_that_one_gpu_of_two_can_divide_its_work_or_leave_it_to_the_larger() -> None:
@@ -58,7 +74,7 @@ def test_that_one_gpu_of_two_can_divide_its_work_or_leave_it_to_the_larger() -> 
 def test_that_mirrored_gpus_can_move_examples_and_weights() -> None:
     profile = with_kind(StrategyKind.MIRRORED, shares=(48, 16))
 
-    fixes = out_of_memory_fixes(profile, TWO_UNEQUAL, "GPU-3060")
+    fixes = fixes_of(profile, TWO_UNEQUAL, "GPU-3060")
 
     assert labels(fixes) == [
         "Double the accumulation steps",
@@ -91,7 +107,7 @@ def test_that_replicas_of_the_cpu_can_share_one_copy_of_the_weights() -> None:
         update={"devices": DeviceSettings(cpu_replicas=2)}
     )
 
-    fixes = out_of_memory_fixes(profile, CPU_ONLY, "cpu")
+    fixes = fixes_of(profile, CPU_ONLY, "cpu")
 
     assert labels(fixes)[-1] == "Use one copy of the model"
     assert prepare(apply_fix(profile, fixes[-1]), CPU_ONLY).problems == ()
@@ -104,7 +120,7 @@ def test_that_a_run_on_gpus_that_lacks_memory_of_the_host_is_offered_what_helps_
     images = ImagesData(path="/images", cache=DataCache.MEMORY)
     profile = Profile(data=images)
 
-    fixes = out_of_memory_fixes(profile, TWO_UNEQUAL, "cpu")
+    fixes = fixes_of(profile, TWO_UNEQUAL, "cpu")
 
     assert labels(fixes) == ["Cache the images on disk"]
     assert apply_fix(profile, fixes[0]).data == images.model_copy(update={"cache": DataCache.DISK})
@@ -131,7 +147,7 @@ def test_that_xla_is_switched_off_where_layers_are_divided() -> None:
         update={"training": TrainingSettings(jit_compile=True)}
     )
 
-    fix = out_of_memory_fixes(profile, TWO_UNEQUAL, "GPU-3060")[-1]
+    fix = fixes_of(profile, TWO_UNEQUAL, "GPU-3060")[-1]
 
     assert fix.label == "Divide the layers over 2 GPUs"
     assert not apply_fix(profile, fix).training.jit_compile
@@ -143,7 +159,7 @@ def test_that_a_lost_gpu_is_not_offered() -> None:
     )
     profile = Profile(devices=DeviceSettings(visible=("GPU-3060",)))
 
-    assert labels(out_of_memory_fixes(profile, TWO_UNEQUAL, "GPU-3060", lost)) == [
+    assert labels(fixes_of(profile, TWO_UNEQUAL, "GPU-3060", lost)) == [
         "Double the accumulation steps",
         "Use mixed precision",
     ]
@@ -154,7 +170,8 @@ def test_that_a_limit_is_raised_where_that_gives_more(room_mib: int | None, rais
     policy = LimitedMemory(limit_mib=4_096, growth=True)
     profile = Profile(devices=DeviceSettings(visible=("GPU-3060",)), memory={"default": policy})
 
-    fixes = out_of_memory_fixes(profile, TWO_UNEQUAL, "GPU-3060", room_mib=room_mib)
+    free_mib = None if room_mib is None else room_mib + CUDA_CONTEXT_MIB
+    fixes = fixes_of(profile, TWO_UNEQUAL, "GPU-3060", with_free("GPU-3060", free_mib))
 
     assert any(fix.label == "Raise the limit to 8000 MiB" for fix in fixes) is raised
     if raised:
@@ -175,7 +192,7 @@ def test_that_a_saved_model_is_measured_with_half_the_examples_at_a_time() -> No
 def out_of_memory_fixes_or_none(profile: Profile) -> tuple[Fix, ...]:
     """Evaluation needs a model that is there; what is offered must be startable."""
     saved = profile.model_copy(update={"model": SAVED})
-    return out_of_memory_fixes(saved, TWO_UNEQUAL, "GPU-4090")
+    return fixes_of(saved, TWO_UNEQUAL, "GPU-4090")
 
 
 def test_that_half_at_a_time_is_not_offered_where_a_share_has_one_example() -> None:
@@ -225,7 +242,8 @@ def test_that_every_fix_makes_a_profile_that_planning_accepts(
     profile: Profile, inventory: DeviceInventory, key: str | None, room_mib: int | None
 ) -> None:
     before = profile.model_dump()
-    for fix in out_of_memory_fixes(profile, inventory, key, room_mib=room_mib):
+    sample = with_free(key or "cpu", room_mib)
+    for fix in fixes_of(profile, inventory, key, sample):
         fixed = apply_fix(profile, fix)
         assert prepare(fixed, inventory).is_startable
         assert fixed.model_dump() != before

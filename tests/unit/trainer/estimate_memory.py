@@ -120,6 +120,7 @@ def main():
             "rows": rows,
             "weights": step.weight_bytes,
             "learned": step.trainable_bytes,
+            "largest": step.largest_weight_bytes,
             "example": step.example_bytes,
         }
         found["models"][name] = bytes_of

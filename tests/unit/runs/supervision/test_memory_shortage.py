@@ -429,5 +429,4 @@ def test_that_a_trainer_that_the_kernel_kills_is_reported_with_its_limit(
     assert killed.cause is ShortageCause.GROUP_LIMIT
     assert killed.held_bytes is not None
     assert 200 * MIB < killed.held_bytes <= 1_536 * MIB
-    assert problem.fix is not None
-    assert prepare(apply_fix(profile, problem.fix), CPU_ONLY).is_startable
+    assert problem.fix is None  # half the examples at a time do not make them less

@@ -1,0 +1,164 @@
+"""Whether a change gives a run enough that ran out of memory, as far as that can be estimated."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
+from gpupanel.domain.device_memory import DeviceMemory
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.step_memory import StepMemory
+from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.planning.context import PlanningContext, planning_context
+from gpupanel.planning.memory_estimate import memory_estimate, room_of_places
+
+_BYTES_PER_MIB = 2**20
+_BEYOND = 1.02
+"""A run that was refused memory takes so much of what there is at least: gaps between what is held
+make less of it than all, and a change that gives hardly anything back does not help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """What is known of a run that ran out of memory.
+
+    Attributes:
+        device_key: Whose memory was not enough; ``None``: not known.
+        logical_device: TensorFlow's name of the logical one there; ``None``: not known.
+        needed_bytes: What was held and asked for at once; ``None``: not known.
+        in_step: Whether it had begun with steps: before that a smaller step helps nothing.
+        step: What a step holds; ``None``: not known.
+        preview: How many examples there are, and how large; ``None``: not known.
+    """
+
+    device_key: str | None = None
+    logical_device: str | None = None
+    needed_bytes: int | None = None
+    in_step: bool = True
+    step: StepMemory | None = None
+    preview: DataPreview | None = None
+
+
+class Prospect(IntEnum):
+    """What can be expected of a change, the best first."""
+
+    FITS = 0
+    """By the estimate, with the margin that it needs."""
+    UNKNOWN = 1
+    """It is not estimated, or fits without that margin only."""
+    NONE = 2
+    """Not even what it takes at least is there."""
+
+
+class Prospects:
+    """Estimates changes of one run.
+
+    Where the estimate was too small for what was seen it is too small for a changed run, too: by as
+    much on every GPU.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        inventory: DeviceInventory,
+        sample: TelemetrySample | None,
+        shortage: Shortage,
+    ) -> None:
+        """Estimates the run as it was.
+
+        Args:
+            profile: Of the run.
+            inventory: The devices of this machine.
+            sample: Readings of them, without what the run held.
+            shortage: What it came to.
+        """
+        self._profile = profile
+        self._shortage = shortage
+        self._context = planning_context(
+            profile, inventory, sample, shortage.preview, step=shortage.step
+        )
+        self._missed_mib = self._missed()
+
+    def of(self, changed: Profile) -> Prospect:
+        """What can be expected of the run with that profile."""
+        if not self._shortage.in_step and self._is_only_another_step(changed):
+            return Prospect.NONE
+        context = self._with(changed)
+        memories = memory_estimate(context)
+        if not memories:
+            return Prospect.UNKNOWN if _may_be_placed(context) else Prospect.NONE
+        least = [each.counted_mib + self._missed_of(each) for each in memories]
+        if any(
+            each.room_mib is not None and taken > each.room_mib
+            for each, taken in zip(memories, least, strict=True)
+        ):
+            return Prospect.NONE
+        is_same_step = context.step == self._context.step
+        fits = all(each.fits_beside(self._missed_of(each)) for each in memories)
+        return Prospect.FITS if fits and is_same_step else Prospect.UNKNOWN
+
+    def _is_only_another_step(self, changed: Profile) -> bool:
+        """Whether each device has the same memory, and in it what is there before a step."""
+        before, after = self._profile, changed
+        return (
+            (before.devices, before.memory, before.data)
+            == (after.devices, after.memory, after.data)
+        ) and before.strategy.kind is after.strategy.kind
+
+    def _with(self, changed: Profile) -> PlanningContext:
+        context = self._context.with_profile(changed)
+        step = context.step
+        if (
+            step is None
+            or changed.training.mixed_precision == self._profile.training.mixed_precision
+        ):
+            return context
+        # At best every activation takes half as much; weights stay what they are.
+        peaks = tuple(
+            each.model_copy(update={"bytes_per_example": each.bytes_per_example // 2})
+            for each in step.peaks
+        )
+        half = step.model_copy(update={"peaks": peaks})
+        return planning_context(
+            changed, context.inventory, context.sample, context.preview, step=half
+        )
+
+    def _missed(self) -> float:
+        """By how many MiB the estimate of the run is too small for what was seen of it."""
+        memory = next(self._of_the_full_device(), None)
+        if memory is None or memory.device == CPU_KEY or memory.room_mib is None:
+            return 0.0
+        counted = memory.total_mib - memory.overhead_mib
+        seen = memory.room_mib - (0.0 if memory.is_limit else memory.overhead_mib)
+        seen *= _BEYOND
+        if self._shortage.needed_bytes is not None:
+            seen = max(seen, self._shortage.needed_bytes / _BYTES_PER_MIB)
+        return max(0.0, seen - counted)
+
+    def _of_the_full_device(self) -> Iterator[DeviceMemory]:
+        for memory in memory_estimate(self._context):
+            is_there = memory.device == self._shortage.device_key
+            logical = self._shortage.logical_device
+            if is_there and (logical is None or memory.logical_device in ("", logical)):
+                yield memory
+
+    def _missed_of(self, memory: DeviceMemory) -> float:
+        return 0.0 if memory.device == CPU_KEY else self._missed_mib
+
+
+def _may_be_placed(context: PlanningContext) -> bool:
+    """Whether the weights may fit that are divided over the plan's places, each of them whole."""
+    plan, step = context.plan, context.step
+    if plan is None or step is None or not plan.places:
+        return True
+    rooms = room_of_places(context)
+    if None in rooms:
+        return True
+    known = [room for room in rooms if room is not None]
+    copies = 2 + context.profile.training.numbers_beside_weights  # the weights, and gradients
+    fixed = step.weight_bytes - step.trainable_bytes
+    return (
+        copies * step.largest_weight_bytes <= max(known) * _BYTES_PER_MIB
+        and fixed + copies * step.trainable_bytes <= sum(known) * _BYTES_PER_MIB
+    )
