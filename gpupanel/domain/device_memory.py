@@ -20,6 +20,7 @@ class DeviceMemory(Value):
         weights_mib: Of the model, with moving statistics, for each replica that is there.
         gradients_mib: And sums of gradients.
         optimizer_mib: What the optimizer and averages keep for each weight.
+        data_mib: All examples, where they are copied to the device.
         activations_mib: Of a step: what layers give, the examples among it.
         overhead_mib: What goes of the device besides: CUDA's context and libraries, once for all
             parts of a split, and what TensorFlow leaves to others where it has no limit; on the
@@ -37,6 +38,7 @@ class DeviceMemory(Value):
     gradients_mib: float
     optimizer_mib: float
     activations_mib: float
+    data_mib: float = 0.0
     overhead_mib: float
     room_mib: int | None = None
     is_limit: bool = False
@@ -53,7 +55,7 @@ class DeviceMemory(Value):
     def counted_mib(self) -> float:
         """What has to fit into the room: all but the overhead."""
         kept = self.weights_mib + self.gradients_mib + self.optimizer_mib
-        return kept + self.activations_mib
+        return kept + self.activations_mib + self.data_mib
 
     @property
     def fits(self) -> bool:

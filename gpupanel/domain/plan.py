@@ -55,6 +55,8 @@ class PlannedReplica(Value):
             (``/device:GPU:0``).
         share: Examples of each full global batch.
         process: Which process of the plan's gang it runs in.
+        data_on_host: Whether its examples are left in the host's memory, where its GPU has not
+            enough; ``None``: the trainer finds that out.
     """
 
     index: int
@@ -62,6 +64,7 @@ class PlannedReplica(Value):
     logical_device: str
     share: int
     process: int = 0
+    data_on_host: bool | None = None
 
 
 def replica_name(index: int, device: str) -> str:

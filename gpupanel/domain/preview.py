@@ -126,6 +126,7 @@ class DataPreview(Value):
     Attributes:
         validation_example_count: Of a validation set of its own.
         test_example_count: Of a test set of its own.
+        training_count: Examples that are trained on; 0: not known.
         trained_count: Examples of an epoch, those that are repeated counted each time; 0: not
             known.
         held_out_count: Examples that validate after each epoch.
@@ -158,6 +159,7 @@ class DataPreview(Value):
     example_count: int = 0
     validation_example_count: int = 0
     test_example_count: int = 0
+    training_count: int = 0
     trained_count: int = 0
     held_out_count: int = 0
     feature_shape: tuple[int, ...] = ()

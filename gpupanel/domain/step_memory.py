@@ -47,6 +47,8 @@ class StepMemory(Value):
     Attributes:
         peaks: Those moments of which one is the greatest, for some number of examples.
         example_bytes: Features and labels of an example, which are there before.
+        feature_bytes: Its features in the host's memory; 0: not known.
+        kept_bytes: Features and labels on a GPU that holds all examples.
         weight_bytes: All weights of the model.
         trainable_bytes: Of those that are learned; their gradients take as much.
         largest_weight_bytes: The largest of these, which no device can share with another.
@@ -55,6 +57,8 @@ class StepMemory(Value):
 
     peaks: Annotated[tuple[MemoryPeak, ...], Field(min_length=1)]
     example_bytes: _Bytes
+    feature_bytes: _Bytes = 0
+    kept_bytes: _Bytes = 0
     weight_bytes: _Bytes
     trainable_bytes: _Bytes
     largest_weight_bytes: _Bytes = 0

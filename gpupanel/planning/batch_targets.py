@@ -10,6 +10,7 @@ from gpupanel.planning.context import PlanningContext, planning_context
 from gpupanel.planning.memory_estimate import (
     MOST_EXAMPLES,
     greatest,
+    kept_data_mib,
     limits_of,
     overhead_mib,
     replica_memory,
@@ -79,7 +80,8 @@ def batch_targets(context: PlanningContext) -> tuple[BatchTarget, ...]:
                 # What TensorFlow leaves to others is as good for them as a margin.
                 room = min(room, room_mib(context, key) or 0)
         room //= there.count(key)
-        room = max(0, room if limit is None else min(room, limit))
+        room = room if limit is None else min(room, limit)
+        room = max(0, room - kept_data_mib(context, replicas[0]))
         logical = "" if limit is None else plan.replicas[replicas[0]].logical_device
         alone = _alone(context, key, max(1, room))
         assert alone.plan is not None  # one replica takes whatever a batch holds
@@ -106,7 +108,12 @@ def _alone(context: PlanningContext, key: str, most_mib: int) -> PlanningContext
     step = context.step
     plain = None if step is None else step.model_copy(update={"measured": ()})
     alone = profile.model_copy(update=changes)
-    return planning_context(alone, context.inventory, context.sample, context.preview, step=plain)
+    preview = context.preview
+    if preview is not None:
+        # What data takes of the device is not of the room any more.
+        none = dict.fromkeys(("training_count", "held_out_count", "test_example_count"), 0)
+        preview = preview.model_copy(update=none)
+    return planning_context(alone, context.inventory, context.sample, preview, step=plain)
 
 
 def _first(alone: PlanningContext, most_mib: int, share: int) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from gpupanel.domain.data_on_device import fits_on_device
 from gpupanel.domain.device import CPU_KEY, DeviceKind
 from gpupanel.domain.device_memory import DeviceMemory
 from gpupanel.domain.memory import CUDA_CONTEXT_MIB
@@ -11,6 +12,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
+from gpupanel.planning.kept_data import kept_data_bytes
 from gpupanel.planning.memory_room import free_mib, rest_mib, room_mib
 
 _BYTES_PER_MIB = 2**20
@@ -34,6 +36,7 @@ class _Terms:
     gradients: int = 0
     optimizer: int = 0
     activations: int = 0
+    data: int = 0
     examples: int = 0
 
     def plus(self, more: "_Terms") -> "_Terms":
@@ -42,6 +45,7 @@ class _Terms:
             self.gradients + more.gradients,
             self.optimizer + more.optimizer,
             self.activations + more.activations,
+            self.data + more.data,
             self.examples + more.examples,
         )
 
@@ -115,11 +119,8 @@ def replica_memory(context: PlanningContext, share: int) -> DeviceMemory | None:
     return estimator.memories((share, *[0] * others))[-1]
 
 
-def room_of_places(context: PlanningContext) -> tuple[int | None, ...]:
+def room_of_places(context: PlanningContext, plan: LaunchPlan) -> tuple[int | None, ...]:
     """What TensorFlow may take, in MiB, where layers are placed; ``None``: not known of one."""
-    plan = context.plan
-    if plan is None:
-        return ()
     limits, rooms = limits_of(plan), list[int | None]()
     for place in plan.places:
         limit, free = limits.get((0, place.logical_device)), free_mib(context, place.device_key)
@@ -145,6 +146,7 @@ class _Estimator:
         self._on_the_host = plan.strategy in ON_THE_HOST
         self._jit_compile = context.profile.training.jit_compile
         self._kept = context.profile.training.numbers_beside_weights * step.trainable_bytes
+        self._data = kept_data_bytes(context)
         limits = limits_of(plan)
         self._limit = [limits.get((each.process, each.logical_device)) for each in plan.replicas]
         self._places: list[_Place] = [
@@ -185,7 +187,7 @@ class _Estimator:
         working = [place for place, share in enumerate(shares) if share or self.plan.processes]
         for number in working:
             place = self._places[number]
-            taken = self._of_replica(place, shares[number], is_one=len(working) == 1)
+            taken = self._of_replica(number, shares[number], is_one=len(working) == 1)
             terms[place] = terms.get(place, _Terms()).plus(taken)
             limits[place] = self._limit[number]
         return tuple(self._memory(place, each, limits.get(place)) for place, each in terms.items())
@@ -203,7 +205,7 @@ class _Estimator:
     def fits_alone(self, number: int, share: int) -> bool:
         """Whether a replica fits with that share, if no other was on its device."""
         place = self._places[number]
-        taken = self._of_replica(place, share, is_one=len(self._places) == 1)
+        taken = self._of_replica(number, share, is_one=len(self._places) == 1)
         return self._memory(place, taken, self._limit[number]).fits
 
     def _memory(self, place: _Place, terms: _Terms, limit_mib: int | None) -> DeviceMemory:
@@ -217,6 +219,7 @@ class _Estimator:
             gradients_mib=terms.gradients / _BYTES_PER_MIB,
             optimizer_mib=terms.optimizer / _BYTES_PER_MIB,
             activations_mib=terms.activations / _BYTES_PER_MIB,
+            data_mib=terms.data / _BYTES_PER_MIB,
             overhead_mib=self._overhead[place],
             room_mib=room,
             is_limit=limit_mib is not None and room == limit_mib,
@@ -226,19 +229,56 @@ class _Estimator:
     def _ratio(self, key: str) -> float | None:
         return self._step.measured_ratio(key, jit_compile=self._jit_compile)
 
-    def _of_replica(self, place: _Place, share: int, *, is_one: bool) -> _Terms:
+    def keeps_data(self, number: int) -> bool:
+        """Whether a replica's GPU gets a copy of all examples."""
+        planned = self.plan.replicas[number].data_on_host
+        if planned is not None:
+            return not planned
+        place = self._places[number]
+        if place[0] == CPU_KEY or not self._data:
+            return False
+        room = self._room[place]
+        if room is None:
+            return True
+        step = self._step
+        stays = step.weight_bytes + step.trainable_bytes + (0 if self._on_the_host else self._kept)
+        return fits_on_device(self._data, room * _BYTES_PER_MIB - stays)
+
+    def _of_replica(self, number: int, share: int, *, is_one: bool) -> _Terms:
         step, steps = self._step, self.plan.accumulation_steps
         examples = -(-share // steps)
         learned = step.trainable_bytes
         activations = max(0, step.held_bytes(examples) - learned)
         activations += _FEATURES_AHEAD * examples * step.example_bytes
-        activations = round(activations * (self._ratio(place[0]) or 1.0))
+        activations = round(activations * (self._ratio(self._places[number][0]) or 1.0))
         gradients = learned * (2 if steps > 1 else 1)
         if not is_one:
             # The sum over replicas comes when the activations are gone.
             gradients += max(0, learned - activations)
         kept = 0 if self._on_the_host else self._kept
-        return _Terms(step.weight_bytes, gradients, kept, activations, examples)
+        data = self._data if self.keeps_data(number) else 0
+        return _Terms(step.weight_bytes, gradients, kept, activations, data, examples)
+
+
+def kept_data_mib(context: PlanningContext, number: int) -> int:
+    """What all sets take, in MiB, of the GPU of that replica; 0: they are not copied to it."""
+    estimator = _estimator(context)
+    keeps = estimator is not None and estimator.keeps_data(number)
+    return -(-kept_data_bytes(context) // _BYTES_PER_MIB) if keeps else 0
+
+
+def with_data_placed(context: PlanningContext) -> LaunchPlan | None:
+    """The plan, which says of each replica whether its examples stay on the host."""
+    plan, estimator = context.plan, _estimator(context)
+    if plan is None or estimator is None or not kept_data_bytes(context):
+        return plan
+    replicas = tuple(
+        each.model_copy(update={"data_on_host": not estimator.keeps_data(number)})
+        if each.device_key != CPU_KEY
+        else each
+        for number, each in enumerate(plan.replicas)
+    )
+    return plan.model_copy(update={"replicas": replicas})
 
 
 def limits_of(plan: LaunchPlan) -> dict[tuple[int, str], int | None]:

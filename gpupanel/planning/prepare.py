@@ -1,5 +1,7 @@
 """Everything that can be said about a profile on this machine before it starts."""
 
+from dataclasses import replace
+
 from pydantic import Field
 
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
@@ -15,7 +17,7 @@ from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
 from gpupanel.domain.value import Value
 from gpupanel.planning.context import planning_context
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.planning.memory_estimate import largest_batch, memory_estimate
+from gpupanel.planning.memory_estimate import largest_batch, memory_estimate, with_data_placed
 from gpupanel.planning.memory_room import room_mib
 from gpupanel.planning.rules.registry import RULES
 
@@ -84,6 +86,7 @@ def prepare(
         self_test: What is remembered of tests of this machine.
     """
     context = planning_context(profile, inventory, sample, preview, support, step, self_test)
+    context = replace(context, plan=with_data_placed(context))
     problems = [problem for rule in RULES for problem in rule(context)]
     rooms = {gpu.key_on_node: room_mib(context, gpu.key) for gpu in context.gpus}
     available = {key: room for key, room in rooms.items() if room is not None}

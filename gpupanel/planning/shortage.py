@@ -152,7 +152,7 @@ def _may_be_placed(context: PlanningContext) -> bool:
     plan, step = context.plan, context.step
     if plan is None or step is None or not plan.places:
         return True
-    rooms = room_of_places(context)
+    rooms = room_of_places(context, plan)
     if None in rooms:
         return True
     known = [room for room in rooms if room is not None]

@@ -32,6 +32,7 @@ from gpupanel.trainer.models.variable_state import assign_variables, by_name, re
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.periods import Period, count_parameters, make_optimizers, make_periods
 from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.steps.kept_data import with_data_placed
 from gpupanel.trainer.steps.order import make_epoch_order, steps_per_epoch
 from gpupanel.trainer.steps.replica_steps import EvaluationStep, TrainingStep
 from gpupanel.trainer.steps.step_calls import StepCalls, TrainingCalls, calls_over
@@ -249,6 +250,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         seed=training.seed,
     )
 
+    plan = with_data_placed(plan, (split.training, split.validation, split.test), weights)
     # One replica waits for no other: from its calls all is known.
     timed = plan.balanced or across_replicas
     over_training = calls_over(

@@ -105,7 +105,8 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
             unlabelled = DataPreview(target=target, offers=found.offers, found=found.found)
             return _of_features(request, unlabelled), ()
         data_set = read_data(data, _reading(request))
-        trained, held_out = _epoch_counts(request, split(data_set, data, request.seed))
+        parts = split(data_set, data, request.seed)
+        trained, held_out = _epoch_counts(request, parts)
         for part in filter(None, (data_set.training, data_set.validation, data_set.test)):
             _check_some(with_stand_ins(part), request.seed)
         examples, augmented = _examples(data_set, request)
@@ -124,6 +125,7 @@ def _preview_of_data(request: PreviewRequest) -> tuple[DataPreview, tuple[Proble
         example_count=len(data_set.training),
         validation_example_count=len(data_set.validation or ()),
         test_example_count=len(data_set.test or ()),
+        training_count=len(parts.training),
         trained_count=trained,
         held_out_count=held_out,
         feature_shape=data_set.training.feature_shape,

@@ -6,10 +6,10 @@ import pytest
 
 from gpupanel.domain.event_details import ShortageCause
 from gpupanel.domain.events import DevicesReady, MemoryExhausted, RunEnded
-from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import RunFollower
 from tests.nvml.standin import RTX_3060, RTX_4090
 from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
+from tests.tensorflow_gpu.runs import run
 from tests.unit.trainer.trained_runs import furthest
 
 pytestmark = pytest.mark.tensorflow
@@ -26,15 +26,6 @@ all_reduce = "reduction_to_one_device"
 epochs = 1
 global_batch_size = 64
 """
-
-
-def run(cards: CardsOfThisProcess, folder: Path, runs_dir: Path, profile: str) -> RunLayout:
-    """A run of the profile, ended."""
-    file = folder / "profile.toml"
-    file.write_text(profile)
-    cards.gpupanel("run", file)
-    (root,) = runs_dir.iterdir()
-    return RunLayout(root)
 
 
 def test_that_the_card_is_named_that_a_tensor_could_not_be_copied_to(

@@ -72,7 +72,7 @@ def _prepared(profile: Profile, found: ModelSummary) -> Preparation:
 def _print_memory(preparation: Preparation) -> None:
     if not preparation.memory:
         return
-    terms = ("weights", "gradients", "optimizer", "activations", "counted")
+    terms = ("weights", "gradients", "optimizer", "activations", "data", "counted")
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("estimated MiB of", overflow="fold")
     for title in (*terms[:-1], "together", "there is", "besides"):
@@ -89,6 +89,9 @@ def _print_memory(preparation: Preparation) -> None:
     measured = dict.fromkeys(each.device for each in preparation.memory if each.is_measured)
     if measured:
         answers.print(styled(f"Activations were measured by fit-batch on {', '.join(measured)}."))
+    plan = preparation.plan
+    if plan is not None and any(each.data_on_host for each in plan.replicas):
+        answers.print("The examples stay in the host's memory: a GPU has no room for a copy.")
     if preparation.largest_batch is not None:
         answers.print(f"Largest global batch that fits: {preparation.largest_batch:,}.")
 

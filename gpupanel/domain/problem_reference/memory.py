@@ -63,6 +63,12 @@ CHAPTER: Final = ProblemChapter(
             "NCCL sums between whole GPUs only.",
             "Let the strategy choose.",
         ),
+        "data_left_on_host": ProblemEntry(
+            "The examples are not copied to a GPU, but brought there step by step.",
+            "All of them would take more than a quarter of what weights, gradients and optimizer "
+            "leave of its memory.",
+            "Nothing has to be done. Raise its memory limit where short steps are too slow.",
+        ),
         "estimate_above_memory": ProblemEntry(
             "The training is estimated to take more memory than the device has room for.",
             "Activations grow with the examples that a replica takes at a time.",

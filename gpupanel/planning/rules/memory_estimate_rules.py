@@ -5,7 +5,12 @@ from collections.abc import Iterator
 from gpupanel.domain.device_memory import DeviceMemory
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.planning.context import PlanningContext
-from gpupanel.planning.memory_estimate import fitting_shares, largest_batch, memory_estimate
+from gpupanel.planning.kept_data import kept_data_bytes
+from gpupanel.planning.memory_estimate import (
+    fitting_shares,
+    largest_batch,
+    memory_estimate,
+)
 from gpupanel.planning.shares import proportional_shares
 
 
@@ -15,6 +20,25 @@ def estimate_above_memory(context: PlanningContext) -> Iterator[Problem]:
         if not memory.fits:
             yield _problem(context, memory)
             return
+
+
+def data_left_on_host(context: PlanningContext) -> Iterator[Problem]:
+    """The first GPU that has no room for a copy of all examples."""
+    plan = context.plan
+    on_host = () if plan is None else (each for each in plan.replicas if each.data_on_host)
+    key = next((each.device_key for each in on_host), None)
+    if key is None:
+        return
+    data = _size(kept_data_bytes(context) / 2**20)
+    yield Problem(
+        code="data_left_on_host",
+        severity=Severity.HINT,
+        field="devices.visible",
+        message=f"The examples stay in the host's memory: a copy takes {data}, too much of what "
+        f"weights leave of {context.inventory.name_of(key)}.",
+        hint="Each step brings its own examples, which is slower where steps are short. A higher "
+        "memory limit, or a GPU with more memory, lets them be copied.",
+    )
 
 
 def _problem(context: PlanningContext, memory: DeviceMemory) -> Problem:

@@ -132,6 +132,7 @@ RULES: Final[tuple[Rule, ...]] = (
     model_size_rules.model_above_memory,
     model_size_rules.step_above_memory,
     memory_estimate_rules.estimate_above_memory,
+    memory_estimate_rules.data_left_on_host,
     model_size_rules.data_above_memory,
     sweep_rules.sweep_cannot_start,
 )

@@ -342,7 +342,10 @@ class Attempt:
         if isinstance(event, DataReady):
             self.data = DataPreview(
                 example_count=event.training_examples + event.validation_examples,
+                training_count=event.training_examples,
                 trained_count=event.training_examples,
+                held_out_count=event.validation_examples,
+                test_example_count=event.test_examples,
                 feature_shape=event.feature_shape,
             )
         if self._findings is not None:

@@ -13,6 +13,7 @@ from gpupanel.trainer.memory_estimate.live_buffers import Size, needed_operation
 from gpupanel.trainer.models.objectives import Objective
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.contribution import ContributionOf, State, Variables
+from gpupanel.trainer.steps.kept_data import kept_bytes
 
 _FEW, _MANY = 1024, 2048
 """Examples that a step is traced with: every size grows in a straight line. Fewer would make other
@@ -43,6 +44,8 @@ def step_memory(model: keras.Model, objective: Objective, examples: Examples) ->
             math.prod(shape) * np.dtype(dtype).itemsize
             for shape, dtype in zip(shapes, types, strict=True)
         ),
+        feature_bytes=examples.example_bytes,
+        kept_bytes=kept_bytes(examples),
         weight_bytes=_bytes_of((*variables.weights, *variables.fixed)),
         trainable_bytes=_bytes_of(variables.weights),
         largest_weight_bytes=max((_bytes_of([each]) for each in variables.weights), default=0),

@@ -11,13 +11,13 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.files.process_log import write_to_process_log
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
+from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.started_run import process_place
+from gpupanel.trainer.steps.kept_data import as_on_gpu, is_small
 from gpupanel.trainer.steps.look_ahead import LookAhead
 from gpupanel.trainer.steps.placing import PlacedAhead
-
-_DEVICE_COPY_BYTES = 256 * 2**20
-"""Sets up to this size are copied to each device; greater ones stay in host memory."""
 
 MOST_CALL_BYTES = 128 * 2**20
 """Of the features that one call carries to the devices of a process. They hold these, and those of
@@ -112,8 +112,9 @@ class ResidentFeed:
     def __init__(self, features: Array, labels: Array, plan: LaunchPlan) -> None:
         self.examples = len(labels)
         devices = _own_devices(plan)
-        if features.nbytes > _DEVICE_COPY_BYTES:
-            devices = dict.fromkeys(devices, _HOST)
+        for replica in devices:
+            if plan.replicas[replica].data_on_host or not is_small(features):
+                devices[replica] = _HOST
         copies = {device: _on_device(features, labels, device) for device in set(devices.values())}
         self._copies = {replica: copies[device] for replica, device in devices.items()}
 
@@ -319,9 +320,14 @@ def _own_devices(plan: LaunchPlan) -> dict[int, str]:
 
 
 def _on_device(features: Array, labels: Array, device: str) -> tuple[tf.Tensor, tf.Tensor]:
-    copied = features
-    if "GPU" in device and features.dtype == np.uint8:
-        # TensorFlow has no kernel that gathers bytes on a GPU; halves hold 0 to 2,048 exactly.
-        copied = features.astype(np.float16)
-    with tf.device(device):
-        return tf.constant(copied), tf.constant(labels)
+    on_gpu = "GPU" in device
+    copied = features.astype(as_on_gpu(features.dtype)) if on_gpu else features
+    try:
+        with tf.device(device):
+            return tf.constant(copied), tf.constant(labels)
+    except tf.errors.OpError as error:
+        if not (on_gpu and is_out_of_memory(error)):
+            raise
+        # Others took meanwhile what there seemed to be.
+        write_to_process_log(f"The examples stay on the host: {device} has no room for them.")
+        return _on_device(features, labels, _HOST)

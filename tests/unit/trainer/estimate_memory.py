@@ -13,6 +13,7 @@ from gpupanel.trainer.memory_estimate.step_memory import step_memory
 from gpupanel.trainer.models.objectives import Classification
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.contribution import ContributionOf, State, Variables
+from gpupanel.trainer.steps.kept_data import kept_bytes
 
 COUNT = 1000
 
@@ -121,9 +122,12 @@ def main():
             "weights": step.weight_bytes,
             "learned": step.trainable_bytes,
             "largest": step.largest_weight_bytes,
+            "kept": step.kept_bytes,
             "example": step.example_bytes,
         }
         found["models"][name] = bytes_of
+    pixels = Examples(np.zeros((2, 8, 8), np.uint8), np.zeros(2, np.int32))
+    found["kept_pixels"] = kept_bytes(pixels)
     print(json.dumps(found))
 
 

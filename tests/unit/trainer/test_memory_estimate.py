@@ -54,6 +54,8 @@ def test_that_an_estimate_is_close_to_the_peak_of_a_step(found: dict[str, Any], 
 def test_that_weights_and_examples_are_exact(found: dict[str, Any]) -> None:
     dense, convolutions = found["models"]["dense"], found["models"]["convolutions"]
     assert dense["weights"] == dense["learned"] == 4 * (257 * 512 + 513 * 1024 + 1025 * 4)
+    assert dense["kept"] == dense["example"]
+    assert found["kept_pixels"] == 8 * 8 * 2 + 4  # halves on a GPU
     assert dense["largest"] == 4 * 512 * 1024
     assert convolutions["weights"] - convolutions["learned"] == 4 * 2 * 16
     assert (dense["example"], convolutions["example"]) == (256 * 4 + 4, 32 * 32 * 3 * 4 + 4)

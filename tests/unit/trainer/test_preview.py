@@ -277,6 +277,7 @@ def test_that_the_examples_of_an_epoch_are_counted_as_a_run_takes_them() -> None
     data = DigitsData(validation_fraction=0.2)
     found = preview(PreviewRequest(data=data))
     assert (found.trained_count, found.held_out_count) == (1438, 359)
+    assert found.training_count == 1438
     repeated = preview(PreviewRequest(data=data.model_copy(update={"oversample": True})))
     most = max(count for _, count in found.class_counts)
     assert 10 * most * 0.7 < repeated.trained_count <= 10 * most

@@ -19,6 +19,7 @@ _TERMS = (
     ("Gradients", "gradients_mib", 200),
     ("Optimizer", "optimizer_mib", 150),
     ("Activations", "activations_mib", 105),
+    ("Data", "data_mib", 70),
 )
 """Name, field, and how opaque the accent is."""
 _BAR = 10.0

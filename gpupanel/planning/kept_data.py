@@ -1,0 +1,20 @@
+"""The examples that a GPU gets a copy of, all of them, before the first step."""
+
+from gpupanel.domain.data import DataCache
+from gpupanel.domain.data_on_device import MOST_DATA_BYTES
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.planning.context import PlanningContext
+
+
+def kept_data_bytes(context: PlanningContext) -> int:
+    """What all sets take together on a GPU that gets a copy of them; 0: none does, or not known."""
+    step, preview, profile = context.step, context.preview, context.profile
+    if step is None or preview is None or profile.data.cache is not DataCache.MEMORY:
+        return 0
+    if profile.strategy.kind is StrategyKind.PARAMETER_SERVER:
+        return 0  # its workers read them from the host's memory
+    counts = [preview.training_count, preview.held_out_count]
+    if not profile.data.may_validate_on_test_set or preview.validation_example_count:
+        counts.append(preview.test_example_count)
+    small = (each for each in counts if each * step.feature_bytes <= MOST_DATA_BYTES)
+    return sum(small) * step.kept_bytes

@@ -1,0 +1,115 @@
+"""Runs that do not fit on the cards: what is offered helps, and what is kept there fits."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.events import RunEnded, RunRestarted
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.profile_toml import dump_profile, parse_profile
+from gpupanel.planning.fixes import apply_fix
+from gpupanel.runs.following.follower import RunFollower
+from tests.nvml.standin import RTX_3060, RTX_4090
+from tests.tensorflow_gpu.fixtures import Cards
+from tests.tensorflow_gpu.runs import run
+from tests.unit.trainer.trained_runs import furthest
+
+pytestmark = pytest.mark.tensorflow
+
+LARGE, SMALL = RTX_4090.uuid, RTX_3060.uuid
+WEIGHTS = f"""
+[devices]
+visible = ["{SMALL}"]
+[memory."{SMALL}"]
+policy = "limit"
+limit_mib = 16
+[model]
+source = "mlp"
+hidden = [1024, 1024]
+[training]
+epochs = 1
+global_batch_size = 64
+out_of_memory_retries = 2
+"""
+"""Weights of 4.3 MiB, of which Adam and the gradients make 17."""
+
+
+def test_that_weights_that_do_not_fit_are_not_tried_again_and_the_first_fix_helps(
+    cards: Cards, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPUPANEL_RUNS_DIR", str(tmp_path / "refused"))
+    layout = run(cards, tmp_path, tmp_path / "refused", WEIGHTS)
+    events = RunFollower(layout).poll().events
+    assert not any(isinstance(event, RunRestarted) for event in events)
+    ended = events[-1]
+    assert isinstance(ended, RunEnded)
+    problem = ended.problem
+    assert problem is not None
+    assert problem.fix is not None
+    labels = [fix.label for fix in (problem.fix, *problem.alternatives)]
+    assert [label.split(" limit")[0] for label in labels] == [
+        "Raise the",
+        "Use NVIDIA GeForce RTX 4090 alone",
+    ]
+    better = apply_fix(parse_profile(WEIGHTS), problem.fix)
+    monkeypatch.setenv("GPUPANEL_RUNS_DIR", str(tmp_path / "better"))
+    layout = run(cards, tmp_path, tmp_path / "better", dump_profile(better))
+    ended = RunFollower(layout).poll().events[-1]
+    assert isinstance(ended, RunEnded)
+    assert ended.outcome is Outcome.COMPLETED
+
+
+def images(folder: Path) -> Path:
+    """12,000 images, which take 19 MB where a GPU gets a copy of them."""
+    random = np.random.default_rng(0)
+    pixels = random.integers(0, 256, (12_000, 28, 28), dtype=np.uint8)
+    np.savez(folder / "pixels.npz", x=pixels, y=np.arange(12_000) % 10)
+    return folder / "pixels.npz"
+
+
+@pytest.mark.parametrize(
+    "compares", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["ends", "is right"]
+)
+def test_that_the_examples_stay_on_the_host_for_the_card_that_has_no_room(
+    cards: Cards, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compares: bool
+) -> None:
+    """Under 20 MiB a copy left nothing for a step; the other card has one all the same."""
+    rest = f"""
+[data]
+source = "npz"
+path = "{images(tmp_path)}"
+validation_fraction = 0.2
+[model]
+source = "mlp"
+hidden = [64]
+[training]
+epochs = 1
+global_batch_size = 64
+"""
+    both = f"""
+[devices]
+visible = ["{LARGE}", "{SMALL}"]
+[memory."{LARGE}"]
+policy = "limit"
+limit_mib = 512
+growth = true
+[memory."{SMALL}"]
+policy = "limit"
+limit_mib = 20
+growth = true
+[strategy]
+kind = "mirrored"
+shares = [48, 16]
+all_reduce = "reduction_to_one_device"
+"""
+    monkeypatch.setenv("GPUPANEL_RUNS_DIR", str(tmp_path / "both"))
+    layout = run(cards, tmp_path, tmp_path / "both", both + rest)
+    ended = RunFollower(layout).poll().events[-1]
+    assert isinstance(ended, RunEnded)
+    assert ended.outcome is Outcome.COMPLETED
+    if compares:
+        monkeypatch.setenv("GPUPANEL_RUNS_DIR", str(tmp_path / "alone"))
+        one = '[devices]\nvisible = ["cpu"]\n'
+        alone = run(cards, tmp_path, tmp_path / "alone", one + rest)
+        assert furthest(alone, layout) < 1e-5
