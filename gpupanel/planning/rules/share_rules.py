@@ -1,5 +1,6 @@
 """What keeps the shares of the global batch from fitting the replicas."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from gpupanel.domain.plan import replica_name
@@ -68,7 +69,7 @@ def shares_do_not_fit(context: PlanningContext) -> Iterator[Problem]:
         return
     if len(shares) != replica_count:
         message = f"{len(shares)} shares are given for {replica_count} replicas."
-        better = equal_shares(batch, replica_count)
+        better = _of_split_devices(context, shares, batch) or equal_shares(batch, replica_count)
     elif sum(shares) != batch:
         message = f"The shares sum to {sum(shares)}, the global batch size is {batch}."
         better = proportional_shares(batch, shares)
@@ -121,6 +122,24 @@ def _sharing_replicas(context: PlanningContext) -> int:
     if context.layout is None or context.profile.strategy.kind not in SHARING_KINDS:
         return 0
     return len(context.layout.spots)
+
+
+def _of_split_devices(
+    context: PlanningContext, shares: tuple[int, ...], batch: int
+) -> tuple[int, ...] | None:
+    """Shares in which each device keeps its part of the batch, divided over its replicas.
+
+    As of devices of which some were split after the shares were given. ``None`` where they are not
+    one for each device.
+    """
+    assert context.layout is not None  # replicas were counted
+    counts = Counter(place.device_key for _, place in context.layout.spots)
+    if len(shares) != len(counts):
+        return None
+    parts = zip(shares, counts.values(), strict=True)
+    return proportional_shares(
+        batch, [share / count for share, count in parts for _ in range(count)]
+    )
 
 
 def _set_shares(value: object) -> Change:

@@ -395,6 +395,20 @@ def test_that_shares_that_do_not_fit_are_refused_and_better_ones_offered(
     assert problem.fix.changes[0].value == better
 
 
+def test_that_a_gpu_that_is_split_keeps_its_part_of_the_batch() -> None:
+    profile = profile_with(
+        devices=DeviceSettings(visible=("GPU-4090", "GPU-3060")),
+        strategy=StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16)),
+        memory={
+            "GPU-4090": SplitMemory(split_mib=(1_024, 2_048)),
+            "GPU-3060": LimitedMemory(limit_mib=1_024),
+        },
+    )
+    problem = found(profile, "shares_do_not_fit")
+    assert problem.fix is not None
+    assert problem.fix.label == "Use 24 + 24 + 16"
+
+
 def test_that_given_shares_that_fit_are_taken() -> None:
     strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares=(60, 4))
     preparation = prepare(cpu_profile(strategy=strategy), CPU_ONLY)
