@@ -271,8 +271,9 @@ class TrainingSettings(Value):
     out_of_memory_retries: Annotated[int, Field(ge=0, le=10)] = setting(
         "When out of memory",
         "When a run ends because memory was not enough, restart it automatically with twice "
-        "the accumulation steps: less memory, the same result but for batch normalisation, which "
-        "sees smaller parts. The run reports what was changed.",
+        "the accumulation steps, or as many as its memory estimate says: less memory, the same "
+        "result but for batch normalisation, which sees smaller parts. The run reports what was "
+        "changed. Not where no number of steps helps.",
         default=0,
         prefix="retry up to ",
         unit="time",

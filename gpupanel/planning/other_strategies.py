@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.memory import LimitedMemory, SplitMemory
 from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import (
@@ -56,15 +57,23 @@ def _larger_gpu(
 ) -> Iterator[Fix]:
     if too_small is None or too_small.memory_total_mib is None:
         return
-    largest = max(inventory.gpus, key=lambda gpu: gpu.memory_total_mib or 0)
-    if (largest.memory_total_mib or 0) > too_small.memory_total_mib:
+    largest = max(inventory.gpus, key=lambda gpu: _given_mib(profile, gpu), default=too_small)
+    if _given_mib(profile, largest) > _given_mib(profile, too_small):
         yield Fix(
-            label=f"Use {largest.name} alone",
+            label=f"Use {inventory.name_of(largest.key)} alone",
             changes=(
                 Change(path=("devices", "visible"), value=[largest.key]),
                 *_to_strategy(profile, StrategyKind.ONE_DEVICE),
             ),
         )
+
+
+def _given_mib(profile: Profile, gpu: PhysicalDevice) -> int:
+    """The most that the profile gives one logical device of a GPU."""
+    policy, total_mib = profile.memory_policy(gpu.key), gpu.memory_total_mib or 0
+    if isinstance(policy, SplitMemory):
+        return max(policy.split_mib)
+    return policy.limit_mib if isinstance(policy, LimitedMemory) else total_mib
 
 
 def _divided(profile: Profile, count: int, devices: list[Change]) -> Iterator[Fix]:

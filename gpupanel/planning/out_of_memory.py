@@ -1,6 +1,6 @@
 """How a run that ran out of memory may get by: changes of its profile that planning accepts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
@@ -50,48 +50,71 @@ def out_of_memory_fixes(
     device = None if key is None else inventory.device(key)
     chosen = chosen_devices(profile, inventory, sample)
     of_host = device is not None and not device.is_gpu
-    candidates: list[Fix] = []
+    # Of what can be done more or less of, the least that is enough.
+    candidates = list[Iterable[Fix]]()
     works_there = not of_host or not any(each.is_gpu for each in chosen)
     if works_there:
-        candidates += _half_at_a_time(profile)
+        candidates.append(_fewer_at_a_time(profile))
     if device is not None and not of_host:
-        candidates += _smaller_share(profile, inventory, device)
-        candidates += _more_of_the_gpu(profile, inventory, device, sample)
+        candidates.append(_smaller_shares(profile, inventory, device))
+        candidates.append(_more_of_the_gpu(profile, inventory, device, sample))
     if of_host:
-        candidates += _data_on_disk(profile)
+        candidates.append(_data_on_disk(profile))
     if works_there:
         # A run on GPUs does not become smaller in the host's memory by any of these.
-        candidates += _mixed_precision(profile)
-        candidates += other_strategies(profile, inventory, chosen, device)
+        candidates.append(_mixed_precision(profile))
+        others = other_strategies(profile, inventory, chosen, device)
+        candidates += ([fix] for fix in others)
     prospects = Prospects(profile, inventory, sample, shortage)
     hopeful = list[tuple[Prospect, Fix]]()
-    for fix in candidates:
-        changed = apply_fix(profile, fix)
-        if prepare(changed, inventory, sample).is_startable:
-            hopeful.append((prospects.of(changed), fix))
+    for ladder in candidates:
+        best: tuple[Prospect, Fix] | None = None
+        for fix in ladder:
+            changed = apply_fix(profile, fix)
+            prospect = prospects.of(changed)
+            if prospect >= (Prospect.NONE if best is None else best[0]):
+                continue
+            if prepare(changed, inventory, sample).is_startable:
+                best = prospect, fix
+            if prospect is Prospect.FITS:
+                break
+        if best is not None:
+            hopeful.append(best)
     hopeful.sort(key=lambda each: each[0])
-    return tuple(fix for prospect, fix in hopeful if prospect is not Prospect.NONE)
+    return tuple(fix for _, fix in hopeful)
 
 
-def with_less_at_a_time(profile: Profile, plan: LaunchPlan) -> tuple[Profile, LaunchPlan] | None:
-    """Profile and plan of the same training with twice the accumulation steps.
+def with_less_at_a_time(
+    profile: Profile, plan: LaunchPlan, prospects: Prospects | None = None
+) -> tuple[Profile, LaunchPlan] | None:
+    """Profile and plan of the same training with more accumulation steps.
 
     Nothing else of the plan changes, so the run goes on where it ran.
 
+    Args:
+        profile: Of the run.
+        plan: Of the run.
+        prospects: What may be enough: twice as many steps, or the least that may; without it twice
+            as many.
+
     Returns:
         ``None`` where that is not to be had: a share has too few examples, the run does not
-        train, or batch normalisation would see other batches, which is another training.
+        train, batch normalisation would see other batches, which is another training, or no
+        number of steps makes it little enough.
     """
-    steps = 2 * profile.training.accumulation_steps
     if profile.task != "train" or profile.normalises_batches:
         return None
-    if steps > min(filter(None, plan.shares)):
-        return None
-    training = profile.training.model_copy(update={"accumulation_steps": steps})
-    return (
-        profile.model_copy(update={"training": training}),
-        plan.model_copy(update={"accumulation_steps": steps}),
-    )
+    best, most = Prospect.NONE, min(filter(None, plan.shares))
+    steps, found = 2 * profile.training.accumulation_steps, None
+    while steps <= most and best is not Prospect.FITS:
+        training = profile.training.model_copy(update={"accumulation_steps": steps})
+        less = profile.model_copy(update={"training": training})
+        prospect = Prospect.FITS if prospects is None else prospects.of(less)
+        if prospect < best:
+            best = prospect
+            found = less, plan.model_copy(update={"accumulation_steps": steps})
+        steps *= 2
+    return found
 
 
 def halved_shares(shares: Sequence[int], replicas: Sequence[int]) -> tuple[int, ...] | None:
@@ -113,15 +136,21 @@ def halved_shares(shares: Sequence[int], replicas: Sequence[int]) -> tuple[int, 
     return tuple(halved)
 
 
-def _half_at_a_time(profile: Profile) -> Iterator[Fix]:
-    if profile.task == "train":
-        steps = 2 * profile.training.accumulation_steps
-        yield Fix.of("Double the accumulation steps", "training.accumulation_steps", steps)
-    elif half := profile.inference.batch_size // 2:
-        yield Fix.of("Halve the batch size", "inference.batch_size", half)
+def _fewer_at_a_time(profile: Profile) -> Iterator[Fix]:
+    """Twice as many accumulation steps, or more; of an evaluation half the batch."""
+    if profile.task != "train":
+        if half := profile.inference.batch_size // 2:
+            yield Fix.of("Halve the batch size", "inference.batch_size", half)
+        return
+    path, before = "training.accumulation_steps", profile.training.accumulation_steps
+    yield Fix.of("Double the accumulation steps", path, 2 * before)
+    steps = 4 * before
+    while steps <= profile.training.global_batch_size:
+        yield Fix.of(f"Use {steps:,} accumulation steps", path, steps)
+        steps *= 2
 
 
-def _smaller_share(
+def _smaller_shares(
     profile: Profile, inventory: DeviceInventory, device: PhysicalDevice
 ) -> Iterator[Fix]:
     """Examples go from the device that is too small to the others; the sum stays the same."""
@@ -130,8 +159,11 @@ def _smaller_share(
         return
     replicas = [each.index for each in plan.replicas if each.device_key == device.key]
     shares = halved_shares(plan.shares, replicas)
-    if shares is not None:
-        yield Fix.of(f"Give {device.name} half its share", "strategy.shares", list(shares))
+    label = f"Give {inventory.name_of(device.key)} half its share"
+    while shares is not None:
+        yield Fix.of(label, "strategy.shares", list(shares))
+        shares = halved_shares(shares, replicas)
+        label = f"Use shares {' + '.join(f'{share:,}' for share in shares or ())}"
 
 
 def _more_of_the_gpu(

@@ -208,9 +208,11 @@ def _elsewhere(shortage: MemoryExhausted, context: ShortageContext) -> str:
 def _hint(profile: Profile, fixes: tuple[Fix, ...], elsewhere: str) -> str:
     if not fixes:
         return f"Use a smaller model, or {elsewhere}."
-    sets_half = any(change.path[-1] == "accumulation_steps" for change in fixes[0].changes)
-    if sets_half and not profile.normalises_batches:
-        return f"Half the examples at a time is the same training with less memory. Or {elsewhere}."
+    fewer = any(change.path[-1] == "accumulation_steps" for change in fixes[0].changes)
+    if fewer and not profile.normalises_batches:
+        is_half = fixes[0].label.startswith("Double")
+        less = "Half the examples at a time is" if is_half else "Fewer examples at a time are"
+        return f"{less} the same training with less memory. Or {elsewhere}."
     return f'Try "{fixes[0].label}", another of these changes, or {elsewhere}.'
 
 

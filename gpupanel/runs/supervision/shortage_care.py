@@ -13,7 +13,7 @@ from gpupanel.domain.step_memory import StepMemory
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.out_of_memory import with_less_at_a_time
 from gpupanel.planning.resuming import changes_between
-from gpupanel.planning.shortage import Prospect, Prospects
+from gpupanel.planning.shortage import Prospects
 from gpupanel.runs.directory.amendments import amend
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.model_summary import summarize_model
@@ -73,7 +73,7 @@ class ShortageCare:
     def try_with_less(
         self, attempt: Attempt, plan: LaunchPlan
     ) -> tuple[LaunchPlan, tuple[Change, ...]] | None:
-        """Change profile and plan of the run so that it takes half as much at a time.
+        """Change profile and plan of the run so that it takes half as much at a time, or less.
 
         Returns:
             The new plan and what the profile says otherwise; ``None`` where the person did not
@@ -84,14 +84,14 @@ class ShortageCare:
             return None
         try:
             profile = read_run_profile(self._layout)
-            less = with_less_at_a_time(profile, plan)
-            if less is None or self._retries >= profile.training.out_of_memory_retries:
+            if self._retries >= profile.training.out_of_memory_retries:
                 return None
             context = self._context(shortage, attempt, profile, plan)
             inventory = context.inventory or inventory_of(profile, plan)
             sample = context.sample_without_run(shortage.device_key, inventory)
             prospects = Prospects(profile, inventory, sample, context.of(shortage))
-            if prospects.of(less[0]) is Prospect.NONE:
+            less = with_less_at_a_time(profile, plan, prospects)
+            if less is None:
                 return None
             amend(self._layout, *less)
         except (OSError, ProblemError) as error:

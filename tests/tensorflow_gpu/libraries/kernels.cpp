@@ -208,6 +208,10 @@ absl::Status hand_over(const OfCpu& of_cpu, OpKernelContext* from, OpKernelConte
   for (int i = 0; i < from->num_outputs(); ++i) {
     TensorValue value = from->release_output(i);
     if (!value.tensor) continue;
+    if (value.is_ref()) {  // Of a variable that Grappler makes where memory is short.
+      to->set_output_ref(i, value.mutex_if_ref, value.tensor);
+      continue;
+    }
     std::unique_ptr<Tensor> tensor(value.tensor);
     if (!of_cpu.layout || !of_cpu.layout->outputs.count(i) || tensor->dims() != 4) {
       to->set_output(i, *tensor);

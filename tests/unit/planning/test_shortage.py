@@ -19,7 +19,8 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.planning.out_of_memory import out_of_memory_fixes
+from gpupanel.planning.out_of_memory import out_of_memory_fixes, with_less_at_a_time
+from gpupanel.planning.prepare import prepare
 from gpupanel.planning.shortage import Prospect, Prospects, Shortage
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
 
@@ -101,13 +102,42 @@ def test_that_a_smaller_step_is_offered_where_activations_are_what_is_too_much()
     ]
 
 
+def test_that_as_many_accumulation_steps_are_offered_as_are_enough() -> None:
+    """Twice as many leave 16.8 MiB of 16: 3.3 of weights, twice that of gradients, and the step."""
+    profile = on_the_small(LimitedMemory(limit_mib=16), optimizer="sgd", global_batch_size=1_400)
+    step = step_of(3.3, 13.9 / 1_400)
+    shortage = Shortage(SMALL, "/device:GPU:0", 17 * MIB, step=step)
+    assert offered(profile, shortage)[0] == "Use 4 accumulation steps"
+    plan = prepare(profile, TWO_UNEQUAL).plan
+    assert plan is not None
+    prospects = Prospects(profile, TWO_UNEQUAL, UNUSED, shortage)
+    less = with_less_at_a_time(profile, plan, prospects)
+    assert less is not None
+    assert less[0].training.accumulation_steps == less[1].accumulation_steps == 4
+    full = Shortage(SMALL, "/device:GPU:0", in_step=False, step=step)
+    never = Prospects(profile, TWO_UNEQUAL, UNUSED, full)
+    assert with_less_at_a_time(profile, plan, never) is None
+
+
+def test_that_a_share_becomes_as_small_as_it_has_to() -> None:
+    profile = Profile(
+        devices=DeviceSettings(visible=(LARGE, SMALL)),
+        memory={
+            LARGE: LimitedMemory(limit_mib=4_096, growth=True),
+            SMALL: LimitedMemory(limit_mib=100, growth=True),
+        },
+        strategy=StrategySettings(kind=StrategyKind.MIRRORED, shares=(32, 32)),
+    )
+    labels = offered(profile, Shortage(SMALL, step=step_of(10, 3.5)))
+    assert "Use shares 56 + 8" in labels
+
+
 def test_that_the_estimate_is_taken_for_too_small_where_the_run_has_shown_it() -> None:
     """By the estimate 360 MiB of the limit; what was held and asked for was 900."""
     profile = on_the_small(LimitedMemory(limit_mib=640), optimizer="sgd")
     step = step_of(20, 5)
     seen = Shortage(SMALL, "/device:GPU:0", 900 * MIB, step=step)
-    assert "Double the accumulation steps" not in offered(profile, seen)
-    assert offered(profile, seen)[0] == "Raise the limit to 11388 MiB"
+    assert offered(profile, seen)[0] == "Use 16 accumulation steps"
     # Of a device that is not known nothing was shown.
     assert "Double the accumulation steps" in offered(profile, Shortage(step=step))
 
@@ -179,6 +209,24 @@ def test_that_no_limit_is_offered_where_it_gives_nothing_or_is_none() -> None:
     assert limited(GrowingMemory(), allocator=Allocator.CUDA_MALLOC_ASYNC) is None
     assert limited(SplitMemory(split_mib=(512, 512))) is None
     assert limited(LimitedMemory(limit_mib=11_000)) is None
+
+
+def test_that_of_equal_gpus_the_one_that_is_given_more_is_offered_by_its_number() -> None:
+    second = RTX_4090.model_copy(update={"key": "GPU-second"})
+    inventory = DeviceInventory(devices=(RTX_4090, second, CPU))
+    profile = Profile(
+        devices=DeviceSettings(visible=(LARGE, "GPU-second")),
+        memory={
+            LARGE: SplitMemory(split_mib=(100, 412)),
+            "GPU-second": LimitedMemory(limit_mib=15),
+        },
+        strategy=StrategySettings(kind=StrategyKind.MIRRORED, shares=(20, 20, 24)),
+    )
+    weights = offered(profile, Shortage("GPU-second", step=step_of(4.3, 0.01)), inventory)
+    assert weights[0] == "Use RTX 4090 #1 alone"
+    assert "Give RTX 4090 #2 half its share" not in weights
+    activations = offered(profile, Shortage("GPU-second", step=step_of(1, 0.5)), inventory)
+    assert "Give RTX 4090 #2 half its share" in activations
 
 
 def test_that_processes_that_share_a_gpu_share_what_a_limit_gives() -> None:
