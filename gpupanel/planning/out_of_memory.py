@@ -178,21 +178,27 @@ def _more_of_the_gpu(
     plan = prepare(profile, inventory).plan
     if reading is None or reading.memory_free_mib is None or plan is None:
         return
-    if isinstance(policy, SplitMemory) or profile.devices.allocator is not Allocator.BFC:
+    if profile.devices.allocator is not Allocator.BFC:
         return
     sharing = sum(any(one.key == device.key for one in each.devices) for each in plan.gang)
     # Several processes on one GPU have a context each, and the same limit.
     room_mib = reading.memory_free_mib // max(1, sharing) - CUDA_CONTEXT_MIB
-    if isinstance(policy, LimitedMemory):
+    given: LimitedMemory | SplitMemory
+    if isinstance(policy, SplitMemory):
+        more_mib = (room_mib - sum(policy.split_mib)) // len(policy.split_mib)
+        label, taken_mib = f"Give each part {more_mib} MiB more", sum(policy.split_mib)
+        parts = tuple(max(1, part + more_mib) for part in policy.split_mib)
+        given = SplitMemory(split_mib=parts)
+    elif isinstance(policy, LimitedMemory):
         label, taken_mib = f"Raise the limit to {room_mib} MiB", policy.limit_mib
-        limited = policy.model_copy(update={"limit_mib": max(1, room_mib)})
+        given = policy.model_copy(update={"limit_mib": max(1, room_mib)})
     else:
         label = f"Set a limit of {room_mib} MiB, more than TensorFlow takes without one"
         taken_mib = room_mib - kept_aside_mib(room_mib, device.compute_capability)
         growth = isinstance(policy, GrowingMemory)
-        limited = LimitedMemory(limit_mib=max(1, room_mib), growth=growth)
+        given = LimitedMemory(limit_mib=max(1, room_mib), growth=growth)
     if room_mib >= _WORTH_RAISING * max(1, taken_mib):
-        change = Change(path=("memory", device.key), value=limited.model_dump(mode="json"))
+        change = Change(path=("memory", device.key), value=given.model_dump(mode="json"))
         yield Fix(label=label, changes=(change,))
 
 

@@ -205,9 +205,21 @@ def test_that_a_limit_gives_back_what_is_kept_aside_without_one(policy: MemoryPo
     assert fixed == LimitedMemory(limit_mib=11_388, growth=grows)
 
 
+def test_that_the_parts_of_a_split_gpu_become_larger() -> None:
+    profile = Profile(
+        devices=DeviceSettings(visible=(SMALL,)),
+        memory={SMALL: SplitMemory(split_mib=(15, 73))},
+        strategy=StrategySettings(kind=StrategyKind.MIRRORED),
+    )
+    full = Shortage(SMALL, "/device:GPU:0", 18 * MIB, in_step=False, step=step_of(4.3, 0.01))
+    fix, *_ = out_of_memory_fixes(profile, TWO_UNEQUAL, full, UNUSED)
+    assert fix.label == "Give each part 5650 MiB more"
+    assert apply_fix(profile, fix).memory_policy(SMALL) == SplitMemory(split_mib=(5_665, 5_723))
+
+
 def test_that_no_limit_is_offered_where_it_gives_nothing_or_is_none() -> None:
     assert limited(GrowingMemory(), allocator=Allocator.CUDA_MALLOC_ASYNC) is None
-    assert limited(SplitMemory(split_mib=(512, 512))) is None
+    assert limited(SplitMemory(split_mib=(5_500, 5_500))) is None
     assert limited(LimitedMemory(limit_mib=11_000)) is None
 
 
