@@ -20,7 +20,7 @@ class DeviceMemory(Value):
         weights_mib: Of the model, with moving statistics, for each replica that is there.
         gradients_mib: And sums of gradients.
         optimizer_mib: What the optimizer and averages keep for each weight.
-        data_mib: All examples, where they are copied to the device.
+        data_mib: All examples, where they are copied to the device; else those of two calls.
         activations_mib: Of a step: what layers give, the examples among it.
         overhead_mib: What goes of the device besides: CUDA's context and libraries, once for all
             parts of a split, and what TensorFlow leaves to others where it has no limit; on the

@@ -1,7 +1,8 @@
 """The examples that a GPU gets a copy of, all of them, before the first step."""
 
 from gpupanel.domain.data import DataCache
-from gpupanel.domain.data_on_device import MOST_DATA_BYTES
+from gpupanel.domain.data_on_device import MOST_DATA_BYTES, most_call_bytes
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
 
@@ -18,3 +19,11 @@ def kept_data_bytes(context: PlanningContext) -> int:
         counts.append(preview.test_example_count)
     small = (each for each in counts if each * step.feature_bytes <= MOST_DATA_BYTES)
     return sum(small) * step.kept_bytes
+
+
+def carried_data_bytes(context: PlanningContext, plan: LaunchPlan) -> int:
+    """What a GPU holds at most of examples that are read step by step: of a call, and the next."""
+    step, preview, profile = context.step, context.preview, context.profile
+    if step is None or preview is None or profile.data.cache is DataCache.MEMORY:
+        return 0
+    return 2 * min(most_call_bytes(plan), preview.training_count * step.feature_bytes)

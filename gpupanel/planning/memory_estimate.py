@@ -12,7 +12,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
-from gpupanel.planning.kept_data import kept_data_bytes
+from gpupanel.planning.kept_data import carried_data_bytes, kept_data_bytes
 from gpupanel.planning.memory_room import free_mib, rest_mib, room_mib
 
 _BYTES_PER_MIB = 2**20
@@ -147,6 +147,7 @@ class _Estimator:
         self._jit_compile = context.profile.training.jit_compile
         self._kept = context.profile.training.numbers_beside_weights * step.trainable_bytes
         self._data = kept_data_bytes(context)
+        self._carried = carried_data_bytes(context, plan)
         limits = limits_of(plan)
         self._limit = [limits.get((each.process, each.logical_device)) for each in plan.replicas]
         self._places: list[_Place] = [
@@ -257,6 +258,7 @@ class _Estimator:
             gradients += max(0, learned - activations)
         kept = 0 if self._on_the_host else self._kept
         data = self._data if self.keeps_data(number) else 0
+        data += 0 if self._places[number][0] == CPU_KEY else self._carried
         return _Terms(step.weight_bytes, gradients, kept, activations, data, examples)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
+from gpupanel.domain.data_on_device import MOST_CALL_BYTES, most_call_bytes
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
@@ -18,10 +19,6 @@ from gpupanel.trainer.started_run import process_place
 from gpupanel.trainer.steps.kept_data import as_on_gpu, is_small
 from gpupanel.trainer.steps.look_ahead import LookAhead
 from gpupanel.trainer.steps.placing import PlacedAhead
-
-MOST_CALL_BYTES = 128 * 2**20
-"""Of the features that one call carries to the devices of a process. They hold these, and those of
-the next call, beside what they compute with: short steps of 50 ms could carry far more."""
 
 _HOST = "/device:CPU:0"
 
@@ -171,6 +168,7 @@ class StreamedFeed:
         *,
         with_neighbour: bool = False,
         processes: Sequence[int] = (),
+        most_call_bytes: int = MOST_CALL_BYTES,
     ) -> None:
         """Nothing is read yet.
 
@@ -181,6 +179,7 @@ class StreamedFeed:
             with_neighbour: Read the example before the first of each part that is theirs, too;
                 before the first of the batch comes its last.
             processes: That of each replica of the run; without them all are of this process.
+            most_call_bytes: Of the features that a call carries.
         """
         self.examples = len(examples)
         self._examples = examples
@@ -188,6 +187,7 @@ class StreamedFeed:
         self._replicas = list(devices)
         self._with_neighbour = with_neighbour
         self._processes = processes
+        self._most_call_bytes = most_call_bytes
         self._look_ahead = LookAhead(examples)
         self._ahead = PlacedAhead(self._placed)
 
@@ -213,15 +213,15 @@ class StreamedFeed:
         self._look_ahead.expect(np.concatenate(own))
 
     def most_steps(self, bounds: Indices) -> int | None:
-        """See :meth:`Feed.most_steps`: up to 128 MiB for the process that gets most of a batch."""
+        """See :meth:`Feed.most_steps`: by what the process carries that gets most of a batch."""
         rows = np.diff(bounds)[:, 0] + self._with_neighbour
         most_rows = np.bincount(self._processes or [0] * len(rows), rows).max()
-        return steps_within(MOST_CALL_BYTES, int(most_rows) * self._examples.example_bytes)
+        return steps_within(self._most_call_bytes, int(most_rows) * self._examples.example_bytes)
 
     def place_ahead(self, batches: Indices, bounds: Indices) -> None:
-        """See :meth:`Feed.place_ahead`; more than 128 MiB are placed when they are asked for."""
+        """See :meth:`Feed.place_ahead`; more than that is placed when it is asked for."""
         places = sum(len(self._part(bounds, batches.shape[1], each)) for each in self._replicas)
-        if len(batches) * places * self._examples.example_bytes <= MOST_CALL_BYTES:
+        if len(batches) * places * self._examples.example_bytes <= self._most_call_bytes:
             self._ahead.begin(batches, bounds)
 
     def close(self) -> None:
@@ -305,6 +305,7 @@ def make_feed(examples: Examples, plan: LaunchPlan, *, with_neighbour: bool = Fa
             _own_devices(plan),
             with_neighbour=with_neighbour,
             processes=[replica.process for replica in plan.replicas],
+            most_call_bytes=most_call_bytes(plan),
         )
     return ResidentFeed(features, examples.labels, plan)
 

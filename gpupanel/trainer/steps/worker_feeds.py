@@ -10,8 +10,9 @@ from typing import Protocol
 
 import tensorflow as tf
 
+from gpupanel.domain.data_on_device import MOST_CALL_BYTES
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
-from gpupanel.trainer.steps.feeds import MOST_CALL_BYTES, steps_within
+from gpupanel.trainer.steps.feeds import steps_within
 from gpupanel.trainer.steps.look_ahead import LookAhead
 
 _COPY_BYTES = 64 * 2**20

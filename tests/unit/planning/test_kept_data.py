@@ -120,9 +120,8 @@ def test_that_each_gpu_is_asked_for_itself() -> None:
             IMAGES.model_copy(update={"training_count": 400_000}),
             2_400,
         ),
-        (DigitsData(cache=DataCache.NONE), IMAGES, 0),
     ],
-    ids=["training and validation", "a test set", "a large set", "not kept in memory"],
+    ids=["training and validation", "a test set", "a large set"],
 )
 def test_that_every_set_that_is_kept_counts(
     data: DataSettings, preview: DataPreview, copied: int
@@ -172,6 +171,19 @@ def test_that_a_batch_is_looked_for_beside_the_copy() -> None:
     assert rooms(IMAGES, 70) == [70]  # it is not copied there
     nothing = planning_context(Profile(), DeviceInventory(devices=()), preview=IMAGES, step=STEP)
     assert with_data_placed(nothing) is None
+
+
+def test_that_examples_that_are_read_step_by_step_take_two_calls() -> None:
+    streamed = DigitsData(cache=DataCache.NONE)
+    roomy = profile(memory={}, data=streamed)
+    (memory,) = prepared(roomy).memory
+    assert memory.data_mib == pytest.approx(2 * 9_600 * 784 / MIB)
+    many = IMAGES.model_copy(update={"training_count": 10**6})
+    assert prepared(roomy, many).memory[0].data_mib == 2 * 128
+    # Under a limit a call carries less, so that its steps have room.
+    assert prepared(profile(64, data=streamed), many).memory[0].data_mib == 2 * 4
+    cpu = profile(devices=DeviceSettings(visible=("cpu",)), memory={}, data=streamed)
+    assert prepared(cpu, inventory=CPU_ONLY).memory[0].data_mib == 0.0
 
 
 def test_that_a_quarter_of_what_is_left_is_the_most_that_data_takes() -> None:

@@ -13,7 +13,6 @@ from tensorflow.python.eager import context
 
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
-from gpupanel.trainer.steps import feeds
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.calls import Calls
 from gpupanel.trainer.steps.feeds import StreamedFeed, make_feed
@@ -112,13 +111,12 @@ def is_too_large_to_be_placed() -> bool:
     feed, _ = new_feed()
     bounds = divide_batch((16, 16), 32).bounds
     batches = np.arange(64, dtype=np.int32).reshape(2, 32)
-    at_once, feeds.MOST_CALL_BYTES = feeds.MOST_CALL_BYTES, 64 * 12 - 1
+    feed._most_call_bytes = 64 * 12 - 1
     feed.place_ahead(batches, bounds)
     is_left = feed._ahead._next is None
-    feeds.MOST_CALL_BYTES += 1
+    feed._most_call_bytes += 1
     feed.place_ahead(batches, bounds)
     is_begun = feed._ahead._next is not None
-    feeds.MOST_CALL_BYTES = at_once
     feed.close()
     return is_left and is_begun
 

@@ -1,6 +1,6 @@
 """Runs a program whose training calls take as many steps as what they carry allows.
 
-``python with_counted_calls.py MOST_CALL_BYTES PROGRAM RUN_DIR``: any number of steps fits into the
+``python with_counted_calls.py MOST_BYTES PROGRAM RUN_DIR``: any number of steps fits into the
 time of a call. Each process writes its calls to ``calls-PLACE.jsonl`` in the run directory: how
 many steps, and whether what they take was being placed before.
 """
@@ -26,7 +26,8 @@ def counted(feed: StreamedFeed, batches: Any, *arguments: Any) -> Any:
     return take(feed, batches, *arguments)
 
 
-feeds.MOST_CALL_BYTES = int(sys.argv[1])
+most_bytes = int(sys.argv[1])
+feeds.most_call_bytes = lambda _: most_bytes
 consensus._CALL_S = 1e6
 StreamedFeed.tensors = counted
 # As where it stands: it may have others beside it.
