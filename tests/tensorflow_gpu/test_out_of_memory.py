@@ -74,7 +74,7 @@ def images(folder: Path) -> Path:
 def test_that_the_examples_stay_on_the_host_for_the_card_that_has_no_room(
     cards: Cards, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compares: bool
 ) -> None:
-    """Under 20 MiB a copy left nothing for a step; the other card has one all the same."""
+    """Under 18 MiB a copy leaves nothing for a step; the other card has one all the same."""
     rest = f"""
 [data]
 source = "npz"
@@ -82,10 +82,10 @@ path = "{images(tmp_path)}"
 validation_fraction = 0.2
 [model]
 source = "mlp"
-hidden = [64]
+hidden = [128]
 [training]
 epochs = 1
-global_batch_size = 64
+global_batch_size = 2048
 """
     both = f"""
 [devices]
@@ -96,11 +96,11 @@ limit_mib = 512
 growth = true
 [memory."{SMALL}"]
 policy = "limit"
-limit_mib = 20
+limit_mib = 18
 growth = true
 [strategy]
 kind = "mirrored"
-shares = [48, 16]
+shares = [1024, 1024]
 all_reduce = "reduction_to_one_device"
 """
     monkeypatch.setenv("GPUPANEL_RUNS_DIR", str(tmp_path / "both"))
