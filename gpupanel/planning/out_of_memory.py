@@ -10,7 +10,7 @@ from gpupanel.domain.memory import (
     GrowingMemory,
     LimitedMemory,
     SplitMemory,
-    kept_aside_mib,
+    available_mib,
 )
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, Fix
@@ -182,7 +182,8 @@ def _more_of_the_gpu(
         return
     sharing = sum(any(one.key == device.key for one in each.devices) for each in plan.gang)
     # Several processes on one GPU have a context each, and the same limit.
-    room_mib = reading.memory_free_mib // max(1, sharing) - CUDA_CONTEXT_MIB
+    free_mib = reading.memory_free_mib // max(1, sharing)
+    room_mib = free_mib - CUDA_CONTEXT_MIB
     given: LimitedMemory | SplitMemory
     if isinstance(policy, SplitMemory):
         more_mib = (room_mib - sum(policy.split_mib)) // len(policy.split_mib)
@@ -194,7 +195,7 @@ def _more_of_the_gpu(
         given = policy.model_copy(update={"limit_mib": max(1, room_mib)})
     else:
         label = f"Set a limit of {room_mib} MiB, more than TensorFlow takes without one"
-        taken_mib = room_mib - kept_aside_mib(room_mib, device.compute_capability)
+        taken_mib = available_mib(policy, Allocator.BFC, free_mib, device.compute_capability)
         growth = isinstance(policy, GrowingMemory)
         given = LimitedMemory(limit_mib=max(1, room_mib), growth=growth)
     if room_mib >= _WORTH_RAISING * max(1, taken_mib):
