@@ -6,6 +6,7 @@ For tests of what they answer; those of how such a process starts and dies keep 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from threading import Event
 from types import ModuleType
 
@@ -14,18 +15,21 @@ import pytest
 from gpupanel.devices.child_process import ChildAnswer, ChildEnd
 from gpupanel.domain.child_command import child_environment
 from gpupanel.runs import child_answer
-from tests.forked.processes import run_forked
+from tests.forked.processes import ForkServer, run_forked
 
 
 @contextmanager
-def forked_answers(asks: ModuleType = child_answer) -> Iterator[None]:
+def forked_answers(
+    asks: ModuleType = child_answer, server: ForkServer | None = None
+) -> Iterator[None]:
     """Who is asked meanwhile is a forked process.
 
     Args:
         asks: The module that asks by :func:`gpupanel.devices.child_process.ask_child`.
+        server: Who forks it; left out, the one that forks for everybody.
     """
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(asks, "ask_child", _ask_forked)
+        monkeypatch.setattr(asks, "ask_child", partial(_ask_forked, server=server))
         yield
 
 
@@ -37,6 +41,7 @@ def _ask_forked(
     question: bytes = b"",
     *,
     on_output: Callable[[bytes], None] = len,
+    server: ForkServer | None,
 ) -> ChildAnswer:
     """What is printed is heard at the end only: for a child that ends by itself."""
     done = run_forked(
@@ -45,6 +50,7 @@ def _ask_forked(
         capture_output=True,
         env=child_environment(os.environ, environment),
         timeout=time_limit_s,
+        server=server,
     )
     on_output(done.stdout)
     log = done.stderr.decode(errors="replace")

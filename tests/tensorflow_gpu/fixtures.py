@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from gpupanel.domain.run_layout import RunLayout
 from tests.forked import terminal
+from tests.forked.answers import forked_answers
 from tests.forked.processes import ForkServer, fork_server
 from tests.nvml.remembered import remember_as_usable
 from tests.nvml.standin import LIBRARY_NAME, RTX_3060, RTX_4090, Standin, StandinState
@@ -87,9 +89,31 @@ class CardsOfThisProcess(Cards):
     server: ForkServer
     """Forks processes in which TensorFlow finds the cards."""
 
-    def gpupanel(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    def tell(self, state: StandinState) -> None:
+        super().tell(state)
+        # As it is: that TensorFlow is asked for it takes a process of its own each time.
+        remember_as_usable(self._standin)
+
+    def gpupanel(
+        self, *arguments: str | Path, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         """What the command does and prints, followed to the end of its run."""
-        return terminal.gpupanel(*arguments, server=self.server)
+        with forked_answers(server=self.server):
+            return terminal.gpupanel(*arguments, server=self.server, **environment)
+
+    def run(self, profile: str, folder: Path) -> RunLayout:
+        """A run of the profile, ended.
+
+        Args:
+            profile: As TOML.
+            folder: Is made, and gets the run.
+        """
+        folder.mkdir()
+        file = folder / "profile.toml"
+        file.write_text(profile)
+        self.gpupanel("run", file, GPUPANEL_RUNS_DIR=str(folder / "runs"))
+        (root,) = (folder / "runs").iterdir()
+        return RunLayout(root)
 
 
 @pytest.fixture
@@ -111,6 +135,5 @@ def cards_in_process(
     cards.server = fork_server(read_at_import, before=("forked_kernels",))
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    # As it is: that TensorFlow is asked for it takes a process of its own each time.
-    remember_as_usable(standin)
+    cards.tell(TWO_CARDS)
     return cards

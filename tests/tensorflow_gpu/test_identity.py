@@ -11,8 +11,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import RunFollower
 from tests.nvml.machines import INSTANCES, MIG
 from tests.nvml.standin import RTX_3060, RTX_4090, StandinState
-from tests.tensorflow_gpu.fixtures import Cards
-from tests.tensorflow_gpu.test_runs_on_cards import run
+from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
 
 pytestmark = pytest.mark.tensorflow
 
@@ -40,7 +39,7 @@ global_batch_size = 64
 """
 
 
-def held_by_trainer(cards: Cards, layout: RunLayout) -> dict[str, int]:
+def held_by_trainer(cards: CardsOfThisProcess, layout: RunLayout) -> dict[str, int]:
     """What the run's trainer held of each card when it ended, in MiB by UUID."""
     events = RunFollower(layout).poll().events
     ended = events[-1]
@@ -58,9 +57,9 @@ def devices_seen(layout: RunLayout) -> list[str]:
 
 
 def test_that_two_of_four_equal_cards_hold_each_what_its_own_policy_says(
-    cards: Cards, tmp_path: Path, runs_dir: Path
+    cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:
-    cards.tell(FOUR_EQUAL)
+    cards_in_process.tell(FOUR_EQUAL)
     third, first = FOUR_EQUAL.gpus[2].uuid, FOUR_EQUAL.gpus[0].uuid
     profile = f"""
 [devices]
@@ -76,18 +75,18 @@ kind = "mirrored"
 shares = [48, 16]
 all_reduce = "reduction_to_one_device"
 """
-    layout = run(cards, tmp_path, runs_dir, profile + TRAINED_SHORTLY)
-    held = held_by_trainer(cards, layout)
+    layout = cards_in_process.run(profile + TRAINED_SHORTLY, tmp_path / "run")
+    held = held_by_trainer(cards_in_process, layout)
     assert held == {third: 700 + CONTEXT_MIB, first: 300 + CONTEXT_MIB}
     assert devices_seen(layout) == [third, first]
 
 
 def test_that_a_run_on_a_mig_instance_holds_memory_of_that_instance_alone(
-    cards: Cards, tmp_path: Path, runs_dir: Path
+    cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:
     free = tuple(replace(each, memory_used_mib=0, compute=()) for each in INSTANCES)
     split = replace(MIG, instances=free, memory_used_mib=0)
-    cards.tell(StandinState(gpus=(replace(RTX_4090, memory_used_mib=0), split)))
+    cards_in_process.tell(StandinState(gpus=(replace(RTX_4090, memory_used_mib=0), split)))
     second = free[1].uuid
     profile = f"""
 [devices]
@@ -96,6 +95,6 @@ visible = ["{second}"]
 policy = "limit"
 limit_mib = 400
 """
-    layout = run(cards, tmp_path, runs_dir, profile + TRAINED_SHORTLY)
-    assert held_by_trainer(cards, layout) == {second: 400 + CONTEXT_MIB}
+    layout = cards_in_process.run(profile + TRAINED_SHORTLY, tmp_path / "run")
+    assert held_by_trainer(cards_in_process, layout) == {second: 400 + CONTEXT_MIB}
     assert devices_seen(layout) == [second]

@@ -11,8 +11,7 @@ from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.runs.following.follower import RunFollower
 from tests.nvml.standin import RTX_3060, RTX_4090
-from tests.tensorflow_gpu.fixtures import Cards
-from tests.tensorflow_gpu.runs import run
+from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
 from tests.unit.trainer.trained_runs import furthest
 
 pytestmark = pytest.mark.tensorflow
@@ -36,10 +35,9 @@ out_of_memory_retries = 2
 
 
 def test_that_weights_that_do_not_fit_are_not_tried_again_and_the_first_fix_helps(
-    cards: Cards, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("GPUPANEL_RUNS_DIR", str(tmp_path / "refused"))
-    layout = run(cards, tmp_path, tmp_path / "refused", WEIGHTS)
+    layout = cards_in_process.run(WEIGHTS, tmp_path / "refused")
     events = RunFollower(layout).poll().events
     assert not any(isinstance(event, RunRestarted) for event in events)
     ended = events[-1]
@@ -53,8 +51,7 @@ def test_that_weights_that_do_not_fit_are_not_tried_again_and_the_first_fix_help
         "Use NVIDIA GeForce RTX 4090 alone",
     ]
     better = apply_fix(parse_profile(WEIGHTS), problem.fix)
-    monkeypatch.setenv("GPUPANEL_RUNS_DIR", str(tmp_path / "better"))
-    layout = run(cards, tmp_path, tmp_path / "better", dump_profile(better))
+    layout = cards_in_process.run(dump_profile(better), tmp_path / "better")
     ended = RunFollower(layout).poll().events[-1]
     assert isinstance(ended, RunEnded)
     assert ended.outcome is Outcome.COMPLETED
@@ -72,7 +69,7 @@ def images(folder: Path) -> Path:
     "compares", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["ends", "is right"]
 )
 def test_that_the_examples_stay_on_the_host_for_the_card_that_has_no_room(
-    cards: Cards, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compares: bool
+    cards_in_process: CardsOfThisProcess, tmp_path: Path, compares: bool
 ) -> None:
     """Under 18 MiB a copy leaves nothing for a step; the other card has one all the same."""
     rest = f"""
@@ -103,13 +100,11 @@ kind = "mirrored"
 shares = [1024, 1024]
 all_reduce = "reduction_to_one_device"
 """
-    monkeypatch.setenv("GPUPANEL_RUNS_DIR", str(tmp_path / "both"))
-    layout = run(cards, tmp_path, tmp_path / "both", both + rest)
+    layout = cards_in_process.run(both + rest, tmp_path / "both")
     ended = RunFollower(layout).poll().events[-1]
     assert isinstance(ended, RunEnded)
     assert ended.outcome is Outcome.COMPLETED
     if compares:
-        monkeypatch.setenv("GPUPANEL_RUNS_DIR", str(tmp_path / "alone"))
         one = '[devices]\nvisible = ["cpu"]\n'
-        alone = run(cards, tmp_path, tmp_path / "alone", one + rest)
+        alone = cards_in_process.run(one + rest, tmp_path / "alone")
         assert furthest(alone, layout) < 1e-5

@@ -9,7 +9,6 @@ from gpupanel.domain.events import DevicesReady, MemoryExhausted, RunEnded
 from gpupanel.runs.following.follower import RunFollower
 from tests.nvml.standin import RTX_3060, RTX_4090
 from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
-from tests.tensorflow_gpu.runs import run
 from tests.unit.trainer.trained_runs import furthest
 
 pytestmark = pytest.mark.tensorflow
@@ -29,7 +28,7 @@ global_batch_size = 64
 
 
 def test_that_the_card_is_named_that_a_tensor_could_not_be_copied_to(
-    cards_in_process: CardsOfThisProcess, tmp_path: Path, runs_dir: Path
+    cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:
     limits = f"""
 [memory."{LARGE}"]
@@ -44,7 +43,7 @@ growth = true
 source = "mlp"
 hidden = [6144, 6144]
 """
-    layout = run(cards_in_process, tmp_path, runs_dir, MIRRORED + limits)
+    layout = cards_in_process.run(MIRRORED + limits, tmp_path / "both")
     events = RunFollower(layout).poll().events
     (shortage,) = (event for event in events if isinstance(event, MemoryExhausted))
     assert shortage.cause is ShortageCause.REFUSED
@@ -57,16 +56,15 @@ hidden = [6144, 6144]
 
 
 def test_that_two_cards_learn_what_one_cpu_device_learns(
-    cards_in_process: CardsOfThisProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:
     """With uneven shares, and NCCL between them."""
     both = MIRRORED.replace("reduction_to_one_device", "nccl")
     alone = '[devices]\nvisible = ["cpu"]\n' + both[both.index("[training]") :]
     trained = {}
     for name, profile in (("both", both), ("alone", alone)):
-        runs = tmp_path / name
-        monkeypatch.setenv("GPUPANEL_RUNS_DIR", str(runs))
-        trained[name] = run(cards_in_process, tmp_path, runs, f'{profile}[model]\nsource = "mlp"\n')
+        whole = f'{profile}[model]\nsource = "mlp"\n'
+        trained[name] = cards_in_process.run(whole, tmp_path / name)
     (answers,) = (
         event.logical_devices
         for event in RunFollower(trained["both"]).poll().events

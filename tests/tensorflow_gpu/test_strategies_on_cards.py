@@ -90,15 +90,9 @@ def test_that_the_cards_learn_what_one_cpu_device_learns(
     cards_in_process: CardsOfThisProcess,
     alone: RunLayout,
     tmp_path: Path,
-    runs_dir: Path,
 ) -> None:
     tables, taken = CASES[name]
-    profile = tmp_path / "profile.toml"
-    profile.write_text(tables + TRAINING)
-    done = cards_in_process.gpupanel("run", profile)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (root,) = runs_dir.iterdir()
-    layout = RunLayout(root)
+    layout = cards_in_process.run(tables + TRAINING, tmp_path / "run")
     answers = [
         (each.device_key, each.memory_taken_mib)
         for event in all_events(layout)
