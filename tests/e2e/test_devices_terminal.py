@@ -36,7 +36,7 @@ def _devices(standin: Standin, *arguments: str) -> str:
 
 def _documents(standin: Standin) -> dict[str, dict[str, Any]]:
     document = json.loads(_devices(standin, "--json"))
-    assert set(document) == {"driver", "devices"}
+    assert set(document) == {"driver", "devices", "unresponsive"}
     return {device["key"]: device for device in document["devices"]}
 
 
