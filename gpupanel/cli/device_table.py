@@ -71,7 +71,7 @@ def process_table(inventory: DeviceInventory, sample: TelemetrySample) -> Table:
                 str(process.pid),
                 process.user or NONE_GIVEN,
                 shown(process.memory_used_mib, "MiB"),
-                process.command or process.name or NONE_GIVEN,
+                _command_of(process),
             )
     return table
 
@@ -177,5 +177,9 @@ def print_gpu_processes(others: tuple[OtherProcesses, ...], console: Console) ->
 
 def _process_text(process: DeviceProcess) -> str:
     who = f" of {process.user}" if process.user else ""
-    name = process.command or process.name or NONE_GIVEN
-    return f"{process.pid}{who}  {shown(process.memory_used_mib, 'MiB')}  {name}"
+    return f"{process.pid}{who}  {shown(process.memory_used_mib, 'MiB')}  {_command_of(process)}"
+
+
+def _command_of(process: DeviceProcess) -> str:
+    command = process.command or process.name or NONE_GIVEN
+    return f"{command} (was killed and does not end)" if process.was_killed else command

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from gpupanel.domain.device import DeviceLink, LinkKind, UnresponsiveGpu
-from gpupanel.domain.telemetry import ThrottleReason
+from gpupanel.domain.telemetry import DeviceProcess, ThrottleReason
+from gpupanel.domain.visible_text import visible_line
 
 _REASONS: Final = {
     ThrottleReason.IDLE: "idle",
@@ -32,6 +33,16 @@ _LINKS: Final = {
 def unresponsive_sentence(gpu: UnresponsiveGpu) -> str:
     """Why a GPU that is counted cannot be used, and what to do."""
     return f"{gpu.sentence}. {gpu.failure.advice}"
+
+
+def killed_sentence(process: DeviceProcess) -> str:
+    """What a process does to a GPU that was killed and does not end, and what to do."""
+    who = visible_line(process.name or "A process")
+    return (
+        f"{who} ({process.pid}) was killed and does not end: it waits in the kernel, most likely "
+        "for this GPU's driver, and what it holds stays taken. Use another GPU; if it is still "
+        "there after some minutes, restart the machine."
+    )
 
 
 def throttling(reasons: Sequence[ThrottleReason]) -> str:

@@ -51,6 +51,8 @@ class DeviceProcess(Value):
         started_s: When it began, in seconds since the epoch: with the pid its identity, since a
             pid may be given out again.
         is_mine: Whether it belongs to the user who asks.
+        was_killed: Whether it was killed seconds ago and has not ended: it waits in the kernel,
+            most likely in the driver of the GPU.
     """
 
     pid: int
@@ -61,6 +63,7 @@ class DeviceProcess(Value):
     utilization_percent: float | None = None
     started_s: float | None = None
     is_mine: bool = False
+    was_killed: bool = False
 
 
 class DeviceReading(Value):

@@ -49,7 +49,7 @@ class WindowSettings(Value):
         "Read devices",
         "How often the window reads utilization, memory and temperature. Takes effect at once. "
         "What a run records of its devices does not depend on it.",
-        default=SamplingChoice.HALF,
+        default=SamplingChoice.ONE,
     )
     runs_dir: str = setting(
         "Runs folder",

@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QApplication, QLabel
 
 from gpupanel.domain.device import (
     CPU_KEY,
@@ -141,6 +141,7 @@ def test_that_no_line_of_the_details_moves_while_readings_change(panel):
         return [label.mapTo(panel, QPoint()) for label in seen(mine.details, QLabel)]
 
     tell(panel, FULL.key, throttle_reasons=())
+    QApplication.processEvents()  # lays out what the first reading has shown
     before = places()
     tell(panel, FULL.key, throttle_reasons=tuple(ThrottleReason), retired_pages=123_456)
     assert places() == before
@@ -202,6 +203,15 @@ def test_that_throttling_is_shown_on_the_card_in_words(panel, reason, words, sev
     tag = seen(card(panel, RTX_3060.key), NoticeTag)[0]
     assert tag.notice().severity is severity
     assert tag.notice().sentence in tag.toolTip()
+
+
+def test_that_a_killed_process_that_does_not_end_is_shown_on_the_card(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    stuck = DeviceProcess(pid=4711, name="python", memory_used_mib=900, was_killed=True)
+    tell(panel, RTX_3060.key, processes=(stuck,))
+    assert notices(panel, RTX_3060.key) == "Killed process"
+    tag = seen(card(panel, RTX_3060.key), NoticeTag)[0]
+    assert tag.notice().sentence.startswith("python (4711) was killed and does not end")
 
 
 def test_that_an_idle_gpu_is_no_news(panel):

@@ -2,10 +2,13 @@
 
 import getpass
 import os
+import signal
 import threading
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from pathlib import Path
+from typing import Final, TypeVar
 
 import psutil
 
@@ -14,6 +17,9 @@ from gpupanel.devices.nvml import GpuProcess
 from gpupanel.domain.telemetry import DeviceProcess
 
 _T = TypeVar("_T")
+
+_DYING_S: Final = 5.0
+"""A process that was killed frees its memory first, tens of gigabytes in a second or two."""
 
 
 def merged(lists: Iterable[Iterable[GpuProcess]]) -> tuple[GpuProcess, ...]:
@@ -50,6 +56,16 @@ class _Identity:
     is_mine: bool = False
 
 
+def is_pending(pid: int, number: signal.Signals = signal.SIGKILL) -> bool:
+    """Whether a signal waits for a process, by the kernel's file of it (proc_pid_status(5))."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
+    except OSError:  # it has ended, or this is not Linux
+        return False
+    pending = (line.split()[1] for line in lines if line.startswith(("SigPnd:", "ShdPnd:")))
+    return any(int(mask, 16) >> (number - 1) & 1 for mask in pending)
+
+
 class ProcessNames:
     """Names processes, asking the host once for each as long as it is seen.
 
@@ -58,12 +74,22 @@ class ProcessNames:
 
     Args:
         is_here: Whether the process of a number is the one that NVML means.
+        is_killed: Whether a process is about to end because it was killed.
+        now_s: A clock, in seconds.
     """
 
-    def __init__(self, is_here: Callable[[int], bool] = is_process_here) -> None:
+    def __init__(
+        self,
+        is_here: Callable[[int], bool] = is_process_here,
+        is_killed: Callable[[int], bool] = is_pending,
+        now_s: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._is_here = is_here
+        self._is_killed = is_killed
+        self._now_s = now_s
         self._lock = threading.Lock()
         self._known: dict[int, _Identity] = {}
+        self._killed_s: dict[int, float] = {}
 
     def named(self, process: GpuProcess, percent: float | None = None) -> DeviceProcess:
         """The process with what the host knows of it.
@@ -87,7 +113,14 @@ class ProcessNames:
             utilization_percent=percent,
             started_s=known.started_s,
             is_mine=known.is_mine,
+            was_killed=known.name is not None and self._was_killed(process.pid),
         )
+
+    def _was_killed(self, pid: int) -> bool:
+        if not self._is_killed(pid):
+            return False
+        with self._lock:
+            return self._now_s() - self._killed_s.setdefault(pid, self._now_s()) >= _DYING_S
 
     def forget_all_but(self, seen: Iterable[int]) -> None:
         """Forget every process that is not among ``seen``."""
@@ -95,6 +128,7 @@ class ProcessNames:
         with self._lock:
             for pid in [pid for pid in self._known if pid not in still_there]:
                 del self._known[pid]
+                self._killed_s.pop(pid, None)
 
 
 def _identity(pid: int) -> _Identity:

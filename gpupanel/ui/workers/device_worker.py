@@ -178,7 +178,7 @@ class DeviceWatch(WorkerFacade):
         self._worker.inventoryChanged.connect(self.inventoryChanged)
         self._worker.sampled.connect(self.sampled)
 
-    def start(self, interval_ms: int = 500) -> None:
+    def start(self, interval_ms: int = 1_000) -> None:
         """Read the devices with so much of a pause in between; nothing happens when it does."""
         if not self._is_started:
             self._is_started = True

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpupanel.devices import device_text
+from gpupanel.devices.device_text import killed_sentence
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Severity
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, ThrottleReason
@@ -70,6 +71,9 @@ def notice(reading: DeviceReading | None) -> Notice | None:
     """What a person should know at once; ``None`` when all is as it should be."""
     if reading is None or reading.state is not DeviceState.OK:
         return None  # the card says it in words
+    for process in reading.processes:
+        if process.was_killed:
+            return Notice(Severity.WARNING, "Killed process", "Killed", killed_sentence(process))
     if reading.age_s > STALE_S:
         old = f"{reading.age_s:,.0f} s old"
         return Notice(

@@ -1,6 +1,9 @@
 """Processes of a GPU: merged from NVML's lists, named by the host."""
 
 import os
+import signal
+import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -9,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpupanel.devices.gpus.processes import ProcessNames, merged
+from gpupanel.devices.gpus.processes import ProcessNames, is_pending, merged
 from gpupanel.devices.nvml import GpuProcess
 from gpupanel.domain.telemetry import DeviceProcess
 
@@ -186,3 +189,35 @@ def test_that_several_threads_may_name_while_others_are_forgotten() -> None:
         names.forget_all_but(pids[::2])
 
     assert names.named(GpuProcess(pids[0], 1)) == DeviceProcess(pid=pids[0], memory_used_mib=1)
+
+
+def test_that_a_process_that_was_killed_and_stays_is_one_that_does_not_end() -> None:
+    now_s, killed = [0.0], set[int]()
+    names = ProcessNames(lambda _: True, lambda pid: pid in killed, lambda: now_s[0])
+    process = GpuProcess(os.getpid(), 100)
+    assert not names.named(process).was_killed
+    killed.add(os.getpid())
+    # It may be busy freeing what it holds.
+    assert not names.named(process).was_killed
+    now_s[0] = 4.9
+    assert not names.named(process).was_killed
+    now_s[0] = 5.0
+    assert names.named(process).was_killed
+
+
+def test_that_a_signal_that_waits_for_a_process_is_seen() -> None:
+    blocks = (
+        "import signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]); "
+        "print(flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", blocks], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert not is_pending(process.pid, signal.SIGTERM)
+        process.terminate()
+        assert is_pending(process.pid, signal.SIGTERM)
+        assert not is_pending(process.pid)
+        process.kill()
+    assert not is_pending(process.pid)
