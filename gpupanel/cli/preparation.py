@@ -12,9 +12,10 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.allocated_devices import on_allocated, visible_devices_of
+from gpupanel.planning.allocated_devices import on_allocated
 from gpupanel.planning.job_nodes import on_nodes, sample_of_nodes, with_addresses
 from gpupanel.planning.prepare import Preparation
+from gpupanel.planning.visible_gpus import cuda_variables_of
 from gpupanel.runs import found_data
 from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import anchored, read_profile
@@ -65,7 +66,7 @@ def startable_as_allocated(profile: Profile) -> tuple[Profile, LaunchPlan, Prepa
     if is_job_of_several_nodes():
         return _startable_on_nodes(profile)
     machine = read_machine()
-    visible = visible_devices_of(os.environ)
+    visible = cuda_variables_of(os.environ).visible_devices
     moved, hints = on_allocated(profile, machine.inventory, visible)
     preparation = prepared_on(machine, moved, ask_support=_ask_support)
     problems = (*preparation.problems, *hints)

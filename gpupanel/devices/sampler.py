@@ -15,6 +15,7 @@ from gpupanel.devices.gpus.registry import GpuRegistry
 from gpupanel.devices.host import Host, disk_reading
 from gpupanel.devices.nvml import GpuLostError
 from gpupanel.devices.slow_calls import SlowCall, SlowCallThreads
+from gpupanel.domain.cuda_variables import CudaVariables
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.gpu_failure import NO_ANSWER
 from gpupanel.domain.network_access import NetworkAccess
@@ -61,6 +62,7 @@ class DeviceSampler:
         keys: frozenset[str] | None = None,
         wakes: bool = False,
         seconds: Callable[[], float] = time.monotonic,
+        cuda_variables: CudaVariables | None = None,
     ) -> None:
         """Cheap, a millisecond: the driver is first asked by :meth:`inventory` or :meth:`sample`.
 
@@ -76,6 +78,7 @@ class DeviceSampler:
                 them the driver is asked once which there are, and let go. ``None``: all are read.
             wakes: Ask sleeping GPUs, too, which wakes them: for who is about to use them.
             seconds: A clock that only grows, for ages and pauses.
+            cuda_variables: What the inventory says that the shell leaves of the GPUs.
         """
         self._threads = threads or SlowCallThreads()
         self._registry = registry or GpuRegistry(
@@ -90,6 +93,7 @@ class DeviceSampler:
         self._wait_s = wait_s
         self._ask_network = ask_network
         self._network: NetworkAccess | None = None
+        self._cuda_variables = cuda_variables
         self._host = Host()
         self._names = ProcessNames()
         self._readers: dict[str, GpuReader] = {}
@@ -148,6 +152,7 @@ class DeviceSampler:
             problem=self._problem(),
             unresponsive=self._registry.unresponsive,
             network=self._network,
+            cuda_variables=self._cuda_variables,
         )
         if inventory != self._inventory:
             self._inventory = inventory

@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from gpupanel.domain.cuda_variables import CudaVariables
 from gpupanel.domain.device_names import numbered
 from gpupanel.domain.gpu_failure import ASLEEP, GpuFailure
 from gpupanel.domain.network_access import NetworkAccess
@@ -162,6 +163,8 @@ class DeviceInventory(Value):
         unresponsive: GPUs that the driver counts and that have not answered since they were first
             listed. One that stops answering later stays among the devices.
         network: Who could reach the ports of a run; ``None``: nobody asked.
+        cuda_variables: What the shell says of GPUs that a run is asked for from; ``None``: it has
+            no say.
     """
 
     driver: str | None = None
@@ -170,6 +173,7 @@ class DeviceInventory(Value):
     problem: str | None = None
     unresponsive: tuple[UnresponsiveGpu, ...] = ()
     network: NetworkAccess | None = None
+    cuda_variables: CudaVariables | None = None
 
     @property
     def gpus(self) -> tuple[PhysicalDevice, ...]:

@@ -5,38 +5,14 @@ belong to a job. Those of the profile are of another machine as a rule: what it 
 GPU is meant of the first one that was given.
 """
 
-from collections.abc import Mapping
-from typing import Final
-
+from gpupanel.domain.cuda_variables import PCI_BUS_ORDER
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, logical_device_count
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
 from gpupanel.domain.visible_text import visible_line
-
-VISIBLE_DEVICES_VARIABLE = "CUDA_VISIBLE_DEVICES"
-"""Where a batch system says which GPUs belong to a job."""
-
-
-_SLURM_JOB: Final = "SLURM_JOB_ID"
-_SLURM_GPUS: Final = ("SLURM_GPUS_ON_NODE", "SLURM_JOB_GPUS", "SLURM_STEP_GPUS")
-
-
-def visible_devices_of(environment: Mapping[str, str]) -> str | None:
-    """``CUDA_VISIBLE_DEVICES`` as it is meant in a job; ``None``: every GPU is.
-
-    Slurm does not set it for a job that asked for no GPU, and takes away one that was set before
-    (seen with 22.05): such a job has none, and those of its node may be other people's.
-
-    Args:
-        environment: The variables of this process.
-    """
-    visible = environment.get(VISIBLE_DEVICES_VARIABLE)
-    asked_for_none = _SLURM_JOB in environment and not any(
-        environment.get(name) for name in _SLURM_GPUS
-    )
-    return "" if visible is None and asked_for_none else visible
+from gpupanel.planning.visible_gpus import VISIBLE_DEVICES_VARIABLE, named_gpus
 
 
 def allocated_gpus(
@@ -44,9 +20,7 @@ def allocated_gpus(
 ) -> tuple[PhysicalDevice, ...]:
     """The GPUs that ``CUDA_VISIBLE_DEVICES`` names, in its order.
 
-    Read as CUDA does (CUDA C++ Programming Guide, "CUDA Environment Variables"): whole GPUs by
-    their number or the beginning of their UUID, MIG instances by their UUID, up to the first entry
-    that names none. Numbers are those of the PCI bus, in which Slurm counts the GPUs of a node.
+    Its numbers are those of the PCI bus, in which Slurm counts the GPUs of a node.
 
     Args:
         inventory: The devices of this machine.
@@ -54,24 +28,7 @@ def allocated_gpus(
     """
     if visible_devices is None:
         return inventory.gpus
-    given: list[PhysicalDevice] = []
-    for entry in visible_devices.split(","):
-        gpu = _named(inventory, entry.strip())
-        if gpu is None or gpu in given:
-            break
-        given.append(gpu)
-    return tuple(given)
-
-
-def _named(inventory: DeviceInventory, entry: str) -> PhysicalDevice | None:
-    whole = [device for device in inventory.devices if device.is_gpu and not device.is_mig_instance]
-    if entry.isdecimal() and entry.isascii():
-        # A number of more digits than any machine has GPUs names none, however long it is.
-        return whole[int(entry)] if len(entry) < 5 and int(entry) < len(whole) else None
-    if not entry.startswith(("GPU-", "MIG-")):
-        return None
-    named = [device for device in inventory.devices if device.key.startswith(entry)]
-    return named[0] if len(named) == 1 else None
+    return named_gpus(inventory, visible_devices, PCI_BUS_ORDER).gpus
 
 
 def on_allocated(

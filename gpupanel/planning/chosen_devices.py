@@ -3,6 +3,7 @@
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
+from gpupanel.planning.visible_gpus import default_gpus
 
 
 def chosen_devices(
@@ -10,11 +11,14 @@ def chosen_devices(
 ) -> tuple[PhysicalDevice, ...]:
     """The devices that a profile names and this machine has, in the profile's order.
 
-    A profile that names none means every GPU that answers, or the CPU where there is none. Never
-    a GPU in MIG mode: only its instances compute.
+    A profile that names none means every GPU that answers, as far as the shell does not say which
+    ones by ``CUDA_VISIBLE_DEVICES``; the CPU where there is none. Never a GPU in MIG mode: only its
+    instances compute.
     """
     if not profile.devices.visible:
-        return answering_gpus(inventory, sample) or tuple(
+        lost = lost_keys(sample)
+        answering = tuple(gpu for gpu in default_gpus(inventory) if gpu.key not in lost)
+        return answering or tuple(
             device for device in inventory.devices if device.key_on_node == CPU_KEY
         )
     by_key: dict[str, list[PhysicalDevice]] = {}

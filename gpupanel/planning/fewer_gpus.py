@@ -10,6 +10,7 @@ from gpupanel.planning.fewer_nodes import on_nodes_there
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.resuming import changes_between
+from gpupanel.planning.visible_gpus import default_gpus
 
 
 def on_other_gpus(
@@ -29,7 +30,7 @@ def on_other_gpus(
     Returns:
         ``None`` where none is left, or the rest cannot do it.
     """
-    meant = profile.devices.visible or tuple(gpu.key for gpu in inventory.gpus)
+    meant = profile.devices.visible or tuple(gpu.key for gpu in default_gpus(inventory))
     left = tuple(key for key in meant if key not in lost)
     if not any(key != CPU_KEY for key in left):
         return None

@@ -5,6 +5,7 @@ from typing import Final
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.planning.visible_gpus import default_gpus
 
 _EXAMPLE: Final = {
     "name": "first training",
@@ -18,14 +19,14 @@ _EXAMPLE: Final = {
 def starting_profile(inventory: DeviceInventory) -> Profile:
     """A small convolutional network that learns handwritten digits, which need no download.
 
-    It takes every GPU: several replicas, each with as much of a batch as it is fast. Without a GPU
-    it trains on the CPU.
+    It takes every GPU that the shell leaves: several replicas, each with as much of a batch as it
+    is fast. Without a GPU it trains on the CPU.
 
     Args:
         inventory: The devices of this machine.
     """
     example = Profile.model_validate(_EXAMPLE)
-    if len(inventory.gpus) < 2:
+    if len(default_gpus(inventory)) < 2:
         return example
     balanced = StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced")
     return example.model_copy(update={"strategy": balanced})

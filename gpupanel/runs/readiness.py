@@ -1,5 +1,6 @@
 """Whether a profile can start on this machine as it is now, and what would happen then."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
@@ -23,6 +24,7 @@ from gpupanel.planning.device_answers import (
     unresponsive_among,
 )
 from gpupanel.planning.prepare import Preparation, mended, prepare
+from gpupanel.planning.visible_gpus import cuda_variables_of
 from gpupanel.runs.self_test_memory import recall_self_test
 
 # What asks the driver and TensorFlow is imported when it is needed: the window, which imports this
@@ -72,7 +74,10 @@ class MachineWatch:
 
         if self._sampler is None:
             self._sampler = DeviceSampler(
-                wait_s=PATIENT_S, ask_network=network_access, wakes=self._wakes
+                wait_s=PATIENT_S,
+                ask_network=network_access,
+                cuda_variables=cuda_variables_of(os.environ),
+                wakes=self._wakes,
             )
         return Machine(self._sampler.inventory(), self._sampler.sample())
 

@@ -14,6 +14,7 @@ from gpupanel.domain.memory import (
 )
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.value import Value
+from gpupanel.planning.visible_gpus import default_gpus
 
 
 class DeviceChoices(Value):
@@ -35,10 +36,11 @@ class DeviceChoices(Value):
     ) -> tuple[str, ...]:
         """The devices in use, spelled out.
 
-        None named means every GPU that is not among the ``lost`` ones, or the CPU without one.
+        None named means every GPU that the shell leaves and that is not among the ``lost`` ones,
+        or the CPU without one.
         """
         if not self.devices.visible:
-            gpus = tuple(gpu.key for gpu in inventory.gpus if gpu.key not in lost)
+            gpus = tuple(gpu.key for gpu in default_gpus(inventory) if gpu.key not in lost)
             return gpus or processors(inventory)
         present = {device.key for device in inventory.devices}
         return tuple(

@@ -28,6 +28,7 @@ from gpupanel.domain.self_test_text import (
     self_test_sentence,
 )
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.planning.visible_gpus import default_gpus
 from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.readiness import read_machine
 from gpupanel.runs.self_test import run_self_test
@@ -77,9 +78,12 @@ def selftest(
 
 
 def _every_device(inventory: DeviceInventory) -> Profile:
-    """A small model on every GPU; two logical devices of the CPU where there is none."""
+    """A small model on every GPU that the shell leaves.
+
+    Two logical devices of the CPU where there is none.
+    """
     mirrored = StrategySettings(kind=StrategyKind.MIRRORED)
-    gpus = tuple(gpu.key for gpu in inventory.gpus if not gpu.is_mig_instance)
+    gpus = tuple(gpu.key for gpu in default_gpus(inventory) if not gpu.is_mig_instance)
     devices = DeviceSettings(visible=gpus or (CPU_KEY,), cpu_replicas=1 if gpus else 2)
     return Profile(devices=devices, strategy=mirrored)
 

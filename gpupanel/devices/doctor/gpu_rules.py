@@ -94,7 +94,8 @@ def _hidden(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
         severity=Severity.WARNING,
         message=f'CUDA_VISIBLE_DEVICES is "{examined.visible_devices}" in this environment and '
         f"hides {_names([gpu for gpu, _ in unseen])} from TensorFlow.",
-        hint="gpupanel sets it for each run itself; unset it for all other programs.",
+        hint="A run whose profile names no device keeps to it, too; what a profile names is used "
+        "all the same. Unset it where it is not meant.",
         command="unset CUDA_VISIBLE_DEVICES",
     )
 

@@ -35,6 +35,23 @@ CHAPTER: Final = ProblemChapter(
             "More or fewer were asked for. All are used, and given shares become equal ones.",
             "Nothing, or ask for as many as the profile names.",
         ),
+        "gpus_hidden_by_shell": ProblemEntry(
+            "The profile names no device, and `CUDA_VISIBLE_DEVICES` leaves some of the GPUs.",
+            "Somebody set it in the shell, or the batch system for a job. It is read as CUDA reads "
+            "it: up to the first entry that names no GPU.",
+            "Nothing, where it was meant. Name the devices in the profile to train on others.",
+        ),
+        "shell_numbers_not_sure": ProblemEntry(
+            "`CUDA_VISIBLE_DEVICES` has numbers, and which GPUs they mean is not sure.",
+            "Numbers count by the PCI bus here, as `nvidia-smi` shows them. CUDA counts the "
+            "fastest GPU first unless `CUDA_DEVICE_ORDER` says otherwise.",
+            "Set `CUDA_DEVICE_ORDER=PCI_BUS_ID`, or name GPUs by their UUID.",
+        ),
+        "profile_overrules_shell": ProblemEntry(
+            "The profile names GPUs that `CUDA_VISIBLE_DEVICES` leaves out.",
+            "What a profile names counts for more than a variable of the shell.",
+            "Nothing, where it was meant; else take the devices out of the profile.",
+        ),
         "devices_mixed": ProblemEntry(
             "The CPU and GPUs are chosen together.",
             "Replicas have to be of one kind.",

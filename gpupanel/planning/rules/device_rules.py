@@ -14,6 +14,7 @@ from gpupanel.planning.device_answers import (
     unresponsive_among,
 )
 from gpupanel.planning.device_fixes import on_the_cpu, same_on_what_is_here
+from gpupanel.planning.visible_gpus import default_gpus
 
 
 def absent_devices(context: PlanningContext) -> Iterator[Problem]:
@@ -102,7 +103,7 @@ def _left_out(context: PlanningContext) -> Iterator[Problem]:
 
     Who means every GPU does not mean the CPU where all of them are lost.
     """
-    gpus = context.inventory.gpus
+    gpus = default_gpus(context.inventory)
     gone = lost_keys(context.sample)
     lost = [gpu.key for gpu in gpus if gpu.key in gone]
     if not lost:

@@ -29,6 +29,7 @@ from gpupanel.planning.rules import (
     suggestion_rules,
     sweep_rules,
     training_rules,
+    visibility_rules,
     worker_rules,
 )
 
@@ -40,6 +41,9 @@ RULES: Final[tuple[Rule, ...]] = (
     device_rules.absent_devices,
     device_rules.lost_devices,
     device_rules.unresponsive_devices,
+    visibility_rules.hidden_gpus,
+    visibility_rules.numbers_not_sure,
+    visibility_rules.named_and_hidden,
     mig_rules.partitioned_gpus,
     device_rules.mixed_kinds,
     memory_rules.policy_of_cpu,

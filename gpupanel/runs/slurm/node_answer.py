@@ -10,7 +10,7 @@ import sys
 
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.job_node import JobNode
-from gpupanel.planning.allocated_devices import visible_devices_of
+from gpupanel.planning.visible_gpus import cuda_variables_of
 from gpupanel.runs.slurm.job_nodes import ANSWER
 
 _ANY_PORT = 9
@@ -36,7 +36,7 @@ def main() -> int:
     node = JobNode(
         name=name,
         address=address_towards(address_of_first if name == last else address_of_last),
-        visible_devices=visible_devices_of(os.environ),
+        visible_devices=cuda_variables_of(os.environ).visible_devices,
         inventory=inventory,
         sample=sample,
     )

@@ -36,6 +36,7 @@ from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.plan_file import read_plan
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.files.reserved_log import ReservedLog
+from gpupanel.planning.visible_gpus import variables_of_plan
 from gpupanel.runs.directory.amendments import finish_amendment
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.tails import LineTail, last_lines
@@ -134,7 +135,8 @@ class Supervisor:
 
         samples = self._samples = NodeSamples() if plan.is_on_nodes else None
         keys = frozenset(device.key for device in plan.devices)
-        telemetry = TelemetryRecorder(self._layout, listen, samples, keys)
+        variables = variables_of_plan(plan)
+        telemetry = TelemetryRecorder(self._layout, listen, samples, keys, variables)
         telemetry.start()
         try:
             care = ShortageCare(self._layout, memory, telemetry)

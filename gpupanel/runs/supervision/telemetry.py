@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic.main import IncEx
 
+from gpupanel.domain.cuda_variables import CudaVariables
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.files.line_log import LineLog
@@ -69,12 +70,14 @@ class TelemetryRecorder:
         listener: Listener,
         samples: NodeSamples | None = None,
         keys: frozenset[str] | None = None,
+        cuda_variables: CudaVariables | None = None,
     ) -> None:
         self.inventory: DeviceInventory | None = None
         self._layout = layout
         self._listener = listener
         self._samples = samples
         self._keys = keys
+        self._cuda_variables = cuda_variables
         self._interval_s = SAMPLE_INTERVAL_S
         self._thinning = SampleThinning()
         self._woken = threading.Event()
@@ -118,7 +121,7 @@ class TelemetryRecorder:
         from gpupanel.devices.sampler import DeviceSampler
 
         # The run uses them, so they are awake; others are left asleep.
-        return DeviceSampler(keys=self._keys)
+        return DeviceSampler(keys=self._keys, cuda_variables=self._cuda_variables)
 
     def _pause(self) -> bool:
         """Wait until the next sample is due; whether there is to be one."""

@@ -1,6 +1,7 @@
 """Reads the devices in a thread of its own, so that a slow driver never stalls the window."""
 
 import logging
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.planning.visible_gpus import cuda_variables_of
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
@@ -58,7 +60,8 @@ def machine_devices(folder: Path | None = None) -> DeviceSource:
     from gpupanel.devices.network_access import network_access
     from gpupanel.devices.sampler import DeviceSampler
 
-    return DeviceSampler(folder=folder, ask_network=network_access)
+    variables = cuda_variables_of(os.environ)
+    return DeviceSampler(folder=folder, ask_network=network_access, cuda_variables=variables)
 
 
 class _DeviceWorker(Worker):

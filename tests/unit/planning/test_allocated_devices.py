@@ -7,7 +7,8 @@ from gpupanel.domain.memory import GrowingMemory, LimitedMemory, SplitMemory
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceDescription, DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.planning.allocated_devices import allocated_gpus, on_allocated, visible_devices_of
+from gpupanel.planning.allocated_devices import allocated_gpus, on_allocated
+from gpupanel.planning.visible_gpus import cuda_variables_of
 from tests.fakes.devices import CPU, CPU_ONLY
 
 
@@ -185,4 +186,4 @@ def test_that_the_number_of_gpus_that_were_not_given_is_said() -> None:
 def test_that_a_job_of_slurm_that_asked_for_no_gpu_has_none(
     environment: dict[str, str], visible: str | None
 ) -> None:
-    assert visible_devices_of(environment) == visible
+    assert cuda_variables_of(environment).visible_devices == visible

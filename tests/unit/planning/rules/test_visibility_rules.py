@@ -1,0 +1,93 @@
+"""What a person is told about ``CUDA_VISIBLE_DEVICES`` of the shell."""
+
+import pytest
+
+from gpupanel.domain.cuda_variables import CudaVariables
+from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
+from gpupanel.planning.prepare import prepare
+from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
+
+CODES = {"gpus_hidden_by_shell", "shell_numbers_not_sure", "profile_overrules_shell"}
+SLOW_FIRST = DeviceInventory(driver="580.65", devices=(RTX_3060, RTX_4090, CPU))
+
+
+def said(
+    inventory: DeviceInventory, visible: str | None, *named: str, order: str = ""
+) -> list[Problem]:
+    variables = CudaVariables(visible_devices=visible, device_order=order)
+    shown = inventory.model_copy(update={"cuda_variables": variables})
+    profile = Profile(devices=DeviceSettings(visible=named))
+    return [each for each in prepare(profile, shown).problems if each.code in CODES]
+
+
+@pytest.mark.parametrize("visible", [None, "0,1", "1,0"])
+def test_that_nothing_is_said_where_the_shell_leaves_every_gpu(visible: str | None) -> None:
+    assert said(TWO_UNEQUAL, visible) == []
+
+
+def test_that_nothing_is_said_of_a_machine_without_gpus() -> None:
+    assert said(CPU_ONLY, "1") == []
+
+
+@pytest.mark.parametrize(
+    ("visible", "what"),
+    [
+        ("1", "uses RTX 3060 and leaves out RTX 4090"),
+        ("-1", "is on the CPU and leaves out RTX 4090, RTX 3060"),
+    ],
+)
+def test_that_it_is_said_which_gpus_the_shell_leaves(visible: str, what: str) -> None:
+    (hint,) = said(TWO_UNEQUAL, visible)
+    assert (hint.code, hint.severity) == ("gpus_hidden_by_shell", Severity.HINT)
+    assert hint.message == f'CUDA_VISIBLE_DEVICES is "{visible}" in the shell: the run {what}.'
+
+
+@pytest.mark.parametrize(
+    ("visible", "hidden", "shown"),
+    [("0,7", "RTX 3060", "7"), ("1,1", "RTX 4090", "1"), ("gpu\x1b1", "RTX 3060", r"gpu\x1b1")],
+)
+def test_that_an_entry_that_names_no_gpu_is_a_warning(
+    visible: str, hidden: str, shown: str
+) -> None:
+    (warning,) = said(TWO_UNEQUAL, visible)
+    assert warning.severity is Severity.WARNING
+    assert warning.message.endswith(
+        f'{hidden}. CUDA reads no further than "{shown}", which names no GPU, or one twice.'
+    )
+
+
+def test_that_a_wrong_entry_behind_every_gpu_is_said_alone() -> None:
+    (warning,) = said(TWO_UNEQUAL, "0,1,2")
+    assert "the run uses RTX 4090, RTX 3060. CUDA reads no further" in warning.message
+
+
+def test_that_it_is_said_which_gpu_a_number_was_taken_for_where_cuda_may_take_another() -> None:
+    hidden, unsure = said(SLOW_FIRST, "0")
+    assert hidden.code == "gpus_hidden_by_shell"
+    assert (unsure.code, unsure.severity) == ("shell_numbers_not_sure", Severity.HINT)
+    assert "in the order of nvidia-smi: RTX 3060." in unsure.message
+    assert unsure.command == "export CUDA_VISIBLE_DEVICES=GPU-3060"
+    assert [each.code for each in said(SLOW_FIRST, "0", order="PCI_BUS_ID")] == [hidden.code]
+
+
+def test_that_nothing_is_said_of_the_order_of_gpus_that_do_not_answer() -> None:
+    lost = [DeviceReading(key=gpu.key, state=DeviceState.LOST) for gpu in SLOW_FIRST.gpus]
+    shown = SLOW_FIRST.model_copy(update={"cuda_variables": CudaVariables(visible_devices="0")})
+    sample = TelemetrySample(time_s=0.0, readings=tuple(lost))
+    codes = {each.code for each in prepare(Profile(), shown, sample).problems}
+    assert "shell_numbers_not_sure" not in codes
+
+
+def test_that_a_profile_that_names_gpus_is_followed_and_the_shell_is_not() -> None:
+    (hint,) = said(TWO_UNEQUAL, "1", "GPU-4090")
+    assert (hint.code, hint.severity) == ("profile_overrules_shell", Severity.HINT)
+    assert hint.message == (
+        'The profile names RTX 4090, and CUDA_VISIBLE_DEVICES is "1" in the shell: what the '
+        "profile names is used."
+    )
+    assert said(TWO_UNEQUAL, "1", "GPU-3060") == []
+    assert said(TWO_UNEQUAL, None, "GPU-3060") == []
+    assert said(TWO_UNEQUAL, "1", "cpu") == []
