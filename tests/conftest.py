@@ -97,6 +97,13 @@ def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
+def _no_cuda_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the shell of these tests says of its GPUs is nothing to those of a test."""
+    for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
 def config_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where trust is remembered: nothing is trusted at first, and the user's own is not touched."""
     folder = tmp_path / "config"

@@ -3,6 +3,7 @@
 from enum import StrEnum
 from pathlib import Path
 
+from gpupanel.domain.cuda_variables import CudaVariables
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.value import Value
@@ -36,6 +37,8 @@ class QueueEntry(Value):
         started_s: When its run was made.
         outcome: How the run ended.
         problems: Why it was refused, or what ended its run.
+        cuda_variables: Of the shell from which it was added, which the scheduler's is not: what
+            its profile means where that names no device. ``None``: they have no say.
     """
 
     id: str
@@ -51,6 +54,7 @@ class QueueEntry(Value):
     started_s: float | None = None
     outcome: Outcome | None = None
     problems: tuple[Problem, ...] = ()
+    cuda_variables: CudaVariables | None = None
 
     @property
     def is_waiting(self) -> bool:

@@ -1,11 +1,13 @@
 """What people ask of the queue: each order is carried out on the files, and wakes the scheduler."""
 
+import os
 import secrets
 import time
 from pathlib import Path
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.planning.visible_gpus import cuda_variables_of
 from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
@@ -30,6 +32,7 @@ def add(files: QueueFiles, profile: Profile, runs_dir: Path) -> QueueEntry:
         name=profile.name,
         runs_dir=runs_dir.absolute(),
         added_s=time.time(),
+        cuda_variables=cuda_variables_of(os.environ),
     )
 
     def added(line: WaitingLine) -> WaitingLine:

@@ -179,15 +179,18 @@ class Scheduler:
             return
         self._selected_s = time.monotonic()
         machine = self._read_machine()
-        candidates = [
-            candidate_of(entry, self._files, machine, self._prepare, self._clusters)
-            for entry in line.waiting
-        ]
-        for candidate in candidates:
+        held = self._held_devices(line)
+        busy, possible = set(held), []
+        for entry in line.waiting:
+            candidate = candidate_of(
+                entry, self._files, machine, self._prepare, self._clusters, busy
+            )
             if candidate.error is not None:
-                refuse(self._files, candidate.entry, candidate.error)
-        possible = [candidate for candidate in candidates if candidate.error is None]
-        reasons = reasons_to_wait(possible, self._held_devices(line))
+                refuse(self._files, entry, candidate.error)
+                continue
+            possible.append(candidate)
+            busy |= candidate.devices.keys()
+        reasons = reasons_to_wait(possible, held)
         note_selection(self._files, possible, reasons)
         self._seen = self._files.fingerprint()
         for candidate in possible:

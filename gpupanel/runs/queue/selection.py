@@ -1,12 +1,15 @@
 """Which waiting entries start now, and what the others wait for."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.planning.chosen_devices import chosen_devices
+from gpupanel.planning.description import described
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.queue.cluster_readings import ClusterReadings
 from gpupanel.runs.queue.entry import QueueEntry
@@ -58,14 +61,27 @@ def candidate_of(
     machine: Machine,
     prepare: Prepare,
     clusters: ClusterReadings,
+    busy: Container[str] = (),
 ) -> Candidate:
-    """What would happen with an entry on that machine, or on the nodes of its cluster."""
+    """What would happen with an entry on that machine, or on the nodes of its cluster.
+
+    Args:
+        entry: It.
+        files: The queue.
+        machine: This machine.
+        prepare: Says what would happen with a profile on a machine.
+        clusters: What is known of clusters.
+        busy: The keys of devices that runs hold, or entries before this one wait for: a profile
+            that names no device and needs one takes another.
+    """
     try:
         profile = files.profile(entry.id)
     except ProblemError as error:
         return Candidate(entry, error=error)
     if profile.cluster is None:
-        return _on_machine(entry, profile, machine, prepare)
+        inventory = machine.inventory.model_copy(update={"cuda_variables": entry.cuda_variables})
+        seen = replace(machine, inventory=inventory)
+        return _on_free_device(entry, profile, seen, prepare, busy)
     address = profile.cluster.address
     asked = clusters.known(address)
     asks = "" if asked.is_fresh else address
@@ -88,6 +104,30 @@ _NEVER_PASS: Final = frozenset(
     {"ray_not_installed", "cluster_address_wrong", "cluster_versions_differ"}
 )
 """Problems with a cluster that somebody has to do something about."""
+
+
+def _on_free_device(
+    entry: QueueEntry,
+    profile: Profile,
+    machine: Machine,
+    prepare: Prepare,
+    busy: Container[str],
+) -> Candidate:
+    """The entry on the first free device that it can use, where its profile leaves that open.
+
+    Where none is free it waits for the first one that it can use.
+    """
+    needs_one = profile.strategy.kind is StrategyKind.ONE_DEVICE
+    devices = chosen_devices(profile, machine.inventory, machine.sample)
+    if profile.devices.visible or not needs_one or len(devices) < 2:
+        return _on_machine(entry, profile, machine, prepare)
+    for device in sorted(devices, key=lambda each: each.key in busy):
+        choice = profile.devices.model_copy(update={"visible": (device.key,)})
+        alone = described(profile.model_copy(update={"devices": choice}), machine.inventory)
+        candidate = _on_machine(entry, alone, machine, prepare)
+        if candidate.error is None and not candidate.obstacle:
+            return candidate
+    return _on_machine(entry, profile, machine, prepare)
 
 
 def _on_machine(

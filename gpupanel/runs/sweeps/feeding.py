@@ -120,6 +120,7 @@ class _Sweep:
         if is_bayesian and begun is not None:
             self._count = min(self._count, begun.trial_count)
         self._places = (begun.places if begun is not None else ()) or ((),)
+        self._cuda_variables = None if begun is None else begun.cuda_variables
         self._values: dict[int, EpochValues] = {}
         self._final: dict[int, Mapping[int, float]] = {}
         self._compared: dict[int, int] = {}
@@ -313,6 +314,7 @@ class _Sweep:
             name=profile.name,
             runs_dir=self._layout.runs_dir,
             added_s=time.time(),
+            cuda_variables=self._cuda_variables,
         )
 
         def added(line: WaitingLine) -> WaitingLine:

@@ -1,5 +1,6 @@
 """Starting a sweep, stopping it, and letting one go on that was left alone."""
 
+import os
 import shutil
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ from gpupanel.files.guarded_files import touch
 from gpupanel.files.whole_files import write_whole
 from gpupanel.planning.chosen_devices import chosen_devices
 from gpupanel.planning.sweep_trials import sweep_of, trial_count, trial_profile, trials_of
+from gpupanel.planning.visible_gpus import cuda_variables_of
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.launcher import reserve_run
@@ -107,7 +109,12 @@ def start_sweep(
     try:
         text = dump_profile(anchored(profile, Path.cwd()))
         write_whole(layout.profile, text, private=True)
-        begun = SweepBegun(time_s=time.time(), trial_count=count, places=places)
+        begun = SweepBegun(
+            time_s=time.time(),
+            trial_count=count,
+            places=places,
+            cuda_variables=cuda_variables_of(os.environ),
+        )
         append_event(layout, begun)
         files.change(lambda line: line.with_sweep(layout.root))
     except OSError as error:

@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from gpupanel.domain.cuda_variables import CudaVariables
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.sweep import MOST_TRIALS, SweptValue
@@ -34,12 +35,14 @@ class SweepBegun(Value):
         trial_count: How many trials there will be at most.
         places: The devices of each trial, by their keys, where trials share the profile's devices
             among them; empty: each takes all that the profile says.
+        cuda_variables: Of the shell from which it was started, as of an entry of the queue.
     """
 
     kind: Literal["sweep_begun"] = "sweep_begun"
     time_s: float
     trial_count: int
     places: tuple[tuple[str, ...], ...] = ()
+    cuda_variables: CudaVariables | None = None
 
 
 class TrialChosen(Value):
