@@ -20,6 +20,16 @@ class DeviceState(StrEnum):
     """It was idle and may fall asleep: it is not asked for a while, which would keep it awake."""
 
 
+class ComputeMode(StrEnum):
+    """Which processes may compute on a GPU, as its administrator has set it."""
+
+    DEFAULT = "default"
+    EXCLUSIVE_PROCESS = "exclusive_process"
+    """One process at a time."""
+    PROHIBITED = "prohibited"
+    """None."""
+
+
 class ThrottleReason(StrEnum):
     """Why a GPU's clocks are not as high as they could be (NVML's clocks event reasons)."""
 
@@ -53,6 +63,7 @@ class DeviceProcess(Value):
         is_mine: Whether it belongs to the user who asks.
         was_killed: Whether it was killed seconds ago and has not ended: it waits in the kernel,
             most likely in the driver of the GPU.
+        only_draws: Whether it uses the GPU for graphics alone, as an X server does.
     """
 
     pid: int
@@ -64,6 +75,7 @@ class DeviceProcess(Value):
     started_s: float | None = None
     is_mine: bool = False
     was_killed: bool = False
+    only_draws: bool = False
 
 
 class DeviceReading(Value):
@@ -95,6 +107,7 @@ class DeviceReading(Value):
         ecc_corrected: Memory errors mended since the driver was loaded.
         ecc_uncorrected: Memory errors not mended since the driver was loaded.
         retired_pages: Memory pages or rows taken out of use for good.
+        compute_mode: Which processes may compute on the GPU.
     """
 
     key: str
@@ -121,6 +134,7 @@ class DeviceReading(Value):
     ecc_corrected: int | None = None
     ecc_uncorrected: int | None = None
     retired_pages: int | None = None
+    compute_mode: ComputeMode | None = None
     processes: tuple[DeviceProcess, ...] = ()
 
 

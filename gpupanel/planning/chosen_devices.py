@@ -2,7 +2,7 @@
 
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
+from gpupanel.domain.telemetry import ComputeMode, DeviceReading, DeviceState, TelemetrySample
 from gpupanel.planning.visible_gpus import default_gpus
 
 
@@ -11,15 +11,20 @@ def chosen_devices(
 ) -> tuple[PhysicalDevice, ...]:
     """The devices that a profile names and this machine has, in the profile's order.
 
-    A profile that names none means every GPU that answers, as far as the shell does not say which
-    ones by ``CUDA_VISIBLE_DEVICES``; the CPU where there is none. Never a GPU in MIG mode: only its
-    instances compute.
+    A profile that names none means every GPU that answers and may compute, as far as the shell
+    does not say which ones by ``CUDA_VISIBLE_DEVICES``; the CPU where there is none. Never a GPU in
+    MIG mode: only its instances compute.
     """
     if not profile.devices.visible:
         lost = lost_keys(sample)
         answering = tuple(gpu for gpu in default_gpus(inventory) if gpu.key not in lost)
-        return answering or tuple(
-            device for device in inventory.devices if device.key_on_node == CPU_KEY
+        prohibited = keys_in_mode(sample, ComputeMode.PROHIBITED)
+        # Where none of them may compute a rule says so: who means GPUs does not mean the CPU.
+        allowed = tuple(gpu for gpu in answering if gpu.key not in prohibited)
+        return (
+            allowed
+            or answering
+            or tuple(device for device in inventory.devices if device.key_on_node == CPU_KEY)
         )
     by_key: dict[str, list[PhysicalDevice]] = {}
     for device in inventory.devices:
@@ -56,6 +61,12 @@ def awake_gpus(
     readings = () if sample is None else sample.readings
     asleep = {each.key for each in readings if each.state is DeviceState.ASLEEP}
     return tuple(gpu for gpu in answering_gpus(inventory, sample) if gpu.key not in asleep)
+
+
+def keys_in_mode(sample: TelemetrySample | None, mode: ComputeMode) -> frozenset[str]:
+    """The GPUs that are in a compute mode, by the latest readings."""
+    readings = () if sample is None else sample.readings
+    return frozenset(each.key for each in readings if each.compute_mode is mode)
 
 
 def lost_keys(sample: TelemetrySample | None) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """Fixes that let the same session run on other devices, or each GPU in a process of its own."""
 
+from collections.abc import Container
 from functools import partial
 
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
@@ -14,6 +15,7 @@ from gpupanel.domain.memory import (
 from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, SHARING_KINDS, AllReduce, StrategyKind
+from gpupanel.planning.visible_gpus import default_gpus
 
 
 def on_the_cpu(profile: Profile, gpus: tuple[str, ...]) -> Fix:
@@ -63,6 +65,28 @@ def isolated(profile: Profile, gpus: tuple[PhysicalDevice, ...]) -> Fix | None:
     if profile.strategy.placement is not None:
         changes.append(Change(path=("strategy", "placement")))
     return Fix(label="Give each GPU a process of its own", changes=tuple(changes))
+
+
+def on_other_gpus_here(
+    profile: Profile, inventory: DeviceInventory, unusable: tuple[str, ...], usable: Container[str]
+) -> Fix | None:
+    """Put other GPUs of this machine in the places of named ones that cannot be used.
+
+    Those that the shell leaves: others may be somebody else's.
+
+    Args:
+        profile: What the person chose.
+        inventory: The devices of this machine.
+        unusable: The keys of all GPUs that it names.
+        usable: The keys of GPUs that can be used.
+
+    Returns:
+        ``None`` where there is no other one, or the profile names none: then all are meant.
+    """
+    others = tuple(gpu for gpu in default_gpus(inventory) if gpu.key in usable)
+    if not profile.devices.visible or not others:
+        return None
+    return same_on_what_is_here(profile, inventory.model_copy(update={"devices": others}), unusable)
 
 
 def same_on_what_is_here(

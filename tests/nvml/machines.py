@@ -47,6 +47,7 @@ BARE = StandinGpu(
     temperature_c=None,
     power_mw=None,
     power_limit_mw=None,
+    compute_mode=None,
     fail={
         "nvmlDeviceGetCudaComputeCapability": NOT_SUPPORTED,
         "nvmlDeviceGetNumFans": NOT_SUPPORTED,

@@ -91,6 +91,7 @@ class StandinGpu:
         cuda_hangs: What CUDA asks it to do never ends; NVML answers.
         multiprocessors: For the stand-in CUDA, which orders cards by them; ``None``: by the name.
         hangs: A function of NVML that does not come back for this GPU as long as it says so.
+        compute_mode: NVML's number: 0 any process, 3 one at a time, 2 none.
         fail: Functions of NVML and the error number that each answers with for this GPU.
         mig_place: Of an instance, its number among those of its GPU.
         instances: Of a GPU in MIG mode.
@@ -126,6 +127,7 @@ class StandinGpu:
     remapped_rows_corrected: int | None = None
     remapped_rows_uncorrected: int | None = None
     mig_mode: int | None = None
+    compute_mode: int | None = 0
     mig_place: int | None = None
     nvlink_fabric: int | None = None
     lost: bool = False

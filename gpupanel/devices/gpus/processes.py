@@ -91,12 +91,15 @@ class ProcessNames:
         self._known: dict[int, _Identity] = {}
         self._killed_s: dict[int, float] = {}
 
-    def named(self, process: GpuProcess, percent: float | None = None) -> DeviceProcess:
+    def named(
+        self, process: GpuProcess, percent: float | None = None, *, only_draws: bool = False
+    ) -> DeviceProcess:
         """The process with what the host knows of it.
 
         Args:
             process: As NVML lists it.
             percent: How much of the time it used the GPU.
+            only_draws: Whether it stands in the list of those that draw alone.
         """
         with self._lock:
             known = self._known.get(process.pid)
@@ -114,6 +117,7 @@ class ProcessNames:
             started_s=known.started_s,
             is_mine=known.is_mine,
             was_killed=known.name is not None and self._was_killed(process.pid),
+            only_draws=only_draws,
         )
 
     def _was_killed(self, pid: int) -> bool:

@@ -6,10 +6,11 @@ from typing import Final, NamedTuple
 
 from gpupanel.devices.gpus.processes import ProcessNames, merged
 from gpupanel.devices.nvml import DriverGoneError, GpuLostError, GpuProcess, NvmlGpu
-from gpupanel.domain.telemetry import DeviceProcess, DeviceReading
+from gpupanel.domain.telemetry import ComputeMode, DeviceProcess, DeviceReading
 
 SLOW_FACTS_INTERVAL_S: Final = 10.0
-"""How often to ask for what hardly ever changes: power limit, memory errors, retired pages."""
+"""How often to ask for what hardly ever changes: power limit, memory errors, retired pages, which
+processes may compute."""
 FEW_SECONDS_S: Final = 2.0
 """How often to ask for what no curve shows and changes slowly: fan, memory clock, PCI Express."""
 PROCESSES_INTERVAL_S: Final = 1.0
@@ -24,6 +25,7 @@ class _SlowFacts(NamedTuple):
     ecc_corrected: int | None
     ecc_uncorrected: int | None
     retired_pages: int | None
+    compute_mode: ComputeMode | None
 
 
 class _UnhurriedFacts(NamedTuple):
@@ -38,6 +40,7 @@ class _Processes(NamedTuple):
     asked_s: float
     memory_used_mib: int | None
     found: tuple[GpuProcess, ...]
+    computing: frozenset[int]
 
 
 class _ProcessUse(NamedTuple):
@@ -146,19 +149,26 @@ class GpuReader:
             ecc_corrected=slow.ecc_corrected,
             ecc_uncorrected=slow.ecc_uncorrected,
             retired_pages=slow.retired_pages,
+            compute_mode=slow.compute_mode,
             processes=self._processes(now_s, None if memory is None else memory.used_mib),
         )
 
     def _processes(self, now_s: float, used_mib: int | None) -> tuple[DeviceProcess, ...]:
-        found = self._asked_processes(now_s, used_mib)
+        found, computing = self._asked_processes(now_s, used_mib)
         # Where nobody holds memory there is nothing to ask.
         percent = self._asked_use(now_s) if found else None
         return tuple(
-            self._names.named(each, None if percent is None else percent.get(each.pid, 0.0))
+            self._names.named(
+                each,
+                None if percent is None else percent.get(each.pid, 0.0),
+                only_draws=each.pid not in computing,
+            )
             for each in found
         )
 
-    def _asked_processes(self, now_s: float, used_mib: int | None) -> tuple[GpuProcess, ...]:
+    def _asked_processes(
+        self, now_s: float, used_mib: int | None
+    ) -> tuple[tuple[GpuProcess, ...], frozenset[int]]:
         known = self._processes_found
         # Who comes or goes takes or frees memory.
         if (
@@ -167,9 +177,11 @@ class GpuReader:
             or used_mib != known.memory_used_mib
             or now_s - known.asked_s >= PROCESSES_INTERVAL_S
         ):
-            found = merged(self.nvml.process_lists())
-            known = self._processes_found = _Processes(now_s, used_mib, found)
-        return known.found
+            lists = self.nvml.process_lists()
+            computing = frozenset(each.pid for each in (*lists[0], *lists[2]))
+            known = _Processes(now_s, used_mib, merged(lists), computing)
+            self._processes_found = known
+        return known.found, known.computing
 
     def _asked_use(self, now_s: float) -> Mapping[int, float | None] | None:
         known = self._process_use
@@ -198,5 +210,6 @@ class GpuReader:
                 ecc_corrected=self.nvml.ecc_corrected(),
                 ecc_uncorrected=self.nvml.ecc_uncorrected(),
                 retired_pages=self.nvml.retired_pages(),
+                compute_mode=self.nvml.compute_mode(),
             )
         return known

@@ -12,7 +12,7 @@ import pynvml
 
 from gpupanel.devices.nvml.values import GpuMemory, GpuProcess, GpuUtilization
 from gpupanel.domain.device import LinkKind
-from gpupanel.domain.telemetry import ThrottleReason
+from gpupanel.domain.telemetry import ComputeMode, ThrottleReason
 
 _T = TypeVar("_T")
 
@@ -48,6 +48,14 @@ _THROTTLE_REASONS: Final = {
     pynvml.nvmlClocksThrottleReasonHwThermalSlowdown: ThrottleReason.HARDWARE_THERMAL,
     pynvml.nvmlClocksThrottleReasonHwPowerBrakeSlowdown: ThrottleReason.HARDWARE_POWER_BRAKE,
     pynvml.nvmlClocksThrottleReasonHwSlowdown: ThrottleReason.HARDWARE_SLOWDOWN,
+}
+
+_COMPUTE_MODES: Final = {
+    pynvml.NVML_COMPUTEMODE_DEFAULT: ComputeMode.DEFAULT,
+    # Of old drivers: one thread of one process.
+    pynvml.NVML_COMPUTEMODE_EXCLUSIVE_THREAD: ComputeMode.EXCLUSIVE_PROCESS,
+    pynvml.NVML_COMPUTEMODE_PROHIBITED: ComputeMode.PROHIBITED,
+    pynvml.NVML_COMPUTEMODE_EXCLUSIVE_PROCESS: ComputeMode.EXCLUSIVE_PROCESS,
 }
 
 _ANCESTORS: Final = {
@@ -212,6 +220,13 @@ def is_mig_enabled(answer: tuple[int, int]) -> bool:
     """Whether the GPU is in MIG mode now."""
     current, _pending = answer
     return bool(current == pynvml.NVML_DEVICE_MIG_ENABLE)
+
+
+def compute_mode(answer: int) -> ComputeMode:
+    """Which processes may compute on the GPU."""
+    if answer not in _COMPUTE_MODES:
+        raise GarbageError(f"compute mode {answer} is not known here")
+    return _COMPUTE_MODES[answer]
 
 
 def common_ancestor(answer: int) -> LinkKind:

@@ -157,6 +157,9 @@ class NvmlGpu:
     )
     """Rows replaced for good (Ampere and later), or pages taken out of use (before)."""
 
+    compute_mode = _reading(pynvml.nvmlDeviceGetComputeMode, answers.compute_mode)
+    """Which processes may compute on it."""
+
     # What changes all the time.
 
     memory = _first(

@@ -52,6 +52,18 @@ CHAPTER: Final = ProblemChapter(
             "What a profile names counts for more than a variable of the shell.",
             "Nothing, where it was meant; else take the devices out of the profile.",
         ),
+        "gpu_compute_prohibited": ProblemEntry(
+            "No process may compute on a GPU.",
+            "Somebody has set its compute mode to *prohibited*, as for a card that only drives "
+            "displays. Of a profile that names no device such a GPU is left out.",
+            "Use another GPU; the command, as administrator, lets processes compute on it.",
+        ),
+        "gpu_held_exclusively": ProblemEntry(
+            "A GPU takes one process at a time, and another process has it now.",
+            "Its compute mode is *exclusive process*. A run that starts meanwhile fails as soon as "
+            "it uses the GPU; a run of the queue waits.",
+            "Use another GPU, or wait until the process has ended.",
+        ),
         "devices_mixed": ProblemEntry(
             "The CPU and GPUs are chosen together.",
             "Replicas have to be of one kind.",

@@ -6,10 +6,16 @@ from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.device_names import gathered, make
 from gpupanel.domain.gpu_support import GpuFault
 from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.domain.telemetry import ComputeMode
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
+from gpupanel.planning.chosen_devices import keys_in_mode, lost_keys
 from gpupanel.planning.context import PlanningContext
-from gpupanel.planning.device_fixes import on_the_cpu
-from gpupanel.planning.tensorflow_build import oldest_capability, without_machine_code
+from gpupanel.planning.device_fixes import on_other_gpus_here, on_the_cpu
+from gpupanel.planning.tensorflow_build import (
+    oldest_capability,
+    refused_by_build,
+    without_machine_code,
+)
 
 DOCTOR_CODES = frozenset(
     {
@@ -71,13 +77,31 @@ def _not_usable(
 
 
 def _without(context: PlanningContext, unusable: list[PhysicalDevice]) -> tuple[Fix, ...]:
-    """What can be done about chosen GPUs that cannot be used: the others, or the CPU."""
+    """What can be done about chosen GPUs that cannot be used: the others, or the CPU.
+
+    Where none of the chosen ones can be used: other GPUs of this machine that can.
+    """
     usable = [gpu.key for gpu in context.gpus if gpu not in unusable]
     cpu = _use_cpu(context)
-    if not usable:
-        return (cpu,)
-    who = unusable[0].name if len(unusable) == 1 else "them"
-    return Fix.of(f"Leave {who} out", "devices.visible", usable), cpu
+    if usable:
+        who = unusable[0].name if len(unusable) == 1 else "them"
+        return Fix.of(f"Leave {who} out", "devices.visible", usable), cpu
+    chosen = tuple(gpu.key for gpu in context.gpus)
+    other = on_other_gpus_here(context.profile, context.inventory, chosen, _usable(context))
+    return (cpu,) if other is None else (other, cpu)
+
+
+def _usable(context: PlanningContext) -> frozenset[str]:
+    """The GPUs of this machine of which nothing is known that keeps TensorFlow from them."""
+    gpus, support = context.inventory.gpus, context.support
+    faulty = () if support is None else (key for fault in support.faults for key in fault.keys)
+    return (
+        frozenset(gpu.key for gpu in gpus)
+        - refused_by_build(gpus, context.build)
+        - frozenset(faulty)
+        - lost_keys(context.sample)
+        - keys_in_mode(context.sample, ComputeMode.PROHIBITED)
+    )
 
 
 def build_without_cuda(context: PlanningContext) -> Iterator[Problem]:
@@ -123,16 +147,15 @@ def gpus_not_in_build(context: PlanningContext) -> Iterator[Problem]:
     if build is None or not build.is_cuda_build or not context.refused_gpus:
         return
     unusable = [gpu for gpu in context.gpus if gpu.key in context.refused_gpus]
-    usable = [gpu.key for gpu in context.gpus if gpu.key not in context.refused_gpus]
-    what = unusable[0].name if len(unusable) == 1 else "them"
-    leave = Fix.of(f"Leave {what} out", "devices.visible", usable)
+    first, *alternatives = _without(context, unusable)
     yield Problem(
         code="gpu_not_in_tensorflow_build",
         field="devices.visible",
         message=f"TensorFlow {build.version} was not built for {_names(unusable)}: the build "
         f"needs {_needs(build)}.",
         hint="Switch it off, or install a TensorFlow that was built for it.",
-        fix=leave if usable else _use_cpu(context),
+        fix=first,
+        alternatives=tuple(alternatives),
     )
 
 

@@ -8,6 +8,7 @@ from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.rules import (
     all_reduce_rules,
     cluster_rules,
+    compute_mode_rules,
     data_rules,
     device_rules,
     fine_tuning_rules,
@@ -41,6 +42,8 @@ RULES: Final[tuple[Rule, ...]] = (
     device_rules.absent_devices,
     device_rules.lost_devices,
     device_rules.unresponsive_devices,
+    compute_mode_rules.computing_prohibited,
+    compute_mode_rules.held_by_one_process,
     visibility_rules.hidden_gpus,
     visibility_rules.numbers_not_sure,
     visibility_rules.named_and_hidden,

@@ -136,6 +136,9 @@ def _on_machine(
     preparation = prepare(machine, profile)
     plan, problems = preparation.plan, preparation.problems
     devices = {} if plan is None else held_devices(plan)
+    held = next((each for each in problems if each.code == "gpu_held_exclusively"), None)
+    if preparation.is_startable and held is not None:
+        return Candidate(entry, devices, profile, plan, obstacle=f"Waits: {held.message}")
     if preparation.is_startable:
         return Candidate(entry, devices, profile, plan)
     obstacle = _passing_obstacle(problems, machine)

@@ -194,6 +194,11 @@ int nvmlDeviceGetCurrentClocksEventReasons(void *handle, unsigned long long *mas
 }
 #endif
 
+int nvmlDeviceGetComputeMode(void *handle, int *mode) {
+    ENTER_GPU();
+    return give(gpu, R_compute_mode, (unsigned int *)mode);
+}
+
 /* Corrected (0) or not (1), since the driver was loaded (0). */
 int nvmlDeviceGetTotalEccErrors(void *handle, unsigned int kind, unsigned int counter,
                                 unsigned long long *errors) {

@@ -35,7 +35,8 @@ enum { COMPUTE, GRAPHICS, MPS, PROCESS_LISTS };
     X(clock_mhz) X(memory_clock_mhz) X(throttle_mask) X(pcie_generation) X(pcie_width)         \
     X(pcie_generation_max) X(pcie_width_max) X(ecc_corrected) X(ecc_uncorrected)               \
     X(retired_pages_single_bit) X(retired_pages_double_bit) X(remapped_rows_corrected)         \
-    X(remapped_rows_uncorrected) X(mig_mode) X(nvlink_fabric)
+    X(remapped_rows_uncorrected) X(mig_mode) X(nvlink_fabric)          \
+    X(compute_mode)
 
 #define AS_NUMBER(name) R_##name,
 enum { READINGS(AS_NUMBER) READING_COUNT };

@@ -44,6 +44,8 @@ struct CardInFile {
   bool lost = false, hangs = false;
   bool is_split = false;     // in MIG mode: only its instances compute
   bool is_instance = false;  // of the card before it
+  bool is_used = false;  // somebody else computes on it
+  int mode = 0;          // 3: one process at a time may compute on it, 2: none
 };
 
 std::vector<CardInFile> read_from(const std::string& path) {
@@ -70,6 +72,8 @@ std::vector<CardInFile> read_from(const std::string& path) {
     if (key == "cuda_hangs") found.hangs = value == "1";
     if (key == "mig_mode") found.is_split = value == "1";
     if (key == "multiprocessors") card.multiprocessors = atoi(value.c_str());
+    if (key == "compute") found.is_used = true;
+    if (key == "compute_mode") found.mode = atoi(value.c_str());
   }
   return cards;
 }
@@ -213,6 +217,12 @@ const std::vector<Card>& visible_cards() {
 bool is_lost(int card) { return in_file(visible_cards()[card].uuid).lost; }
 
 bool hangs(int card) { return in_file(visible_cards()[card].uuid).hangs; }
+
+bool may_compute(int place) {
+  const Card& card = visible_cards()[place];
+  CardInFile found = in_file(card.uuid);
+  return found.mode != 2 && (found.mode != 3 || (!found.is_used && !of_others(card.uuid)));
+}
 
 void room_of(int place, uint64_t* free_bytes, uint64_t* total_bytes) {
   const Card& card = visible_cards()[place];

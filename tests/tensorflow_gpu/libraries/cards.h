@@ -18,6 +18,8 @@ __attribute__((visibility("default"))) const std::vector<Card>& visible_cards();
 bool is_lost(int card);
 bool hangs(int card);  // it answers nothing that it is asked to do
 
+bool may_compute(int card);  // by its compute mode, and who else computes on it
+
 void* take(int card, size_t bytes);  // nullptr: the card has no more
 bool give_back(void* pointer);       // false: it is not of a card
 void room_of(int card, uint64_t* free_bytes, uint64_t* total_bytes);

@@ -156,7 +156,7 @@ API Result cuDeviceGetP2PAttribute(int* value, int, DeviceNumber, DeviceNumber) 
 
 API Result cuDevicePrimaryCtxRetain(Context** context, DeviceNumber device) {
   if (!is_card(device)) return INVALID_DEVICE;
-  if (is_lost(device)) return DEVICE_UNAVAILABLE;
+  if (is_lost(device) || !may_compute(device)) return DEVICE_UNAVAILABLE;
   retained[device] = true;
   return *context = context_of(device), OK;
 }

@@ -11,7 +11,7 @@ from gpupanel.devices.gpus.processes import ProcessNames
 from gpupanel.devices.gpus.reader import PROCESS_USE_INTERVAL_S, SLOW_FACTS_INTERVAL_S, GpuReader
 from gpupanel.devices.nvml import DriverGoneError, NvmlLibrary
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
-from gpupanel.domain.telemetry import DeviceReading, DeviceState, ThrottleReason
+from gpupanel.domain.telemetry import ComputeMode, DeviceReading, DeviceState, ThrottleReason
 from tests.nvml.listed import gpus_of
 from tests.nvml.machines import BARE, EIGHT_MIXED, HOPPER, INSTANCES, KEPLER, LOST, MIG, SLOW
 from tests.nvml.standin import (
@@ -67,6 +67,7 @@ def test_that_a_reading_has_everything_that_the_gpu_reports(
             ecc_uncorrected=1,
             remapped_rows_corrected=2,
             remapped_rows_uncorrected=0,
+            compute_mode=3,
             compute=((os.getpid(), 900),),
         )
     )
@@ -95,8 +96,22 @@ def test_that_a_reading_has_everything_that_the_gpu_reports(
         ecc_corrected=3,
         ecc_uncorrected=1,
         retired_pages=2,
+        compute_mode=ComputeMode.EXCLUSIVE_PROCESS,
         processes=(process,),
     )
+
+
+def test_that_a_process_that_only_draws_is_told_from_those_that_compute(
+    reader: GpuReader, nvml_in_process: Standin, clock: Clock
+) -> None:
+    nvml_in_process.tell(
+        TWO_UNEQUAL_GPUS.with_gpu(
+            0, compute=((71, 900),), graphics=((70, 80), (71, 900)), mps=((72, 10),)
+        )
+    )
+    reader.read()
+    only_draw = {each.pid: each.only_draws for each in reader.reading(clock()).processes}
+    assert only_draw == {70: True, 71: False, 72: False}
 
 
 def test_that_what_hardly_changes_is_asked_for_only_now_and_then(

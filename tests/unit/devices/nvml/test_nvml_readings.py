@@ -9,7 +9,7 @@ from gpupanel.devices.nvml import (
     NvmlGpu,
     NvmlLibrary,
 )
-from gpupanel.domain.telemetry import ThrottleReason
+from gpupanel.domain.telemetry import ComputeMode, ThrottleReason
 from tests.nvml.listed import gpus_of
 from tests.nvml.machines import (
     KEPLER,
@@ -67,6 +67,25 @@ def test_that_memory_errors_are_reported_with_the_pages_or_rows_taken_out_of_use
 
     assert (old.ecc_corrected(), old.ecc_uncorrected(), old.retired_pages()) == (12, 1, 3)
     assert (new.ecc_corrected(), new.ecc_uncorrected(), new.retired_pages()) == (0, 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("number", "mode"),
+    [
+        (0, ComputeMode.DEFAULT),
+        (1, ComputeMode.EXCLUSIVE_PROCESS),
+        (2, ComputeMode.PROHIBITED),
+        (3, ComputeMode.EXCLUSIVE_PROCESS),
+        # No driver says so; and a GPU without the call.
+        (9, None),
+        (None, None),
+    ],
+)
+def test_that_the_compute_mode_says_which_processes_may_compute(
+    gpu: NvmlGpu, nvml_in_process: Standin, number: int | None, mode: ComputeMode | None
+) -> None:
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, compute_mode=number))
+    assert gpu.compute_mode() is mode
 
 
 @pytest.mark.parametrize("bit", range(9))

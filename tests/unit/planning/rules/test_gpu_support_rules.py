@@ -171,6 +171,36 @@ def test_that_a_gpu_that_the_build_was_not_made_for_is_reported_once() -> None:
     assert problem.code == "gpu_not_in_tensorflow_build"
 
 
+def test_that_an_old_gpu_is_replaced_by_a_new_one_that_is_not_in_use() -> None:
+    build = TensorFlowBuild(
+        version="2.20",
+        is_cuda_build=True,
+        compute_capabilities=("sm_89", "compute_120"),
+    )
+    one = StrategySettings()
+    profile = profile_on("GPU-3060", strategy=one, GPU_3060=LimitedMemory(limit_mib=4096))
+
+    (problem,) = prepared(profile, GpuSupport(build=build)).problems
+
+    assert problem.code == "gpu_not_in_tensorflow_build"
+    assert problem.fix is not None
+    assert problem.fix.label == "Use RTX 4090"
+    assert [fix.label for fix in problem.alternatives] == ["Train on the CPU"]
+    mended = apply_fix(profile, problem.fix)
+    assert mended.devices.visible == ("GPU-4090",)
+    assert mended.memory == {"GPU-4090": LimitedMemory(limit_mib=4096)}
+    assert prepared(mended, GpuSupport(build=build)).is_startable
+
+
+def test_that_a_gpu_with_another_fault_is_replaced_too_and_by_none_that_has_one() -> None:
+    problem = the_problem(profile_on("GPU-3060"), faulty("GPU-3060"))
+    assert problem.fix is not None
+    assert problem.fix.label == "Use RTX 4090"
+    neither = the_problem(profile_on("GPU-3060"), faulty(*BOTH))
+    assert neither.fix is not None
+    assert neither.fix.label == "Train on the CPU"
+
+
 def test_that_gpus_with_different_faults_are_distinguished() -> None:
     other = LIBRARIES.model_copy(update={"message": "It is too old."})
     support = GpuSupport(

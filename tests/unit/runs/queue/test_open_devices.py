@@ -11,6 +11,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.telemetry import ComputeMode, DeviceProcess, DeviceReading, TelemetrySample
 from gpupanel.files.plan_file import read_plan
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.queue import orders
@@ -167,3 +168,17 @@ def test_that_a_machine_without_gpus_trains_on_its_processor(desk: Desk) -> None
     added = desk.add()
     desk.scheduler.step()
     assert desk.devices(added) == ["cpu"]
+
+
+def test_that_a_gpu_that_another_process_holds_exclusively_is_passed_by_or_waited_for(
+    desk: Desk,
+) -> None:
+    holder = DeviceProcess(pid=1, name="python")
+    mode = ComputeMode.EXCLUSIVE_PROCESS
+    held = DeviceReading(key=GPU_A, compute_mode=mode, processes=(holder,))
+    desk.machine = replace(MACHINE, sample=TelemetrySample(time_s=0.0, readings=(held,)))
+    left_open, named = desk.add(), desk.add(profile_on(GPU_A))
+    desk.scheduler.step()
+    assert desk.devices(left_open) == [GPU_B]
+    assert desk.entry(named).state is EntryState.WAITING
+    assert "python (1) has it now" in desk.entry(named).waits
