@@ -8,6 +8,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 import tensorflow as tf
 
@@ -107,6 +108,15 @@ def report_devices(
     check_as_planned(answers, run.plan)
 
 
+_BUSY: Final = "busy or unavailable"
+"""Of CUDA's words for ``CUDA_ERROR_DEVICE_UNAVAILABLE`` (46): it makes no context on the GPU."""
+_HELD: Final = (
+    "Another process has the GPU, and its compute mode lets one at a time use it; or it lets none. "
+    "The check of the profile says which."
+)
+_MEMORY: Final = "Choose other memory settings, or growth on every GPU."
+
+
 @contextmanager
 def _refusals_told() -> Iterator[None]:
     try:
@@ -118,7 +128,7 @@ def _refusals_told() -> Iterator[None]:
                 field="devices",
                 message="TensorFlow refused the device configuration: "
                 f"{str(error).splitlines()[0]}",
-                hint="Choose other memory settings, or growth on every GPU.",
+                hint=_HELD if _BUSY in str(error) else _MEMORY,
                 detail=f"{type(error).__name__}: {error}",
             )
         ) from error

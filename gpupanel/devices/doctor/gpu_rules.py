@@ -89,9 +89,11 @@ def _partitioned(examined: Examined, unseen: list[Visibility]) -> Iterator[Probl
 
 
 def _hidden(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
+    # Where some are left that may be what people have agreed on, and nothing to be mended.
+    leaves_some = len(unseen) < len(examined.gpus)
     yield Problem(
         code="gpus_hidden_by_environment",
-        severity=Severity.WARNING,
+        severity=Severity.HINT if leaves_some else Severity.WARNING,
         message=f'CUDA_VISIBLE_DEVICES is "{examined.visible_devices}" in this environment and '
         f"hides {_names([gpu for gpu, _ in unseen])} from TensorFlow.",
         hint="A run whose profile names no device keeps to it, too; what a profile names is used "

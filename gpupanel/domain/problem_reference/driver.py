@@ -106,8 +106,8 @@ CHAPTER: Final = ProblemChapter(
         ),
         "gpus_hidden_by_environment": ProblemEntry(
             "CUDA_VISIBLE_DEVICES hides GPUs here.",
-            "A shell's start file sets it.",
-            "Unset it; gpupanel sets it for each run.",
+            "A shell's start file sets it, or somebody who shares the machine has asked for it.",
+            "Unset it where it is not meant. Runs whose profiles name no device keep to it.",
         ),
         "gpus_not_seen_by_tensorflow": ProblemEntry(
             "The driver lists GPUs that TensorFlow does not see.",
