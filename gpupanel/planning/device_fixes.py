@@ -72,8 +72,6 @@ def on_other_gpus_here(
 ) -> Fix | None:
     """Put other GPUs of this machine in the places of named ones that cannot be used.
 
-    Those that the shell leaves: others may be somebody else's.
-
     Args:
         profile: What the person chose.
         inventory: The devices of this machine.
@@ -86,7 +84,8 @@ def on_other_gpus_here(
     others = tuple(gpu for gpu in default_gpus(inventory) if gpu.key in usable)
     if not profile.devices.visible or not others:
         return None
-    return same_on_what_is_here(profile, inventory.model_copy(update={"devices": others}), unusable)
+    only_them = inventory.model_copy(update={"devices": others, "cuda_variables": None})
+    return same_on_what_is_here(profile, only_them, unusable)
 
 
 def same_on_what_is_here(
@@ -99,7 +98,8 @@ def same_on_what_is_here(
     that were given replica by replica become equal ones.
     """
     present = tuple(key for key in profile.devices.visible if key not in absent)
-    unused = tuple(gpu for gpu in inventory.gpus if gpu.key not in present)
+    # Others than the shell leaves may be somebody else's.
+    unused = tuple(gpu for gpu in default_gpus(inventory) if gpu.key not in present)
     nearest = _nearest_gpus(profile, absent, unused)
     replacing = {key: gpu.key for key, gpu in nearest.items()}
     kept = tuple(

@@ -3,6 +3,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton
 
+from gpupanel.domain.cuda_variables import CudaVariables
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, UnresponsiveGpu
 from gpupanel.domain.gpu_failure import ASLEEP, NO_ANSWER, GpuFailure
 from gpupanel.domain.memory import (
@@ -58,6 +59,16 @@ def test_that_no_named_device_means_every_gpu(panel):
     on = [switch(panel, each.key).isChecked() for each in TWO_UNEQUAL.devices]
     assert on == [True, True, False]
     assert panel.value() == DeviceChoices()
+
+
+def test_that_no_named_device_means_the_gpus_that_the_shell_leaves(panel):
+    variables = CudaVariables(visible_devices="1")
+    panel.setInventory(TWO_UNEQUAL.model_copy(update={"cuda_variables": variables}))
+    on = [switch(panel, each.key).isChecked() for each in TWO_UNEQUAL.devices]
+    assert on == [False, True, False]
+    # Switched on, the other one is named, and used.
+    click(switch(panel, "GPU-4090"))
+    assert panel.value().devices.visible == ("GPU-4090", "GPU-3060")
 
 
 def test_that_no_named_device_means_the_cpu_where_there_is_no_gpu(panel):

@@ -15,6 +15,7 @@ from gpupanel.domain.memory import (
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.context import PlanningContext
+from gpupanel.planning.visible_gpus import default_gpus
 
 _LEAST_MIB = 256
 """With less hardly any model can be trained; and of so little TensorFlow leaves nothing aside, so
@@ -158,7 +159,7 @@ def _ways_past(context: PlanningContext, full: PhysicalDevice, rest_mib: int) ->
         yield Fix(label=f"Grow up to {rest_mib:,} MiB", changes=changes)
     others = [
         each.key
-        for each in context.inventory.gpus
+        for each in default_gpus(context.inventory)
         if each.key != full.key
         and each.node == full.node
         and (

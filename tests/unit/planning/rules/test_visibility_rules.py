@@ -7,7 +7,7 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
-from gpupanel.planning.prepare import prepare
+from gpupanel.planning.prepare import mended, prepare
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
 
 CODES = {"gpus_hidden_by_shell", "shell_numbers_not_sure", "profile_overrules_shell"}
@@ -91,3 +91,20 @@ def test_that_a_profile_that_names_gpus_is_followed_and_the_shell_is_not() -> No
     assert said(TWO_UNEQUAL, "1", "GPU-3060") == []
     assert said(TWO_UNEQUAL, None, "GPU-3060") == []
     assert said(TWO_UNEQUAL, "1", "cpu") == []
+
+
+def test_that_no_fix_takes_a_gpu_that_the_shell_leaves_out() -> None:
+    two = CudaVariables(visible_devices="1")
+    shown = TWO_UNEQUAL.model_copy(update={"cuda_variables": two})
+    elsewhere = Profile(devices=DeviceSettings(visible=("GPU-of-another-machine",)))
+    assert mended(elsewhere, shown).devices.visible == ("GPU-3060",)
+    none = TWO_UNEQUAL.model_copy(update={"cuda_variables": CudaVariables(visible_devices="")})
+    assert mended(elsewhere, none).devices.visible == ("cpu",)
+    # Nearly full: the other one would have room.
+    full = DeviceReading(key="GPU-3060", memory_used_mib=12_280, memory_free_mib=8)
+    sample = TelemetrySample(time_s=0.0, readings=(full,))
+    for profile in (Profile(), Profile(devices=DeviceSettings(visible=("GPU-3060",)))):
+        after = mended(profile, shown, sample)
+        assert "GPU-4090" not in after.devices.visible
+    free = mended(Profile(devices=DeviceSettings(visible=("GPU-3060",))), TWO_UNEQUAL, sample)
+    assert free.devices.visible == ("GPU-4090",)
