@@ -16,15 +16,10 @@ def chosen_devices(
     MIG mode: only its instances compute.
     """
     if not profile.devices.visible:
-        lost = lost_keys(sample)
-        answering = tuple(gpu for gpu in default_gpus(inventory) if gpu.key not in lost)
-        prohibited = keys_in_mode(sample, ComputeMode.PROHIBITED)
-        # Where none of them may compute a rule says so: who means GPUs does not mean the CPU.
-        allowed = tuple(gpu for gpu in answering if gpu.key not in prohibited)
-        return (
-            allowed
-            or answering
-            or tuple(device for device in inventory.devices if device.key_on_node == CPU_KEY)
+        left_out = left_out_keys(inventory, sample)
+        gpus = tuple(gpu for gpu in default_gpus(inventory) if gpu.key not in left_out)
+        return gpus or tuple(
+            device for device in inventory.devices if device.key_on_node == CPU_KEY
         )
     by_key: dict[str, list[PhysicalDevice]] = {}
     for device in inventory.devices:
@@ -61,6 +56,16 @@ def awake_gpus(
     readings = () if sample is None else sample.readings
     asleep = {each.key for each in readings if each.state is DeviceState.ASLEEP}
     return tuple(gpu for gpu in answering_gpus(inventory, sample) if gpu.key not in asleep)
+
+
+def left_out_keys(inventory: DeviceInventory, sample: TelemetrySample | None) -> frozenset[str]:
+    """The GPUs that are not meant by naming none: they do not answer, or must not compute.
+
+    Where no other may compute a rule says so: who means GPUs does not mean the CPU.
+    """
+    lost, prohibited = lost_keys(sample), keys_in_mode(sample, ComputeMode.PROHIBITED)
+    others = {gpu.key for gpu in default_gpus(inventory)} - lost - prohibited
+    return lost | prohibited if others else lost
 
 
 def keys_in_mode(sample: TelemetrySample | None, mode: ComputeMode) -> frozenset[str]:

@@ -14,7 +14,7 @@ from gpupanel.domain.memory import (
 )
 from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import DeviceSettings
-from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
+from gpupanel.domain.telemetry import ComputeMode, DeviceReading, DeviceState, TelemetrySample
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.inputs.quiet_inputs import ComboBox, Slider, SpinBox
 from gpupanel.ui.inputs.switch import Switch
@@ -302,6 +302,17 @@ def test_that_a_lost_device_that_nobody_named_is_not_in_use(panel):
     assert panel.value() == DeviceChoices()
     panel.setValue(DeviceChoices(devices=DeviceSettings(visible=("GPU-4090",))))
     panel.setSample(with_lost(sample, "GPU-4090"))
+    assert switch(panel, "GPU-4090").isChecked()
+
+
+def test_that_a_device_on_which_nobody_may_compute_is_not_in_use_unless_it_is_named(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    mode = ComputeMode.PROHIBITED
+    readings = (DeviceReading(key="GPU-4090", compute_mode=mode), DeviceReading(key="GPU-3060"))
+    panel.setSample(TelemetrySample(time_s=0.0, readings=readings))
+    on = [switch(panel, each.key).isChecked() for each in TWO_UNEQUAL.devices]
+    assert on == [False, True, False]
+    panel.setValue(DeviceChoices(devices=DeviceSettings(visible=("GPU-4090",))))
     assert switch(panel, "GPU-4090").isChecked()
 
 

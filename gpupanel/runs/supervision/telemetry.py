@@ -59,6 +59,7 @@ class TelemetryRecorder:
         listener: Gets each sample.
         samples: What the nodes of a cluster report; ``None``: this machine is asked.
         keys: The devices of this machine that are read, its processor besides; ``None``: all.
+        cuda_variables: What the inventory says that the shell leaves of the GPUs.
 
     Attributes:
         inventory: The devices of this machine; ``None`` until they were first read.

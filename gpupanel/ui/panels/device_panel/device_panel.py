@@ -12,13 +12,13 @@ from gpupanel.domain.device import DeviceInventory, PhysicalDevice, Unresponsive
 from gpupanel.domain.memory import Allocator, MemoryPolicy
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.planning.chosen_devices import left_out_keys
 from gpupanel.ui import device_colors
 from gpupanel.ui.device_choices import DeviceChoices, processors
 from gpupanel.ui.panels.device_panel import panel_text
 from gpupanel.ui.panels.device_panel.absent_card import AbsentCard
 from gpupanel.ui.panels.device_panel.cluster_note import ClusterNote
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
-from gpupanel.ui.panels.device_panel.device_state import is_lost
 from gpupanel.ui.panels.device_panel.heads import PanelHead
 from gpupanel.ui.panels.device_panel.node_sections import NodeSections
 from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
@@ -148,7 +148,7 @@ class DevicePanel(QWidget):
     def setSample(self, sample: TelemetrySample) -> None:
         """Show what the devices reported now."""
         self._sample = sample
-        lost = frozenset(reading.key for reading in sample.readings if is_lost(reading))
+        lost = frozenset() if self._inventory is None else left_out_keys(self._inventory, sample)
         if lost != self._lost:
             self._lost = lost
             self._show_choices()
