@@ -7,7 +7,7 @@ from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
-from gpupanel.planning.chosen_devices import chosen_devices
+from gpupanel.planning.chosen_devices import answering_gpus, chosen_devices
 from gpupanel.planning.fewer_gpus import on_other_gpus
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.starting_profile import starting_profile
@@ -167,3 +167,11 @@ def test_that_a_run_on_the_processor_means_no_gpu_later() -> None:
 def test_that_the_first_profile_of_a_window_divides_batches_over_what_the_shell_leaves() -> None:
     assert starting_profile(TWO_UNEQUAL).strategy.kind is StrategyKind.MIRRORED
     assert starting_profile(of_shell(TWO_UNEQUAL, "1")).strategy.kind is StrategyKind.ONE_DEVICE
+
+
+def test_that_whether_a_gpu_answers_has_nothing_to_do_with_the_shell() -> None:
+    lost = DeviceReading(key="GPU-3060", state=DeviceState.LOST)
+    sample = TelemetrySample(time_s=0.0, readings=(lost,))
+    inventory = of_shell(TWO_UNEQUAL, "1")
+    assert [gpu.key for gpu in answering_gpus(inventory, sample)] == ["GPU-4090"]
+    assert answering_gpus(inventory, None) == TWO_UNEQUAL.gpus
