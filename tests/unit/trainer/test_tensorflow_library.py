@@ -34,7 +34,7 @@ def has(library: mmap.mmap, words: str) -> bool:
 
 def test_that_tensorflow_knows_every_variable_of_a_plan(library: mmap.mmap) -> None:
     variables = [name for name in started(("growth",)).environment if name.startswith("TF_")]
-    assert len(variables) == 3
+    assert len(variables) == 4
     assert [name for name in variables if not has(library, f"{name}\0")] == []
     assert has(library, Allocator.CUDA_MALLOC_ASYNC.value)
 
