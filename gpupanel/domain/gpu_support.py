@@ -23,11 +23,14 @@ class GpuSupport(Value):
     Attributes:
         build: What TensorFlow was built for; ``None`` when it cannot be imported.
         faults: What keeps GPUs from being used; empty: every one that was asked about can be.
+        without_nccl: Why TensorFlow cannot load NCCL, with the command that installs it; ``None``:
+            it can, or that is not known.
         unanswered: Why it is not known: TensorFlow did not get to answer.
     """
 
     build: TensorFlowBuild | None = None
     faults: tuple[GpuFault, ...] = ()
+    without_nccl: Problem | None = None
     unanswered: Problem | None = None
 
     def fault_of(self, key: str) -> GpuFault | None:

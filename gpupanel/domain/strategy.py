@@ -73,7 +73,11 @@ SHARING_KINDS = (
 class AllReduce(ChoiceEnum):
     """How gradients are summed over replicas."""
 
-    AUTO = "auto", "Automatic", "NCCL on GPUs, where it can be used."
+    AUTO = (
+        "auto",
+        "Automatic",
+        "NCCL between whole GPUs of one process where it is installed; a ring between workers.",
+    )
     NCCL = "nccl", "NCCL", "NVIDIA's own library; the fastest between whole GPUs."
     HIERARCHICAL_COPY = (
         "hierarchical_copy",

@@ -10,24 +10,40 @@ _SUMMING_KINDS = (StrategyKind.MIRRORED, StrategyKind.MULTI_WORKER)
 
 
 def all_reduce(
-    profile: Profile, devices: tuple[PlannedDevice, ...], working_replicas: int
+    profile: Profile,
+    devices: tuple[PlannedDevice, ...],
+    working_replicas: int,
+    *,
+    lacks_nccl: bool,
 ) -> AllReduce:
-    """How gradients are summed: as chosen, else by hierarchical copy where a GPU is split.
+    """How gradients are summed: as chosen, else by NCCL where that works.
 
     Where nothing is summed nothing is chosen: what cannot work over several replicas does no harm.
     Several logical devices of one GPU turn NCCL off, and TensorFlow would fall back to reducing
-    on one device; which is right where hierarchical copy is not.
+    on one device; where its library is missing TensorFlow tries it all the same, and fails.
+
+    Args:
+        profile: What the person chose.
+        devices: Those of the plan.
+        working_replicas: Those with a share of the batch.
+        lacks_nccl: It is known that TensorFlow does not find NCCL here.
     """
     chosen = profile.strategy.all_reduce
     if not sums_gradients(profile, working_replicas):
         return AllReduce.AUTO
-    split = any(
-        device.kind is DeviceKind.GPU and len(device.logical_limits_mib) > 1 for device in devices
-    )
-    mirrored = profile.strategy.kind is StrategyKind.MIRRORED
-    if not (chosen is AllReduce.AUTO and mirrored and split):
+    if chosen is not AllReduce.AUTO or profile.strategy.kind is not StrategyKind.MIRRORED:
         return chosen
-    if hierarchical_copy_is_right(working_replicas):
+    gpus = [device for device in devices if device.kind is DeviceKind.GPU]
+    split = any(len(device.logical_limits_mib) > 1 for device in gpus)
+    # On the CPU nothing is summed by NCCL, and a plain sum needs no choice.
+    if split or (lacks_nccl and len(gpus) == len(devices)):
+        return without_nccl(working_replicas)
+    return chosen
+
+
+def without_nccl(replicas: int) -> AllReduce:
+    """How one process sums over GPUs without NCCL: by hierarchical copy where that is right."""
+    if hierarchical_copy_is_right(replicas):
         return AllReduce.HIERARCHICAL_COPY
     return AllReduce.REDUCTION_TO_ONE_DEVICE
 

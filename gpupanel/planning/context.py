@@ -162,7 +162,9 @@ def planning_context(
     plan = None
     if layout is not None and shares is not None:
         slow = () if build is None else without_machine_code(gpus, build)
-        plan = _plan(profile, layout, shares, working, frozenset(gpu.key for gpu in slow))
+        compiles_for = frozenset(gpu.key for gpu in slow)
+        lacks_nccl = support is not None and support.without_nccl is not None
+        plan = _plan(profile, layout, shares, working, compiles_for, lacks_nccl=lacks_nccl)
     inventory = inventory.numbered()
     devices, gpus = _of(inventory, devices), _of(inventory, gpus)
     return PlanningContext(
@@ -199,13 +201,16 @@ def _plan(
     shares: tuple[int, ...],
     working_replicas: int,
     compiles_for: frozenset[str],
+    *,
+    lacks_nccl: bool,
 ) -> LaunchPlan:
     trains = profile.task == "train"
+    way = all_reduce(profile, layout.devices, working_replicas, lacks_nccl=lacks_nccl)
     return LaunchPlan(
         environment=layout.environment,
         devices=layout.devices,
         strategy=profile.strategy.kind,
-        all_reduce=all_reduce(profile, layout.devices, working_replicas),
+        all_reduce=way,
         replicas=layout.replicas(shares),
         places=layout.places,
         global_batch_size=planned_batch_size(profile),

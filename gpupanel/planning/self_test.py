@@ -162,7 +162,7 @@ def _in_one_process(
         "training": profile.training.model_copy(update=batch),
     }
     alone = profile.model_copy(update=changes)
-    return planning_context(alone, context.inventory, context.sample)
+    return planning_context(alone, context.inventory, context.sample, support=context.support)
 
 
 def _cases(context: PlanningContext, plan: LaunchPlan) -> tuple[SelfTestCase, ...]:
@@ -226,7 +226,9 @@ def _ways(context: PlanningContext, plan: LaunchPlan, place_count: int) -> tuple
     """How can be summed over so many, what the run would use first."""
     ways = [AllReduce.AUTO]
     if plan_uses_nccl(plan):
-        ways.append(AllReduce.NCCL)
+        # Chosen automatically it is NCCL, too.
+        is_known_to_lack = context.support is not None and context.support.without_nccl is not None
+        ways = [] if is_known_to_lack else [AllReduce.AUTO, AllReduce.NCCL]
     if hierarchical_copy_is_right(place_count):
         ways.append(AllReduce.HIERARCHICAL_COPY)
     ways.append(AllReduce.REDUCTION_TO_ONE_DEVICE)

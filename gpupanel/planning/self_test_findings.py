@@ -137,6 +137,8 @@ def _sum_fixes(
             "strategy.all_reduce",
             other.value,
         )
+    if profile.strategy.kind is StrategyKind.MULTI_WORKER:
+        yield Fix.of("Sum over a ring", "strategy.all_reduce", AllReduce.AUTO.value)
     by_nccl = way in _BY_NCCL and not any(
         place.device_key == CPU_KEY or place.part for each in bad for place in each.case.places
     )
@@ -235,7 +237,7 @@ def _sums_so(context: PlanningContext, case: SelfTestCase) -> bool:
         return False
     if plan.processes:
         # Processes sum by NCCL, or over a ring of their own, which one process cannot test.
-        return by_nccl
+        return by_nccl and plan.all_reduce is AllReduce.NCCL
     return case.all_reduce is plan.all_reduce
 
 

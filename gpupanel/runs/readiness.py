@@ -113,6 +113,14 @@ def ask_doctor(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> GpuSuppo
     return gpu_support(gpus, driver)
 
 
+def known_support(machine: Machine) -> GpuSupport | None:
+    """What TensorFlow answered before about the GPUs; ``None``: it was not asked."""
+    from gpupanel.devices.doctor.gpu_support import remembered_support
+
+    gpus = answering_gpus(machine.inventory, machine.sample)
+    return remembered_support(gpus, machine.inventory.driver) if gpus else None
+
+
 def prepared_on(
     machine: Machine,
     profile: Profile,

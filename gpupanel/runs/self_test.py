@@ -38,7 +38,7 @@ from gpupanel.domain.self_test import (
 from gpupanel.planning.context import PlanningContext, planning_context
 from gpupanel.planning.self_test import self_test_request
 from gpupanel.planning.self_test_findings import self_test_findings
-from gpupanel.runs.readiness import Machine
+from gpupanel.runs.readiness import Machine, known_support
 from gpupanel.runs.self_test_memory import recall_self_test, remember_self_test
 from gpupanel.runs.self_test_problems import died, never_ready, no_plan, not_started
 from gpupanel.runs.supervision.cluster import allowed, process_environments
@@ -123,7 +123,9 @@ def run_self_test(
 
 def _request(profile: Profile, machine: Machine) -> tuple[PlanningContext, SelfTestRequest | None]:
     training = profile.model_copy(update={"task": "train"})
-    context = planning_context(training, machine.inventory, machine.sample)
+    # TensorFlow is not asked for it: without an answer all ways are tested.
+    support = known_support(machine)
+    context = planning_context(training, machine.inventory, machine.sample, support=support)
     return context, self_test_request(context)
 
 

@@ -4,8 +4,9 @@ import traceback
 
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.profile import Task
+from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.domain.unsafe_files import unsafe_file
 from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.process_limits import address_space_limit
@@ -16,6 +17,8 @@ from gpupanel.trainer.user_code import user_code_problem
 
 _PEER_ERRORS = frozenset({"UnavailableError", "AbortedError", "DeadlineExceededError"})
 _PEER_WORDS = "Collective ops is aborted by"
+_NCCL_WORDS = "Unable to load NCCL library"
+"""Of ``nccl_stub.cc`` in ``xla/tsl/cuda``, also as why a collective was aborted."""
 
 
 LOOKING_AT_DATA = "The preview of the data"
@@ -44,6 +47,8 @@ def problems_of(
     if isinstance(error, ProblemError):
         return error.problems
     detail = "".join(traceback.format_exception(error))
+    if any(_NCCL_WORDS in str(cause) for cause in chain(error)):
+        return (_nccl_missing(detail, plan),)
     if plan is not None and plan.processes and any(_is_of_a_peer(cause) for cause in chain(error)):
         return (_peer_lost(detail),)
     for cause in chain(error):
@@ -91,6 +96,23 @@ def _first_sentence(error: BaseException) -> str:
 
 def _is_of_a_peer(error: BaseException) -> bool:
     return type(error).__name__ in _PEER_ERRORS or _PEER_WORDS in str(error)
+
+
+def _nccl_missing(detail: str, plan: LaunchPlan | None) -> Problem:
+    way = AllReduce.AUTO
+    if plan is not None and plan.strategy is StrategyKind.MIRRORED:
+        is_even = len(plan.replicas) % 2 == 0
+        way = AllReduce.HIERARCHICAL_COPY if is_even else AllReduce.REDUCTION_TO_ONE_DEVICE
+    label = "Sum over a ring" if way is AllReduce.AUTO else f"Sum by {way.label.lower()}"
+    return Problem(
+        code="nccl_missing",
+        field="strategy.all_reduce",
+        message="TensorFlow does not find NCCL (libnccl.so.2), by which the gradients were to be "
+        "summed.",
+        hint='Sum in another way, or install it: "gpupanel doctor" shows the command.',
+        detail=detail,
+        fix=Fix.of(label, "strategy.all_reduce", way.value),
+    )
 
 
 def _peer_lost(detail: str) -> Problem:

@@ -13,6 +13,7 @@ from gpupanel.devices.doctor.examination import examine_machine
 from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.findings import findings, mending_command
 from gpupanel.devices.doctor.support_memory import recall_support, remember_support, support_basis
+from gpupanel.devices.doctor.tensorflow_rules import nccl_missing
 from gpupanel.devices.doctor.visibility import GpuVisibility, Kernels, Unseen, visibilities
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuFault, GpuSupport
@@ -95,7 +96,7 @@ def support_of(asked: tuple[PhysicalDevice, ...], examined: Examined) -> GpuSupp
         if why:
             keys = tuple(visibility.key for visibility in group)
             faults.append(GpuFault(keys=keys, problem=_as_one(why)))
-    return GpuSupport(build=build, faults=tuple(faults))
+    return GpuSupport(build=build, faults=tuple(faults), without_nccl=nccl_missing(examined))
 
 
 def _examine(variables: Mapping[str, str], cancelled: Event | None) -> Examined:

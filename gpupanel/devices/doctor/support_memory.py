@@ -39,7 +39,7 @@ class SupportBasis(Value):
     Attributes:
         python: The interpreter; ``package`` and ``version`` are those of its TensorFlow.
         changed_ns: When packages were last installed or removed, and shared libraries made known
-            to the loader.
+            to the loader, or put into a folder of LD_LIBRARY_PATH.
         environment: The variables that decide which libraries and GPUs are found, as far as a run
             does not set them itself.
         gpus: The keys of the GPUs that were asked about.
@@ -73,12 +73,15 @@ def support_basis(
     folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     if name:
         folders.add(str(metadata.distribution(name).locate_file("")))
+    loaded_from = filter(None, environment.get("LD_LIBRARY_PATH", "").split(os.pathsep))
     return SupportBasis(
         python=sys.executable,
         package=name,
         version=version,
         # pip adds or removes an entry of the folder with every package and version.
-        changed_ns=tuple(_changed_ns(each) for each in (*sorted(folders), str(_LOADER_CACHE))),
+        changed_ns=tuple(
+            _changed_ns(each) for each in (*sorted(folders), str(_LOADER_CACHE), *loaded_from)
+        ),
         environment=tuple(
             sorted(
                 (variable, value)

@@ -10,6 +10,7 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import SharedLibrary, TensorFlowFacts
 from gpupanel.planning.tensorflow_build import compiles_kernels, has_kernels
 
+NCCL: Final = "libnccl.so.2"
 _NEWEST: Final = "tensorflow[and-cuda]"
 
 
@@ -90,6 +91,16 @@ def libraries(examined: Examined) -> Iterator[Problem]:
         )
     elif of_cuda:
         yield _cuda_libraries_missing(examined, facts, of_cuda, Severity.HINT)
+
+
+def nccl_missing(examined: Examined) -> Problem | None:
+    """NCCL, which sums over several GPUs, where TensorFlow does not find it."""
+    facts = examined.working_tensorflow
+    libraries = () if facts is None else facts.libraries
+    missing = [each for each in libraries if each.soname == NCCL and not each.was_found]
+    if facts is None or not missing:
+        return None
+    return _cuda_libraries_missing(examined, facts, missing, Severity.HINT)
 
 
 def driver_too_old(examined: Examined) -> Iterator[Problem]:

@@ -39,6 +39,17 @@ CHAPTER: Final = ProblemChapter(
             "It sums between NVIDIA GPUs only.",
             "Let the strategy choose.",
         ),
+        "nccl_missing": ProblemEntry(
+            "NCCL was chosen, and TensorFlow does not find it.",
+            "Its library `libnccl.so.2` is not installed where TensorFlow looks for it.",
+            "Run the command that is shown, or let the strategy choose.",
+        ),
+        "summed_without_nccl": ProblemEntry(
+            "Gradients are summed without NCCL, which is missing.",
+            "TensorFlow does not find its library `libnccl.so.2`. A mirrored run sums by "
+            "hierarchical copy, or on one device over an odd number of replicas.",
+            "Nothing; for speed run the command that is shown.",
+        ),
         "nccl_with_mig": ProblemEntry(
             "NCCL was chosen for several MIG instances of one GPU.",
             "NCCL cannot sum over them.",

@@ -7,7 +7,7 @@ from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.finding import Finding
 from gpupanel.domain.plan import replica_name
 from gpupanel.domain.problem import Change, Fix
-from gpupanel.domain.strategy import SHARING_KINDS, AllReduce
+from gpupanel.domain.strategy import SHARING_KINDS, AllReduce, StrategyKind
 from gpupanel.domain.time_spent import TimeCategory, TimeSpent
 from gpupanel.planning.all_reduce import hierarchical_copy_is_right, sums_gradients
 from gpupanel.planning.findings.context import FindingContext, hint, since, trained_s
@@ -129,13 +129,18 @@ def _less_often(context: FindingContext, batch: int, steps: int) -> Iterator[Fix
 
 def _other_ways(context: FindingContext, working: int) -> Iterator[Fix | None]:
     """Other ways to sum that are right here; which one is faster a run shows."""
-    chosen = context.plan.all_reduce
+    chosen, kind = context.plan.all_reduce, context.profile.strategy.kind
+    in_workers = kind is StrategyKind.MULTI_WORKER
+    # Chosen automatically replicas of one process sum by NCCL where that works.
+    by_nccl = chosen is AllReduce.NCCL or (
+        context.profile.strategy.all_reduce is AllReduce.AUTO and not in_workers
+    )
     gpus = [each for each in context.plan.devices if each.kind is DeviceKind.GPU]
     is_split = any(len(each.logical_limits_mib) > 1 for each in gpus)
     ways = []
-    if gpus and not is_split and chosen is not AllReduce.AUTO:
+    if gpus and not is_split and not by_nccl:
         ways.append(AllReduce.NCCL)
-    if hierarchical_copy_is_right(working):
+    if not in_workers and hierarchical_copy_is_right(working):
         ways.append(AllReduce.HIERARCHICAL_COPY)
     for way in ways:
         if way is not chosen:

@@ -72,13 +72,38 @@ def nccl_without_gpus(context: PlanningContext) -> Iterator[Problem]:
         )
 
 
+def nccl_missing(context: PlanningContext) -> Iterator[Problem]:
+    """NCCL, where TensorFlow does not find it: asked for by name, or what would be chosen."""
+    why = None if context.support is None else context.support.without_nccl
+    plan = context.plan
+    if why is None or plan is None or not context.sums_gradients or not context.gpus:
+        return
+    if _sums_by_nccl(context):
+        yield Problem(
+            code="nccl_missing",
+            field="strategy.all_reduce",
+            message=f"NCCL cannot sum gradients here: {why.message}",
+            hint="Install it, or let the strategy choose a way that works without.",
+            command=why.command,
+            detail=why.detail,
+            fix=_CHOOSE_AUTOMATICALLY,
+        )
+    elif context.profile.strategy.all_reduce is not plan.all_reduce and not _split_gpus(context):
+        yield Problem(
+            code="summed_without_nccl",
+            severity=Severity.HINT,
+            field="strategy.all_reduce",
+            message=f"{why.message} Gradients are summed by {plan.all_reduce.label.lower()} "
+            "instead.",
+            hint="The result is the same; NCCL is faster between whole GPUs.",
+            command=why.command,
+            detail=why.detail,
+        )
+
+
 def nccl_with_split(context: PlanningContext) -> Iterator[Problem]:
     """Several logical devices of one GPU turn NCCL off: it wants one rank a GPU."""
-    split = [
-        gpu.name
-        for gpu in context.gpus
-        if isinstance(context.profile.memory_policy(gpu.key), SplitMemory)
-    ]
+    split = _split_gpus(context)
     if _sums_by_nccl(context) and split:
         yield Problem(
             code="nccl_with_split",
@@ -103,6 +128,14 @@ def nccl_with_instances(context: PlanningContext) -> Iterator[Problem]:
             hint="Let the strategy choose: workers sum over a ring then.",
             fix=_CHOOSE_AUTOMATICALLY,
         )
+
+
+def _split_gpus(context: PlanningContext) -> list[str]:
+    return [
+        gpu.name
+        for gpu in context.gpus
+        if isinstance(context.profile.memory_policy(gpu.key), SplitMemory)
+    ]
 
 
 def _sums_by_nccl(context: PlanningContext) -> bool:

@@ -126,6 +126,7 @@ RULES: Final[tuple[Rule, ...]] = (
     all_reduce_rules.all_reduce_unused,
     all_reduce_rules.hierarchical_copy_of_odd_replicas,
     all_reduce_rules.nccl_without_gpus,
+    all_reduce_rules.nccl_missing,
     all_reduce_rules.nccl_with_split,
     all_reduce_rules.nccl_with_instances,
     self_test_rules.self_test_failed,

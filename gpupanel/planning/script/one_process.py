@@ -2,7 +2,8 @@
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedProcess, ProcessRole
-from gpupanel.domain.strategy import StrategyKind
+from gpupanel.domain.strategy import AllReduce, StrategyKind
+from gpupanel.planning.all_reduce import without_nccl
 
 _VISIBLE, _GROWTH = "CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"
 
@@ -10,7 +11,8 @@ _VISIBLE, _GROWTH = "CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"
 def in_one_process(plan: LaunchPlan) -> LaunchPlan:
     """The plan of a run whose processes are gathered in one.
 
-    Workers become replicas of a mirrored strategy. Of a parameter-server run one worker is left:
+    Workers become replicas of a mirrored strategy, and where they sum over a ring their GPUs need
+    no NCCL in one process either. Of a parameter-server run one worker is left:
     its workers take the steps by turns, so that one takes them in their order. Memory growth is
     the same for all GPUs of a process.
     """
@@ -34,11 +36,16 @@ def in_one_process(plan: LaunchPlan) -> LaunchPlan:
         )
         for replica in plan.replicas[: len(workers) if asynchronous else None]
     )
+    all_reduce, devices = plan.all_reduce, _devices(workers)
+    on_gpus = devices[0].kind is DeviceKind.GPU
+    if all_reduce is AllReduce.AUTO and on_gpus and not asynchronous and len(replicas) > 1:
+        all_reduce = without_nccl(len(replicas))
     return plan.model_copy(
         update={
             "strategy": StrategyKind.ONE_DEVICE if asynchronous else StrategyKind.MIRRORED,
             "environment": _environment(workers),
-            "devices": _devices(workers),
+            "devices": devices,
+            "all_reduce": all_reduce,
             "replicas": replicas,
             "processes": (),
         }

@@ -75,20 +75,22 @@ def _find(wanted: _Wanted, major: str, wheels: Path) -> SharedLibrary:
     What it loaded itself when it listed the GPUs is the truth. Else its own runtime path is
     followed: the packages' folders beside it, then what the loader finds by name.
     """
-    path, error = _loaded_path(wanted.soname), ""
-    if path is None:
-        beside = _beside(wanted.soname, major, wheels)
+    path, errors = _loaded_path(wanted.soname), []
+    beside = _beside(wanted.soname, major, wheels)
+    for name in (wanted.soname,) if beside is None else (str(beside), wanted.soname):
+        if path is not None:
+            break
         try:
-            ctypes.CDLL(wanted.soname if beside is None else str(beside))
+            ctypes.CDLL(name)
         except OSError as failure:
-            error = str(failure)
+            errors.append(str(failure))
         else:
             path = _loaded_path(wanted.soname) or wanted.soname
     return SharedLibrary(
         soname=wanted.soname,
         package=wanted.package,
         path=path,
-        error=error,
+        error="" if path is not None else errors[0],
         is_required=wanted.is_required,
     )
 

@@ -102,9 +102,12 @@ def join_workers(run: StartedRun) -> tf.distribute.MultiWorkerMirroredStrategy:
 
 
 def _implementation(run: StartedRun) -> tf.distribute.experimental.CommunicationImplementation:
-    """How gradients are summed over processes; a ring over gRPC is what the CPU can do."""
+    """How gradients are summed over processes: a ring over gRPC, or NCCL if asked for by name.
+
+    TensorFlow's own ``AUTO`` means the ring, too: it sets ``collective_nccl`` for ``NCCL`` alone
+    (``_update_config_proto`` in ``collective_all_reduce_strategy.py``).
+    """
     kinds = tf.distribute.experimental.CommunicationImplementation
-    if any(device.kind is not DeviceKind.GPU for device in run.plan.devices):
-        return kinds.RING
-    by_choice = {AllReduce.AUTO: kinds.AUTO, AllReduce.NCCL: kinds.NCCL}
-    return by_choice.get(run.plan.all_reduce, kinds.RING)
+    on_gpus = all(device.kind is DeviceKind.GPU for device in run.plan.devices)
+    by_nccl = on_gpus and run.plan.all_reduce is AllReduce.NCCL
+    return kinds.NCCL if by_nccl else kinds.RING

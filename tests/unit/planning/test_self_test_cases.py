@@ -7,6 +7,7 @@ import pytest
 
 from gpupanel.domain.data import DigitsData
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
+from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.memory import (
     AllMemory,
     Allocator,
@@ -175,6 +176,17 @@ def test_that_without_peer_to_peer_only_what_nccl_sums_goes_without() -> None:
     }
     assert request.plan.environment["NCCL_P2P_DISABLE"] == "1"
     assert all(case.peer_to_peer for case in of_kind(request_of(BOTH), SUM))
+
+
+def test_that_what_is_summed_by_nccl_is_not_tested_where_it_is_known_to_be_missing() -> None:
+    missing = Problem(code="x", message="TensorFlow does not find libnccl.so.2.")
+    support = GpuSupport(without_nccl=missing)
+    request = self_test_request(planning_context(BOTH, TWO_UNEQUAL, support=support))
+    assert request is not None
+    assert ways_over(request, "GPU:0", "GPU:1") == [
+        AllReduce.HIERARCHICAL_COPY,
+        AllReduce.REDUCTION_TO_ONE_DEVICE,
+    ]
 
 
 def test_that_without_nccl_automatic_sums_have_no_peers_to_go_without() -> None:

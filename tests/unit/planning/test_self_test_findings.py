@@ -428,11 +428,12 @@ def test_that_no_card_but_the_cpu_is_left_where_parts_of_one_sum_wrongly() -> No
 
 def test_that_nccl_without_peers_mends_no_sum_over_parts_of_one_card() -> None:
     split = {"memory": {RTX_4090.key: SplitMemory(split_mib=(2_048, 2_048))}}
-    context = on(RTX_4090.key, kind=StrategyKind.MULTI_WORKER, parts=split)
+    strategy = {"kind": StrategyKind.MULTI_WORKER, "all_reduce": AllReduce.NCCL}
+    context = on(RTX_4090.key, parts=split, **strategy)
     found = only(context, wrong(FIRST, PART))
 
     assert found.concerns
-    assert labels(found) == ["Train on the CPU"]
+    assert labels(found) == ["Sum over a ring", "Train on the CPU"]
 
 
 def test_that_a_part_that_the_run_does_not_make_concerns_nothing() -> None:
@@ -466,13 +467,21 @@ def test_that_what_the_cpu_does_wrong_has_no_fix() -> None:
     assert labels(found) == []
 
 
-def test_that_workers_sum_by_nccl_on_gpus_whatever_was_chosen() -> None:
-    context = on(*BOTH, kind=StrategyKind.MULTI_WORKER)
+def test_that_workers_sum_by_nccl_where_it_was_chosen_and_else_over_a_ring() -> None:
+    context = on(*BOTH, kind=StrategyKind.MULTI_WORKER, all_reduce=AllReduce.NCCL)
     found = only(context, wrong(way=AllReduce.NCCL), right(way=AllReduce.HIERARCHICAL_COPY))
 
     assert found.concerns
     # They cannot sum by copies.
-    assert labels(found) == [P2P_OFF, "Leave RTX 3060 out", "Train on the CPU"]
+    assert labels(found) == [
+        "Sum over a ring",
+        P2P_OFF,
+        "Leave RTX 3060 out",
+        "Train on the CPU",
+    ]
+    ring = on(*BOTH, kind=StrategyKind.MULTI_WORKER)
+    assert fixed_by(context, found, "Sum over a ring") == ring.profile
+    assert not only(ring, wrong(way=AllReduce.NCCL)).concerns
     cpu = fixed_by(context, found, "Train on the CPU")
     assert (cpu.strategy.workers, cpu.devices.cpu_replicas) == (2, 2)
     assert not only(context, wrong(way=AllReduce.HIERARCHICAL_COPY)).concerns

@@ -1,13 +1,14 @@
 """What the process that asks TensorFlow finds: libraries, and what the CUDA driver shows."""
 
 import ctypes
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from gpupanel.domain.tensorflow_facts import CudaDevice
+from gpupanel.domain.tensorflow_facts import CudaDevice, SharedLibrary
 from gpupanel.trainer.probe.cuda_driver import cuda_facts
 from gpupanel.trainer.probe.libraries import find_libraries
 from tests.nvml.standin import compiler
@@ -133,6 +134,29 @@ def test_that_libraries_of_cuda_12_are_found_in_a_folder_each(tmp_path: Path) ->
     assert not found["libnccl.so.2"].is_required
     if not found["libcusolver.so.11"].was_found:
         assert "libcusolver.so.11" in found["libcusolver.so.11"].error
+
+
+def test_that_a_package_that_cannot_be_loaded_hides_no_library_that_the_loader_finds(
+    tmp_path: Path,
+) -> None:
+    broken = tmp_path / "nvidia" / "nccl" / "lib" / "libnccl.so.2"
+    broken.parent.mkdir(parents=True)
+    broken.touch()
+    ask = "from pathlib import Path; from gpupanel.trainer.probe.libraries import find_libraries; "
+    ask += "print(*(each.model_dump_json() for each in find_libraries('12.5.1', '', "
+    ask += f"Path({str(tmp_path / 'nvidia')!r})) if each.soname == 'libnccl.so.2'))"
+
+    def found(folder: str) -> SharedLibrary:
+        environment = {**os.environ, "LD_LIBRARY_PATH": folder}
+        command = [sys.executable, "-c", ask]
+        done = subprocess.run(command, env=environment, capture_output=True, check=True, timeout=60)
+        return SharedLibrary.model_validate_json(done.stdout)
+
+    missing = found("")
+    assert not missing.was_found
+    assert str(broken) in missing.error
+    library = _compile(tmp_path / "elsewhere", "libnccl.so.2", "int here;")
+    assert found(str(library.parent)).path == str(library)
 
 
 def test_that_libraries_of_cuda_13_are_found_in_the_folder_that_they_share(tmp_path: Path) -> None:

@@ -30,7 +30,9 @@ ALL_REDUCE = {
     StrategyKind.MIRRORED: tuple(way.choice for way in AllReduce),
     StrategyKind.MULTI_WORKER: (
         Choice(
-            AllReduce.AUTO, "Automatic", "Ring all-reduce between the processes, or NCCL on GPUs."
+            AllReduce.AUTO,
+            "Automatic",
+            "A ring between the processes, over the host's memory; NCCL only if chosen by name.",
         ),
         AllReduce.NCCL.choice,
     ),

@@ -25,6 +25,7 @@ from tests.fakes.examined import (
     CUDNN,
     DRIVER_LIBRARY,
     GT_1030,
+    NCCL,
     RTX_4090,
     TENSORFLOW,
     WELL,
@@ -81,6 +82,20 @@ def test_that_a_missing_library_is_the_fault_of_every_gpu_with_its_command() -> 
     assert fault.problem.code == "cuda_libraries_missing"
     assert "libcudnn.so.9" in fault.problem.message
     assert "tensorflow[and-cuda]==2.21.0" in fault.problem.command
+
+
+def test_that_nccl_is_no_fault_where_it_is_missing_but_known_to_be_with_its_command() -> None:
+    missing = NCCL.model_copy(update={"path": None, "error": "libnccl.so.2: not found"})
+    support = support_of(GPUS, with_tensorflow(WELL, libraries=(DRIVER_LIBRARY, CUDNN, missing)))
+
+    assert support.faults == ()
+    assert support.without_nccl is not None
+    assert support.without_nccl.message == "TensorFlow does not find libnccl.so.2."
+    assert "tensorflow[and-cuda]==2.21.0" in support.without_nccl.command
+    assert support.without_nccl.detail == "libnccl.so.2: not found"
+    assert support_of(GPUS, WELL).without_nccl is None
+    # Of a CUDA whose libraries are not known nothing is said.
+    assert support_of(GPUS, with_tensorflow(WELL, libraries=(DRIVER_LIBRARY,))).without_nccl is None
 
 
 def test_that_several_things_are_one_fault_whose_command_does_all_that_commands_can() -> None:

@@ -120,6 +120,20 @@ def test_that_a_library_made_known_to_the_loader_is_another_question(
     assert recall_support(support_basis(GPUS, DRIVER)) is None
 
 
+def test_that_a_library_put_where_the_loader_is_told_to_look_is_another_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/nowhere:{folder}")
+    remember_support(support_basis(GPUS, DRIVER), SUPPORT)
+    assert recall_support(support_basis(GPUS, DRIVER)) == SUPPORT
+
+    (folder / "libnccl.so.2").touch()
+
+    assert recall_support(support_basis(GPUS, DRIVER)) is None
+
+
 def test_that_another_python_has_a_memory_of_its_own(
     monkeypatch: pytest.MonkeyPatch, cache: Path
 ) -> None:

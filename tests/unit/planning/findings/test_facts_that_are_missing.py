@@ -5,6 +5,8 @@ from dataclasses import replace
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.finding import Finding
+from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading
 from gpupanel.domain.time_spent import ReplicaTime
@@ -13,6 +15,7 @@ from gpupanel.planning.findings.host_findings import cpu_quota, swap_growing
 from gpupanel.planning.findings.link_findings import slow_pcie_link
 from gpupanel.planning.findings.replica_findings import exchange_bound
 from gpupanel.planning.findings.sharing_findings import other_process_on_cpu, other_process_on_gpu
+from gpupanel.planning.prepare import prepare
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
 from tests.unit.planning.findings.recorded import (
     START_S,
@@ -66,16 +69,19 @@ def exchanging(
     shares: tuple[int, ...] | None = None,
     *,
     gpus: bool = False,
+    kind: StrategyKind = StrategyKind.MIRRORED,
+    support: GpuSupport | None = None,
 ) -> Finding:
     keys = (RTX_4090.key, RTX_3060.key) if gpus else (CPU_KEY,)
-    profile = profile_of(StrategyKind.MIRRORED, batch=48, visible=keys, replicas=replicas)
-    strategy = StrategySettings(
-        kind=StrategyKind.MIRRORED, all_reduce=all_reduce, shares=shares or "equal"
-    )
+    profile = profile_of(kind, batch=48, visible=keys, replicas=replicas)
+    strategy = StrategySettings(kind=kind, all_reduce=all_reduce, shares=shares or "equal")
     profile = profile.model_copy(update={"strategy": strategy})
     machine = TWO_UNEQUAL if gpus else CPU_ONLY
     reports = reports_of(lambda _: spent(1.0, *(EXCHANGING,) * replicas))
-    (finding,) = exchange_bound(context_of(profile, machine, reports=reports))
+    context = context_of(profile, machine, reports=reports)
+    plan = prepare(profile, machine, support=support).plan
+    assert plan is not None
+    (finding,) = exchange_bound(replace(context, plan=plan))
     return finding
 
 
@@ -88,6 +94,18 @@ def labels(finding: Finding) -> list[str]:
 def test_that_gpus_may_sum_by_nccl_and_not_as_they_do_already() -> None:
     assert labels(exchanging(all_reduce=AllReduce.HIERARCHICAL_COPY, gpus=True)) == ["Use NCCL"]
     assert labels(exchanging(gpus=True)) == ["Use Hierarchical copy"]
+
+
+def test_that_workers_sum_over_a_ring_and_may_sum_by_nccl_on_gpus_only() -> None:
+    workers = StrategyKind.MULTI_WORKER
+    assert labels(exchanging(gpus=True, kind=workers)) == ["Use NCCL"]
+    assert labels(exchanging(gpus=True, kind=workers, all_reduce=AllReduce.NCCL)) == []
+    assert labels(exchanging(kind=workers)) == []
+
+
+def test_that_nccl_is_not_offered_where_the_plan_does_without_because_it_is_missing() -> None:
+    support = GpuSupport(without_nccl=Problem(code="x", message="There is none."))
+    assert labels(exchanging(gpus=True, support=support)) == []
 
 
 def test_that_an_odd_number_of_replicas_is_not_summed_by_hierarchical_copy() -> None:

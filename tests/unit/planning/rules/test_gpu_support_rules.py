@@ -68,6 +68,90 @@ def test_that_gpus_that_cannot_be_used_keep_it_from_starting_and_the_command_is_
     assert not prepared(profile_on(*BOTH), faulty(*BOTH)).is_startable
 
 
+NO_NCCL = GpuSupport(
+    without_nccl=Problem(
+        code="optional_cuda_libraries_missing",
+        message="TensorFlow does not find libnccl.so.2.",
+        command="pip install it",
+        detail="libnccl.so.2: not found",
+    )
+)
+THREE = TWO_UNEQUAL.model_copy(
+    update={"devices": (RTX_4090, RTX_3060, RTX_4090.model_copy(update={"key": "GPU-third"}), CPU)}
+)
+
+
+@pytest.mark.parametrize(
+    ("keys", "way", "words"),
+    [
+        (BOTH, AllReduce.HIERARCHICAL_COPY, "hierarchical copy"),
+        ((*BOTH, "GPU-third"), AllReduce.REDUCTION_TO_ONE_DEVICE, "reduction to one device"),
+    ],
+)
+def test_that_without_nccl_replicas_of_one_process_sum_in_another_way_and_it_is_said(
+    keys: tuple[str, ...], way: AllReduce, words: str
+) -> None:
+    preparation = prepare(profile_on(*keys), THREE, support=NO_NCCL)
+
+    assert preparation.is_startable
+    assert preparation.plan is not None
+    assert preparation.plan.all_reduce is way
+    (problem,) = preparation.problems
+    assert (problem.code, problem.severity) == ("summed_without_nccl", Severity.HINT)
+    assert problem.message == (
+        f"TensorFlow does not find libnccl.so.2. Gradients are summed by {words} instead."
+    )
+    assert problem.command == "pip install it"
+
+
+@pytest.mark.parametrize("kind", [StrategyKind.MIRRORED, StrategyKind.MULTI_WORKER])
+def test_that_nccl_by_name_is_refused_where_it_is_missing_with_its_command(
+    kind: StrategyKind,
+) -> None:
+    profile = profile_on(*BOTH, strategy=StrategySettings(kind=kind, all_reduce=AllReduce.NCCL))
+    assert prepared(profile, GpuSupport()).is_startable
+    assert prepared(profile, None).is_startable
+
+    (problem,) = prepared(profile, NO_NCCL).problems
+
+    assert (problem.code, problem.is_error) == ("nccl_missing", True)
+    assert "TensorFlow does not find libnccl.so.2." in problem.message
+    assert (problem.command, problem.detail) == ("pip install it", "libnccl.so.2: not found")
+    assert problem.fix is not None
+    assert prepared(apply_fix(profile, problem.fix), NO_NCCL).is_startable
+
+
+@pytest.mark.parametrize(
+    ("profile", "way"),
+    [
+        (profile_on(*BOTH, strategy=StrategySettings(kind=kind)), AllReduce.AUTO)
+        for kind in StrategyKind
+        if kind is not StrategyKind.MIRRORED
+    ]
+    + [
+        (Profile(task="predict", devices=DeviceSettings(visible=BOTH)), AllReduce.AUTO),
+        (Profile(devices=DeviceSettings(visible=("cpu",), cpu_replicas=2)), AllReduce.AUTO),
+        (profile_on("GPU-4090", "cpu"), AllReduce.AUTO),
+        (
+            profile_on(*BOTH, GPU_3060=SplitMemory(split_mib=(2048, 2048, 2048))),
+            AllReduce.HIERARCHICAL_COPY,
+        ),
+        (
+            profile_on(*BOTH, strategy=MIRRORED.model_copy(update={"shares": (64, 0)})),
+            AllReduce.AUTO,
+        ),
+    ],
+)
+def test_that_nothing_is_said_of_nccl_where_nothing_is_summed_by_it(
+    profile: Profile, way: AllReduce
+) -> None:
+    preparation = prepared(profile, NO_NCCL)
+
+    assert preparation.plan is not None
+    assert preparation.plan.all_reduce is way
+    assert not [each for each in preparation.problems if "nccl" in each.code]
+
+
 def test_that_a_gpu_that_was_not_chosen_is_no_problem() -> None:
     assert prepared(profile_on("GPU-4090"), faulty("GPU-3060")).is_startable
     assert prepared(profile_on("cpu"), faulty(*BOTH)).is_startable

@@ -6,7 +6,7 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.memory import AllMemory, GrowingMemory, MemoryPolicy, SplitMemory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import DeviceSettings, Profile
-from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.one_process import in_one_process
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
@@ -38,6 +38,19 @@ def test_that_workers_become_replicas_on_the_gpus_of_all() -> None:
     assert [
         (replica.logical_device, replica.share, replica.process) for replica in plan.replicas
     ] == [("/device:GPU:0", 48, 0), ("/device:GPU:1", 16, 0)]
+
+
+def test_that_what_workers_sum_over_a_ring_needs_no_nccl_in_one_process() -> None:
+    def summed(kind: StrategyKind, inventory: DeviceInventory, **strategy: object) -> AllReduce:
+        return in_one_process(planned(kind, inventory, **strategy)).all_reduce
+
+    workers = StrategyKind.MULTI_WORKER
+    assert summed(workers, TWO_UNEQUAL) is AllReduce.HIERARCHICAL_COPY
+    assert summed(workers, TWO_UNEQUAL, all_reduce=AllReduce.NCCL) is AllReduce.NCCL
+    assert summed(workers, CPU_ONLY) is AllReduce.AUTO
+    assert summed(workers, CPU_ONLY, workers=1) is AllReduce.AUTO
+    assert summed(StrategyKind.PARAMETER_SERVER, TWO_UNEQUAL) is AllReduce.AUTO
+    assert summed(StrategyKind.MIRRORED, TWO_UNEQUAL) is AllReduce.AUTO
 
 
 def test_that_the_parts_of_split_gpus_are_numbered_through() -> None:
