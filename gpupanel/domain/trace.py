@@ -41,6 +41,9 @@ class TraceRecord(Value):
         steps: Updates that it holds; ``None`` likewise.
         seconds: How long it lasted.
         problem: Why there is none.
+        missing_cupti: The library by which TensorFlow's profiler traces GPUs, where it does not
+            find it (``libcupti.so.12``); empty: it does, or needs none, or that is not known.
+        cupti_error: What CUPTI failed with, by its name; empty: nothing that is known.
     """
 
     time_s: float
@@ -49,6 +52,8 @@ class TraceRecord(Value):
     steps: Annotated[int, Field(gt=0, le=GREATEST_COUNT)] | None = None
     seconds: _Seconds
     problem: Problem | None = None
+    missing_cupti: Annotated[str, Field(pattern=r"^(libcupti\.so\.[0-9]{1,4})?$")] = ""
+    cupti_error: Annotated[str, Field(pattern=r"^(CUPTI_ERROR_[A-Z0-9_]{1,64})?$")] = ""
 
 
 class TracedOperation(Value):

@@ -10,6 +10,11 @@ from gpupanel.domain.trace import TracedDevice, TracedOperation, TraceRecord
 _GPU = "/device:GPU:"
 
 
+def is_gpu(device: TracedDevice) -> bool:
+    """Whether it is a GPU that was traced itself, not what the host did for one."""
+    return device.name.startswith(_GPU)
+
+
 def traced_device_text(device: TracedDevice, plan: LaunchPlan, process: int) -> str:
     """A device of a trace by its name: "NVIDIA GeForce RTX 4090", "CPU:1".
 
@@ -20,14 +25,16 @@ def traced_device_text(device: TracedDevice, plan: LaunchPlan, process: int) -> 
     """
     gang = plan.gang
     planned = gang[process].devices if process < len(gang) else ()
-    if device.name.startswith(_GPU):
+    if is_gpu(device):
         return _gpu_text(device.name.removeprefix(_GPU), planned)
     if device.replica is None:
         return "CPU, beside the GPUs"
     replicas = [each for each in plan.without_idle_replicas().replicas if each.process == process]
     if len(replicas) < 2 or device.replica >= len(replicas):
         return "CPU"
-    return replicas[device.replica].logical_device.removeprefix("/device:")
+    place = replicas[device.replica].logical_device
+    name = place.removeprefix("/device:")
+    return f"CPU, for {name}" if place.startswith(_GPU) else name
 
 
 def _gpu_text(index: str, planned: tuple[PlannedDevice, ...]) -> str:

@@ -72,17 +72,16 @@ class DeviceLog:
                 memory_mib=int(found["memory_mib"]),
                 pci_bus_id=found["bus"],
             )
-            for found in _CREATED.finditer(self._text())
+            for found in _CREATED.finditer(self.text())
         }
 
     def ignored(self) -> tuple[IgnoredDevice, ...]:
         """The GPUs that TensorFlow leaves out, each once."""
-        found = (
-            IgnoredDevice(each["bus"], each["why"]) for each in _IGNORED.finditer(self._text())
-        )
+        found = (IgnoredDevice(each["bus"], each["why"]) for each in _IGNORED.finditer(self.text()))
         return tuple(dict.fromkeys(found))
 
-    def _text(self) -> str:
+    def text(self) -> str:
+        """All of it; empty where it goes elsewhere."""
         if self._start is None:
             return ""
         try:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
 
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.trace import TracedDevice, TracedOperation, TraceRecord
 from gpupanel.files.plan_file import plan_if_readable
@@ -237,6 +237,25 @@ def test_that_a_worker_can_be_chosen_where_there_are_several(qtbot: QtBot, tmp_p
     with qtbot.waitSignal(dialog.takeRequested) as wanted:
         button(dialog, "take").click()
     assert wanted.args == [10, None]
+
+
+def test_that_gpus_that_were_not_traced_are_a_warning_in_window_and_copy(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    dialog = TraceDialog(has_page=True)
+    qtbot.addWidget(dialog)
+    dialog.setRun(RunLayout(tmp_path), "a run")
+    lacking = Problem(
+        code="gpus_not_traced",
+        severity=Severity.WARNING,
+        message="The GPUs were not traced.",
+        command="pip install it",
+    )
+    dialog.setTrace(replace(Tracing._found(RunLayout(tmp_path)), warning=lacking))
+    (row,) = dialog.findChildren(ProblemRow)
+    assert any("The GPUs were not traced." in each.text() for each in row.findChildren(QLabel))
+    assert words(dialog, "verdict") == "Most expensive operations"
+    assert "The GPUs were not traced." in dialog.text()
 
 
 def test_that_a_trace_of_another_run_is_not_shown(qtbot: QtBot, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def trace(
         refuse(error, json=json, status=EXIT_FAILED)
     except KeyboardInterrupt:
         raise typer.Exit(_EXIT_INTERRUPTED) from None
-    print_problems(found.problems)
+    print_problems((*found.problems, *([found.warning] if found.warning else [])))
     if json:
         print_json(_document(layout, found))
     else:
@@ -88,6 +88,7 @@ def _document(layout: RunLayout, found: Trace) -> dict[str, Any]:
             {"label": _label(each, found), **each.model_dump(mode="json")} for each in found.devices
         ],
         "notes": list(found.notes),
+        "warning": None if found.warning is None else found.warning.model_dump(mode="json"),
     }
 
 

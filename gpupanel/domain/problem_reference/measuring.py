@@ -234,6 +234,12 @@ CHAPTER: Final = ProblemChapter(
             "The profiler saw none, or its file is gone.",
             "Take another one of more steps.",
         ),
+        "gpus_not_traced": ProblemEntry(
+            "A trace holds nothing of the GPUs: what is listed is the work of the host.",
+            "TensorFlow does not find CUPTI, by which its profiler traces GPUs, or the driver lets "
+            "administrators profile only.",
+            "Run the command that is shown, or start gpupanel as an administrator.",
+        ),
         "trace_damaged": ProblemEntry(
             "A trace cannot be read.",
             "Its file is damaged; a full disk does this.",

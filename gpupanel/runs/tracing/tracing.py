@@ -28,6 +28,7 @@ from gpupanel.runs.child_answer import ChildWords, answer_of_child
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.tracing.untraced_gpus import gpus_not_traced
 
 _READER: Final = "gpupanel.trainer.tracing"
 """Is given the run's folder and that of the trace in it, and answers on standard output."""
@@ -61,6 +62,7 @@ class Trace:
         plan: Of the run, which names devices and processes.
         notes: What the profiler could not trace, in its own words.
         problems: Why there is none, or why it cannot be read.
+        warning: What it lacks: GPUs that were not traced.
     """
 
     layout: RunLayout
@@ -70,6 +72,7 @@ class Trace:
     devices: tuple[TracedDevice, ...] = ()
     notes: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = field(default=())
+    warning: Problem | None = None
 
     @property
     def processes(self) -> dict[int, str]:
@@ -158,7 +161,10 @@ def read_trace(layout: RunLayout, number: int, cancelled: Event | None = None) -
     )
     if isinstance(answer, Problem):
         return Trace(layout, plan, folder, record, problems=(answer,))
-    return Trace(layout, plan, folder, record, answer.devices, answer.notes, answer.problems)
+    warning = None if answer.problems else gpus_not_traced(plan, record, answer.devices)
+    return Trace(
+        layout, plan, folder, record, answer.devices, answer.notes, answer.problems, warning
+    )
 
 
 def _request(

@@ -69,6 +69,20 @@ def find_libraries(cuda: str, cudnn: str, wheels: Path) -> tuple[SharedLibrary, 
     return tuple(_find(each, major, wheels) for each in wanted)
 
 
+def find_cupti(cuda: str, wheels: Path) -> SharedLibrary | None:
+    """The library by which the profiler traces GPUs; ``None`` for a CUDA that is not known.
+
+    Args:
+        cuda: As of :func:`find_libraries`.
+        wheels: As there.
+    """
+    major = cuda.partition(".")[0]
+    return next(
+        (_find(each, major, wheels) for each in _CUDA.get(major, ()) if "cupti" in each.soname),
+        None,
+    )
+
+
 def _find(wanted: _Wanted, major: str, wheels: Path) -> SharedLibrary:
     """Where TensorFlow found the library, or would find it.
 

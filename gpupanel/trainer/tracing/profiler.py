@@ -6,12 +6,15 @@ from pathlib import Path
 
 import tensorflow as tf
 
+from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.request import Request
 from gpupanel.domain.trace import TraceRecord, TraceRequest
 from gpupanel.files.guarded_files import remove, status
 from gpupanel.files.trace_files import asked_trace, new_trace_folder, write_trace_record
+from gpupanel.trainer.device_log import DeviceLog
 from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.tracing.cupti import cupti_error, missing_cupti
 
 
 class Profiler:
@@ -27,6 +30,9 @@ class Profiler:
         self._place = run.place
         self._folder: Path | None = None
         self._begun_s = 0.0
+        devices = run.plan.gang[run.place].devices
+        self._has_gpus = any(each.kind is DeviceKind.GPU for each in devices)
+        self._log = DeviceLog(run.layout.process_log(run.place))
 
     @property
     def is_tracing(self) -> bool:
@@ -102,6 +108,8 @@ class Profiler:
             steps=steps,
             seconds=seconds,
             problem=problem,
+            missing_cupti=_missing_cupti() if self._has_gpus else "",
+            cupti_error=cupti_error(self._log) if self._has_gpus else "",
         )
         # On a full disk its asker sees that the request is gone.
         with suppress(OSError):
@@ -110,6 +118,11 @@ class Profiler:
     def _withdraw(self) -> None:
         with suppress(OSError):
             remove(self._layout.requests / Request.TRACE, self._layout.root)
+
+
+def _missing_cupti() -> str:
+    cuda = str(tf.sysconfig.get_build_info().get("cuda_version") or "")
+    return missing_cupti(cuda, Path(tf.__file__).parent.parent / "nvidia")
 
 
 def _not_traced(error: Exception) -> Problem:

@@ -126,6 +126,8 @@ class TraceDialog(ReportDialog):
         if found is None or found.record is None or not found.devices:
             return ""
         parts = [self._sentence_of(found)]
+        if found.warning is not None:
+            parts.append(found.warning.message)
         for device in found.devices:
             parts += ["", _device_name(found, device), operations_text(device, found.record)]
         return "\n".join(parts)
@@ -168,7 +170,8 @@ class TraceDialog(ReportDialog):
         if found.layout != self._run or (found.record is None and not found.problems):
             return
         self._trace = found
-        parts: list[QWidget] = [ProblemRow(each) for each in found.problems]
+        said = (*found.problems, *([found.warning] if found.warning else []))
+        parts: list[QWidget] = [ProblemRow(each) for each in said]
         record = found.record
         if record is not None:
             for device in found.devices:
@@ -208,7 +211,10 @@ class TraceDialog(ReportDialog):
         self._board.setEnabled(self._has_page and bool(self._records))
         has_failed = found is not None and bool(found.problems)
         self._icon.setVisible(found is not None and not is_busy)
-        self._icon.setSeverity(Severity.ERROR if has_failed else None)
+        warns = found is not None and found.warning is not None
+        self._icon.setSeverity(
+            Severity.ERROR if has_failed else Severity.WARNING if warns else None
+        )
         if is_busy:
             self._title.setText("Tracing" if self._doing else "Traces of this run")
             self._sentence.setProse(self._doing or "Reading…")

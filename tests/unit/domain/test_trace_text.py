@@ -88,6 +88,11 @@ def test_that_replicas_on_the_cpu_are_called_as_their_logical_devices() -> None:
     assert traced_device_text(device("/host:CPU", 1), two, 0) == "CPU:1"
 
 
+def test_that_what_the_host_did_for_a_replica_on_a_gpu_is_not_called_that_gpu() -> None:
+    two = plan("RTX 4090", "RTX 3060", shares=(16, 16), kind="GPU")
+    assert traced_device_text(device("/host:CPU", 1), two, 0) == "CPU, for GPU:1"
+
+
 def test_that_replicas_without_a_share_are_not_counted() -> None:
     # They are left out when the plan is carried out: TensorFlow's second replica is the third.
     assert traced_device_text(device("/host:CPU", 1), plan(shares=(8, 0, 8)), 0) == "CPU:2"
