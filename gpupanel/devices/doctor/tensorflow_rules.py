@@ -162,7 +162,10 @@ def _cuda_libraries_missing(
     hint = "Install NVIDIA's packages that go with this TensorFlow."
     if not any(library.is_required for library in missing):
         code = "optional_cuda_libraries_missing"
-        hint = "GPUs work without; NCCL sums gradients between GPUs, CUPTI measures kernels."
+        hint = (
+            "GPUs work without. NCCL sums gradients over several GPUs: without it they are summed "
+            "in a slower way. Traces of what GPUs do need CUPTI."
+        )
     wanted = f"{examined.tensorflow_package}[and-cuda]=={facts.version}"
     return _missing(code, severity, missing, hint, install(wanted))
 

@@ -146,7 +146,7 @@ CHAPTER: Final = ProblemChapter(
         ),
         "optional_cuda_libraries_missing": ProblemEntry(
             "TensorFlow does not find libraries that it can do without.",
-            "NCCL sums gradients between GPUs, CUPTI measures kernels.",
+            "Sums of gradients over several GPUs are slower without NCCL; traces need CUPTI.",
             "Run the command that is shown if you need them.",
         ),
         "tensorflow_not_importable": ProblemEntry(

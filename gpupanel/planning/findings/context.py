@@ -9,6 +9,7 @@ from gpupanel.domain.bench import Bench
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.event_details import AllocatedMemory
 from gpupanel.domain.events import DataReady
+from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
@@ -119,6 +120,7 @@ class FindingContext:
         own_pids: Processes of the run, as the samples have them.
         allocated: What each process has of each GPU, as TensorFlow's allocator counts it.
         bench: What comparing devices has shown of the same training here; ``None``: nothing.
+        support: What TensorFlow answered about the GPUs; ``None``: nothing that is remembered.
     """
 
     profile: Profile
@@ -135,6 +137,7 @@ class FindingContext:
     own_pids: frozenset[int] = frozenset()
     allocated: tuple[AllocatedMemory, ...] = ()
     bench: Bench | None = None
+    support: GpuSupport | None = None
 
     @property
     def spent(self) -> TimeSpent:
@@ -195,7 +198,7 @@ class FindingContext:
         if self.inventory is None:
             return None
         wanted = apply_fix(self.profile, fix)
-        return fix if prepare(wanted, self.inventory).is_startable else None
+        return fix if prepare(wanted, self.inventory, support=self.support).is_startable else None
 
 
 def spent_in(reports: tuple[TimedReport, ...]) -> TimeSpent:

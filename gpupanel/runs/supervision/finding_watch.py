@@ -39,10 +39,12 @@ from gpupanel.planning.findings.registry import (
     FindingRule,
 )
 from gpupanel.runs.bench.remembered import remembered
+from gpupanel.runs.readiness import Machine, known_support
 from gpupanel.runs.supervision.host_load import HostLoad
 
 if TYPE_CHECKING:
     from gpupanel.domain.event_details import AllocatedMemory
+    from gpupanel.domain.gpu_support import GpuSupport
 
 INTERVAL_S: Final = 10.0
 GONE_S: Final = 60.0
@@ -97,6 +99,7 @@ class FindingWatch:
         self._clock = clock
         self._load = None if on_nodes else load or HostLoad()
         self._recall = recall
+        self._support: GpuSupport | None = None
         self._bench: Bench | None = None
         self._has_recalled = on_nodes  # what was compared were devices of this machine
         self._samples: deque[TelemetrySample] = deque(maxlen=_SAMPLES)
@@ -217,6 +220,7 @@ class FindingWatch:
         if inventory is not None and not self._has_recalled:
             self._has_recalled = True
             self._bench = self._recall(self._profile, inventory)
+            self._support = known_support(Machine(inventory))
         return FindingContext(
             profile=self._profile,
             plan=self._plan,
@@ -240,6 +244,7 @@ class FindingWatch:
             ),
             allocated=tuple(each for devices in self._allocated.values() for each in devices),
             bench=self._bench,
+            support=self._support,
         )
 
     def _see_clocks(self, samples: tuple[TelemetrySample, ...]) -> None:

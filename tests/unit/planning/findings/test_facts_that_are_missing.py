@@ -81,7 +81,7 @@ def exchanging(
     context = context_of(profile, machine, reports=reports)
     plan = prepare(profile, machine, support=support).plan
     assert plan is not None
-    (finding,) = exchange_bound(replace(context, plan=plan))
+    (finding,) = exchange_bound(replace(context, plan=plan, support=support))
     return finding
 
 
@@ -103,9 +103,13 @@ def test_that_workers_sum_over_a_ring_and_may_sum_by_nccl_on_gpus_only() -> None
     assert labels(exchanging(kind=workers)) == []
 
 
-def test_that_nccl_is_not_offered_where_the_plan_does_without_because_it_is_missing() -> None:
+def test_that_nccl_is_not_offered_where_it_is_missing() -> None:
     support = GpuSupport(without_nccl=Problem(code="x", message="There is none."))
     assert labels(exchanging(gpus=True, support=support)) == []
+    workers = StrategyKind.MULTI_WORKER
+    assert labels(exchanging(gpus=True, kind=workers, support=support)) == []
+    copies = AllReduce.HIERARCHICAL_COPY
+    assert labels(exchanging(gpus=True, all_reduce=copies, support=support)) == []
 
 
 def test_that_an_odd_number_of_replicas_is_not_summed_by_hierarchical_copy() -> None:
