@@ -96,11 +96,13 @@ def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
-def _no_cuda_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def _no_cuda_variables() -> Iterator[None]:
     """What the shell of these tests says of its GPUs is nothing to those of a test."""
-    for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"):
-        monkeypatch.delenv(name, raising=False)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"):
+            monkeypatch.delenv(name, raising=False)
+        yield
 
 
 @pytest.fixture(autouse=True)
