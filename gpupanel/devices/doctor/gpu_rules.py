@@ -97,7 +97,7 @@ def _hidden(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
         message=f'CUDA_VISIBLE_DEVICES is "{examined.visible_devices}" in this environment and '
         f"hides {_names([gpu for gpu, _ in unseen])} from TensorFlow.",
         hint="A run whose profile names no device keeps to it, too; what a profile names is used "
-        "all the same. Unset it where it is not meant.",
+        "nevertheless. Unset it where it is not meant.",
         command="unset CUDA_VISIBLE_DEVICES",
     )
 
