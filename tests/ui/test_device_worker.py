@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QThread, QTimer, Slot
 
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
-from gpupanel.ui.workers.device_worker import DeviceWatch
+from gpupanel.ui.workers.device_worker import DeviceWatch, machine_devices
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.readings import busy_sample
 from tests.nvml.standin import RTX_3060, RTX_4090, StandinState
@@ -282,3 +282,14 @@ def test_that_the_real_devices_are_read(qtbot, tmp_path):
     assert heard.reported[0].device(CPU_KEY) is not None
     assert reported.args[0].reading(CPU_KEY).memory_used_mib > 0
     assert reported.args[0].disk.path == str(tmp_path)
+
+
+def test_that_a_window_lists_the_devices_as_the_shell_means_them(monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    source = machine_devices()
+    try:
+        variables = source.inventory().cuda_variables
+    finally:
+        source.close()
+    assert variables is not None
+    assert variables.visible_devices == "1"

@@ -89,6 +89,13 @@ def test_that_a_gpu_that_the_shell_leaves_out_is_not_offered_in_its_place() -> N
     assert labels(the_problem(one)) == ["Train on the CPU"]
 
 
+def test_that_numbers_of_the_shell_count_all_gpus_also_where_one_is_to_be_replaced() -> None:
+    shown = TWO_UNEQUAL.model_copy(update={"cuda_variables": CudaVariables(visible_devices="1,0")})
+    reported = sample(ComputeMode.PROHIBITED, "GPU-4090")
+    one = prepared(reported, "GPU-4090", strategy=StrategySettings(), inventory=shown)
+    assert labels(the_problem(one)) == ["Use RTX 3060", "Train on the CPU"]
+
+
 def test_that_a_profile_that_names_none_does_without_it_and_says_so() -> None:
     fewer = prepared(sample(ComputeMode.PROHIBITED, "GPU-4090"), strategy=StrategySettings())
     problem = the_problem(fewer)

@@ -12,10 +12,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from io import BufferedReader
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 import psutil
 import pytest
 
+from gpupanel.domain.cuda_variables import CudaVariables
 from gpupanel.domain.events import (
     Event,
     ProblemReported,
@@ -45,6 +47,7 @@ from gpupanel.runs.launcher import create_run
 from gpupanel.runs.supervision import supervisor as supervisor_module
 from gpupanel.runs.supervision.stop_requests import StopRequests
 from gpupanel.runs.supervision.supervisor import Supervisor
+from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 from gpupanel.runs.supervision.watchdogs import Patience
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.trainer import ENOUGH
@@ -389,3 +392,19 @@ def test_that_the_last_word_says_what_an_end_at_once_has_lost(layout: RunLayout)
     assert run_outcome_words(summary) == "ended without saving"
     assert matches(summary, ("stopped",))
     assert matches(summary, ("without", "saving"))
+
+
+def test_that_a_run_means_the_devices_of_its_plan_whatever_the_shell_leaves(
+    layout: RunLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    asked: list[CudaVariables | None] = []
+
+    class Recorder(TelemetryRecorder):
+        def __init__(self, *given: Any) -> None:
+            asked.append(given[-1])
+            super().__init__(*given)
+
+    monkeypatch.setattr(supervisor_module, "TelemetryRecorder", Recorder)
+    assert Supervisor(layout, ("/nowhere/python",)).run() is Outcome.FAILED
+    assert asked == [CudaVariables(visible_devices="")]
