@@ -10,6 +10,8 @@ from gpupanel.files.guarded_files import open_to_read, status
 
 _STANDARD_ERROR: Final = 2
 """The descriptor that TensorFlow's C++ logs to, whatever ``sys.stderr`` is."""
+_MOST_BYTES: Final = 2**26
+"""Code of a person's own may print without end."""
 
 # Both are logged in tensorflow/core/common_runtime/gpu/gpu_device.cc (TensorFlow 2.21):
 # CreateGPUDevice logs each logical device that it makes, GetValidDeviceIds each GPU that it
@@ -81,13 +83,13 @@ class DeviceLog:
         return tuple(dict.fromkeys(found))
 
     def text(self) -> str:
-        """All of it; empty where it goes elsewhere."""
+        """Its first 64 MiB; empty where it goes elsewhere."""
         if self._start is None:
             return ""
         try:
             with open_to_read(self._path) as file:
                 file.seek(self._start)
-                return file.read().decode("utf-8", errors="replace")
+                return file.read(_MOST_BYTES).decode("utf-8", errors="replace")
         except OSError:
             return ""
 
