@@ -329,7 +329,9 @@ class TimeReported(_Event):
 
 
 class MemoryReported(_Event):
-    """What a process holds of its GPUs, as TensorFlow's allocator counts it; every ten seconds.
+    """What a process holds of its GPUs, as TensorFlow's allocator counts it.
+
+    Every ten seconds, and when a training's last step is done.
 
     Attributes:
         process: Its place in the plan's gang.

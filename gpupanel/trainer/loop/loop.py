@@ -91,6 +91,7 @@ class TrainingLoop:
             interruption = self._train_epochs(board)
             self._trace.finish()
             self._times.report(self._position.step, now=True)
+            self._memory.report(now=True)
             is_trained = interruption is None
             if is_trained:
                 # First: whatever the test set does, the model stands.

@@ -43,6 +43,8 @@ def main(path: Path) -> None:
         for now[0] in (9.9, 10.0, 15.0, 20.0):
             of_gpus.report()
             of_cpu.report()
+        of_gpus.report(now=True)
+        of_cpu.report(now=True)
         del kept
         # An allocator that does not count raises; it is not asked again.
         asked = []

@@ -1,4 +1,4 @@
-"""What TensorFlow's allocator counts is reported for each GPU, every ten seconds."""
+"""What TensorFlow's allocator counts is reported for each GPU, every ten seconds and at the end."""
 
 import sys
 from pathlib import Path
@@ -24,8 +24,8 @@ def test_that_memory_in_use_is_reported_for_each_gpu_when_it_is_due(tmp_path: Pa
     )
     assert done.returncode == 0, done.stderr[-4000:]
     reported = [decode_event(line) for line in events.read_bytes().splitlines()]
-    # At 10 and at 20 seconds; the CPU's memory is not reported.
-    assert [type(each) for each in reported] == [MemoryReported, MemoryReported]
+    # At 10 and at 20 seconds, and at the end; the CPU's memory is not reported.
+    assert [type(each) for each in reported] == [MemoryReported] * 3
     for each in reported:
         assert each.process == 3
         assert [device.device_key for device in each.devices] == ["GPU-0", "GPU-1"]
