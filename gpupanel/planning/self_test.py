@@ -34,6 +34,9 @@ _MARGIN: Final = 0.1
 """And this part of it, where that is more."""
 _OTHERS: Final = 0.75
 """Of the room, what memory is tested in; the rest is for the other cases of the process."""
+_LEAST_OTHERS_MIB: Final = 240
+"""But so much is for them, and for what is compared: TensorFlow waits ten seconds for memory that
+is not there, and the case may not take longer."""
 _CPU_MIB: Final = 64
 """Of the host's memory, which programs of all kinds test all the time."""
 _MOST_CPU_STEPS: Final = 4
@@ -241,4 +244,5 @@ def _memory_mib(plan: LaunchPlan, place: SelfTestPlace) -> int:
         return _CPU_MIB
     # Each GPU that is tested has a limit, see _policy.
     device = next(each for each in plan.devices if each.key == place.device_key)
-    return round(_OTHERS * (device.logical_limits_mib[place.part] or 0))
+    limit = device.logical_limits_mib[place.part] or 0
+    return max(0, min(round(_OTHERS * limit), limit - _LEAST_OTHERS_MIB))

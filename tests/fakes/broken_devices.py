@@ -3,7 +3,8 @@
 ``python broken_devices.py HOW CLASS``: the all-reduce of that class of TensorFlow has a replica,
 the second one, that adds noise (``noise``) or a value that is no number (``nan``), never answers
 (``hang``) or kills the process (``die``). ``step`` has the second device calculate gradients 1 %
-too large, ``memory`` a bit of its memory turned over, ``copy`` one of what is copied to it.
+too large, ``memory`` a bit of its memory turned over, ``copy`` one of what is copied to it. With
+``slow`` nothing is wrong: memory takes its time.
 """
 
 import os
@@ -93,6 +94,18 @@ def break_memory() -> None:
     memory._pattern = turned
 
 
+def slow_memory() -> None:
+    from gpupanel.trainer.self_test import memory
+
+    pattern = memory._pattern
+
+    def late(base, chunk, flip):
+        time.sleep(0.05)
+        return pattern(base, chunk, flip)
+
+    memory._pattern = late
+
+
 def break_copy() -> None:
     import tensorflow as tf
 
@@ -116,6 +129,8 @@ def main() -> int:
         break_step()
     elif how == "memory":
         break_memory()
+    elif how == "slow":
+        slow_memory()
     elif how == "copy":
         break_copy()
     else:

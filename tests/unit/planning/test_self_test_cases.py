@@ -370,6 +370,15 @@ def test_that_memory_is_tested_in_three_quarters_of_what_is_taken() -> None:
     assert {case.amount_mib for case in others} == {0}
 
 
+def test_that_a_small_limit_leaves_the_other_cases_what_they_need() -> None:
+    memory = {
+        RTX_4090.key: SplitMemory(split_mib=(200, 8_000)),
+        RTX_3060.key: LimitedMemory(limit_mib=LEAST_ROOM_MIB),
+    }
+    request = request_of(Profile(strategy=MIRRORED, memory=memory))
+    assert [case.amount_mib for case in of_kind(request, MEMORY)] == [0, 272]
+
+
 # What is refused, and why.
 
 

@@ -175,6 +175,22 @@ def test_that_a_device_that_calculates_keeps_or_copies_wrongly_is_named(
     assert [each.code for each in found.problems] == [code]
 
 
+def test_that_of_slow_memory_only_as_much_is_tested_as_there_is_time_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds = 2.0
+    monkeypatch.setitem(planned._SECONDS, SelfTestKind.MEMORY, seconds)
+    monkeypatch.setattr(planned, "_CPU_MIB", 640)
+    found = examined_forked("slow")
+    (memory,) = (each for each in found.outcomes if each.case.kind is SelfTestKind.MEMORY)
+    assert memory.result is CaseResult.PASSED
+    assert memory.figure is not None
+    # Else a device that works were taken for one that hangs.
+    assert memory.seconds < seconds
+    assert 32 <= memory.figure < 640
+    assert memory.detail == "640 MiB were to be tested."
+
+
 @pytest.mark.slow
 def test_that_three_replicas_are_tested_pair_by_pair() -> None:
     found = examined_forked("noise", "ReductionToOneDevice", of=profile(3))
