@@ -165,7 +165,7 @@ class ForkServer:
             if name.startswith(_READ_AT_IMPORT)
         }
         differing = {name for name in names if environment.get(name) != self.environment.get(name)}
-        if environment.get(_LOG_LEVEL) not in _QUIET:
+        if environment.get(_LOG_LEVEL) not in (*_QUIET, self.environment[_LOG_LEVEL]):
             differing.add(_LOG_LEVEL)
         if differing:
             raise ValueError(
