@@ -92,6 +92,7 @@ class StandinGpu:
         multiprocessors: For the stand-in CUDA, which orders cards by them; ``None``: by the name.
         hangs: A function of NVML that does not come back for this GPU as long as it says so.
         compute_mode: NVML's number: 0 any process, 3 one at a time, 2 none.
+        garbles: What is copied to it from another GPU is wrong there, which nobody is told.
         fail: Functions of NVML and the error number that each answers with for this GPU.
         mig_place: Of an instance, its number among those of its GPU.
         instances: Of a GPU in MIG mode.
@@ -133,6 +134,7 @@ class StandinGpu:
     lost: bool = False
     cuda_hangs: bool = False
     multiprocessors: int | None = None
+    garbles: bool = False
     slow_ms: int = 0
     hangs: str | None = None
     fan: tuple[int, ...] = ()

@@ -41,7 +41,7 @@ int multiprocessors_of(const std::string& name) {
 struct CardInFile {
   Card card;
   uint64_t elsewhere = 0;  // reserved by the driver, or used by what the file says
-  bool lost = false, hangs = false;
+  bool lost = false, hangs = false, garbles = false;
   bool is_split = false;     // in MIG mode: only its instances compute
   bool is_instance = false;  // of the card before it
   bool is_used = false;  // somebody else computes on it
@@ -74,6 +74,7 @@ std::vector<CardInFile> read_from(const std::string& path) {
     if (key == "multiprocessors") card.multiprocessors = atoi(value.c_str());
     if (key == "compute") found.is_used = true;
     if (key == "compute_mode") found.mode = atoi(value.c_str());
+    if (key == "garbles") found.garbles = value == "1";
   }
   return cards;
 }
@@ -223,6 +224,8 @@ bool may_compute(int place) {
   CardInFile found = in_file(card.uuid);
   return found.mode != 2 && (found.mode != 3 || (!found.is_used && !of_others(card.uuid)));
 }
+
+bool garbles(int card) { return in_file(visible_cards()[card].uuid).garbles; }
 
 void room_of(int place, uint64_t* free_bytes, uint64_t* total_bytes) {
   const Card& card = visible_cards()[place];

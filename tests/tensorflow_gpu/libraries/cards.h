@@ -17,6 +17,7 @@ __attribute__((visibility("default"))) const std::vector<Card>& visible_cards();
 // What the state file says of a card by now: it may be lost while a process uses it.
 bool is_lost(int card);
 bool hangs(int card);  // it answers nothing that it is asked to do
+bool garbles(int card);  // what other cards copy to it is wrong there
 
 bool may_compute(int card);  // by its compute mode, and who else computes on it
 

@@ -243,7 +243,11 @@ API Result cuMemcpyDtoH_v2(void* to, DeviceAddress from, size_t bytes) {
   return copied(to, host(from), bytes, host(from));
 }
 API Result cuMemcpyDtoD_v2(DeviceAddress to, DeviceAddress from, size_t bytes) {
-  return copied(host(to), host(from), bytes, host(to));
+  Result result = copied(host(to), host(from), bytes, host(to));
+  int card = owner_of(host(to));
+  if (bytes && card >= 0 && card != owner_of(host(from)) && garbles(card))
+    static_cast<unsigned char*>(host(to))[bytes / 2] ^= 1;
+  return result;
 }
 API Result cuMemcpyHtoDAsync_v2(DeviceAddress to, const void* from, size_t bytes, Stream*) {
   return cuMemcpyHtoD_v2(to, from, bytes);
