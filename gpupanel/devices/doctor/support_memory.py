@@ -43,6 +43,8 @@ class SupportBasis(Value):
         environment: The variables that decide which libraries and GPUs are found, as far as a run
             does not set them itself.
         gpus: The keys of the GPUs that were asked about.
+        answered: What an answer says. One that an older gpupanel has noted may say less, and would
+            be read as if nothing were missing.
     """
 
     python: str
@@ -52,6 +54,7 @@ class SupportBasis(Value):
     environment: tuple[tuple[str, str], ...]
     driver: str | None
     gpus: tuple[str, ...]
+    answered: tuple[str, ...]
 
 
 class _Answer(Value):
@@ -91,6 +94,7 @@ def support_basis(
         ),
         driver=driver,
         gpus=tuple(sorted(gpu.key for gpu in gpus)),
+        answered=tuple(sorted(GpuSupport.model_fields)),
     )
 
 

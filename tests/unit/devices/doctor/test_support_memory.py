@@ -187,6 +187,31 @@ def test_that_a_damaged_memory_is_no_memory(cache: Path, damage: bytes) -> None:
     assert recall_support(support_basis(GPUS, DRIVER)) == SUPPORT
 
 
+def test_that_an_answer_that_says_less_is_not_recalled(cache: Path) -> None:
+    """As one that was noted before it was asked for NCCL: it would say that nothing is missing."""
+    remember_support(support_basis(GPUS, DRIVER), SUPPORT)
+    (file,) = cache.iterdir()
+    noted = json.loads(file.read_text())
+    (answer,) = noted["answers"]
+    del answer["support"]["without_nccl"]
+    answer["basis"]["answered"].remove("without_nccl")
+    file.write_text(json.dumps(noted))
+
+    assert recall_support(support_basis(GPUS, DRIVER)) is None
+
+
+def test_that_an_answer_without_word_of_what_it_says_is_not_recalled(cache: Path) -> None:
+    remember_support(support_basis(GPUS, DRIVER), SUPPORT)
+    (file,) = cache.iterdir()
+    noted = json.loads(file.read_text())
+    del noted["answers"][0]["basis"]["answered"]
+    file.write_text(json.dumps(noted))
+
+    assert recall_support(support_basis(GPUS, DRIVER)) is None
+    remember_support(support_basis(GPUS, DRIVER), SUPPORT)
+    assert recall_support(support_basis(GPUS, DRIVER)) == SUPPORT
+
+
 def test_that_a_folder_that_cannot_be_written_is_no_trouble(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
