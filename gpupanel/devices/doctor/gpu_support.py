@@ -13,7 +13,7 @@ from gpupanel.devices.doctor.examination import examine_machine
 from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.findings import findings, mending_command
 from gpupanel.devices.doctor.support_memory import recall_support, remember_support, support_basis
-from gpupanel.devices.doctor.tensorflow_rules import nccl_missing
+from gpupanel.devices.doctor.tensorflow_rules import OPTIONAL_LIBRARIES_MISSING, nccl_missing
 from gpupanel.devices.doctor.visibility import GpuVisibility, Kernels, Unseen, visibilities
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuFault, GpuSupport
@@ -111,7 +111,9 @@ def _why_unusable(examined: Examined, alike: tuple[GpuVisibility, ...]) -> tuple
         alike: How TensorFlow stands to each of them, which is the same for all.
     """
     found = tuple(
-        problem for problem in findings(examined, alike) if problem.severity is not Severity.HINT
+        problem
+        for problem in findings(examined, alike)
+        if problem.severity is not Severity.HINT and problem.code != OPTIONAL_LIBRARIES_MISSING
     )
     if not alike[0].is_seen:
         return found or (_NOT_SEEN,)

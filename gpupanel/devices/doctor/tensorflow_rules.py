@@ -11,6 +11,8 @@ from gpupanel.domain.tensorflow_facts import SharedLibrary, TensorFlowFacts
 from gpupanel.planning.tensorflow_build import compiles_kernels, has_kernels
 
 NCCL: Final = "libnccl.so.2"
+OPTIONAL_LIBRARIES_MISSING: Final = "optional_cuda_libraries_missing"
+"""GPUs work without them."""
 _NEWEST: Final = "tensorflow[and-cuda]"
 
 
@@ -90,7 +92,11 @@ def libraries(examined: Examined) -> Iterator[Problem]:
             examined, facts, required, Severity.ERROR if blind else Severity.HINT
         )
     elif of_cuda:
-        yield _cuda_libraries_missing(examined, facts, of_cuda, Severity.HINT)
+        # Of several whole GPUs a run sums in a slower way without.
+        several = sum(not (gpu.is_mig_instance or gpu.is_partitioned) for gpu in examined.gpus) > 1
+        lacks_nccl = any(library.soname == NCCL for library in of_cuda)
+        severity = Severity.WARNING if several and lacks_nccl else Severity.HINT
+        yield _cuda_libraries_missing(examined, facts, of_cuda, severity)
 
 
 def nccl_missing(examined: Examined) -> Problem | None:
@@ -161,7 +167,7 @@ def _cuda_libraries_missing(
     code = "cuda_libraries_missing"
     hint = "Install NVIDIA's packages that go with this TensorFlow."
     if not any(library.is_required for library in missing):
-        code = "optional_cuda_libraries_missing"
+        code = OPTIONAL_LIBRARIES_MISSING
         hint = (
             "GPUs work without. NCCL sums gradients over several GPUs: without it they are summed "
             "in a slower way. Traces of what GPUs do need CUPTI."

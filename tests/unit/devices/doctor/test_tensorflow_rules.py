@@ -142,11 +142,17 @@ def test_that_a_library_that_tensorflow_does_without_is_a_hint() -> None:
     ]
 
 
-def test_that_nccl_is_missed_as_a_hint_only() -> None:
-    problem = only(with_tensorflow(WELL, libraries=_without(NCCL)))
-
-    assert (problem.code, problem.severity) == ("optional_cuda_libraries_missing", Severity.HINT)
-    assert "libnccl.so.2" in problem.message
+def test_that_a_missing_nccl_is_a_warning_for_several_gpus_and_a_hint_for_one() -> None:
+    code = "optional_cuda_libraries_missing"
+    lacking = with_tensorflow(WELL, libraries=_without(NCCL))
+    one = only(lacking)
+    assert (one.code, one.severity) == (code, Severity.HINT)
+    assert "libnccl.so.2" in one.message
+    (gpu,) = lacking.driver.gpus
+    pair = (gpu, gpu.model_copy(update={"key": "GPU-another"}))
+    driver = lacking.driver.model_copy(update={"gpus": pair})
+    of_two = replace(lacking, driver=driver)
+    assert (code, Severity.WARNING) in told(of_two)
 
 
 def test_that_the_drivers_own_library_is_not_asked_of_pip() -> None:
