@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from gpupanel.domain.events import ProblemReported, RunEnded, RunRestarted
@@ -27,6 +26,7 @@ from gpupanel.runs.supervision.gpu_loss import GpuLossCare, GpuLossWatch, cuda_w
 from gpupanel.runs.supervision.supervisor import Supervisor
 from gpupanel.runs.supervision.watchdogs import Patience
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
+from tests.forked.processes import child_processes
 
 FAKE_TRAINER = Path(__file__).parents[3] / "fakes" / "trainer.py"
 GRAPH_ERROR = """2 root error(s) found.
@@ -239,7 +239,7 @@ def test_that_a_process_that_cannot_be_killed_is_reported_after_seconds(
         for each in events
         if isinstance(each, ProblemReported) and each.problem.code == "trainer_not_killable"
     )
-    (child,) = psutil.Process().children()
+    (child,) = child_processes()
     assert f"(process {child.pid}) was killed and does not end: it waits in the kernel" in (
         left.message
     )
