@@ -13,7 +13,7 @@ from gpupanel.devices.doctor.examination import examine_machine
 from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.findings import findings, mending_command
 from gpupanel.devices.doctor.support_memory import recall_support, remember_support, support_basis
-from gpupanel.devices.doctor.tensorflow_rules import OPTIONAL_LIBRARIES_MISSING, nccl_missing
+from gpupanel.devices.doctor.tensorflow_rules import nccl_missing
 from gpupanel.devices.doctor.visibility import GpuVisibility, Kernels, Unseen, visibilities
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuFault, GpuSupport
@@ -23,6 +23,7 @@ from gpupanel.planning.device_layout import environment as run_environment
 
 Examine = Callable[[Mapping[str, str], Event | None], Examined]
 
+_NOT_NEEDED: Final = "optional_cuda_libraries_missing"
 _DRIVER_TOO_OLD: Final = "nvidia_driver_too_old"
 _TOO_OLD_TO_COMPILE: Final = "nvidia_driver_too_old_to_compile"
 _NO_ANSWER: Final = frozenset(
@@ -113,7 +114,7 @@ def _why_unusable(examined: Examined, alike: tuple[GpuVisibility, ...]) -> tuple
     found = tuple(
         problem
         for problem in findings(examined, alike)
-        if problem.severity is not Severity.HINT and problem.code != OPTIONAL_LIBRARIES_MISSING
+        if problem.severity is not Severity.HINT and problem.code != _NOT_NEEDED
     )
     if not alike[0].is_seen:
         return found or (_NOT_SEEN,)

@@ -11,8 +11,6 @@ from gpupanel.domain.tensorflow_facts import SharedLibrary, TensorFlowFacts
 from gpupanel.planning.tensorflow_build import compiles_kernels, has_kernels
 
 NCCL: Final = "libnccl.so.2"
-OPTIONAL_LIBRARIES_MISSING: Final = "optional_cuda_libraries_missing"
-"""GPUs work without them."""
 _NEWEST: Final = "tensorflow[and-cuda]"
 
 
@@ -167,7 +165,7 @@ def _cuda_libraries_missing(
     code = "cuda_libraries_missing"
     hint = "Install NVIDIA's packages that go with this TensorFlow."
     if not any(library.is_required for library in missing):
-        code = OPTIONAL_LIBRARIES_MISSING
+        code = "optional_cuda_libraries_missing"
         hint = (
             "GPUs work without. NCCL sums gradients over several GPUs: without it they are summed "
             "in a slower way. Traces of what GPUs do need CUPTI."
