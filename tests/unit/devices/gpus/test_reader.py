@@ -12,6 +12,7 @@ from gpupanel.devices.gpus.reader import PROCESS_USE_INTERVAL_S, SLOW_FACTS_INTE
 from gpupanel.devices.nvml import DriverGoneError, NvmlLibrary
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.telemetry import ComputeMode, DeviceReading, DeviceState, ThrottleReason
+from tests.fakes.clock import Clock
 from tests.nvml.listed import gpus_of
 from tests.nvml.machines import BARE, EIGHT_MIXED, HOPPER, INSTANCES, KEPLER, LOST, MIG, SLOW
 from tests.nvml.standin import (
@@ -27,16 +28,6 @@ from tests.nvml.standin import (
 )
 
 SLOW_PLACE, LOST_PLACE = EIGHT_MIXED.gpus.index(SLOW), EIGHT_MIXED.gpus.index(LOST)
-
-
-class Clock:
-    """A clock that a test winds."""
-
-    def __init__(self) -> None:
-        self.now_s = 100.0
-
-    def __call__(self) -> float:
-        return self.now_s
 
 
 @pytest.fixture

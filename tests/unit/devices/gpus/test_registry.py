@@ -10,6 +10,7 @@ import pytest
 from gpupanel.devices.gpus.registry import REFRESH_INTERVAL_S, GpuRegistry
 from gpupanel.domain.device import DeviceLink, LinkKind, PhysicalDevice
 from gpupanel.domain.gpu_failure import GpuFailure
+from tests.fakes.clock import Clock
 from tests.nvml.machines import (
     BARE,
     EIGHT_MIXED,
@@ -36,16 +37,6 @@ from tests.nvml.standin import (
 _MIXED = EIGHT_MIXED.with_gpu(5, slow_ms=0)
 _MIG_PLACE = 6
 _LOST = GpuFailure(said="GPU is lost", code=15)
-
-
-class Clock:
-    """A clock that a test winds."""
-
-    def __init__(self) -> None:
-        self.now_s = 100.0
-
-    def __call__(self) -> float:
-        return self.now_s
 
 
 @pytest.fixture

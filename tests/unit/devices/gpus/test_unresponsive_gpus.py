@@ -11,6 +11,7 @@ from gpupanel.devices.gpus.unresponsive_gpus import named_by_kernel
 from gpupanel.devices.slow_calls import SlowCallThreads
 from gpupanel.domain.device import UnresponsiveGpu
 from gpupanel.domain.gpu_failure import NO_ANSWER, GpuFailure
+from tests.fakes.clock import Clock
 from tests.nvml.standin import (
     GPU_IS_LOST,
     INSUFFICIENT_POWER,
@@ -22,16 +23,6 @@ from tests.nvml.standin import (
     Standin,
     StandinState,
 )
-
-
-class Clock:
-    """A clock that a test winds."""
-
-    def __init__(self) -> None:
-        self.now_s = 100.0
-
-    def __call__(self) -> float:
-        return self.now_s
 
 
 @pytest.fixture
