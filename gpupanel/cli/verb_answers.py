@@ -75,8 +75,9 @@ _ASKED: Final = VerbAnswer(
     {**_DONE, 1: "there is no such run"},
 )
 _QUEUE: Final = VerbAnswer(
-    ("paused", "scheduler_lives", "entries"),
-    "",
+    ("paused", "scheduler_lives", "entries", "problems"),
+    "`problems` are what keeps the queue from starting anything, and what lies in its folder that "
+    "is not its own.",
     {**_DONE, **_FAILED},
 )
 _ENTRY: Final = VerbAnswer(("entry",), "", {**_DONE, **_FAILED, **_BAD_PROFILE})

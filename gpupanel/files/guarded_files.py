@@ -94,7 +94,7 @@ def read_file(path: Path, within: Path | None = None, most_bytes: int = MOST_BYT
         size = os.fstat(file.fileno()).st_size
         content = file.read(min(size, most_bytes) + 1)
     if len(content) > most_bytes:
-        raise OSError(errno.EFBIG, f"it is larger than {most_bytes:,} bytes", str(path))
+        raise OSError(errno.EOVERFLOW, f"it is larger than {most_bytes:,} bytes", str(path))
     return content
 
 

@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from typing_extensions import override
 
+from gpupanel.files.file_obstacles import NO_LOCKS, NoLocksError
 from gpupanel.files.guarded_files import PRIVATE_FILE, open_to_append, open_to_read
 
 _LOOK_S = 0.5
@@ -41,12 +43,29 @@ def lock_in_folder(path: Path, timeout_s: float = -1.0) -> FileLock:
         timeout_s: How long to wait for it when it is taken; below 0: for ever.
 
     Raises:
+        NoLocksError: The file system of the folder has none, which would keep nobody out, or let
+            nobody in.
         OSError: The file cannot be made; :class:`FileNotFoundError` where its folder is gone;
             :class:`~gpupanel.files.guarded_files.UnsafeFileError` where something else stands in
             its place.
     """
-    os.close(open_to_append(path))
+    descriptor = open_to_append(path)
+    try:
+        _shared(descriptor, path)
+    finally:
+        os.close(descriptor)
     return _FolderLock(path, timeout_s, mode=PRIVATE_FILE)
+
+
+def check_locks(folder: Path) -> None:
+    """See whether the file system of a folder has locks, with a file that is removed again.
+
+    Raises:
+        NoLocksError: It has none.
+        OSError: No file can be made there.
+    """
+    with tempfile.TemporaryFile(dir=folder) as file:
+        _shared(file.fileno(), folder)
 
 
 @contextmanager
@@ -84,25 +103,27 @@ def is_lock_held(path: Path) -> bool:
     except OSError:
         return False  # nobody has ever taken it, or it is another user's alone, or no lock
     try:
-        descriptor = file.fileno()
+        return not _shared(file.fileno(), path)
+    except OSError:
+        return False  # nobody holds a lock where there are none
+    finally:
+        file.close()
+
+
+def _shared(descriptor: int, path: Path) -> bool:
+    """Whether a lock could be shared for an instant, which it cannot be while somebody holds it.
+
+    Raises:
+        NoLocksError: The file system of that path has no locks.
+    """
+    try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         # Said, not left to closing: a child that is just being started may have a copy.
         fcntl.flock(descriptor, fcntl.LOCK_UN)
     except OSError as error:
         if error.errno in _HELD:
-            return True
-        # A file system without such locks: the library has another way there.
-        return _cannot_be_taken(path)
-    finally:
-        file.close()
-    return False
-
-
-def _cannot_be_taken(path: Path) -> bool:
-    try:
-        with FileLock(path, 0.0, mode=PRIVATE_FILE):
             return False
-    except Timeout:
-        return True
-    except OSError:
-        return False  # a folder that may only be read: nobody can hold its locks either
+        if error.errno in NO_LOCKS:
+            raise NoLocksError(error.errno, path) from error
+        raise
+    return True

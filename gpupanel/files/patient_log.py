@@ -6,9 +6,9 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
+from gpupanel.files.file_obstacles import NO_SPACE
 from gpupanel.files.line_log import LineLog
 
-NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 MAY_PASS = NO_SPACE | {
     errno.EIO,
     errno.ESTALE,

@@ -3,9 +3,9 @@
 from contextlib import suppress
 from pathlib import Path
 
+from gpupanel.files.file_obstacles import NO_SPACE
 from gpupanel.files.guarded_files import open_to_write, remove, status
 from gpupanel.files.line_log import LineLog
-from gpupanel.files.patient_log import NO_SPACE
 
 RESERVE_BYTES = 64 * 1024
 """The last words of a run with the end of its log in them are a few kilobytes."""

@@ -8,10 +8,11 @@ from gpupanel.domain.problem import Fix, Problem, ProblemError
 from gpupanel.domain.profile import Task
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.domain.unsafe_files import unsafe_file
+from gpupanel.files.file_obstacles import FileObstacle
 from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.process_limits import address_space_limit
 from gpupanel.trainer.determinism import determinism_problem
-from gpupanel.trainer.file_errors import chain, is_no_space
+from gpupanel.trainer.file_errors import chain, disk_obstacle
 from gpupanel.trainer.memory_shortage import full_device, is_out_of_memory
 from gpupanel.trainer.user_code import user_code_problem
 
@@ -54,8 +55,9 @@ def problems_of(
     for cause in chain(error):
         if isinstance(cause, UnsafeFileError):
             return (unsafe_file(str(cause.path), cause.found),)
-    if any(is_no_space(cause) for cause in chain(error)):
-        return (_no_space(detail),)
+    for cause in chain(error):
+        if (obstacle := disk_obstacle(cause)) is not None:
+            return (_disk_problem(obstacle, detail),)
     if is_out_of_memory(error):
         return (_out_of_memory(str(error), detail, plan, place),)
     named = determinism_problem(error, plan) or user_code_problem(error)
@@ -124,11 +126,11 @@ def _peer_lost(detail: str) -> Problem:
     )
 
 
-def _no_space(detail: str) -> Problem:
+def _disk_problem(obstacle: FileObstacle, detail: str) -> Problem:
     return Problem(
-        code="no_space",
-        message="No space is left on the disk that holds the run, so it could not continue.",
-        hint="Free some space, or choose another folder for runs; complete checkpoints are kept.",
+        code=obstacle.code,
+        message=f"{obstacle.message[:-1]}, so it could not continue.",
+        hint=f"{obstacle.hint[:-1]}; complete checkpoints are kept.",
         detail=detail,
     )
 

@@ -1,21 +1,15 @@
-"""What an error says of the file system: TensorFlow has one error for full disks and full memory.
-
-``absl::ErrnoToStatusCode`` (abseil, which TensorFlow 2.21 uses for what the system answers) makes
-``RESOURCE_EXHAUSTED`` of a full disk, a used up quota, too many open files or links, and of memory
-that is not there. Only the words distinguish them.
-"""
+"""What an error came from, and whether that is the disk that holds the run."""
 
 import errno
-import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
-NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
-_NO_SPACE_WORDS: Final = tuple(os.strerror(number) for number in sorted(NO_SPACE))
-_FILE_WORDS: Final = (
-    *_NO_SPACE_WORDS,
-    *(os.strerror(number) for number in (errno.EMFILE, errno.ENFILE, errno.EMLINK)),
-)
+from gpupanel.files.file_obstacles import NO_SPACE, FileObstacle, file_obstacle, number_of
+
+_OF_RUN: Final = "the run"
+_OF_WRITING: Final = NO_SPACE | {errno.EFBIG, errno.EROFS}
+_OF_DISKS: Final = _OF_WRITING | {errno.EIO, errno.EREMOTEIO, errno.ESTALE, errno.ENOTCONN}
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
@@ -28,11 +22,29 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 def is_no_space(error: BaseException) -> bool:
     """Whether an error, not what it came from, says that a disk is full or a quota used up."""
-    if isinstance(error, OSError) and error.errno in NO_SPACE:
-        return True
-    return any(words in str(error) for words in _NO_SPACE_WORDS)
+    return number_of(error) in NO_SPACE
 
 
-def is_of_files(error: BaseException) -> bool:
-    """Whether an error, not what it came from, says that files ran out of something."""
-    return is_no_space(error) or any(words in str(error) for words in _FILE_WORDS)
+def disk_obstacle(error: BaseException) -> FileObstacle | None:
+    """Why a file was refused; ``None`` where an error, not what it came from, is of no file.
+
+    Where the error names no file, it is the run's, and only what can be wrong with writing counts:
+    what it reads from elsewhere has names.
+    """
+    if isinstance(error, OSError) and isinstance(error.filename, str):
+        found = file_obstacle(error, Path(error.filename))
+        return found if number_of(error) in _OF_DISKS else None
+    return file_obstacle(error, Path.cwd(), _OF_RUN) if number_of(error) in _OF_WRITING else None
+
+
+def run_obstacle(error: BaseException) -> FileObstacle:
+    """Why a file of the run could not be written; the trainer works in the run's folder."""
+    found = file_obstacle(error, Path.cwd(), _OF_RUN)
+    if found is not None:
+        return found
+    words = getattr(error, "strerror", None) or (str(error).splitlines() or [repr(error)])[0][:200]
+    return FileObstacle(
+        code="disk_error",
+        because=f"the system reports: {words}",
+        advice="check the run's folder and the disk that holds it",
+    )

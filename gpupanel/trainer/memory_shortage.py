@@ -27,11 +27,12 @@ from typing import Final
 
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.events import MemoryExhausted
+from gpupanel.files.file_obstacles import is_of_files
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.process_limits import address_space_limit
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.trainer.event_writer import EventWriter
-from gpupanel.trainer.file_errors import chain, is_of_files
+from gpupanel.trainer.file_errors import chain
 from gpupanel.trainer.started_run import StartedRun
 
 _TENSOR: Final = re.compile(

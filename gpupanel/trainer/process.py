@@ -14,7 +14,8 @@ from gpupanel.domain.process_environment import (
     PORT_TAKEN_STATUS,
 )
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.patient_log import MAY_PASS, NO_SPACE
+from gpupanel.files.file_obstacles import NO_SPACE
+from gpupanel.files.patient_log import MAY_PASS
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import problems_of

@@ -17,10 +17,15 @@ from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.queue.scheduler_trouble import forget_trouble, note_trouble
 from gpupanel.ui.formatting import DASH
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.progress_panel import ProgressPanel
+from gpupanel.ui.panels.queue_panel import QueuePanel
 from gpupanel.ui.run_state import RunState
+from gpupanel.ui.widgets.labels import ShorterLabel
+from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.ui.workers import queue_worker
 from tests.fakes.person import Person
 from tests.fakes.queued_runs import MACHINE, prepare_without_build
 from tests.fakes.run_directory import WrittenRun
@@ -384,3 +389,26 @@ def shown_status(qtbot: QtBot, window: MainWindow) -> RunStatus:
 
     qtbot.waitUntil(lambda: status().has_ended, timeout=10_000)
     return status()
+
+
+def test_that_what_keeps_the_queue_from_working_stands_above_it_and_in_the_bar(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr(queue_worker, "ensure_scheduler", lambda _files: False)
+    monkeypatch.setattr(orders, "ensure_scheduler", lambda _files: False)
+    full = Problem(code="no_space", message="No space is left.", hint="Free some space.")
+    orders.add(files, Profile(name="waits"), runs_dir)
+    orders.go_on(files)
+    note_trouble(files.folder, (full,))
+    panel = window.findChild(QueuePanel)
+    assert isinstance(panel, QueuePanel)
+    qtbot.waitUntil(lambda: panel.problems() == (full,), timeout=15_000)
+    row = panel.findChild(ProblemRow)
+    assert isinstance(row, ProblemRow)
+    assert row.isVisible()
+    said = window.findChild(ShorterLabel, "run_detail")
+    assert isinstance(said, ShorterLabel)
+    assert "The queue does not work: No space is left." in said.toolTip()
+    forget_trouble(files.folder)
+    qtbot.waitUntil(lambda: panel.problems() == (), timeout=15_000)
+    assert not panel.findChildren(ProblemRow) or not row.isVisible()

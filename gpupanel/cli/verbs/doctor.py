@@ -18,11 +18,12 @@ from gpupanel.cli.output import (
     progress,
     refuse,
 )
-from gpupanel.devices.doctor import DoctorReport, examine
+from gpupanel.devices.doctor import DoctorReport
 from gpupanel.devices.doctor.report import Fact, FactGroup
 from gpupanel.domain.problem import ProblemError
 from gpupanel.planning.cluster_check import cluster_problems
 from gpupanel.runs.cluster.reading import read_cluster
+from gpupanel.runs.examination import examine
 from gpupanel.runs.locations import default_runs_dir
 
 _MARKS = {
@@ -41,7 +42,7 @@ def doctor(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Check driver, TensorFlow and its libraries, and print what to install."""
+    """Check driver, TensorFlow, its libraries and folders, and print what to install."""
     asked = cluster_asked(address, cluster=cluster)
     if asked is not None:
         _check_cluster(asked, json=json)

@@ -14,16 +14,18 @@ from gpupanel.cli.output import (
     NONE_GIVEN,
     answers,
     print_json,
+    print_problems,
     progress,
     refuse,
 )
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.locations import default_runs_dir, queue_dir
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.queue.scheduler_trouble import queue_problems
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.queue.waking import ensure_scheduler, scheduler_lives
 from gpupanel.runs.trust.trusted import trust as trust_code
@@ -47,17 +49,20 @@ def listed(context: typer.Context, *, json: JsonOption = False) -> None:
     try:
         files = QueueFiles(queue_dir())
         line = files.read()
+        problems = queue_problems(files, line)
         ensure_scheduler(files)
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
     if json:
-        print_json(_document(line))
-    elif not line.entries:
+        print_json(_document(line, problems))
+        return
+    if not line.entries:
         answers.print("No entries: add a profile with `gpupanel queue add PROFILE`.")
     else:
         answers.print(_table(line))
         if line.paused:
             answers.print("Paused: nothing is started until `gpupanel queue resume`.")
+    print_problems(problems)
 
 
 @queue.command()
@@ -146,20 +151,22 @@ def _print_entry(order: Callable[[QueueFiles], QueueEntry], done: str, *, json: 
 
 def _print_line(order: Callable[[QueueFiles], WaitingLine], done: str, *, json: bool) -> None:
     try:
-        line = order(QueueFiles(queue_dir()))
+        files = QueueFiles(queue_dir())
+        line = order(files)
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
     if json:
-        print_json(_document(line))
+        print_json(_document(line, queue_problems(files, line)))
     else:
         progress.print(done, highlight=False)
 
 
-def _document(line: WaitingLine) -> dict[str, object]:
+def _document(line: WaitingLine, problems: tuple[Problem, ...]) -> dict[str, object]:
     return {
         "paused": line.paused,
         "scheduler_lives": scheduler_lives(queue_dir()),
         "entries": [entry.model_dump(mode="json") for entry in line.entries],
+        "problems": [problem.model_dump(mode="json") for problem in problems],
     }
 
 

@@ -5,10 +5,10 @@ from typing import Final
 
 from gpupanel.devices.doctor import driver_rules, gpu_rules, tensorflow_rules
 from gpupanel.devices.doctor.examined import Examined
+from gpupanel.devices.doctor.report import worst_first
 from gpupanel.devices.doctor.visibility import GpuVisibility
 from gpupanel.domain.problem import Problem, Severity
 
-_SEVERITIES: Final = tuple(Severity)
 _FOR_ALL_GPUS: Final[tuple[Callable[[Examined], Iterator[Problem]], ...]] = (
     driver_rules.no_driver,
     driver_rules.no_gpu_listed,
@@ -30,7 +30,7 @@ def findings(examined: Examined, sights: tuple[GpuVisibility, ...]) -> tuple[Pro
     is_explained = any(problem.severity is not Severity.HINT for problem in found)
     found += gpu_rules.unseen_gpus(examined, sights, is_explained=is_explained)
     found += gpu_rules.kernels(examined, sights)
-    return tuple(sorted(found, key=lambda problem: _SEVERITIES.index(problem.severity)))
+    return worst_first(found)
 
 
 def mending_command(problems: tuple[Problem, ...]) -> str:

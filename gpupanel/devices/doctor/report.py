@@ -1,11 +1,14 @@
 """What the doctor found, as people and scripts read it."""
 
+from collections.abc import Sequence
+
 from gpupanel.devices.doctor.environment import HostEnvironment
 from gpupanel.devices.doctor.visibility import GpuVisibility, Kernels, Unseen
 from gpupanel.domain.device import PhysicalDevice, UnresponsiveGpu
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import SharedLibrary, TensorFlowFacts
 from gpupanel.domain.value import Value
+from gpupanel.domain.visible_text import visible_line
 
 _WHY_NOT = {
     Unseen.PARTITIONED: "in MIG mode: its instances are used",
@@ -21,6 +24,12 @@ _KERNELS = {
     Kernels.COMPILED_AT_START: "compiled at the first start",
     Kernels.NONE: "none in the build",
 }
+
+
+def worst_first(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """The problems by how bad they are."""
+    severities = tuple(Severity)
+    return tuple(sorted(problems, key=lambda problem: severities.index(problem.severity)))
 
 
 class PackageVersion(Value):
@@ -49,6 +58,19 @@ class FactGroup(Value):
     facts: tuple[Fact, ...]
 
 
+class ExaminedFolder(Value):
+    """A folder that gpupanel works in.
+
+    Attributes:
+        path: Where it is, or will be made; empty where nobody knows.
+        problem: Why nothing can be kept there.
+    """
+
+    name: str
+    path: str
+    problem: Problem | None = None
+
+
 class DoctorReport(Value):
     """What was found.
 
@@ -59,6 +81,7 @@ class DoctorReport(Value):
         unresponsive: Those that NVML counts and that do not answer.
         sights: How TensorFlow stands to each of them.
         tensorflow: ``None`` when the process that probes TensorFlow did not get to answer.
+        folders: Those that gpupanel works in.
         problems: What is wrong and what mends it, and hints; the worst first.
         command: The one command that does all that commands can mend; empty when none can.
     """
@@ -74,6 +97,7 @@ class DoctorReport(Value):
     unresponsive: tuple[UnresponsiveGpu, ...] = ()
     sights: tuple[GpuVisibility, ...] = ()
     tensorflow: TensorFlowFacts | None = None
+    folders: tuple[ExaminedFolder, ...] = ()
     problems: tuple[Problem, ...] = ()
     command: str = ""
 
@@ -81,6 +105,12 @@ class DoctorReport(Value):
     def is_well(self) -> bool:
         """Whether every device that is there can train; a hint is no illness."""
         return all(problem.severity is Severity.HINT for problem in self.problems)
+
+    def with_folders(self, folders: tuple[ExaminedFolder, ...]) -> "DoctorReport":
+        """The same with folders, and what is wrong with them."""
+        found = [folder.problem for folder in folders if folder.problem is not None]
+        problems = worst_first([*self.problems, *found])
+        return self.model_copy(update={"folders": folders, "problems": problems})
 
     def groups(self) -> tuple[FactGroup, ...]:
         """What was found as lines for people, what matters most first."""
@@ -95,6 +125,9 @@ class DoctorReport(Value):
                 groups.append(
                     FactGroup(title="Libraries that TensorFlow loads", facts=self._libraries(facts))
                 )
+        if self.folders:
+            facts_of = tuple(_folder_fact(folder) for folder in self.folders)
+            groups.append(FactGroup(title="Folders", facts=facts_of))
         groups.append(FactGroup(title="Python and packages", facts=self._python_facts()))
         return tuple(groups)
 
@@ -167,6 +200,11 @@ def _unresponsive_group(gpu: UnresponsiveGpu) -> FactGroup:
     if gpu.key is not None:
         facts.append(Fact(name="UUID", value=gpu.key))
     return FactGroup(title=gpu.title, facts=tuple(facts))
+
+
+def _folder_fact(folder: ExaminedFolder) -> Fact:
+    path = visible_line(folder.path) or "not known"
+    return Fact(name=folder.name, value=path, is_well=folder.problem is None)
 
 
 def _tensorflow_facts(facts: TensorFlowFacts) -> tuple[Fact, ...]:

@@ -18,6 +18,16 @@ CHAPTER: Final = ProblemChapter(
             "A newer gpupanel wrote it, or it is damaged.",
             "Update gpupanel; or move the file away to begin with an empty queue.",
         ),
+        "scheduler_ended": ProblemEntry(
+            "The queue's scheduler ended before its work was done.",
+            "What it has said last stands in the message; its log, `scheduler.log`, has the rest.",
+            "List the queue, which starts it again; `gpupanel doctor` examines the environment.",
+        ),
+        "queue_stray_files": ProblemEntry(
+            "In the queue's folder lies what is not the queue's.",
+            "Somebody put it there, such as a copy of a profile. It is left alone.",
+            "Move it away if you know what it is.",
+        ),
         "queue_entry_missing": ProblemEntry(
             "The queue has no such entry.",
             "Its id is mistyped, or it was removed.",

@@ -88,6 +88,53 @@ CHAPTER: Final = ProblemChapter(
             "A run needs some for checkpoints and its model.",
             "Free some, or choose another folder of runs (`$GPUPANEL_RUNS_DIR`).",
         ),
+        "no_inodes": ProblemEntry(
+            "A disk can hold no more files, though space is free.",
+            "All of its inodes are in use: there are very many small files.",
+            "Delete files that are not needed, or choose another folder of runs.",
+        ),
+        "quota_used_up": ProblemEntry(
+            "Your quota on a disk is used up.",
+            "Your files there take as much as you may store; the disk itself may have space.",
+            "Free some space of your own (`quota -s` lists it), or choose another folder.",
+        ),
+        "file_size_limited": ProblemEntry(
+            "A file would be larger than the largest one allowed.",
+            "A limit of the shell (`ulimit -f`), or of the file system.",
+            "Raise the limit and start again, or choose another folder.",
+        ),
+        "read_only": ProblemEntry(
+            "A file system is mounted read-only.",
+            "Somebody mounted it so, or Linux did after a disk has failed.",
+            "Look into `dmesg`, or choose another folder.",
+        ),
+        "disk_failing": ProblemEntry(
+            "A disk answers with an input/output error.",
+            "The disk, its cable or its network is failing.",
+            "Copy what matters to another disk, and look into `dmesg`.",
+        ),
+        "disk_not_answering": ProblemEntry(
+            "A network folder does not answer.",
+            "Its server is down, or it is not mounted any more.",
+            "See that it is mounted and its server runs, then try again.",
+        ),
+        "folder_without_locks": ProblemEntry(
+            "The file system of a folder has no locks (`flock`).",
+            "Lustre mounted without `-o flock`, NFS without its lock service, some FUSE file "
+            "systems. Without locks two processes would undo each other's work.",
+            "Choose another folder (`$GPUPANEL_RUNS_DIR`, `$GPUPANEL_STATE_DIR`, "
+            "`$GPUPANEL_CACHE_DIR`), or have it mounted with locks.",
+        ),
+        "too_many_files": ProblemEntry(
+            "No more files can be opened.",
+            "This process, or the machine, holds as many as it may.",
+            "Raise the limit (`ulimit -n`), or end programs that hold many files.",
+        ),
+        "place_taken": ProblemEntry(
+            "Something else stands where a file or folder is to be made.",
+            "A file has the name of a folder, or the other way round.",
+            "Move it away, or choose another place.",
+        ),
         "disk_error": ProblemEntry(
             "A file or folder could not be used.",
             "The disk fails, or the path is wrong.",

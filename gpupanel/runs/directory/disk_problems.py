@@ -1,14 +1,16 @@
 """What the operating system says when a file cannot be written or read, as problems."""
 
-import errno
-import shutil
+import os
 from pathlib import Path
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.unsafe_files import unsafe_file
+from gpupanel.files.file_obstacles import file_obstacle
 from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.regular_files import NotRegularFileError
 
+LEAST_FREE_FILES = 64
+"""A run has some thirty files and folders, checkpoints included."""
 LEAST_FREE_MIB = 64
 """Below this a run is not started: events, telemetry and a small model would not fit."""
 
@@ -25,25 +27,12 @@ def disk_problem(error: OSError, path: Path) -> Problem:
             "replaced.",
             hint="Choose another file.",
         )
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    obstacle = file_obstacle(error, path)
+    if obstacle is not None:
         return Problem(
-            code="no_space",
-            message=f"There is no space left on the disk that holds {path}.",
-            hint="Free some space, or choose another folder of runs ($GPUPANEL_RUNS_DIR).",
-            detail=detail,
-        )
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return Problem(
-            code="not_permitted",
-            message=f"{path} may not be written or read by this user.",
-            hint="Change its permissions, or choose another place.",
-            detail=detail,
-        )
-    if isinstance(error, FileNotFoundError):
-        return Problem(
-            code="file_missing",
-            message=f"{path} does not exist.",
-            hint="Check the path; the file may have been moved or renamed.",
+            code=obstacle.code,
+            message=obstacle.message,
+            hint=obstacle.hint,
             detail=detail,
         )
     return Problem(
@@ -55,8 +44,22 @@ def disk_problem(error: OSError, path: Path) -> Problem:
 
 
 def space_problem(folder: Path) -> Problem | None:
-    """Too little free space to start a run in that folder, or ``None``."""
-    free_mib = shutil.disk_usage(folder).free // 2**20
+    """Too little free space to start a run in that folder, or ``None``.
+
+    Raises:
+        OSError: The folder is not there, or its disk does not answer.
+    """
+    found = os.statvfs(folder)
+    # None at all is decided by making one: some file systems of networks count none.
+    if found.f_files and 0 < found.f_favail < LEAST_FREE_FILES:
+        return Problem(
+            code="no_inodes",
+            message=f"The disk that holds {folder} can hold only {found.f_favail:,} more files "
+            f"(inodes), whatever space is free; a run needs at least {LEAST_FREE_FILES}.",
+            hint="Delete files that are not needed, many small ones above all, or choose another "
+            "folder of runs ($GPUPANEL_RUNS_DIR).",
+        )
+    free_mib = found.f_bavail * found.f_frsize // 2**20
     if free_mib >= LEAST_FREE_MIB:
         return None
     return Problem(

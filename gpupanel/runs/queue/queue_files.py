@@ -1,14 +1,17 @@
 """The queue on the disk: one file with all entries, and one with the profile of each."""
 
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from pydantic import ValidationError
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.files.guarded_files import PRIVATE_FILE
+from gpupanel.files.locks import lock_in_folder
 from gpupanel.files.regular_files import obstacle, open_regular
 from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
@@ -16,6 +19,12 @@ from gpupanel.runs.directory.profile_file import read_profile, write_profile
 from gpupanel.runs.queue.waiting_line import WaitingLine
 
 _PATIENCE_S = 10.0
+_OURS: Final = frozenset(
+    {"queue.json", "queue.lock", "scheduler.lock", "scheduler.log", "scheduler-trouble.json"}
+)
+_WRITTEN: Final = re.compile(r"\.(queue|scheduler-trouble)\.json\.\d+")
+_PROFILE: Final = re.compile(r"[0-9a-f]{8}\.toml|\.[0-9a-f]{8}\.toml\.\d+")
+"""What is in the folder of profiles, and what a writer leaves there that is killed."""
 
 Fingerprint = tuple[int, int, int]
 
@@ -67,8 +76,7 @@ class QueueFiles:
         try:
             self._profiles.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.folder.chmod(0o700)
-            lock = FileLock(self.folder / "queue.lock", mode=PRIVATE_FILE)
-            with lock.acquire(timeout=_PATIENCE_S):
+            with lock_in_folder(self.folder / "queue.lock", _PATIENCE_S):
                 before = self.read()
                 after = how(before)
                 if after != before:
@@ -109,16 +117,38 @@ class QueueFiles:
         return self._profiles / f"{entry_id}.toml"
 
     def remove_left_overs(self) -> None:
-        """Remove what writers left that were killed, and the profiles of entries that are gone."""
+        """Remove what writers left that were killed, and the profiles of entries that are gone.
+
+        Whatever else lies there is left alone: :meth:`stray_entries` has it.
+
+        Raises:
+            ProblemError: The queue cannot be read or locked.
+        """
 
         def tidied(line: WaitingLine) -> WaitingLine:
-            kept = {self.profile_path(entry.id) for entry in line.entries}
-            for path in (*self.folder.glob(".queue.json.*"), *self._profiles.iterdir()):
-                if path not in kept:
-                    path.unlink(missing_ok=True)
+            kept = {self.profile_path(entry.id).name for entry in line.entries}
+            for folder, ours in ((self.folder, _WRITTEN), (self._profiles, _PROFILE)):
+                for name in _names(folder):
+                    if ours.fullmatch(name) and name not in kept:
+                        # A folder of that name, or one that may not be removed, stays.
+                        with suppress(OSError):
+                            (folder / name).unlink()
             return line
 
         self.change(tidied)
+
+    def stray_entries(self) -> tuple[str, ...]:
+        """What lies in the queue's folder and is not the queue's, relative to it, in order."""
+        inner = self._profiles.name
+        stray = [name for name in _names(self.folder) if name not in _OURS and name != inner]
+        stray = [name for name in stray if not _is_file_of(self.folder / name, _WRITTEN)]
+        of_profiles = _names(self._profiles)
+        stray += [
+            f"{inner}/{name}"
+            for name in of_profiles
+            if not _is_file_of(self._profiles / name, _PROFILE)
+        ]
+        return tuple(stray)
 
     def _unreadable(self, error: Exception) -> Problem:
         found = obstacle(self._line) or "it is damaged, or of a newer gpupanel"
@@ -128,6 +158,17 @@ class QueueFiles:
             hint="Update gpupanel; or move the file away to begin with an empty queue.",
             detail=str(error),
         )
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(path.name for path in folder.iterdir())
+    except OSError:
+        return []
+
+
+def _is_file_of(path: Path, ours: re.Pattern[str]) -> bool:
+    return ours.fullmatch(path.name) is not None and not path.is_dir()
 
 
 def _busy(folder: Path) -> Problem:

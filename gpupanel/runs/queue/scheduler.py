@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from filelock import Timeout
+from filelock import FileLock, Timeout
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
@@ -19,13 +19,16 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.bench.claim import HOLDER, benched_devices
+from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.run_lock import STARTING_S
+from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.launcher import start_supervisor
 from gpupanel.runs.locations import default_runs_dir
 from gpupanel.runs.queue.cluster_readings import ClusterReadings
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
 from gpupanel.runs.queue.running_runs import RunningRuns, device_keys, ended_entry
+from gpupanel.runs.queue.scheduler_trouble import ENDED, forget_trouble, note_trouble
 from gpupanel.runs.queue.selection import Candidate, candidate_of, note_selection, reasons_to_wait
 from gpupanel.runs.queue.start_entry import (
     StartSupervisor,
@@ -77,7 +80,8 @@ class Scheduler:
         self._prepare = prepare
         self._start = start
         self._poll_s = poll_s
-        self._lock = scheduler_lock(files.folder)
+        self._lock: FileLock | None = None
+        self._has_noted_trouble = False
         self._runs = RunningRuns()
         self._clusters = clusters or ClusterReadings()
         self._sweeps = SweepFeeder(files)
@@ -89,16 +93,20 @@ class Scheduler:
     def run(self) -> bool:
         """Work until there is nothing to do; says whether it was its turn to do it."""
         try:
+            self._lock = scheduler_lock(self._files.folder)
             self._lock.acquire(timeout=_ANOTHER_S)
         except Timeout:
             return False
+        except OSError as error:
+            raise ProblemError(disk_problem(error, self._files.folder)) from error
         try:
             self._files.remove_left_overs()
+            forget_trouble(self._files.folder)  # of the one before
             while not self.step():
                 time.sleep(self._poll_s)
         finally:
             self._clusters.close()
-            self._lock.release()
+            self._let_go()
         return True
 
     def step(self) -> bool:
@@ -113,9 +121,20 @@ class Scheduler:
             if any(problem.code == "queue_unreadable" for problem in error.problems):
                 raise
             # Such as a full disk: nothing is lost, and it may pass.
-            write_to_process_log(f"scheduler: {error}")
+            if not self._has_noted_trouble:
+                write_to_process_log(f"scheduler: {error}")
+            self._has_noted_trouble = True
+            note_trouble(self._files.folder, error.problems)
             time.sleep(_TROUBLE_S)
+        else:
+            if self._has_noted_trouble:
+                forget_trouble(self._files.folder)
+            self._has_noted_trouble = False
         return False
+
+    def _let_go(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
 
     def _has_nothing_to_do(self) -> bool:
         """Whether nothing waits and nothing runs; then the lock is free already.
@@ -126,7 +145,7 @@ class Scheduler:
 
         def unneeded(line: WaitingLine) -> WaitingLine:
             if not line.needs_scheduler:
-                self._lock.release()
+                self._let_go()
             return line
 
         line = self._files.read()
@@ -234,12 +253,16 @@ def main() -> int:
     # The terminal that it was started from may close; people end it with SIGTERM.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     files = QueueFiles(Path(sys.argv[1]))
-    with MachineWatch() as machine:
-        try:
+    try:
+        with MachineWatch() as machine:
             Scheduler(files, machine.read).run()
-        except ProblemError as error:
-            write_to_process_log(f"scheduler: {error}")
-            return 1
+    except Exception as error:  # noqa: BLE001 - whichever it is, who lists the queue sees it
+        problems = problems_of(error)
+        note_trouble(files.folder, problems)
+        for problem in problems:
+            write_to_process_log(f"scheduler: {problem.message}", problem.detail)
+        return 1
+    write_to_process_log(ENDED)
     return 0
 
 

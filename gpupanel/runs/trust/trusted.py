@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import platformdirs
-from filelock import FileLock
 from pydantic import Field, ValidationError
 
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.files.guarded_files import PRIVATE_FILE
+from gpupanel.files.locks import lock_in_folder
 from gpupanel.files.regular_files import obstacle, open_regular
 from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
@@ -81,7 +80,7 @@ def trust(code: Sequence[UserCode]) -> None:
     place = trusted_file()
     try:
         make_private_folder(place.parent, parents=True)
-        with FileLock(place.with_name(f"{place.name}.lock"), mode=PRIVATE_FILE):
+        with lock_in_folder(place.with_name(f"{place.name}.lock")):
             known = dict(_read().trusted)
             for each in code:
                 known[each.sha256] = _Trust(path=str(each.path), trusted_s=time.time())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.trainer.datasets.fingerprint import Differences
-from gpupanel.trainer.file_errors import is_no_space
+from gpupanel.trainer.file_errors import run_obstacle
 from gpupanel.trainer.started_run import StartedRun
 
 _NAMED = 3
@@ -72,11 +72,11 @@ def fingerprint_unreadable(name: str, error: Exception) -> Problem:
 
 def fingerprint_not_written(error: OSError) -> Problem:
     """That it cannot be kept."""
-    why = "no space is left" if is_no_space(error) else f"the system reports: {error.strerror}"
     return Problem(
         code="data_not_recorded",
         severity=Severity.WARNING,
-        message=f"The record of the run's data could not be saved in its folder: {why}.",
+        message=f"The record of the run's data could not be saved in its folder: "
+        f"{run_obstacle(error).because}.",
         hint="The training continues; when it is resumed, changed data may not be noticed.",
         detail="".join(traceback.format_exception(error)),
     )

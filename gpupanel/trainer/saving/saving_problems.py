@@ -3,7 +3,7 @@
 import traceback
 
 from gpupanel.domain.problem import Problem, ProblemError, Severity
-from gpupanel.trainer.file_errors import is_no_space
+from gpupanel.trainer.file_errors import disk_obstacle, run_obstacle
 from gpupanel.trainer.saving.position import Position
 
 
@@ -46,9 +46,9 @@ def other_model_not_saved(cause: OSError, *, is_best: bool) -> Problem:
 
 def tensorboard_not_written(cause: Exception) -> Problem:
     """The warning about TensorBoard's files, without which the training goes on."""
-    why = "no space is left on the disk that holds the run"
-    if not is_no_space(cause):
-        why = f"TensorFlow reports: {str(cause).splitlines()[0][:200] if str(cause) else cause!r}"
+    obstacle = disk_obstacle(cause)
+    words = str(cause).splitlines()[0][:200] if str(cause) else repr(cause)
+    why = f"TensorFlow reports: {words}" if obstacle is None else obstacle.because
     return Problem(
         code="tensorboard_not_written",
         severity=Severity.WARNING,
@@ -92,12 +92,8 @@ def not_finite(what: str, position: Position) -> ProblemError:
 
 
 def _why(cause: OSError) -> str:
-    if is_no_space(cause):
-        return "no space is left on the disk that holds the run"
-    return f"the system reports: {cause.strerror or cause}"
+    return run_obstacle(cause).because
 
 
 def _what_to_do(cause: OSError) -> str:
-    if is_no_space(cause):
-        return "Free some space"
-    return "Check the run's folder and the disk that holds it"
+    return run_obstacle(cause).hint[:-1]

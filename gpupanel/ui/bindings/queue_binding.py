@@ -72,6 +72,7 @@ class QueueBinding(QObject):
         session.preparationChanged.connect(self._show_button)
         session.checkingChanged.connect(self._show_button)
         self._watch.changed.connect(self._on_changed)
+        self._watch.problemsChanged.connect(self.panel.setProblems)
         self._watch.refused.connect(self._show_refusal)
         self._watch.notTrusted.connect(self._ask_for_trust)
         self._editing.changed.connect(self._on_edited_changed)

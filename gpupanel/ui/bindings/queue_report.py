@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
@@ -32,6 +33,7 @@ class QueueReport(QObject):
         self._unseen: set[str] = set()
         watch.added.connect(self._on_added)
         watch.changed.connect(self._on_changed)
+        watch.problemsChanged.connect(self._on_problems)
 
     @Slot()
     def mark_seen(self) -> None:
@@ -55,6 +57,12 @@ class QueueReport(QObject):
         for entry in new:
             self._bar.setNotice(_failure_words(entry))
         self._count()
+
+    @Slot(object)
+    def _on_problems(self, problems: tuple[Problem, ...]) -> None:
+        error = next((each for each in problems if each.is_error), None)
+        if error is not None:
+            self._bar.setNotice(f"The queue does not work: {error.message}")
 
     def _answer(self) -> None:
         """Say which place the new entry has, once it is known."""

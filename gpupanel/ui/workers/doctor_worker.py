@@ -17,7 +17,7 @@ Examination = Callable[[Event], "DoctorReport"]
 def _examine(cancelled: Event) -> "DoctorReport":
     # Here and not above: it is the worker's thread that waits for the import, and only when
     # somebody asks.
-    from gpupanel.devices.doctor import examine
+    from gpupanel.runs.examination import examine
 
     return examine(cancelled=cancelled)
 

@@ -8,11 +8,13 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
+from gpupanel.runs.queue.scheduler_trouble import queue_problems
+from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.queue.waking import ensure_scheduler
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
 from gpupanel.runs.trust.user_code import UserCode
@@ -40,11 +42,14 @@ class QueueOrder:
 
 class _QueueKeeper(Worker):
     changed = Signal(object)
+    problemsChanged = Signal(object)
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self._files = QueueFiles(folder)
         self._seen: Fingerprint | None = None
+        self._line = WaitingLine()
+        self._problems: tuple[Problem, ...] = ()
         self._checks = 0
         self._timer: QTimer | None = None
 
@@ -59,9 +64,12 @@ class _QueueKeeper(Worker):
     def check(self) -> None:
         fingerprint = self._files.fingerprint()
         if fingerprint != self._seen:
-            self.changed.emit(self._files.read())
+            self._line = self._files.read()
+            self.changed.emit(self._line)
             self._seen = fingerprint
         if fingerprint is not None and self._checks % _CHECKS_A_WAKING == 0:
+            # Before another scheduler is started: what kept the last one from working.
+            self._see_problems()
             self._wake()
         self._checks += 1
 
@@ -80,6 +88,12 @@ class _QueueKeeper(Worker):
     def profile(self, entry_id: str) -> Profile:
         """The profile of an entry."""
         return self._files.profile(entry_id)
+
+    def _see_problems(self) -> None:
+        problems = queue_problems(self._files, self._line)
+        if problems != self._problems:
+            self._problems = problems
+            self.problemsChanged.emit(problems)
 
     def _wake(self) -> None:
         # What is wrong with the queue was reported when it was read.
@@ -107,6 +121,8 @@ class QueueWatch(WorkerFacade):
 
     changed = Signal(object)
     """The queue as it is now: a :class:`WaitingLine`."""
+    problemsChanged = Signal(object)
+    """What keeps the queue from working: a tuple of :class:`Problem`."""
     profileRead = Signal(str, object)
     """The profile of the entry with that id: a :class:`Profile`."""
     added = Signal(str)
@@ -120,6 +136,7 @@ class QueueWatch(WorkerFacade):
         self._keeper = _QueueKeeper(folder)
         super().__init__("queue", parent, self._keeper)
         self._keeper.changed.connect(self.changed)
+        self._keeper.problemsChanged.connect(self.problemsChanged)
 
     def begin(self) -> None:
         """Start to watch the queue; it is reported once, and whenever it has changed."""

@@ -1,5 +1,7 @@
 """Locks that many processes look at while others take them."""
 
+import errno
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -7,10 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.locks import is_lock_held, lock_in_folder
+from gpupanel.files import locks
+from gpupanel.files.file_obstacles import NoLocksError
+from gpupanel.files.locks import check_locks, is_lock_held, lock_in_folder
 from gpupanel.runs.directory.run_lock import hold_run_lock
 
 LOOKERS = 4
@@ -84,24 +87,20 @@ def test_that_a_lock_in_a_folder_that_is_gone_does_not_make_it_anew(tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_that_a_file_system_without_such_locks_is_asked_in_the_librarys_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_that_a_file_system_without_locks_is_refused_and_holds_none(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "run.lock"
+    path.touch()
 
-    def refuse(descriptor: int, operation: int) -> None:
-        raise OSError(95, "Operation not supported")
+    def refuse(_descriptor: int, _operation: int) -> None:
+        raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("gpupanel.files.locks.fcntl", _Without(refuse))
-    with FileLock(path):
-        assert is_lock_held(path)
+    monkeypatch.setattr(locks.fcntl, "flock", refuse)
+    for ask in (lambda: lock_in_folder(path), lambda: check_locks(tmp_path)):
+        with pytest.raises(NoLocksError) as caught:
+            ask()
+        assert caught.value.errno == number
     assert not is_lock_held(path)
-
-
-class _Without:
-    """Stands for a system whose ``flock`` is refused."""
-
-    LOCK_SH, LOCK_NB, LOCK_UN = 1, 4, 8
-
-    def __init__(self, flock: object) -> None:
-        self.flock = flock
+    assert list(tmp_path.iterdir()) == [path]

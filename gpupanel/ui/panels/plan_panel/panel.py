@@ -1,7 +1,5 @@
 """What will happen when Start is pressed."""
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
@@ -9,7 +7,7 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
-from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.problem import Severity
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.prepare import Preparation
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
@@ -27,8 +25,8 @@ from gpupanel.ui.panels.plan_panel.share_part import SharePart
 from gpupanel.ui.task_choices import Task
 from gpupanel.ui.widgets.device_report_box import DeviceReportBox
 from gpupanel.ui.widgets.labels import Caption, Note, breakable
-from gpupanel.ui.widgets.layouts import column_in, discard, leave_focus
-from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.ui.widgets.layouts import column_in, leave_focus
+from gpupanel.ui.widgets.problem_list import ProblemList
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -329,40 +327,3 @@ class PlanPanel(SettingsCard):
         # Not part of the plan, which may be one that cannot be made.
         self.body.addWidget(self._answers)
         self.body.addStretch(1)
-
-
-class ProblemList(QWidget):
-    """Rows that are kept while problems change, so that focus and place stay."""
-
-    fixRequested = Signal(object)
-    """A fix's button was pressed: the :class:`Fix`."""
-    fieldActivated = Signal(str)
-    """A row was clicked: the profile key that it is about."""
-    doctorRequested = Signal()
-    """The doctor is to be opened, which knows more about a problem."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAccessibleName("Problems")
-        self._rows: list[ProblemRow] = []
-        self._column = column_in(self)
-
-    def problems(self) -> tuple[Problem, ...]:
-        """The problems that are shown."""
-        return tuple(row.problem() for row in self._rows)
-
-    def setProblems(self, problems: Sequence[Problem]) -> None:
-        """Shows other problems."""
-        while len(self._rows) > len(problems):
-            row = self._rows.pop()
-            discard(self._column, [row])
-        for row, problem in zip(self._rows, problems, strict=False):
-            if row.problem() != problem:
-                row.setProblem(problem)
-        for problem in problems[len(self._rows) :]:
-            row = ProblemRow(problem, self)
-            row.fixRequested.connect(self.fixRequested)
-            row.fieldActivated.connect(self.fieldActivated)
-            row.doctorRequested.connect(self.doctorRequested)
-            self._rows.append(row)
-            self._column.addWidget(row)

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from gpupanel.domain.problem import Problem
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.ui.panels.queue_panel.queue_table import QueueTable, line_words
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import ElidedLabel
+from gpupanel.ui.widgets.problem_list import ProblemList
 from gpupanel.ui.widgets.tips import wrapped
 
 
@@ -35,6 +37,8 @@ class QueuePanel(QWidget):
         self._line = WaitingLine()
         self._edited = ""
         self._table = QueueTable(self)
+        self._problems = ProblemList(self)
+        self._problems.hide()
         self._words = ElidedLabel("", self)
         self._words.setObjectName("queue_words")
         self._words.setProperty("tone", "muted")
@@ -73,6 +77,15 @@ class QueuePanel(QWidget):
         )
         self._show_choices()
         self.setVisible(bool(line.entries))
+
+    def setProblems(self, problems: tuple[Problem, ...]) -> None:
+        """Say what keeps the queue from working."""
+        self._problems.setProblems(problems)
+        self._problems.setVisible(bool(problems))
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What is said to keep the queue from working."""
+        return self._problems.problems()
 
     def setEdited(self, entry_id: str) -> None:
         """Say which entry is open in the session; empty: none is."""
@@ -121,6 +134,7 @@ class QueuePanel(QWidget):
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 0)
         layout.setSpacing(GRID)
         layout.addLayout(head)
+        layout.addWidget(self._problems)
         layout.addWidget(self._table)
         layout.addLayout(foot)
 

@@ -1,10 +1,9 @@
 """Run directories, profile files and requests on good and bad ground."""
 
 import errno
+import fcntl
 import os
-import shutil
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -59,7 +58,7 @@ def test_that_a_folder_of_runs_that_is_a_file_is_reported(runs_dir: Path, plan: 
     runs_dir.write_text("in the way")
     with pytest.raises(ProblemError) as caught:
         create_run(Profile(), plan, runs_dir)
-    assert code_of(caught) == "disk_error"
+    assert code_of(caught) == "place_taken"
 
 
 def test_that_a_relative_data_path_is_taken_from_where_the_run_is_started(
@@ -75,13 +74,38 @@ def test_that_a_relative_data_path_is_taken_from_where_the_run_is_started(
 def test_that_too_little_space_is_reported_before_anything_is_made(
     runs_dir: Path, plan: LaunchPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Usage(NamedTuple):
-        free: int
-
-    monkeypatch.setattr(shutil, "disk_usage", lambda _path: Usage(free=5 * 2**20))
+    _let_be_free(monkeypatch, blocks=5 * 2**20 // 4096, files=10_000)
     with pytest.raises(ProblemError, match="Only 5 MiB are free") as caught:
         create_run(Profile(), plan, runs_dir)
     assert code_of(caught) == "no_space"
+    assert list(runs_dir.iterdir()) == []
+
+
+def test_that_too_few_files_are_reported_before_anything_is_made(
+    runs_dir: Path, plan: LaunchPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _let_be_free(monkeypatch, blocks=2**20, files=12)
+    with pytest.raises(ProblemError, match="only 12 more files") as caught:
+        create_run(Profile(), plan, runs_dir)
+    assert code_of(caught) == "no_inodes"
+    assert list(runs_dir.iterdir()) == []
+
+
+def _let_be_free(monkeypatch: pytest.MonkeyPatch, *, blocks: int, files: int) -> None:
+    values = (4096, 4096, 2**22, blocks, blocks, 10**6, files, files, 0, 255)
+    monkeypatch.setattr(os, "statvfs", lambda _path: os.statvfs_result(values))
+
+
+def test_that_a_folder_of_runs_without_locks_is_refused_before_anything_is_made(
+    runs_dir: Path, plan: LaunchPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_descriptor: int, _operation: int) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(ProblemError, match=r"has no locks \(flock\)") as caught:
+        create_run(Profile(), plan, runs_dir)
+    assert code_of(caught) == "folder_without_locks"
     assert list(runs_dir.iterdir()) == []
 
 
@@ -89,11 +113,12 @@ def test_that_too_little_space_is_reported_before_anything_is_made(
     ("number", "code"),
     [
         (errno.ENOSPC, "no_space"),
-        (errno.EDQUOT, "no_space"),
-        (errno.EROFS, "not_permitted"),
+        (errno.EDQUOT, "quota_used_up"),
+        (errno.EROFS, "read_only"),
         (errno.EACCES, "not_permitted"),
         (errno.ENOENT, "file_missing"),
-        (errno.EIO, "disk_error"),
+        (errno.EIO, "disk_failing"),
+        (errno.EINVAL, "disk_error"),
     ],
 )
 def test_that_each_error_of_the_disk_has_its_problem(number: int, code: str) -> None:

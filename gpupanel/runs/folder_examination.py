@@ -1,0 +1,67 @@
+"""Whether gpupanel can work in its folders: for runs, the queue, what it keeps, and trust."""
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from gpupanel.devices.doctor.report import ExaminedFolder
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.cache_folder import cache_root
+from gpupanel.files.file_obstacles import nearest
+from gpupanel.files.locks import check_locks
+from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
+from gpupanel.runs.locations import default_runs_dir, queue_dir
+from gpupanel.runs.trust.trusted import trusted_file
+
+_FOLDERS: Final[Mapping[str, Callable[[], Path]]] = {
+    "Runs": default_runs_dir,
+    "Queue": queue_dir,
+    "Cache": cache_root,
+    "Trusted code": lambda: trusted_file().parent,
+}
+_PATIENCE_S: Final = 10.0
+"""A local disk answers in milliseconds; one behind a network that is down, never."""
+
+
+def examined_folders(
+    folders: Mapping[str, Callable[[], Path]] = _FOLDERS, patience_s: float = _PATIENCE_S
+) -> tuple[ExaminedFolder, ...]:
+    """What is to be said of each folder; one that is not there is not made.
+
+    Args:
+        folders: Where they are, by what they are called.
+        patience_s: How long one may take to answer.
+    """
+    return tuple(_examined(name, where, patience_s) for name, where in folders.items())
+
+
+def _examined(name: str, where: Callable[[], Path], patience_s: float) -> ExaminedFolder:
+    try:
+        folder = where()
+    except ProblemError as error:  # nobody knows where
+        return ExaminedFolder(name=name, path="", problem=error.problems[0])
+    found: list[Problem | None] = []
+    thread = threading.Thread(target=lambda: found.append(folder_problem(folder)), daemon=True)
+    thread.start()
+    thread.join(patience_s)
+    problem = found[0] if found else _silent(folder, patience_s)
+    return ExaminedFolder(name=name, path=str(folder), problem=problem)
+
+
+def folder_problem(folder: Path) -> Problem | None:
+    """Why nothing can be kept in that folder, or in the one where it would be made."""
+    there = nearest(folder)
+    try:
+        check_locks(there)
+        return space_problem(there)
+    except OSError as error:
+        return disk_problem(error, there)
+
+
+def _silent(folder: Path, patience_s: float) -> Problem:
+    return Problem(
+        code="disk_not_answering",
+        message=f"The disk that holds {folder} did not answer for {patience_s:.0f} s.",
+        hint="See that its folder is mounted and its server runs, then try again.",
+    )
