@@ -8,10 +8,11 @@ that is not there. Only the words distinguish them, so these are read where ther
 
 import errno
 import os
-import resource
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from gpupanel.files.process_limits import file_size_limit
 
 NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 """Nothing more can be written until somebody frees something."""
@@ -95,8 +96,8 @@ def file_obstacle(error: BaseException, place: Path, what: str = "") -> FileObst
     if number in NO_SPACE:
         return _no_space(number, place, what)
     if number == errno.EFBIG:
-        limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
-        is_limited = limit != resource.RLIM_INFINITY
+        limit = file_size_limit()
+        is_limited = limit is not None
         whose = f"this process may write, {limit:,} bytes (ulimit -f)" if is_limited else "there"
         return FileObstacle(
             code="file_size_limited",
@@ -110,7 +111,7 @@ def file_obstacle(error: BaseException, place: Path, what: str = "") -> FileObst
             code="read_only",
             because=f"the file system that holds {what} is mounted read-only, as Linux does "
             "after a disk has failed",
-            advice=f"look into dmesg, or {_ELSEWHERE}",
+            advice=f"read the kernel log (dmesg), or {_ELSEWHERE}",
         )
     if number in (errno.EACCES, errno.EPERM):
         return FileObstacle(
@@ -123,7 +124,7 @@ def file_obstacle(error: BaseException, place: Path, what: str = "") -> FileObst
             code="disk_failing",
             because=f"the disk that holds {what} answers with an input/output error: it, or "
             "the way to it, is failing",
-            advice="copy what matters to another disk, and look into dmesg",
+            advice="copy what matters to another disk, and read the kernel log (dmesg)",
         )
     if number in _GONE:
         return FileObstacle(

@@ -11,6 +11,8 @@ from gpupanel.files.line_log import LineLog
 
 MAY_PASS = NO_SPACE | {
     errno.EIO,
+    errno.EROFS,
+    errno.EFBIG,
     errno.ESTALE,
     errno.ETIMEDOUT,
     errno.ENOTCONN,
@@ -20,7 +22,8 @@ MAY_PASS = NO_SPACE | {
     errno.ENOMEM,
     errno.EAGAIN,
 }
-"""A full disk, one behind a network that stumbles, too many open files: the next try may do."""
+"""A full disk, one that is mounted anew, one behind a network that stumbles, too many open files:
+the next try may do."""
 MOST_WAITING = 20_000
 """Some megabytes: a quarter of an hour of a run that reports twenty times a second."""
 

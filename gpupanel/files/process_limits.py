@@ -15,6 +15,12 @@ def address_space_limit() -> int | None:
     return None if limit == resource.RLIM_INFINITY else limit
 
 
+def file_size_limit() -> int | None:
+    """The most bytes that a file may have which a process writes (``ulimit -f``); ``None``: any."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
 def limit_further_memory(further_bytes: int) -> None:
     """Let this process take no more than so many bytes beside what it holds now.
 

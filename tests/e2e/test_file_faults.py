@@ -117,7 +117,7 @@ def test_that_a_fault_in_the_middle_has_its_own_name(
 ) -> None:
     profile, begins = tmp_path / "long.toml", tmp_path / "begins"
     profile.write_text(
-        "schema_version = 1\n[training]\nepochs = 400\ncheckpoint_every_epochs = 1\n"
+        "schema_version = 1\n[training]\nepochs = 200\ncheckpoint_every_epochs = 1\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "gpupanel", "run", str(profile)],

@@ -106,12 +106,12 @@ CHAPTER: Final = ProblemChapter(
         "read_only": ProblemEntry(
             "A file system is mounted read-only.",
             "Somebody mounted it so, or Linux did after a disk has failed.",
-            "Look into `dmesg`, or choose another folder.",
+            "Read the kernel log (`dmesg`), or choose another folder.",
         ),
         "disk_failing": ProblemEntry(
             "A disk answers with an input/output error.",
             "The disk, its cable or its network is failing.",
-            "Copy what matters to another disk, and look into `dmesg`.",
+            "Copy what matters to another disk, and read the kernel log (`dmesg`).",
         ),
         "disk_not_answering": ProblemEntry(
             "A network folder does not answer.",

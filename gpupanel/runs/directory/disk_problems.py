@@ -7,6 +7,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.unsafe_files import unsafe_file
 from gpupanel.files.file_obstacles import file_obstacle
 from gpupanel.files.guarded_files import UnsafeFileError
+from gpupanel.files.process_limits import file_size_limit
 from gpupanel.files.regular_files import NotRegularFileError
 
 LEAST_FREE_FILES = 64
@@ -49,6 +50,14 @@ def space_problem(folder: Path) -> Problem | None:
     Raises:
         OSError: The folder is not there, or its disk does not answer.
     """
+    limit = file_size_limit()
+    if limit is not None and limit < LEAST_FREE_MIB * 2**20:
+        return Problem(
+            code="file_size_limited",
+            message=f"No file that is written from here may have more than {limit:,} bytes "
+            f"(ulimit -f); a run needs at least {LEAST_FREE_MIB} MiB for its events and its model.",
+            hint="Start from a shell without that limit: ulimit -f unlimited.",
+        )
     found = os.statvfs(folder)
     # None at all is decided by making one: some file systems of networks count none.
     if found.f_files and 0 < found.f_favail < LEAST_FREE_FILES:

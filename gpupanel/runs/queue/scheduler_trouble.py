@@ -107,7 +107,7 @@ def _full(folder: Path) -> Problem | None:
         code="no_space",
         message=f"No space is left on the disk that holds the queue, {folder}: nothing of it can "
         "be started.",
-        hint="Free some space; it goes on by itself.",
+        hint="Free some space: waiting runs then start by themselves.",
     )
 
 

@@ -66,7 +66,7 @@ def test_that_a_disk_without_inodes_is_not_called_full(
 def test_that_a_limit_of_the_shell_is_not_blamed_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_obstacles.resource, "getrlimit", lambda _which: (2**20, 2**20))
+    monkeypatch.setattr(file_obstacles, "file_size_limit", lambda: 2**20)
     found = file_obstacle(OSError(errno.EFBIG, "File too large"), tmp_path)
     assert found is not None
     assert "this process may write, 1,048,576 bytes (ulimit -f)" in found.because

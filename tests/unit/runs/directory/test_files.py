@@ -17,6 +17,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs import locations
+from gpupanel.runs.directory import disk_problems
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import read_profile, write_profile
 from gpupanel.runs.directory.requests import ask, is_asked
@@ -88,6 +89,16 @@ def test_that_too_few_files_are_reported_before_anything_is_made(
     with pytest.raises(ProblemError, match="only 12 more files") as caught:
         create_run(Profile(), plan, runs_dir)
     assert code_of(caught) == "no_inodes"
+    assert list(runs_dir.iterdir()) == []
+
+
+def test_that_a_shell_that_allows_only_small_files_is_named_before_anything_is_made(
+    runs_dir: Path, plan: LaunchPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk_problems, "file_size_limit", lambda: 512_000)
+    with pytest.raises(ProblemError, match=r"more than 512,000 bytes \(ulimit -f\)") as caught:
+        create_run(Profile(), plan, runs_dir)
+    assert code_of(caught) == "file_size_limited"
     assert list(runs_dir.iterdir()) == []
 
 
