@@ -96,6 +96,17 @@ class RunRestarted(_Event):
     accepts_changed_data: bool = False
 
 
+class ClockJumped(_Event):
+    """The machine slept, or its clock was set forward; reported by each process that notices.
+
+    Attributes:
+        gap_s: By how much: what lies so long before ``time_s`` was no time of the run.
+    """
+
+    kind: Literal["clock_jumped"] = "clock_jumped"
+    gap_s: Annotated[float, Field(gt=0.0)]
+
+
 class TrainingResumed(_Event):
     """The trainer goes on from a checkpoint.
 
@@ -543,6 +554,7 @@ KnownEvent = (
     RunStarted
     | TrainerStarted
     | RunRestarted
+    | ClockJumped
     | TrainingResumed
     | PhaseChanged
     | DevicesReady

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 from typing import Self
 
+from gpupanel.domain.clock_jumps import ClockWatch
 from gpupanel.domain.events import (
     DataProgressed,
     DevicesReady,
@@ -54,6 +55,7 @@ class EventWriter:
         self._last_event_s = float("-inf")
         self._waits_since_s: float | None = None
         self._reported_made_anew = 0
+        self._clocks = ClockWatch(time.time(), time.monotonic())
 
     def write(self, event: KnownEvent) -> None:
         """Append an event; it waits where there is no space for it.
@@ -85,6 +87,10 @@ class EventWriter:
 
     def _append(self, event: KnownEvent) -> None:
         self._last_event_s = time.monotonic()
+        # Before what it is to be left out of.
+        jump = self._clocks.jump(time.time(), self._last_event_s)
+        if jump is not None:
+            self._log.append(encode_event(jump))
         self._log.append(encode_event(event), may_be_dropped=isinstance(event, _MAY_BE_DROPPED))
 
     def phase(self, phase: Phase) -> None:

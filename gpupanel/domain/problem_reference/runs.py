@@ -55,6 +55,11 @@ CHAPTER: Final = ProblemChapter(
             "The message of the other one says why.",
             "Read the logs of the others, and resume the run.",
         ),
+        "machine_slept": ProblemEntry(
+            "The machine slept during a run, or its clock was set forward.",
+            "A laptop was closed, or somebody, or a time server, corrected the clock.",
+            "Nothing: the time is left out of durations and curves.",
+        ),
         "no_first_step": ProblemEntry(
             "The trainer made no first step in time.",
             "It waited for a disk, the driver or another process; one that uses the processor is "

@@ -6,7 +6,8 @@ from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-from gpupanel.domain.events import Event, RunRestarted, RunStarted, UnknownEvent
+from gpupanel.domain.clock_jumps import SkippedTime
+from gpupanel.domain.events import ClockJumped, Event, RunRestarted, RunStarted, UnknownEvent
 from gpupanel.runs.following.steps import Floats, StepBatch
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class RunClock:
     """Turns moments into seconds since the start of a run.
 
     A run that ended and was resumed, perhaps days later, goes on where its time had stopped; so
-    does one while which the clock was set back.
+    does one while which the clock was set back, or the machine slept.
     """
 
     def __init__(self) -> None:
@@ -79,6 +80,7 @@ class RunClock:
         self._began_s = array("d")
         self._run_s = array("d")
         self._last_s = 0.0
+        self._skipped = SkippedTime()
 
     @property
     def has_begun(self) -> bool:
@@ -96,6 +98,8 @@ class RunClock:
         time_s = self._written.of(event.time_s)
         if not self._began_s:
             self._begin(time_s, 0.0)
+        elif isinstance(event, ClockJumped):
+            self._leave_out(event, time_s)
         elif isinstance(event, RunStarted):
             # What was reported last before belongs to the stretch before.
             self._begin(time_s, self.seconds(self._last_s) or 0.0)
@@ -131,6 +135,13 @@ class RunClock:
         began_s, run_s = np.asarray(self._began_s), np.asarray(self._run_s)
         places = np.searchsorted(began_s, asked, side="right") - 1
         return np.where(places < 0, np.nan, run_s[places] + asked - began_s[places])
+
+    def _leave_out(self, jump: ClockJumped, time_s: float) -> None:
+        """Let the run's time go on behind a jump where it stood before it."""
+        if self._skipped.knows(jump):
+            return
+        self._skipped = self._skipped.after(jump)
+        self._begin(time_s, self.seconds(time_s - jump.gap_s) or 0.0)
 
     def _begin(self, clock_s: float, run_s: float) -> None:
         """Begin a stretch at a moment, seconds since the epoch (UTC)."""

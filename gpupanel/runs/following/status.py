@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Self, assert_never
 
 from gpupanel.domain import events
+from gpupanel.domain.clock_jumps import SkippedTime
 from gpupanel.domain.energy import RunEnergy
 from gpupanel.domain.event_details import PlacedLayer, ReplicaSpeed
 from gpupanel.domain.events import Event, Phase
@@ -60,6 +61,7 @@ class RunStatus(Value):
         started_s: When it was last started or resumed, seconds since the epoch (UTC).
         ended_s: When it ended, likewise; ``None`` while it goes on.
         lasted_before_s: How long it had run before that.
+        skipped: What the machine slept meanwhile, or its clock was set forward by.
         ended_before_s: When it ended the time before, as far as its events say.
         step: Optimizer updates done; ``step_total`` is known once the data is.
         epoch: The epoch being trained, counted from 1; 0 before the first.
@@ -112,6 +114,7 @@ class RunStatus(Value):
     started_s: float | None = None
     ended_s: float | None = None
     lasted_before_s: float = 0.0
+    skipped: SkippedTime = SkippedTime()
     ended_before_s: float | None = None
     stage: RunStage = RunStage.STARTING
     phase: Phase = Phase.STARTING
@@ -177,12 +180,12 @@ class RunStatus(Value):
     def lasted_s(self) -> float | None:
         """How long it ran, each time from start to end; ``None`` while it does.
 
-        What passed until it was resumed does not count; nor is it known where the clock was set
-        back meanwhile.
+        What passed until it was resumed does not count, nor what the machine slept; nor is it known
+        where the clock was set back meanwhile.
         """
         if self.started_s is None or self.ended_s is None or self.ended_s < self.started_s:
             return None
-        return self.lasted_before_s + self.ended_s - self.started_s
+        return self.lasted_before_s + self._passed_s(self.started_s, self.ended_s)
 
     @property
     def evaluates(self) -> bool:
@@ -198,7 +201,8 @@ class RunStatus(Value):
             return (self.examples_total - self.examples) / self.examples_per_second
         if self.first_step_time_s is None or self.last_step_time_s is None:
             return None
-        done, passed = self.step - self.first_step, self.last_step_time_s - self.first_step_time_s
+        done = self.step - self.first_step
+        passed = self._passed_s(self.first_step_time_s, self.last_step_time_s)
         if not self.step_total or done <= 0 or passed <= 0.0:
             return None
         return max(0, self.step_total - self.step) * passed / done
@@ -246,6 +250,8 @@ class RunStatus(Value):
                 }
             case events.RunRestarted():
                 return self._restart_changes(event)
+            case events.ClockJumped():
+                return {"skipped": self.skipped.after(event)}
             case events.TrainingResumed():
                 return {
                     "best": self._best_when_resumed(event),
@@ -333,7 +339,12 @@ class RunStatus(Value):
         """How long the run lasted until now, where it is resumed now."""
         if self.started_s is None or self.ended_before_s is None:
             return self.lasted_before_s
-        return self.lasted_before_s + max(0.0, self.ended_before_s - self.started_s)
+        leg_s = self._passed_s(self.started_s, self.ended_before_s)
+        return self.lasted_before_s + max(0.0, leg_s)
+
+    def _passed_s(self, start_s: float, end_s: float) -> float:
+        """Between two moments, without what the machine slept."""
+        return end_s - start_s - self.skipped.between(start_s, end_s)
 
     def _request_changes(self, request: Request) -> dict[str, object]:
         if request in (Request.CHECKPOINT, Request.TRACE) or self.has_ended:

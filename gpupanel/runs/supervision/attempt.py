@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from gpupanel.devices.network_access import network_access
+from gpupanel.domain.clock_jumps import ClockWatch
 from gpupanel.domain.events import (
     DataReady,
     Event,
@@ -48,7 +49,7 @@ from gpupanel.runs.supervision.liveness import ProcessorUse, waits_in_kernel
 from gpupanel.runs.supervision.node_samples import NodeSamples
 from gpupanel.runs.supervision.shortage_watch import ShortageWatch
 from gpupanel.runs.supervision.stop_requests import StopRequests
-from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
+from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide, machine_slept
 
 _TICK_S = 0.1
 _LOG_BYTES: Final = 16 * 1024
@@ -120,6 +121,7 @@ class Attempt:
         self._gpus = gpus
         self._compiles_for = tuple(plan.device_name(key) for key in plan.compiles_for)
         self._use = ProcessorUse()
+        self._clocks = ClockWatch(time.time(), time.monotonic())
         self._longest_silence_s = 0.0
         self._is_wait_said = False
         self._killed_s: float | None = None
@@ -231,6 +233,7 @@ class Attempt:
             there = (member for member in self._gang.local_members if member.is_there)
             self._shortages.observe((member.place, member.pid) for member in there)
             self._report_notices()
+            self._report_jump()
             self._take_news()
             self._act()
             if self._findings is not None and not self.stop_asked:
@@ -267,6 +270,13 @@ class Attempt:
         notices = self._gang.notices
         while notices:
             self._report(ProblemReported(time_s=time.time(), problem=notices.pop(0)))
+
+    def _report_jump(self) -> None:
+        """Report what the machine has slept: it is no time of the run."""
+        jump = self._clocks.jump(time.time(), time.monotonic())
+        if jump is not None:
+            self._report(jump)
+            self._report(ProblemReported(time_s=jump.time_s, problem=machine_slept(jump.gap_s)))
 
     def _report_open_port(self) -> None:
         """Report where the gang got no network of its own, so other users could reach it."""

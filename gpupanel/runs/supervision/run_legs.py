@@ -7,13 +7,21 @@ supervisor was killed.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from gpupanel.domain.events import Event, RunEnded, RunRestarted, RunStarted, decode_event
+from gpupanel.domain.clock_jumps import SkippedTime
+from gpupanel.domain.events import (
+    ClockJumped,
+    Event,
+    RunEnded,
+    RunRestarted,
+    RunStarted,
+    decode_event,
+)
 from gpupanel.runs.directory.event_times import time_of_line
 
 if TYPE_CHECKING:
     from gpupanel.domain.energy import RunEnergy
 
-_STARTED, _RESTARTED, _ENDED = b'"run_started"', b'"run_restarted"', b'"run_ended"'
+_KINDS = (b'"run_started"', b'"run_restarted"', b'"run_ended"', b'"clock_jumped"')
 
 
 class RunLegs:
@@ -30,16 +38,17 @@ class RunLegs:
         self._before_s = 0.0
         self._began_s: float | None = None
         self._last_line = b""
+        self._skipped = SkippedTime()
 
     def see_lines(self, lines: Iterable[bytes]) -> None:
         """Take in lines of the legs before, of which only a few are decoded."""
         for line in lines:
             # The word alone: whether it is the line's kind, decoding shows.
-            is_near = _STARTED in line or _RESTARTED in line or _ENDED in line
+            is_near = any(kind in line for kind in _KINDS)
             event = decode_event(line) if is_near else None
             if isinstance(event, RunStarted):
                 self._end_leg(time_of_line(self._last_line))
-            if isinstance(event, RunStarted | RunRestarted):
+            if isinstance(event, RunStarted | RunRestarted | ClockJumped):
                 self.see(event)
             if isinstance(event, RunEnded) and event.energy is not None:
                 self.energy = event.energy  # which is of all legs up to that one
@@ -49,18 +58,26 @@ class RunLegs:
 
     def see(self, event: Event) -> None:
         """Take in what the supervisor reports."""
-        if isinstance(event, RunRestarted):
+        if isinstance(event, ClockJumped):
+            self._skipped = self._skipped.after(event)
+        elif isinstance(event, RunRestarted):
             self.restarts += 1
         elif isinstance(event, RunStarted):
             self._end_leg(time_of_line(self._last_line))
             self._began_s = event.time_s
 
     def lasted_s(self, now_s: float) -> float:
-        """All legs together, up to that moment; a clock that was set back counts as nothing."""
-        leg_s = 0.0 if self._began_s is None else max(0.0, now_s - self._began_s)
+        """All legs together, up to that moment.
+
+        A clock that was set back counts as nothing, and so does what the machine slept.
+        """
+        leg_s = 0.0 if self._began_s is None else self._passed_s(self._began_s, now_s)
         return self._before_s + leg_s
+
+    def _passed_s(self, start_s: float, end_s: float) -> float:
+        return max(0.0, end_s - start_s - self._skipped.between(start_s, end_s))
 
     def _end_leg(self, last_s: float | None) -> None:
         if self._began_s is not None and last_s is not None:
-            self._before_s += max(0.0, last_s - self._began_s)
+            self._before_s += self._passed_s(self._began_s, last_s)
         self._began_s = None

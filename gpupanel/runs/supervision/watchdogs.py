@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from gpupanel.domain.events import Phase
 from gpupanel.domain.gpu_failure import LOST, GpuFailure
+from gpupanel.domain.number_text import duration
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.runs.following.status import RunStage, RunStatus
 
@@ -229,4 +230,14 @@ def _no_step(status: RunStatus, silent_s: float) -> Problem:
         message=f"The trainer hangs: no step for {silent_s:.0f} s after step {status.step}.",
         hint="A collective that waits for a device does this: try another all_reduce, or one "
         "device; the last checkpoint is kept.",
+    )
+
+
+def machine_slept(gap_s: float) -> Problem:
+    """That the time of day has jumped, which nobody did anything about."""
+    return Problem(
+        code="machine_slept",
+        severity=Severity.HINT,
+        message=f"The machine slept for {duration(gap_s)}, or its clock was set forward by that.",
+        hint="The time is left out of what the run is said to take, and of its curves.",
     )
