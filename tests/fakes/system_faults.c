@@ -1,10 +1,11 @@
-/* Put before a program by LD_PRELOAD: file systems that fail as real ones do.
+/* Put before a program by LD_PRELOAD: file systems, and a clock, that fail as real ones do.
  *
- * FILE_FAULTS_UNDER=/folder  only what lies there is meant
- * FILE_FAULTS_LOCKS=38       flock(2) answers with that number (errno)
- * FILE_FAULTS_WRITES=122     write(2) and its kin do
- * FILE_FAULTS_CREATES=28     making a file does
- * FILE_FAULTS_WHILE=/file    only while that file is there; without it: always
+ * SYSTEM_FAULTS_UNDER=/folder  only what lies there is meant
+ * SYSTEM_FAULTS_LOCKS=38       flock(2) answers with that number (errno)
+ * SYSTEM_FAULTS_WRITES=122     write(2) and its kin do
+ * SYSTEM_FAULTS_CREATES=28     making a file does
+ * SYSTEM_FAULTS_CLOCK=28800    the time of day is so many seconds ahead
+ * SYSTEM_FAULTS_WHILE=/file    only while that file is there; without it: always
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,11 +18,12 @@
 #include <string.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static int number(const char *name)
 {
-    const char *value = getenv(name), *file = getenv("FILE_FAULTS_WHILE");
+    const char *value = getenv(name), *file = getenv("SYSTEM_FAULTS_WHILE");
     int before = errno, is_on = !file || access(file, F_OK) == 0;
     errno = before;
     return value && is_on ? atoi(value) : 0;
@@ -29,7 +31,7 @@ static int number(const char *name)
 
 static int is_under(const char *path)
 {
-    const char *folder = getenv("FILE_FAULTS_UNDER");
+    const char *folder = getenv("SYSTEM_FAULTS_UNDER");
     return folder && !strncmp(path, folder, strlen(folder));
 }
 
@@ -51,11 +53,22 @@ int flock(int descriptor, int operation)
     static int (*real)(int, int);
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "flock");
-    if (number("FILE_FAULTS_LOCKS") && is_meant(descriptor)) {
-        errno = number("FILE_FAULTS_LOCKS");
+    if (number("SYSTEM_FAULTS_LOCKS") && is_meant(descriptor)) {
+        errno = number("SYSTEM_FAULTS_LOCKS");
         return -1;
     }
     return real(descriptor, operation);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *found)
+{
+    static int (*real)(clockid_t, struct timespec *);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+    int result = real(clock, found);
+    if (clock == CLOCK_REALTIME)
+        found->tv_sec += number("SYSTEM_FAULTS_CLOCK");
+    return result;
 }
 
 #define WRITES(name, parameters, arguments)                                                        \
@@ -64,8 +77,8 @@ int flock(int descriptor, int operation)
         static ssize_t (*real) parameters;                                                         \
         if (!real)                                                                                 \
             *(void **)&real = dlsym(RTLD_NEXT, #name);                                             \
-        if (number("FILE_FAULTS_WRITES") && is_meant(descriptor)) {                                \
-            errno = number("FILE_FAULTS_WRITES");                                                  \
+        if (number("SYSTEM_FAULTS_WRITES") && is_meant(descriptor)) {                                \
+            errno = number("SYSTEM_FAULTS_WRITES");                                                  \
             return -1;                                                                             \
         }                                                                                          \
         return real arguments;                                                                     \
@@ -81,7 +94,7 @@ WRITES(pwrite64, (int descriptor, const void *bytes, size_t count, off64_t place
 static int refuses(int folder, const char *path, int flags)
 {
     char link[64], whole[2 * PATH_MAX] = "";
-    if (!(flags & O_CREAT) || !number("FILE_FAULTS_CREATES"))
+    if (!(flags & O_CREAT) || !number("SYSTEM_FAULTS_CREATES"))
         return 0;
     int before = errno;
     if (path[0] != '/') {
@@ -107,7 +120,7 @@ static int refuses(int folder, const char *path, int flags)
         if (!real)                                                                                 \
             *(void **)&real = dlsym(RTLD_NEXT, #name);                                             \
         if (refuses(folder, path, flags)) {                                                        \
-            errno = number("FILE_FAULTS_CREATES");                                                 \
+            errno = number("SYSTEM_FAULTS_CREATES");                                                 \
             return -1;                                                                             \
         }                                                                                          \
         return real arguments;                                                                     \

@@ -1,4 +1,4 @@
-"""Runs on file systems that fail as real ones do: each fault has its own name, at once."""
+"""Runs on file systems, and by a clock, that fail as real ones do: each fault has its own name."""
 
 import errno
 import os
@@ -11,9 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.history.curves import CurveReader
+from gpupanel.runs.history.metrics import Metric
+from gpupanel.runs.history.summaries import summarize_run
 from tests.forked.processes import child_processes
 
-SOURCE = Path(__file__).parents[1] / "fakes" / "file_faults.c"
+SOURCE = Path(__file__).parents[1] / "fakes" / "system_faults.c"
 PROFILE = Path(__file__).parents[2] / "resources" / "profiles" / "digits.toml"
 
 pytestmark = pytest.mark.skipif(
@@ -23,7 +27,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    library = tmp_path_factory.mktemp("faults") / "file_faults.so"
+    library = tmp_path_factory.mktemp("faults") / "system_faults.so"
     command = ("gcc", "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE), "-ldl")
     subprocess.run(command, check=True)
     return library
@@ -50,11 +54,11 @@ def started(
 
 
 def environment(faults: Path, folder: Path, **fault: int | str) -> dict[str, str]:
-    named = {f"FILE_FAULTS_{name.upper()}": str(value) for name, value in fault.items()}
+    named = {f"SYSTEM_FAULTS_{name.upper()}": str(value) for name, value in fault.items()}
     return {
         **os.environ,
         "LD_PRELOAD": str(faults),
-        "FILE_FAULTS_UNDER": str(folder),
+        "SYSTEM_FAULTS_UNDER": str(folder),
         "COLUMNS": "400",
         **named,
     }
@@ -135,3 +139,34 @@ def test_that_a_fault_in_the_middle_has_its_own_name(
     said, _ = process.communicate(timeout=120)
     assert words in said
     assert "supervisor was killed" not in said
+
+
+@pytest.mark.slow
+def test_that_a_clock_that_is_set_forward_in_the_middle_is_left_out_and_said(
+    faults: Path, folder: Path, tmp_path: Path
+) -> None:
+    profile, begins = tmp_path / "long.toml", tmp_path / "begins"
+    profile.write_text("schema_version = 1\n[training]\nepochs = 200\n")
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "gpupanel", "run", str(profile)],
+        env=environment(faults, folder, clock=8 * 3600, **{"while": str(begins)}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    until_s = time.monotonic() + 120.0
+    while not list(folder.glob("*/checkpoints/*")) and time.monotonic() < until_s:
+        time.sleep(0.1)
+    begins.touch()
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "The machine slept for 8:00:00" in said
+    (run,) = folder.iterdir()
+    summary = summarize_run(RunLayout(run))
+    assert summary.lasted_s is not None
+    assert summary.lasted_s < 200.0
+    curves = CurveReader(RunLayout(run))
+    while curves.read():
+        pass
+    loss = curves.points()[Metric.LOSS]
+    assert 0.0 < loss.times_s[-1] < 200.0
