@@ -6,9 +6,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-import platformdirs
-
 from gpupanel.files.guarded_files import make_folder, remove
+from gpupanel.files.user_folders import user_folder
 
 _UNUSED_S = 30 * 24 * 3600.0
 
@@ -17,9 +16,13 @@ CACHE_DIR_VARIABLE: Final = "GPUPANEL_CACHE_DIR"
 
 
 def cache_root() -> Path:
-    """Where it is; it may not be there yet."""
+    """Where it is; it may not be there yet.
+
+    Raises:
+        HomeUnknownError: Nobody knows where the user's home folder is.
+    """
     named = os.environ.get(CACHE_DIR_VARIABLE)
-    return Path(named) if named else platformdirs.user_cache_path("gpupanel", appauthor=False)
+    return Path(named) if named else user_folder("cache")
 
 
 def cache_folder(name: str) -> Path:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from gpupanel.files.process_limits import file_size_limit
+from gpupanel.files.user_folders import HOME_ADVICE, HomeUnknownError
 
 NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 """Nothing more can be written until somebody frees something."""
@@ -92,6 +93,12 @@ def file_obstacle(error: BaseException, place: Path, what: str = "") -> FileObst
             "keeps two processes from writing the same file",
             advice=f"{_ELSEWHERE}, on a local disk, or have it mounted with locks (Lustre: "
             "-o flock; NFS: its lock service)",
+        )
+    if isinstance(error, HomeUnknownError):
+        return FileObstacle(
+            code="home_unknown",
+            because=f"{str(error.strerror)[0].lower()}{str(error.strerror)[1:-1]}",
+            advice=f"{HOME_ADVICE[0].lower()}{HOME_ADVICE[1:-1]}",
         )
     if number in NO_SPACE:
         return _no_space(number, place, what)

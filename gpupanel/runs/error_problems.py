@@ -5,6 +5,7 @@ import traceback
 from pathlib import Path
 
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.user_folders import HomeUnknownError
 from gpupanel.runs.directory.disk_problems import disk_problem
 
 _NO_PROCESS = {
@@ -48,6 +49,8 @@ def problems_of(error: Exception) -> tuple[Problem, ...]:
     """The problems of an error, whichever it is."""
     if isinstance(error, ProblemError) and error.problems:
         return error.problems
+    if isinstance(error, HomeUnknownError):
+        return (disk_problem(error, Path("~")),)
     if isinstance(error, OSError):
         if isinstance(error.filename, str | bytes | Path):
             name = error.filename

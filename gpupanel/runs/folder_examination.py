@@ -10,6 +10,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.cache_folder import cache_root
 from gpupanel.files.file_obstacles import nearest
 from gpupanel.files.locks import check_locks
+from gpupanel.files.user_folders import HomeUnknownError
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
 from gpupanel.runs.locations import default_runs_dir, queue_dir
 from gpupanel.runs.trust.trusted import trusted_file
@@ -41,6 +42,8 @@ def _examined(name: str, where: Callable[[], Path], patience_s: float) -> Examin
         folder = where()
     except ProblemError as error:  # nobody knows where
         return ExaminedFolder(name=name, path="", problem=error.problems[0])
+    except HomeUnknownError as error:
+        return ExaminedFolder(name=name, path="", problem=disk_problem(error, Path("~")))
     found: list[Problem | None] = []
     thread = threading.Thread(target=lambda: found.append(folder_problem(folder)), daemon=True)
     thread.start()

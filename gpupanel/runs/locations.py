@@ -3,8 +3,9 @@
 import os
 from pathlib import Path
 
-import platformdirs
-
+from gpupanel.domain.problem import ProblemError
+from gpupanel.files.user_folders import HomeUnknownError, Kind, user_folder
+from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.named_paths import expanded_path
 
 RUNS_DIR_VARIABLE = "GPUPANEL_RUNS_DIR"
@@ -22,7 +23,7 @@ def default_runs_dir() -> Path:
     named = os.environ.get(RUNS_DIR_VARIABLE)
     if named:
         return expanded_path(named).absolute()
-    return _known(platformdirs.user_data_path("gpupanel", appauthor=False)) / "runs"
+    return _user_folder("data") / "runs"
 
 
 def queue_dir() -> Path:
@@ -65,9 +66,11 @@ def _state_dir() -> Path:
     named = os.environ.get(STATE_DIR_VARIABLE)
     if named:
         return expanded_path(named).absolute()
-    return _known(platformdirs.user_state_path("gpupanel", appauthor=False))
+    return _user_folder("state")
 
 
-def _known(path: Path) -> Path:
-    # A user without a home folder: "~" stays, and would be made in the working directory.
-    return path if path.is_absolute() else expanded_path(str(path))
+def _user_folder(kind: Kind) -> Path:
+    try:
+        return user_folder(kind)
+    except HomeUnknownError as error:
+        raise ProblemError(disk_problem(error, Path("~"))) from error

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from gpupanel.files.file_obstacles import NO_SPACE, FileObstacle, file_obstacle, number_of
+from gpupanel.files.user_folders import HomeUnknownError
 
 _OF_RUN: Final = "the run"
 _OF_WRITING: Final = NO_SPACE | {errno.EFBIG, errno.EROFS}
@@ -31,6 +32,8 @@ def disk_obstacle(error: BaseException) -> FileObstacle | None:
     Where the error names no file, it is the run's, and only what can be wrong with writing counts:
     what it reads from elsewhere has names.
     """
+    if isinstance(error, HomeUnknownError):
+        return file_obstacle(error, Path.cwd())
     if isinstance(error, OSError) and isinstance(error.filename, str):
         found = file_obstacle(error, Path(error.filename))
         return found if number_of(error) in _OF_DISKS else None

@@ -109,7 +109,9 @@ class DoctorReport(Value):
     def with_folders(self, folders: tuple[ExaminedFolder, ...]) -> "DoctorReport":
         """The same with folders, and what is wrong with them."""
         found = [folder.problem for folder in folders if folder.problem is not None]
-        problems = worst_first([*self.problems, *found])
+        # One cause may spoil all of them.
+        distinct = {(each.code, each.message): each for each in (*self.problems, *found)}
+        problems = worst_first(list(distinct.values()))
         return self.model_copy(update={"folders": folders, "problems": problems})
 
     def groups(self) -> tuple[FactGroup, ...]:

@@ -107,8 +107,8 @@ def remember_support(basis: SupportBasis, support: GpuSupport) -> None:
     """Note an answer; written beside and renamed: another process may read it at this moment."""
     others = tuple(each for each in _read() if each.basis != basis)
     answers = (_Answer(basis=basis, support=support), *others)[:_MOST_ANSWERS]
-    file = _file()
     try:
+        file = _file()
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with whole_file(file, private=True) as beside:
             beside.write(_Answers(answers=answers).model_dump_json().encode())

@@ -62,9 +62,9 @@ CHAPTER: Final = ProblemChapter(
             "Save it in another folder; settings of a run open as a copy.",
         ),
         "home_unknown": ProblemEntry(
-            "A path that begins with `~` leads nowhere.",
-            "There is no user of that name, or this user has no home folder.",
-            "Write the whole path, beginning with `/`.",
+            "A path that begins with `~`, or the folder for runs, leads nowhere.",
+            "There is no user of that name, or this user has no home folder, as in a container.",
+            "Write the whole path, beginning with `/`; or set `HOME`.",
         ),
         "path_unusable": ProblemEntry(
             "A path cannot be used.",

@@ -9,6 +9,7 @@ from gpupanel.files.file_obstacles import file_obstacle
 from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.process_limits import file_size_limit
 from gpupanel.files.regular_files import NotRegularFileError
+from gpupanel.files.user_folders import HomeUnknownError
 
 LEAST_FREE_FILES = 64
 """A run has some thirty files and folders, checkpoints included."""
@@ -18,7 +19,8 @@ LEAST_FREE_MIB = 64
 
 def disk_problem(error: OSError, path: Path) -> Problem:
     """The problem that an error of the operating system means for that file or folder."""
-    detail = str(error)
+    # It is all in the message.
+    detail = "" if isinstance(error, HomeUnknownError) else str(error)
     if isinstance(error, UnsafeFileError):
         return unsafe_file(str(error.path), error.found)
     if isinstance(error, NotRegularFileError):

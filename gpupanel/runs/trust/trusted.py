@@ -8,7 +8,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import platformdirs
 from pydantic import Field, ValidationError
 
 from gpupanel.domain.problem import Problem, ProblemError, Severity
@@ -17,6 +16,7 @@ from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.files.regular_files import obstacle, open_regular
+from gpupanel.files.user_folders import user_folder
 from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.private_files import make_private_folder
@@ -131,9 +131,13 @@ def trust_problem() -> Problem | None:
 
 
 def trusted_file() -> Path:
-    """Where it is remembered: ``trusted.json`` in the user's configuration of gpupanel."""
+    """Where it is remembered: ``trusted.json`` in the user's configuration of gpupanel.
+
+    Raises:
+        HomeUnknownError: Nobody knows where the user's home folder is.
+    """
     named = os.environ.get(CONFIG_DIR_VARIABLE)
-    folder = Path(named) if named else platformdirs.user_config_path("gpupanel", appauthor=False)
+    folder = Path(named) if named else user_folder("config")
     return folder / "trusted.json"
 
 

@@ -15,6 +15,7 @@ from typing import Final
 from gpupanel.devices.child_process import ask_child
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.regular_files import NotRegularFileError
+from gpupanel.files.user_folders import user_folder
 from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.installed_command import command_of_this_installation
@@ -50,7 +51,9 @@ def data_home() -> Path:
     """The person's folder for what desktops read: ``$XDG_DATA_HOME``, or ``~/.local/share``."""
     given = os.environ.get("XDG_DATA_HOME", "")
     # A relative one is to be ignored (XDG Base Directory Specification).
-    return Path(given) if given and Path(given).is_absolute() else Path.home() / ".local" / "share"
+    if given and Path(given).is_absolute():
+        return Path(given)
+    return user_folder("data").parent
 
 
 def install() -> tuple[Path, ...]:
