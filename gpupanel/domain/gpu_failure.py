@@ -8,8 +8,9 @@ NO_POWER: Final = 8
 INTERRUPT_PROBLEM: Final = 11
 LOST: Final = 15
 RESET_REQUIRED: Final = 16
+UNKNOWN: Final = 999
 """Numbers of ``nvmlReturn_t`` (nvml.h): ``NVML_ERROR_INSUFFICIENT_POWER``, ``..._IRQ_ISSUE``,
-``..._GPU_IS_LOST``, ``..._RESET_REQUIRED``."""
+``..._GPU_IS_LOST``, ``..._RESET_REQUIRED``, ``..._UNKNOWN``."""
 
 _SEE_THE_LOG: Final = "the kernel's log says why (sudo dmesg | grep -iE 'nvrm|xid')."
 _ADVICE: Final = {
@@ -19,6 +20,10 @@ _ADVICE: Final = {
     f"or update the BIOS; {_SEE_THE_LOG}",
     LOST: "Restart the machine; that usually brings it back. If it does not, check its power "
     f"cables, its slot and its cooling; {_SEE_THE_LOG}",
+    # NVIDIA Container Toolkit, troubleshooting: "Containers losing access to GPUs".
+    UNKNOWN: "In a container: restart the container, whose devices were taken away from it, as "
+    "happens when the system's services are reloaded (systemctl daemon-reload). Elsewhere: restart "
+    f"the machine; {_SEE_THE_LOG}",
     RESET_REQUIRED: "End all that uses it and reset it (sudo nvidia-smi --gpu-reset -i and its PCI "
     "bus id), or restart the machine.",
 }

@@ -56,6 +56,13 @@ def driver_problem(gone: DriverGoneError, kernel_driver: Path = _KERNEL_DRIVER) 
             | DriverFailure.NO_PERMISSION
         ):
             words = _WORDS[gone.failure]
+        case DriverFailure.UNKNOWN:
+            words = _Words(
+                f"The NVIDIA driver does not answer: {gone.detail}.",
+                "In a container: restart the container. Its devices were taken away from it, as "
+                "happens when the system's services are reloaded (systemctl daemon-reload). "
+                "Elsewhere: run nvidia-smi to see why; restarting the machine often helps.",
+            )
         case DriverFailure.NOT_INITIALIZED | DriverFailure.OTHER:
             words = _Words(
                 f"The NVIDIA driver does not answer: {gone.detail}.",

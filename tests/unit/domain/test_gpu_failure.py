@@ -11,6 +11,7 @@ def test_that_an_error_of_the_driver_has_its_number_and_other_words_none() -> No
     assert "has not come back" in NO_ANSWER.words
     assert "nvidia-smi" in GpuFailure(said="Timeout", code=10).advice
     assert "nvidia-smi" in NO_ANSWER.advice
+    assert "restart the container" in GpuFailure(said="Unknown Error", code=999).advice
     assert "power cables" in GpuFailure(said="Insufficient External Power", code=8).advice
 
 

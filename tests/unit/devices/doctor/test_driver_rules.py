@@ -222,3 +222,11 @@ def test_that_no_library_and_no_kernel_module_is_a_machine_without_a_driver(tmp_
     gone = DriverGoneError(DriverFailure.NO_LIBRARY, "NVML Shared Library Not Found")
 
     assert driver_problem(gone, tmp_path / "version") is None
+
+
+def test_that_an_unknown_error_is_cured_where_containers_get_it(tmp_path) -> None:
+    problem = driver_problem(DriverGoneError(DriverFailure.UNKNOWN, "Unknown Error"), tmp_path)
+
+    assert problem is not None
+    assert problem.hint.startswith("In a container: restart the container.")
+    assert "systemctl daemon-reload" in problem.hint

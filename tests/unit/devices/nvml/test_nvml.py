@@ -105,7 +105,7 @@ def test_that_a_driver_that_goes_away_differs_from_a_lost_gpu(
     [
         (DRIVER_NOT_LOADED, DriverFailure.NOT_LOADED),
         (NO_PERMISSION, DriverFailure.NO_PERMISSION),
-        (UNKNOWN, DriverFailure.OTHER),
+        (UNKNOWN, DriverFailure.UNKNOWN),
     ],
 )
 def test_that_opening_says_why_the_driver_does_not_answer(
