@@ -23,7 +23,7 @@ from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.directory.amendments import amend
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.supervision.exit_reading import Ending
-from gpupanel.runs.supervision.memory_shortage import inventory_of
+from gpupanel.runs.supervision.memory.memory_shortage import inventory_of
 from gpupanel.runs.supervision.watchdogs import gpu_lost
 
 ANSWER_S: Final = 3.0

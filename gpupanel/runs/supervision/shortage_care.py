@@ -19,12 +19,12 @@ from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.model_summary import summarize_model
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.exit_reading import Ending
-from gpupanel.runs.supervision.memory_shortage import (
+from gpupanel.runs.supervision.memory.memory_shortage import (
     ShortageContext,
     inventory_of,
     shortage_problem,
 )
-from gpupanel.runs.supervision.memory_watch import MemoryWatch
+from gpupanel.runs.supervision.memory.memory_watch import MemoryWatch
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 
 _BUILDING_LIMIT_S: Final = 60.0

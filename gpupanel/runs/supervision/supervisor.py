@@ -46,7 +46,7 @@ from gpupanel.runs.supervision.energy_meter import EnergyMeter
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.finding_watch import FindingWatch
 from gpupanel.runs.supervision.gpu_loss import GpuLossCare, GpuLossWatch
-from gpupanel.runs.supervision.memory_watch import MemoryWatch
+from gpupanel.runs.supervision.memory.memory_watch import MemoryWatch
 from gpupanel.runs.supervision.node_care import plan_without_lost_nodes
 from gpupanel.runs.supervision.node_samples import NodeSamples
 from gpupanel.runs.supervision.run_legs import RunLegs

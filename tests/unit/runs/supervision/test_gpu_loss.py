@@ -20,7 +20,7 @@ from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySampl
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision import attempt, gang
+from gpupanel.runs.supervision import gang, gang_end
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.gpu_loss import GpuLossCare, GpuLossWatch, cuda_words
 from gpupanel.runs.supervision.supervisor import Supervisor
@@ -222,7 +222,7 @@ def test_that_a_process_that_cannot_be_killed_is_reported_after_seconds(
     monkeypatch.setattr(gang, "signal_group", reach)
     monkeypatch.setattr(gang, "end_processes_of", reach_nobody)
     monkeypatch.setattr(gang, "KILL_S", 0.2)
-    monkeypatch.setattr(attempt, "waits_in_kernel", lambda _pid: True)
+    monkeypatch.setattr(gang_end, "waits_in_kernel", lambda _pid: True)
     plan = prepare(Profile(), CPU_ONLY).plan
     assert plan is not None
     layout = create_run(Profile(), plan, runs_dir)

@@ -10,7 +10,7 @@ from typing import Final
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.event_details import ShortageCause
 from gpupanel.domain.events import MemoryExhausted
-from gpupanel.runs.supervision.kernel_counters import KernelCounters
+from gpupanel.runs.supervision.memory.kernel_counters import KernelCounters
 
 _INTERVAL_S: Final = 0.25
 _WINDOW_S: Final = 10.0

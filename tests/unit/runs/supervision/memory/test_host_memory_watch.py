@@ -8,8 +8,8 @@ import pytest
 
 from gpupanel.domain.event_details import ShortageCause
 from gpupanel.domain.events import MemoryExhausted
-from gpupanel.runs.supervision.host_memory_watch import HostMemoryWatch
-from gpupanel.runs.supervision.kernel_counters import KernelCounters
+from gpupanel.runs.supervision.memory.host_memory_watch import HostMemoryWatch
+from gpupanel.runs.supervision.memory.kernel_counters import KernelCounters
 
 PID = 4_711
 PAGE = os.sysconf("SC_PAGE_SIZE")

@@ -15,18 +15,15 @@ the address space is limited that is what it lacked. Abseil's own allocator says
 import re
 import signal
 import time
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.events import MemoryExhausted
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
-from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.guarded_files import status
 from gpupanel.files.process_limits import address_space_limit
-from gpupanel.runs.directory.tails import last_bytes_lines
-from gpupanel.runs.supervision.host_memory_watch import HostMemoryWatch
+from gpupanel.runs.directory.log_since import LogSince
+from gpupanel.runs.supervision.memory.host_memory_watch import HostMemoryWatch
 
 _CRASHES: Final = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 _MOST_BYTES: Final = 2**20
@@ -44,17 +41,15 @@ class ShortageWatch:
     """Finds out whether it was memory that a process of a gang lacked.
 
     Args:
-        layout: The run; what its logs hold already is of earlier attempts.
         plan: Its gang says which processes there are.
+        logs: Of each of them, from where this attempt of the run begins.
     """
 
-    def __init__(self, layout: RunLayout, plan: LaunchPlan) -> None:
-        self._layout = layout
+    def __init__(self, plan: LaunchPlan, logs: Sequence[LogSince]) -> None:
         self._plan = plan
+        self._logs = logs
         self._host_memory = HostMemoryWatch(address_space_limit=address_space_limit())
         self._reported: dict[int, MemoryExhausted] = {}
-        places = range(len(plan.gang))
-        self._log_begins = [_log_size(layout.process_log(place)) for place in places]
 
     def observe(self, processes: Iterable[tuple[int, int]]) -> None:
         """Observe the host's memory and the processes that are there: place and pid of each."""
@@ -74,26 +69,25 @@ class ShortageWatch:
             return self._host_memory.kill_of(place)
         if exit_code not in _CRASHES:
             return None
-        log, begins = self._layout.process_log(place), self._log_begins[place]
-        found = shortage_in_log(log, begins, place, self._plan.gang[place])
+        lines = self._logs[place].last_lines(_MOST_BYTES)
+        found = shortage_in_log(lines, place, self._plan.gang[place])
         return found or self._host_memory.crash_of(place)
 
 
 def shortage_in_log(
-    path: Path, begins: int, place: int, process: PlannedProcess
+    lines: Sequence[bytes], place: int, process: PlannedProcess
 ) -> MemoryExhausted | None:
     """The last refusal that the end of a crashed process's log reports; ``None``: none.
 
     Args:
-        path: Its log.
-        begins: Where what it wrote begins: what is before is of an earlier attempt.
+        lines: The end of its log.
         place: Its place in the gang.
         process: What it was there for: says which GPU an allocator's number means.
     """
     words = [_BAD_ALLOC, _NOT_MAPPED]
     if address_space_limit() is not None:
         words.append(_NO_THREAD)
-    for line in reversed(last_bytes_lines(path, min(_MOST_BYTES, _log_size(path) - begins))):
+    for line in reversed(lines):
         found = _REFUSED.search(line.decode(errors="replace"))
         if found is None and not any(word in line for word in words):
             continue
@@ -106,15 +100,6 @@ def shortage_in_log(
             asked_bytes=int(found["asked"]) if found else None,
         )
     return None
-
-
-def _log_size(path: Path) -> int:
-    """The bytes of a log; 0 while it is not there."""
-    try:
-        found = status(path)
-    except OSError:
-        return 0
-    return 0 if found is None else found.st_size
 
 
 def _key_of(index: int, process: PlannedProcess) -> str | None:

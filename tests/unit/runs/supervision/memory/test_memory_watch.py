@@ -21,13 +21,13 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision import memory_watch
-from gpupanel.runs.supervision.memory_watch import MemoryWatch
+from gpupanel.runs.supervision.memory import memory_watch
+from gpupanel.runs.supervision.memory.memory_watch import MemoryWatch
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU_ONLY
 from tests.nvml.standin import DRIVER_NOT_LOADED, RTX_4090, TWO_UNEQUAL_GPUS, Standin, StandinState
 
-FAKE_TRAINER = Path(__file__).parents[3] / "fakes" / "trainer.py"
+FAKE_TRAINER = Path(__file__).parents[4] / "fakes" / "trainer.py"
 TRAINER = (sys.executable, str(FAKE_TRAINER), "wait_for_stop")
 CHILD = """
 import sys

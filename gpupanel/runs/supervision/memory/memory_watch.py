@@ -11,7 +11,7 @@ from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.events import Event, MemoryReturned, RunRestarted, TrainerStarted
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySample
-from gpupanel.runs.supervision.held_memory import HeldMemory
+from gpupanel.runs.supervision.memory.held_memory import HeldMemory
 
 LIMIT_S: Final = 5.0
 """The longest time that a run's end waits for its memory."""

@@ -22,17 +22,18 @@ from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySam
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs.directory.log_since import LogSince
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision import shortage_watch
-from gpupanel.runs.supervision.memory_shortage import ShortageContext, shortage_problem
-from gpupanel.runs.supervision.shortage_watch import shortage_in_log
+from gpupanel.runs.supervision.memory import shortage_watch
+from gpupanel.runs.supervision.memory.memory_shortage import ShortageContext, shortage_problem
+from gpupanel.runs.supervision.memory.shortage_watch import shortage_in_log
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, TWO_UNEQUAL
 
-HUNGRY = Path(__file__).parents[3] / "fakes" / "hungry_trainer.py"
+HUNGRY = Path(__file__).parents[4] / "fakes" / "hungry_trainer.py"
 MIB = 2**20
 
 
@@ -280,61 +281,66 @@ REFUSAL = (
     ],
 )
 def test_that_a_crash_over_a_refusal_is_read_from_the_log(
-    tmp_path: Path, allocator: bytes, key: str | None, logical: str | None
+    allocator: bytes, key: str | None, logical: str | None
 ) -> None:
-    (tmp_path / "log").write_bytes(REFUSAL % b"other" + REFUSAL % allocator + b"the dump\n" * 99)
+    log = REFUSAL % b"other" + REFUSAL % allocator + b"the dump\n" * 99
     gpus = tuple(
         PlannedDevice(key=f"GPU-{name}", kind=DeviceKind.GPU, name=name, index=index)
         for index, name in enumerate("ab")
     )
 
-    shortage = shortage_in_log(tmp_path / "log", 0, 2, PlannedProcess(devices=gpus))
+    shortage = shortage_in_log(log.splitlines(), 2, PlannedProcess(devices=gpus))
 
     assert shortage is not None
     assert (shortage.process, shortage.device_key, shortage.logical_device) == (2, key, logical)
     assert shortage.asked_bytes == 1_342_177_280
 
 
-def test_that_a_crash_of_another_kind_is_not_taken_for_lack_of_memory(tmp_path: Path) -> None:
-    (tmp_path / "log").write_text("Fatal Python error: Segmentation fault\n")
+def test_that_a_crash_of_another_kind_is_not_taken_for_lack_of_memory() -> None:
+    fault = b"Fatal Python error: Segmentation fault"
 
-    assert shortage_in_log(tmp_path / "log", 0, 0, PlannedProcess()) is None
-    (tmp_path / "log").write_text("terminate called after throwing 'std::bad_alloc'\n")
-    shortage = shortage_in_log(tmp_path / "log", 0, 0, PlannedProcess())
+    assert shortage_in_log([fault], 0, PlannedProcess()) is None
+    refused = b"terminate called after throwing 'std::bad_alloc'"
+    shortage = shortage_in_log([refused], 0, PlannedProcess())
     assert shortage is not None
     assert (shortage.device_key, shortage.asked_bytes) == ("cpu", None)
 
 
-def test_that_a_crash_in_abseils_allocator_is_lack_of_memory(tmp_path: Path) -> None:
-    (tmp_path / "log").write_text("[low_level_alloc.cc : 599] RAW: mmap error: 12\n")
+def test_that_a_crash_in_abseils_allocator_is_lack_of_memory() -> None:
+    refused = b"[low_level_alloc.cc : 599] RAW: mmap error: 12"
 
-    shortage = shortage_in_log(tmp_path / "log", 0, 0, PlannedProcess())
+    shortage = shortage_in_log([refused], 0, PlannedProcess())
 
     assert shortage is not None
     assert shortage.device_key == "cpu"
 
 
 def test_that_a_thread_without_room_for_its_stack_is_lack_of_memory_where_that_is_limited(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (tmp_path / "log").write_text(
-        "F0000 env.cc:84] Check failed: ret == 0 (11 vs. 0) Thread tf_numa_-1_Eigen creation via "
-        "pthread_create() failed.\n"
+    failed = (
+        b"F0000 env.cc:84] Check failed: ret == 0 (11 vs. 0) Thread tf_numa_-1_Eigen creation via "
+        b"pthread_create() failed."
     )
-    assert shortage_in_log(tmp_path / "log", 0, 0, PlannedProcess()) is None
+    assert shortage_in_log([failed], 0, PlannedProcess()) is None
 
     monkeypatch.setattr(shortage_watch, "address_space_limit", lambda: 2**31)
-    shortage = shortage_in_log(tmp_path / "log", 0, 0, PlannedProcess())
+    shortage = shortage_in_log([failed], 0, PlannedProcess())
     assert shortage is not None
     assert shortage.device_key == "cpu"
 
 
 def test_that_a_refusal_of_an_earlier_attempt_does_not_count(tmp_path: Path) -> None:
-    before = REFUSAL % b"mklcpu"
-    (tmp_path / "log").write_bytes(before)
-    assert shortage_in_log(tmp_path / "log", len(before), 0, PlannedProcess()) is None
-    (tmp_path / "log").write_bytes(before + b"Fatal Python error: Segmentation fault\n")
-    assert shortage_in_log(tmp_path / "log", len(before), 0, PlannedProcess()) is None
+    path = tmp_path / "log"
+    path.write_bytes(REFUSAL % b"mklcpu")
+    log = LogSince(path)
+    assert log.last_lines(2**20) == []
+
+    with path.open("ab") as file:
+        file.write(b"Fatal Python error\nSegmentation fault\n")
+
+    assert log.last_lines(2**20) == [b"Fatal Python error", b"Segmentation fault"]
+    assert log.last_lines(24) == [b"Segmentation fault"]
 
 
 def crashing(text: bytes) -> tuple[str, ...]:
