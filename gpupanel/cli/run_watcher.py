@@ -277,7 +277,7 @@ class _Watcher:
 
 
 def _epoch_words(epoch: int, total: int) -> str:
-    return f"epoch {epoch}/{total}" if total else f"epoch {epoch}"
+    return f"epoch {epoch:,}/{total:,}" if total else f"epoch {epoch:,}"
 
 
 def metrics_text(metrics: Metrics) -> str:

@@ -5,10 +5,29 @@ import math
 DASH = "\N{EN DASH}"
 """Shown for a reading that there is none of."""
 
+MIB_PER_GIB = 1024
+
 
 def count(value: int | None) -> str:
     """A whole number with thousands set apart: "118,000"."""
     return DASH if value is None else f"{value:,}"
+
+
+def memory_size(mib: float | None) -> str:
+    """A size in mebibytes: ``8192`` is "8.0 GiB", ``512`` is "512 MiB"."""
+    if mib is None:
+        return DASH
+    return mebibytes(mib) if abs(mib) < MIB_PER_GIB else f"{gibibytes(mib)} GiB"
+
+
+def mebibytes(mib: float) -> str:
+    """A size in mebibytes that a person can set, or compare with one: "11,388 MiB"."""
+    return f"{mib:,.0f} MiB"
+
+
+def gibibytes(mib: float | None) -> str:
+    """A size in mebibytes as a bare number of gibibytes, for "3.1 / 24.0 GiB"."""
+    return DASH if mib is None else f"{mib / MIB_PER_GIB:,.1f}"
 
 
 def rate(value: float | None) -> str:

@@ -12,6 +12,7 @@ from gpupanel.domain.memory import (
     SplitMemory,
     available_mib,
 )
+from gpupanel.domain.number_text import mebibytes
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.profile import Profile
@@ -187,14 +188,14 @@ def _more_of_the_gpu(
     given: LimitedMemory | SplitMemory
     if isinstance(policy, SplitMemory):
         more_mib = (room_mib - sum(policy.split_mib)) // len(policy.split_mib)
-        label, taken_mib = f"Give each part {more_mib} MiB more", sum(policy.split_mib)
+        label, taken_mib = f"Give each part {mebibytes(more_mib)} more", sum(policy.split_mib)
         parts = tuple(max(1, part + more_mib) for part in policy.split_mib)
         given = SplitMemory(split_mib=parts)
     elif isinstance(policy, LimitedMemory):
-        label, taken_mib = f"Raise the limit to {room_mib} MiB", policy.limit_mib
+        label, taken_mib = f"Raise the limit to {mebibytes(room_mib)}", policy.limit_mib
         given = policy.model_copy(update={"limit_mib": max(1, room_mib)})
     else:
-        label = f"Set a limit of {room_mib} MiB, more than TensorFlow takes without one"
+        label = f"Set a limit of {mebibytes(room_mib)}, more than TensorFlow takes without one"
         taken_mib = available_mib(policy, Allocator.BFC, free_mib, device.compute_capability)
         growth = isinstance(policy, GrowingMemory)
         given = LimitedMemory(limit_mib=max(1, room_mib), growth=growth)

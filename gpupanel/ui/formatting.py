@@ -8,25 +8,13 @@ from gpupanel.domain.device_names import numbered
 from gpupanel.domain.number_text import DASH as DASH
 from gpupanel.domain.number_text import count as count
 from gpupanel.domain.number_text import duration as duration
+from gpupanel.domain.number_text import gibibytes, memory_size
 from gpupanel.domain.number_text import number as number
 from gpupanel.domain.number_text import rate as rate
 from gpupanel.domain.number_text import watt_hours as watt_hours
 
-_MIB_PER_GIB = 1024
-
-
-def mib(value: float | None) -> str:
-    """A size in mebibytes: ``8192`` is "8.0 GiB", ``512`` is "512 MiB"."""
-    if value is None:
-        return DASH
-    if abs(value) < _MIB_PER_GIB:
-        return f"{value:,.0f} MiB"
-    return f"{gib_number(value)} GiB"
-
-
-def gib_number(value: float | None) -> str:
-    """A size in mebibytes as a bare number of gibibytes, for "3.1 / 24.0 GiB"."""
-    return DASH if value is None else f"{value / _MIB_PER_GIB:,.1f}"
+mib = memory_size
+gib_number = gibibytes
 
 
 def percent(value: float | None) -> str:

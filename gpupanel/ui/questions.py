@@ -166,7 +166,7 @@ class Questions:
 
     def about_deleting_for_good(self, runs: Sequence[Path]) -> bool:
         """Whether to delete runs where their file system has no bin."""
-        what = visible_line(runs[0].name) if len(runs) == 1 else f"{len(runs)} runs"
+        what = visible_line(runs[0].name) if len(runs) == 1 else f"{len(runs):,} runs"
         box = self._box(
             "deleting_question",
             "Delete permanently",

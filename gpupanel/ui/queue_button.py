@@ -35,6 +35,7 @@ def queue_button(
     if edited is not None:
         tip = f"Updates the queue entry “{edited.name}” with this profile"
         return QueueButton(text, tip, is_enabled=True)
-    before = {0: "", 1: "\n1 entry waits already"}.get(waiting, f"\n{waiting} entries wait already")
+    several = f"\n{waiting:,} entries wait already"
+    before = {0: "", 1: "\n1 entry waits already"}.get(waiting, several)
     tip = "Adds a run of this profile to the queue: it starts when its devices are free"
     return QueueButton(text, f"{tip} (Ctrl+Shift+Enter){before}", is_enabled=True)

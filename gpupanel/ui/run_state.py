@@ -222,7 +222,7 @@ def card_words(status: RunStatus) -> str:
     if kept:
         words.append(kept)
     elif status.best is not None and status.epoch > 1:
-        words.append(f"best epoch {status.best.epoch} of {status.epoch}")
+        words.append(f"best epoch {status.best.epoch:,} of {status.epoch:,}")
     if status.lasted_s is not None and status.lasted_s >= 1.0:
         words.append(f"took {formatting.duration(status.lasted_s)}")
     ended_well = status.outcome is not None and status.outcome.was_successful
@@ -302,7 +302,7 @@ def progress_words(run: RunState, status: RunStatus | None) -> str:
     if status.evaluates:
         total = status.examples_total
         return f"{status.examples * 100 // total} %" if total else ""
-    words = [f"epoch {status.epoch}/{status.epoch_total}"] if status.epoch_total else []
+    words = [f"epoch {status.epoch:,}/{status.epoch_total:,}"] if status.epoch_total else []
     if run is RunState.RUNNING and status.seconds_left is not None:
         words.append(f"{formatting.duration(status.seconds_left)} left")
     return " · ".join(words)

@@ -67,7 +67,7 @@ INSTANCES = tuple(
     )
     for index in range(2)
 )
-USE_LESS = Fix(label="Use 6388 MiB", changes=(Change(path=("memory", "x"), value=1),))
+USE_LESS = Fix(label="Use 6,388 MiB", changes=(Change(path=("memory", "x"), value=1),))
 PROCESS = DeviceProcess(pid=7, name="python", user="ada", memory_used_mib=900, is_mine=True)
 
 
@@ -366,7 +366,7 @@ def test_that_a_problem_stands_on_the_device_that_it_is_about(panel, qtbot):
         code="memory_limit_above_free",
         severity=Severity.WARNING,
         field=f"memory.{RTX_3060.key}.limit_mib",
-        message="9120 MiB are asked for.",
+        message="9,120 MiB are asked for.",
         fix=USE_LESS,
     )
     general = Problem(
@@ -382,14 +382,15 @@ def test_that_a_problem_stands_on_the_device_that_it_is_about(panel, qtbot):
     seen_texts(panel)
     place = card(panel, RTX_3060.key).mapTo(panel, QPoint())
     panel.setProblems((general, general, own, elsewhere, hint))
-    assert "9120 MiB are asked for." in seen_texts(card(panel, RTX_3060.key))
+    assert "9,120 MiB are asked for." in seen_texts(card(panel, RTX_3060.key))
     texts = seen_texts(panel)
     assert texts.count("Memory growth differs.") == 1
     assert "1 more: see What will happen." in texts
     assert "Shares." not in texts
     assert "By the way." not in texts
     assert card(panel, RTX_3060.key).mapTo(panel, QPoint()) == place
-    for label, fix in (("Use 6388 MiB", USE_LESS), ("A process for each", general.alternatives[0])):
+    fixes = {USE_LESS.label: USE_LESS, "A process for each": general.alternatives[0]}
+    for label, fix in fixes.items():
         with qtbot.waitSignal(panel.fixRequested) as reported:
             click(button(panel, label))
         assert reported.args == [fix]

@@ -42,7 +42,7 @@ def test_that_a_problem_of_a_device_is_mended_on_its_card(window):
     )
     window.session.prepare_now()
     mine = card(window.devices, RTX_3060.key)
-    assert "20000 MiB of RTX 3060 are asked for" in seen_texts(mine)
+    assert "20,000 MiB of RTX 3060 are asked for" in seen_texts(mine)
     [fix] = [each.fix for each in mine.problems.problems()]
     click(button(mine, fix.label))
     window.session.prepare_now()

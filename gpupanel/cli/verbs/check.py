@@ -10,6 +10,7 @@ from gpupanel.cli.device_table import print_gpu_processes
 from gpupanel.cli.options import JsonOption, ProfileArgument
 from gpupanel.cli.output import NONE_GIVEN, answers, print_json, print_problems
 from gpupanel.cli.preparation import prepared
+from gpupanel.domain.number_text import count
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.planning.prepare import Preparation
@@ -65,7 +66,7 @@ def _print_plan(plan: LaunchPlan, names: dict[str, str]) -> None:
     table.add_column("TensorFlow's name")
     table.add_column("examples of each batch", justify="right")
     for replica in plan.replicas:
-        share = f"{replica.share} of {plan.global_batch_size}"
+        share = f"{count(replica.share)} of {count(plan.global_batch_size)}"
         table.add_row(
             str(replica.index),
             *([plan.gang[replica.process].name] if plan.processes else []),

@@ -118,7 +118,7 @@ def _less_often(context: FindingContext, batch: int, steps: int) -> Iterator[Fix
         return
     yield context.fix(use_batch(2 * batch))
     accumulating = Fix(
-        label=f"Accumulate {2 * batch:,} in {2 * steps} steps",
+        label=f"Accumulate {2 * batch:,} in {2 * steps:,} steps",
         changes=(
             Change(path=("training", "global_batch_size"), value=2 * batch),
             Change(path=("training", "accumulation_steps"), value=2 * steps),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from gpupanel.domain.device_memory import DeviceMemory
+from gpupanel.domain.number_text import memory_size
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.kept_data import kept_data_bytes
@@ -29,7 +30,7 @@ def data_left_on_host(context: PlanningContext) -> Iterator[Problem]:
     key = next((each.device_key for each in on_host), None)
     if key is None:
         return
-    data = _size(kept_data_bytes(context) / 2**20)
+    data = memory_size(kept_data_bytes(context) / 2**20)
     yield Problem(
         code="data_left_on_host",
         severity=Severity.HINT,
@@ -52,8 +53,9 @@ def _problem(context: PlanningContext, memory: DeviceMemory) -> Problem:
         code="estimate_above_memory",
         severity=Severity.WARNING,
         field="training.global_batch_size",
-        message=f"With {examples}, training is estimated to take {_size(memory.counted_mib)} of "
-        f"{name}, and {there} {_size(memory.room_mib or 0)}.",
+        message=f"With {examples}, training is estimated to take "
+        f"{memory_size(memory.counted_mib)} of {name}, and {there} "
+        f"{memory_size(memory.room_mib or 0)}.",
         hint="Take fewer examples at a time (a smaller global batch, or accumulation), or a "
         "smaller model.",
         fix=fixes[0] if fixes else None,
@@ -75,9 +77,3 @@ def _fixes(context: PlanningContext) -> Iterator[Fix]:
         fitting = list(proportional_shares(batch, given))
         changes.append(Change(path=("strategy", "shares"), value=fitting))
     yield Fix(label=f"Use a global batch of {batch:,}", changes=tuple(changes))
-
-
-def _size(size_mib: float) -> str:
-    if size_mib < 1024:
-        return f"{size_mib:,.0f} MiB"
-    return f"{size_mib / 1024:,.1f} GiB"

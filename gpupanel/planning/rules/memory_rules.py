@@ -12,6 +12,7 @@ from gpupanel.domain.memory import (
     available_mib,
     wanted_mib,
 )
+from gpupanel.domain.number_text import mebibytes
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.context import PlanningContext
@@ -156,7 +157,7 @@ def _ways_past(context: PlanningContext, full: PhysicalDevice, rest_mib: int) ->
         # Within a limit TensorFlow leaves nothing aside.
         limit = LimitedMemory(limit_mib=rest_mib, growth=True).model_dump(mode="json")
         changes = (Change(path=("memory", full.key), value=limit),)
-        yield Fix(label=f"Grow up to {rest_mib:,} MiB", changes=changes)
+        yield Fix(label=f"Grow up to {mebibytes(rest_mib)}", changes=changes)
     others = [
         each.key
         for each in default_gpus(context.inventory)
@@ -179,7 +180,8 @@ def _above_total(
     return Problem(
         code="memory_limit_above_total",
         field=_field(gpu, policy),
-        message=f"{wanted_mib(policy)} MiB of {gpu.name} are asked for, which has {total_mib} MiB.",
+        message=f"{mebibytes(wanted_mib(policy))} of {gpu.name} are asked for, which has "
+        f"{mebibytes(total_mib)}.",
         hint=f"Lower the limit; {_CONTEXT}.",
         fix=_fitting(gpu, policy, total_mib if free_mib is None else min(free_mib, total_mib)),
     )
@@ -195,7 +197,8 @@ def _above_free(
         code="memory_limit_above_free",
         severity=Severity.WARNING,
         field=_field(gpu, policy),
-        message=f"{wanted} MiB of {gpu.name} are asked for{besides}, but {free_mib} MiB {there}.",
+        message=f"{mebibytes(wanted)} of {gpu.name} are asked for{besides}, but "
+        f"{mebibytes(free_mib)} {there}.",
         hint="Lower the limit, or end what holds the rest.",
         fix=_fitting(gpu, policy, free_mib),
     )
@@ -226,7 +229,7 @@ def _fitting(gpu: PhysicalDevice, policy: LimitedMemory | SplitMemory, free_mib:
         return None
     value = scaled_to(policy, room)
     return Fix(
-        label=f"Use {wanted_mib(value)} MiB",
+        label=f"Use {mebibytes(wanted_mib(value))}",
         changes=(Change(path=("memory", gpu.key), value=value.model_dump(mode="json")),),
     )
 

@@ -11,6 +11,7 @@ from math import prod
 
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
+from gpupanel.domain.number_text import gibibytes
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix, Problem, Severity
@@ -189,4 +190,4 @@ def _sides(preview: DataPreview) -> str:
 
 
 def _gib(size_mib: int) -> str:
-    return f"{size_mib / 1024:,.1f} GiB"
+    return f"{gibibytes(size_mib)} GiB"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.number_text import gibibytes
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
@@ -86,4 +87,4 @@ def _fewer(profile: Profile, count: int, most: int) -> Fix | None:
 
 
 def _gib(size_mib: int) -> str:
-    return f"{size_mib / 1024:,.1f} GiB"
+    return f"{gibibytes(size_mib)} GiB"

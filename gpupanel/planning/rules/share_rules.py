@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from gpupanel.domain.number_text import count
 from gpupanel.domain.plan import replica_name
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
@@ -52,7 +53,7 @@ def batch_smaller_than_replicas(context: PlanningContext) -> Iterator[Problem]:
         code="batch_smaller_than_replicas",
         severity=Severity.WARNING,
         field=".".join(path),
-        message=f"A global batch of {batch} gives {replica_count} replicas too little: {then}.",
+        message=f"A global batch of {batch:,} gives {replica_count} replicas too little: {then}.",
         hint=f"Use a global batch of at least {replica_count}, or fewer replicas.",
         fix=Fix(
             label=f"Use a batch of {replica_count}",
@@ -71,7 +72,7 @@ def shares_do_not_fit(context: PlanningContext) -> Iterator[Problem]:
         message = f"{len(shares)} shares are given for {replica_count} replicas."
         better = _of_split_devices(context, shares, batch) or equal_shares(batch, replica_count)
     elif sum(shares) != batch:
-        message = f"The shares sum to {sum(shares)}, the global batch size is {batch}."
+        message = f"The shares sum to {sum(shares):,}, the global batch size is {batch:,}."
         better = proportional_shares(batch, shares)
     else:
         return
@@ -79,9 +80,9 @@ def shares_do_not_fit(context: PlanningContext) -> Iterator[Problem]:
         code="shares_do_not_fit",
         field="strategy.shares",
         message=message,
-        hint=f"Give {replica_count} numbers that sum to {batch}.",
+        hint=f"Give {replica_count} numbers that sum to {batch:,}.",
         fix=Fix(
-            label=f"Use {' + '.join(map(str, better))}",
+            label=f"Use {' + '.join(map(count, better))}",
             changes=(_set_shares(list(better)),),
         ),
     )

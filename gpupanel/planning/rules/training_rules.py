@@ -239,9 +239,9 @@ def accumulation_beyond_share(context: PlanningContext) -> Iterator[Problem]:
         yield Problem(
             code="accumulation_above_share",
             field="training.accumulation_steps",
-            message=f"A share of {smallest} examples cannot be taken in {steps} micro-batches.",
-            hint=f"Use at most {smallest} accumulation steps, or a larger global batch.",
-            fix=Fix.of(f"Use {smallest}", "training.accumulation_steps", smallest),
+            message=f"A share of {smallest:,} examples cannot be taken in {steps:,} micro-batches.",
+            hint=f"Use at most {smallest:,} accumulation steps, or a larger global batch.",
+            fix=Fix.of(f"Use {smallest:,}", "training.accumulation_steps", smallest),
         )
     elif steps > MANY_ACCUMULATION_STEPS:
         yield Problem(

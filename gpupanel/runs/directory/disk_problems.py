@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from gpupanel.domain.number_text import mebibytes
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.unsafe_files import unsafe_file
 from gpupanel.files.file_obstacles import file_obstacle
@@ -75,7 +76,7 @@ def space_problem(folder: Path) -> Problem | None:
         return None
     return Problem(
         code="no_space",
-        message=f"Only {free_mib} MiB are free on the disk that holds {folder}; a run needs at "
-        f"least {LEAST_FREE_MIB} MiB.",
+        message=f"Only {mebibytes(free_mib)} are free on the disk that holds {folder}; a run needs "
+        f"at least {mebibytes(LEAST_FREE_MIB)}.",
         hint="Free some space, or choose another folder of runs ($GPUPANEL_RUNS_DIR).",
     )

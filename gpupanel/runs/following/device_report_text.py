@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.events import DevicesReady
-from gpupanel.runs.following.memory_text import size_words
+from gpupanel.domain.number_text import memory_size
 
 
 def is_of_gpu(answer: LogicalDeviceAnswer) -> bool:
@@ -37,9 +37,9 @@ def memory_words(answer: LogicalDeviceAnswer) -> str:
     if not is_of_gpu(answer):
         return "host memory, no limit"
     limit = answer.memory_limit_mib
-    set_to = "no limit" if limit is None else f"limit {size_words(limit)}"
+    set_to = "no limit" if limit is None else f"limit {memory_size(limit)}"
     taken = answer.memory_taken_mib
-    return f"{set_to}, takes {'–' if taken is None else f'up to {size_words(taken)}'}"  # noqa: RUF001 - the dash of an unknown reading
+    return f"{set_to}, takes {'–' if taken is None else f'up to {memory_size(taken)}'}"  # noqa: RUF001 - the dash of an unknown reading
 
 
 def place_words(answer: LogicalDeviceAnswer) -> str:

@@ -9,9 +9,9 @@ def kept_words(status: RunStatus) -> str:
     if saved is None or not saved.epoch:
         return ""
     if not saved.is_last:
-        return f"model of the best epoch, {saved.epoch} of {status.epoch}"
+        return f"model of the best epoch, {saved.epoch:,} of {status.epoch:,}"
     if saved.is_best:
-        return f"model of the last epoch, {saved.epoch}, the best one"
+        return f"model of the last epoch, {saved.epoch:,}, the best one"
     # A training that is stopped within an epoch is some steps further.
-    said = "nothing was validated" if best is None else f"best epoch {best.epoch}"
-    return f"model of the last step, after epoch {saved.epoch}; {said}"
+    said = "nothing was validated" if best is None else f"best epoch {best.epoch:,}"
+    return f"model of the last step, after epoch {saved.epoch:,}; {said}"

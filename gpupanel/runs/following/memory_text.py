@@ -1,19 +1,14 @@
-"""Sizes of memory, and what became of an ended run's GPU memory, as text."""
+"""What became of an ended run's GPU memory, as text."""
 
 from collections.abc import Mapping
 
 from gpupanel.domain.event_details import ReturnedMemory
 from gpupanel.domain.events import MemoryReturned
+from gpupanel.domain.number_text import memory_size
 from gpupanel.domain.telemetry import DeviceProcess
 
-_MIB_PER_GIB = 1024
 _MOST_HOLDERS = 3
 _UNSEEN = "its process is not known"
-
-
-def size_words(mib: int) -> str:
-    """A size in mebibytes: ``8192`` is "8.0 GiB", ``512`` is "512 MiB"."""
-    return f"{mib:,} MiB" if mib < _MIB_PER_GIB else f"{mib / _MIB_PER_GIB:,.1f} GiB"
 
 
 def returned_words(returned: MemoryReturned, names: Mapping[str, str]) -> str:
@@ -30,7 +25,7 @@ def returned_words(returned: MemoryReturned, names: Mapping[str, str]) -> str:
         took = "" if held else f" in {returned.seconds:.1f} s"
         parts.append(f"{_freed(freed, names, of_all=len(returned.devices) == len(freed))}{took}")
     parts += [
-        f"{size_words(device.still_held_mib)} of {_name(device, names)} was not freed within "
+        f"{memory_size(device.still_held_mib)} of {_name(device, names)} was not freed within "
         f"{returned.seconds:.1f} s: {_holders(device.holders)}"
         for device in held
     ]
@@ -38,10 +33,10 @@ def returned_words(returned: MemoryReturned, names: Mapping[str, str]) -> str:
 
 
 def _freed(freed: list[ReturnedMemory], names: Mapping[str, str], *, of_all: bool) -> str:
-    total = size_words(sum(device.freed_mib for device in freed))
+    total = memory_size(sum(device.freed_mib for device in freed))
     if len(freed) == 1:
         return f"{total} freed" if of_all else f"{total} of {_name(freed[0], names)} freed"
-    parts = (f"{_name(device, names)} {size_words(device.freed_mib)}" for device in freed)
+    parts = (f"{_name(device, names)} {memory_size(device.freed_mib)}" for device in freed)
     return f"{total} freed ({', '.join(parts)})"
 
 
@@ -61,4 +56,4 @@ def _holder(process: DeviceProcess) -> str:
     about = [f"process {process.pid}", *([process.user] if process.user else [])]
     name = process.name or "an unknown program"
     memory = process.memory_used_mib
-    return f"{name} ({', '.join(about)}) holds {'some' if memory is None else size_words(memory)}"
+    return f"{name} ({', '.join(about)}) holds {'some' if memory is None else memory_size(memory)}"

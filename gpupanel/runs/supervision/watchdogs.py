@@ -199,7 +199,7 @@ def _first_step_waits(status: RunStatus, watched: Watched, patience_s: float) ->
 def _no_end(status: RunStatus, waited_s: float) -> Problem:
     kept = "nothing of it was saved"
     if status.checkpoint is not None:
-        kept = f"what it did after its checkpoint of step {status.checkpoint.step} is lost"
+        kept = f"what it did after its checkpoint of step {status.checkpoint.step:,} is lost"
     return Problem(
         code="no_end",
         severity=Severity.WARNING,
@@ -227,7 +227,7 @@ def _no_first_step(status: RunStatus, silent_s: float, *, works: bool) -> Proble
 def _no_step(status: RunStatus, silent_s: float) -> Problem:
     return Problem(
         code="no_step",
-        message=f"The trainer hangs: no step for {silent_s:.0f} s after step {status.step}.",
+        message=f"The trainer hangs: no step for {silent_s:.0f} s after step {status.step:,}.",
         hint="A collective that waits for a device does this: try another all_reduce, or one "
         "device; the last checkpoint is kept.",
     )

@@ -133,7 +133,7 @@ def _check_finite(raw: Array, converted: npt.NDArray[np.float32], name: ArrayNam
     raise name.problem(
         "data_features_not_finite",
         f"{name} holds NaN or infinite values in {bad_examples:,} of {len(raw):,} examples, "
-        f"first {value} in example {first}.",
+        f"first {value} in example {first:,}.",
         "Replace or remove these examples; training on them makes every weight NaN.",
     )
 

@@ -65,7 +65,7 @@ def _values(labels: Array) -> Iterator[Problem]:
         )
         yield _doubt(
             Severity.WARNING if count_up else Severity.HINT,
-            f"The values that are predicted are {len(different)} different whole numbers only: "
+            f"The values that are predicted are {len(different):,} different whole numbers only: "
             f"{shown}{more}. They may be classes.",
             "Predict classes, or keep the values.",
             "classes",
@@ -73,7 +73,7 @@ def _values(labels: Array) -> Iterator[Problem]:
     elif labels.ndim == 2 and labels.min() >= 0 and np.allclose(different, 1.0, atol=1e-3):
         yield _doubt(
             Severity.WARNING,
-            f"The {labels.shape[1]} values of each example are together 1: they may be the "
+            f"The {labels.shape[1]:,} values of each example are together 1: they may be the "
             "probabilities of classes, and are predicted as values.",
             "Save the class of each example, or keep the values.",
         )

@@ -154,14 +154,14 @@ def checked_classes(
     if labels.dtype.kind == "f":
         odd = np.flatnonzero(~(np.isfinite(labels) & (labels == np.floor(labels))))
         if len(odd):
-            raise _not_integer(name, f"{labels[odd[0]]} in example {odd[0]}")
+            raise _not_integer(name, f"{labels[odd[0]]} in example {odd[0]:,}")
     # As the array holds them: as integers of another size the greatest would be others.
     least, greatest = int(labels.min()), int(labels.max())
     if least < 0:
         where = int(np.argmax(np.less(labels, 0)))
         raise name.problem(
             "data_labels_negative",
-            f"{name} holds the negative label {_shown(labels[where])}, first in example {where}.",
+            f"{name} holds the negative label {_shown(labels[where])}, first in example {where:,}.",
             "Number the classes from 0.",
         )
     _check_greatest(labels, class_count, name)
@@ -179,9 +179,9 @@ def _check_greatest(labels: Array, class_count: int | None, name: ArrayName) -> 
     if class_count is not None and greatest >= class_count:
         raise name.problem(
             "data_labels_out_of_range",
-            f"{name} holds the label {shown}, but with {class_count} classes labels go from 0 "
+            f"{name} holds the label {shown}, but with {class_count:,} classes labels go from 0 "
             f"to {class_count - 1}; the first outside is in example "
-            f"{int(np.argmax(np.greater_equal(labels, class_count)))}.",
+            f"{int(np.argmax(np.greater_equal(labels, class_count))):,}.",
             "Correct the labels, or set data.class_count to the number of classes.",
         )
     if greatest > _GREATEST_CLASS:
@@ -225,8 +225,8 @@ def checked_values(labels: Array, name: ArrayName) -> Array:
         first = tuple(odd[0])
         raise name.problem(
             "data_labels_not_finite",
-            f"{name} holds {labels[first]} in example {first[0]}, which is not a finite number of "
-            "32 bits.",
+            f"{name} holds {labels[first]} in example {first[0]:,}, which is not a finite number "
+            "of 32 bits.",
             "Replace or remove these examples.",
         )
     return values

@@ -52,7 +52,7 @@ def class_numbers(labels: Array, names: Sequence[str], of: ArrayName) -> npt.NDA
         row = int(np.flatnonzero(where.reshape(-1) == texts.index(""))[0])
         raise of.problem(
             "data_labels_empty",
-            f"{of} has no name in example {row}.",
+            f"{of} has no name in example {row:,}.",
             "Name the class of each example, or remove those without one.",
         )
     unknown = [name for name in texts if name not in places]

@@ -127,7 +127,7 @@ def _check_outputs(outputs: int, examples: InferenceExamples) -> None:
     if not (fits or means_two):
         least = "" if known else "at least "
         raise _outputs_problem(
-            outputs, f"the data has {least}{classes} classes", f"for {least}{classes} classes"
+            outputs, f"the data has {least}{classes:,} classes", f"for {least}{classes:,} classes"
         )
 
 

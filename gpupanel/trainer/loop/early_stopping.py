@@ -90,7 +90,7 @@ def reason_to_stop(position: Position, training: TrainingSettings) -> Problem | 
         code="stopped_early",
         severity=Severity.HINT,
         field="training.early_stopping_patience",
-        message=f"The {name} has not {moved} since epoch {done - waited}, so training ended "
-        f"after epoch {done} of {training.epochs}.",
+        message=f"The {name} has not {moved} since epoch {done - waited:,}, so training ended "
+        f"after epoch {done:,} of {training.epochs:,}.",
         hint="Raise training.early_stopping_patience to wait longer.",
     )

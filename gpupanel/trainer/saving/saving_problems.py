@@ -84,7 +84,7 @@ def not_finite(what: str, position: Position) -> ProblemError:
             code="loss_not_finite",
             field="training.learning_rate",
             message=f"NaN or infinity in the {what} at step {position.step:,} (epoch "
-            f"{position.epoch}), so training ended; nothing would be learned after that.",
+            f"{position.epoch:,}), so training ended; nothing would be learned after that.",
             hint="Lower the learning rate, or search for extreme values in the data; complete "
             "checkpoints are kept.",
         )

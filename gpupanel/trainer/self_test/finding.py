@@ -43,7 +43,7 @@ def same(got: Numbers, wanted: Numbers, who: str) -> CaseFinding | None:
         return None
     if got.shape != wanted.shape:
         return CaseFinding(
-            CaseResult.WRONG, detail=f"{who} has {got.size} of {wanted.size} numbers."
+            CaseResult.WRONG, detail=f"{who} has {got.size:,} of {wanted.size:,} numbers."
         )
     wrong = np.flatnonzero(got != wanted)
     strange = np.flatnonzero(~np.isfinite(got))

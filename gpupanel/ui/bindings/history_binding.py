@@ -112,7 +112,7 @@ class HistoryBinding(QObject):
             self._runs = tuple(run for run in self._runs if run.path not in gone)
             self._page.setRuns(self._runs)
             how = "Deleted" if deletion.for_good else "Moved to the bin"
-            what = "1 run" if len(gone) == 1 else f"{len(gone)} runs"
+            what = "1 run" if len(gone) == 1 else f"{len(gone):,} runs"
             self._page.panel.setNotice(f"{how}: {what}.")
         if deletion.binned:
             self._binned = [*self._binned, deletion.binned][-_MOST_UNDONE:]
@@ -135,7 +135,7 @@ class HistoryBinding(QObject):
     def _on_restored(self, restoration: Restoration) -> None:
         count = len(restoration.back)
         if count:
-            what = "1 run" if count == 1 else f"{count} runs"
+            what = "1 run" if count == 1 else f"{count:,} runs"
             self._page.panel.setNotice(f"Back from the bin: {what}.")
         if restoration.problems:
             title = "Not all of the runs came back from the bin."

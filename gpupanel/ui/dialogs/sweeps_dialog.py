@@ -283,7 +283,8 @@ def _values(trial: TrialStatus) -> Mapping[str, SweptValue]:
 
 def _state_text(trial: TrialStatus) -> str:
     state = str(trial.state).capitalize()
-    return f"{state} after epoch {trial.pruned_after}" if trial.pruned_after is not None else state
+    pruned = trial.pruned_after
+    return state if pruned is None else f"{state} after epoch {pruned:,}"
 
 
 def _tip(trial: TrialStatus) -> str:

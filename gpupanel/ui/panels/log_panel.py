@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QAction, QFontDatabase, QKeySequence, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QWidget
 
+from gpupanel.domain.number_text import memory_size
 from gpupanel.domain.visible_text import visible_lines
 from gpupanel.runs.following.log_lines import LineKind, line_kind
-from gpupanel.runs.following.memory_text import size_words
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.layouts import column_in
@@ -273,7 +273,7 @@ class LogPanel(QWidget):
         name = "" if self._path is None else self._path.name
         tip = "" if self._path is None else str(self._path)
         if self._skipped_bytes:
-            left_out = size_words(max(1, round(self._skipped_bytes / _BYTES_PER_MIB)))
+            left_out = memory_size(max(1, round(self._skipped_bytes / _BYTES_PER_MIB)))
             name = f"{name}, {left_out} left out"
             tip = f"Only the end of a long log is shown. The whole log is\n{tip}"
         self._where.setText(name)

@@ -120,7 +120,7 @@ def _epoch_words(status: RunStatus) -> str:
     if status.evaluates:
         return ""
     if status.epoch_total:
-        return f"epoch {status.epoch}/{status.epoch_total}"
+        return f"epoch {status.epoch:,}/{status.epoch_total:,}"
     return f"epoch {formatting.DASH}"
 
 

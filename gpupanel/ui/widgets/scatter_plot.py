@@ -233,5 +233,5 @@ class ScatterPlot(PaintedWidget):
     def _describe(self) -> None:
         current = (each.tip for each in self._points if each.key == self._current)
         across, up = self._titles
-        words = f"{len(self._points)} runs: {up} over {across}. {next(current, '')}".rstrip()
+        words = f"{len(self._points):,} runs: {up} over {across}. {next(current, '')}".rstrip()
         self.setAccessibleDescription(visible_line(words))

@@ -1,10 +1,22 @@
 """Numbers as people read them."""
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from gpupanel.domain.number_text import DASH, count, duration, number, rate
+import gpupanel
+from gpupanel.domain.number_text import (
+    DASH,
+    count,
+    duration,
+    gibibytes,
+    mebibytes,
+    memory_size,
+    number,
+    rate,
+)
 
 
 @pytest.mark.parametrize(
@@ -16,6 +28,11 @@ from gpupanel.domain.number_text import DASH, count, duration, number, rate
         (number(3.14159), "3.142"),
         (number(0.0), "0.0000"),
         (count(118_000), "118,000"),
+        (mebibytes(11_388), "11,388 MiB"),
+        (memory_size(512), "512 MiB"),
+        (memory_size(8192), "8.0 GiB"),
+        (memory_size(-2048.0), "-2.0 GiB"),
+        (gibibytes(3174), "3.1"),
         (rate(118_000.4), "118,000 ex/s"),
         (rate(3.25), "3.2 ex/s"),
         (duration(41.0), "0:41"),
@@ -27,7 +44,7 @@ def test_that_numbers_read_as_people_write_them(text: str, expected: str) -> Non
     assert text == expected
 
 
-@pytest.mark.parametrize("write", [number, count, rate, duration])
+@pytest.mark.parametrize("write", [number, count, rate, duration, memory_size, gibibytes])
 def test_that_what_is_not_known_is_a_dash(write: Callable[[None], str]) -> None:
     assert write(None) == DASH
 
@@ -36,3 +53,17 @@ def test_that_what_is_not_known_is_a_dash(write: Callable[[None], str]) -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_that_what_is_no_number_is_a_dash(write: Callable[[float], str], value: float) -> None:
     assert write(value) == DASH
+
+
+_PLAIN = re.compile(r"\{(?:\w+\.)*\w*_mib(?:\([^{}]*\))?\} MiB")
+
+
+def test_that_no_size_in_mebibytes_is_written_without_its_thousands_set_apart() -> None:
+    """By :func:`mebibytes`, :func:`count` or ``{size_mib:,}``."""
+    root = Path(gpupanel.__file__).parent
+    plain = {
+        str(path.relative_to(root)): found
+        for path in root.rglob("*.py")
+        if (found := _PLAIN.findall(path.read_text(encoding="utf-8")))
+    }
+    assert plain == {}

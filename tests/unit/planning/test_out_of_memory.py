@@ -173,7 +173,7 @@ def test_that_a_limit_is_raised_where_that_gives_more(room_mib: int | None, rais
     free_mib = None if room_mib is None else room_mib + CUDA_CONTEXT_MIB
     fixes = fixes_of(profile, TWO_UNEQUAL, "GPU-3060", with_free("GPU-3060", free_mib))
 
-    assert any(fix.label == "Raise the limit to 8000 MiB" for fix in fixes) is raised
+    assert any(fix.label == "Raise the limit to 8,000 MiB" for fix in fixes) is raised
     if raised:
         fixed = apply_fix(profile, fixes[1]).memory_policy("GPU-3060")
         assert fixed == policy.model_copy(update={"limit_mib": 8_000})

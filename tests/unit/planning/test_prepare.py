@@ -245,7 +245,7 @@ def test_that_a_split_above_what_is_free_now_is_warned_of() -> None:
     )
     problem = found(profile, "memory_limit_above_free", sample=sample_with(gpu_3060=6000))
     assert problem.severity is Severity.WARNING
-    assert "6288 MiB are free" in problem.message
+    assert "6,288 MiB are free" in problem.message
     codes = {
         each.code for each in prepare(profile, TWO_UNEQUAL, sample_with(gpu_3060=100)).problems
     }

@@ -70,12 +70,12 @@ def test_that_weights_that_alone_do_not_fit_are_offered_no_smaller_step() -> Non
     weights = step_of(258, 0.1, 256)
     shortage = Shortage(SMALL, "/device:GPU:0", 514 * MIB, in_step=False, step=weights)
     assert offered(profile, shortage) == [
-        "Raise the limit to 11388 MiB",
+        "Raise the limit to 11,388 MiB",
         "Use RTX 4090 alone",
     ]
     # Nor where that is met within a step only.
     assert offered(profile, Shortage(SMALL, step=weights)) == [
-        "Raise the limit to 11388 MiB",
+        "Raise the limit to 11,388 MiB",
         "Use RTX 4090 alone",
     ]
 
@@ -90,7 +90,7 @@ def test_that_a_step_that_holds_hardly_anything_is_not_made_smaller() -> None:
     labels = offered(profile, Shortage(SMALL, step=step))
     assert "Double the accumulation steps" not in labels
     assert "Use mixed precision" not in labels
-    assert labels[:2] == ["Raise the limit to 11388 MiB", "Use RTX 4090 alone"]
+    assert labels[:2] == ["Raise the limit to 11,388 MiB", "Use RTX 4090 alone"]
 
 
 def test_that_a_smaller_step_is_offered_where_activations_are_what_is_too_much() -> None:
@@ -98,7 +98,7 @@ def test_that_a_smaller_step_is_offered_where_activations_are_what_is_too_much()
     shortage = Shortage(SMALL, "/device:GPU:0", 700 * MIB, step=step_of(20, 10))
     assert offered(profile, shortage)[:2] == [
         "Double the accumulation steps",
-        "Raise the limit to 11388 MiB",
+        "Raise the limit to 11,388 MiB",
     ]
 
 
@@ -199,7 +199,7 @@ def test_that_a_limit_gives_back_what_is_kept_aside_without_one(policy: MemoryPo
     """Of 11,888 MiB 9,852 are given without a limit, and 11,388 with one."""
     fix = limited(policy)
     assert fix is not None
-    assert fix.label == "Set a limit of 11388 MiB, more than TensorFlow takes without one"
+    assert fix.label == "Set a limit of 11,388 MiB, more than TensorFlow takes without one"
     fixed = apply_fix(on_the_small(policy), fix).memory_policy(SMALL)
     grows = isinstance(policy, GrowingMemory)
     assert fixed == LimitedMemory(limit_mib=11_388, growth=grows)
@@ -213,7 +213,7 @@ def test_that_the_parts_of_a_split_gpu_become_larger() -> None:
     )
     full = Shortage(SMALL, "/device:GPU:0", 18 * MIB, in_step=False, step=step_of(4.3, 0.01))
     fix, *_ = out_of_memory_fixes(profile, TWO_UNEQUAL, full, UNUSED)
-    assert fix.label == "Give each part 5650 MiB more"
+    assert fix.label == "Give each part 5,650 MiB more"
     assert apply_fix(profile, fix).memory_policy(SMALL) == SplitMemory(split_mib=(5_665, 5_723))
 
 
@@ -256,7 +256,7 @@ def test_that_nothing_is_denied_where_no_step_is_known_but_smaller_steps_before_
     assert "Double the accumulation steps" in offered(profile, Shortage(SMALL))
     before = offered(profile, Shortage(SMALL, in_step=False))
     assert before == [
-        "Raise the limit to 11388 MiB",
+        "Raise the limit to 11,388 MiB",
         "Use RTX 4090 alone",
     ]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.event_details import ShortageCause
 from gpupanel.domain.events import MemoryExhausted
+from gpupanel.domain.number_text import memory_size
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix, Problem
@@ -18,7 +19,6 @@ from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySample
 from gpupanel.planning.out_of_memory import out_of_memory_fixes
 from gpupanel.planning.shortage import Shortage
-from gpupanel.runs.following.memory_text import size_words
 
 _MIB = 2**20
 
@@ -217,8 +217,8 @@ def _hint(profile: Profile, fixes: tuple[Fix, ...], elsewhere: str) -> str:
 
 
 def _bytes(size: int) -> str:
-    return size_words(max(1, size // _MIB))
+    return memory_size(max(1, size // _MIB))
 
 
 def _mib(size: int | None) -> str:
-    return "an unknown part" if size is None else size_words(size)
+    return "an unknown part" if size is None else memory_size(size)

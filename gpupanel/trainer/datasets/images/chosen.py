@@ -32,7 +32,7 @@ def chosen_images(data: ImagesData) -> list[str]:
         else:
             there.append((name, path))
     rest = [name for name, _ in there]
-    count = f"of the {len(data.files):,} chosen"
+    of_chosen = f"of the {len(data.files):,} chosen"
     problems = [
         Problem(
             code=code,
@@ -46,13 +46,13 @@ def chosen_images(data: ImagesData) -> list[str]:
             (
                 "data_files_missing",
                 missing,
-                f"{count} images are not in {data.path}",
+                f"{of_chosen} images are not in {data.path}",
                 "Put them back, or leave them out.",
             ),
             (
                 "data_files_no_pictures",
                 others,
-                f"{count} files are not images by their names",
+                f"{of_chosen} files are not images by their names",
                 "Leave them out; a folder of images is chosen alone.",
             ),
         )

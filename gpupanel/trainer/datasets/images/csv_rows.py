@@ -46,7 +46,7 @@ def read_rows(path: Path, root: Path, most: int | None = None) -> tuple[list[int
                     raise problem_of_line(
                         path,
                         number,
-                        f"has {len(row)} cells, and the first line {len(rows[0])}",
+                        f"has {len(row):,} cells, and the first line {len(rows[0]):,}",
                     )
                 numbers.append(number)
                 rows.append(row)

@@ -95,7 +95,7 @@ def content_notes(files: ImageFiles, seed: int) -> Iterator[Problem]:
             code="images_see_through",
             severity=Severity.WARNING if part > _MUCH_SEEN_THROUGH else Severity.HINT,
             field=files.key,
-            message=f"{len(transparent)} of {len(contents)} images that were opened are "
+            message=f"{len(transparent):,} of {len(contents):,} images that were opened are "
             f"transparent, in {part:.0%} of their pixels: white is taken for what is behind them.",
             hint="Nothing, if that is meant. Where their fourth channel is something else, such as "
             "near infrared, save them with three.",
@@ -106,8 +106,8 @@ def content_notes(files: ImageFiles, seed: int) -> Iterator[Problem]:
             code="images_of_several_frames",
             severity=Severity.WARNING if 2 * len(frames) > len(contents) else Severity.HINT,
             field=files.key,
-            message=f"{len(frames)} of {len(contents)} images that were opened have several frames "
-            f"or pages, up to {max(frames):,}: the first of each is read, and no other.",
+            message=f"{len(frames):,} of {len(contents):,} images that were opened have several "
+            f"frames or pages, up to {max(frames):,}: the first of each is read, and no other.",
             hint="Nothing, if that is meant; else save each frame as an image of its own.",
         )
 

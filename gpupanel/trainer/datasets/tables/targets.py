@@ -76,7 +76,7 @@ def labels_of(
         raise _problem(
             path,
             columns,
-            f"are {len(columns)} columns, and a class is one",
+            f"are {len(columns):,} columns, and a class is one",
             'Choose one column; or set data.predicts to "labels" for columns of 0 and 1, and to '
             '"values" for other numbers.',
         )

@@ -20,7 +20,7 @@ from gpupanel.ui.widgets.table_view import TableView
 def line_words(line: WaitingLine) -> str:
     """How many wait and run, in one short line."""
     waiting, running = len(line.waiting), len(line.running)
-    parts = [f"{running} running" if running else "", f"{waiting} waiting" if waiting else ""]
+    parts = [f"{running:,} running" if running else "", f"{waiting:,} waiting" if waiting else ""]
     parts.append("paused: nothing more is started" if line.paused else "")
     return " · ".join(part for part in parts if part) or "none waiting"
 

@@ -159,7 +159,7 @@ def _figures(column: Column[RunSummary], group: RunGroup) -> str:
     if not numbers or column.number_text is None:
         return ""
     texts = [f"{figure.value} {column.number_text(figure.of(numbers))}" for figure in Figure]
-    return f"{column.title} of {len(numbers)} runs: {', '.join(texts)}"
+    return f"{column.title} of {len(numbers):,} runs: {', '.join(texts)}"
 
 
 def _compared(column: Column[RunSummary], run: RunSummary, baseline: RunSummary | None) -> str:

@@ -190,7 +190,7 @@ def test_that_the_cuda_context_counts_beside_a_limit() -> None:
     assert problem.severity is Severity.WARNING
     assert "CUDA context" in problem.message
     assert problem.fix is not None
-    assert problem.fix.label == f"Use {free_mib - CUDA_CONTEXT_MIB} MiB"
+    assert problem.fix.label == f"Use {free_mib - CUDA_CONTEXT_MIB:,} MiB"
 
 
 def test_that_a_limit_above_the_total_is_lowered_to_what_is_free() -> None:
@@ -259,11 +259,11 @@ def test_that_a_limit_beside_the_context_is_more_than_an_unused_gpu_has() -> Non
     profile = mirrored("GPU-3060", memory={"GPU-3060": LimitedMemory(limit_mib=12_000)})
     problem = found(profile, "memory_limit_above_free")
     assert problem.message == (
-        "12000 MiB of RTX 3060 are asked for and the CUDA context takes some 500 MiB besides, "
-        "but 12288 MiB are all that it has."
+        "12,000 MiB of RTX 3060 are asked for and the CUDA context takes some 500 MiB besides, "
+        "but 12,288 MiB are all that it has."
     )
     assert problem.fix is not None
-    assert problem.fix.label == "Use 11788 MiB"
+    assert problem.fix.label == "Use 11,788 MiB"
 
 
 def test_that_a_limit_gives_back_what_tensorflow_leaves_to_others() -> None:

@@ -180,7 +180,7 @@ def test_that_a_gpu_is_reported_with_its_cap_and_who_held_the_rest() -> None:
     assert offered == [
         "Double the accumulation steps",
         "Give RTX 3060 half its share",
-        "Raise the limit to 10252 MiB",
+        "Raise the limit to 10,252 MiB",
         "Use mixed precision",
         "Use RTX 4090 alone",
         "Keep the weights on the host",
