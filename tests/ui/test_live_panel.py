@@ -11,12 +11,14 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTabWidget, QWi
 
 from gpupanel.domain.events import EpochDone, RunEnded, RunStarted, StepsDone
 from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.plots.axes import TimeAxis, ValueAxis
 from gpupanel.ui.plots.legend import Legend, LegendEntry
-from tests.fakes.devices import TWO_UNEQUAL
+from tests.fakes.devices import RTX_3060, RTX_4090, TWO_UNEQUAL
 from tests.fakes.readings import EIGHT_DEVICES, busy_sample
 
 START = 1_000.0
@@ -216,7 +218,7 @@ def test_that_legends_say_the_newest_value_or_that_under_the_pointer(panel):
     wall.loss_plot.canvas.pointed.emit(0.5)
     wall.redraw()
     assert wall.loss_plot.legend.entries()[0].value == "2.100"
-    labels = [entry.label for entry in wall.utilization_plot.legend.entries()]
+    labels = [entry.label for entry in wall.utilization_plot._curves]
     assert labels == ["RTX 4090", "RTX 3060", "a CPU"]
 
 
@@ -461,3 +463,21 @@ def test_that_a_closed_window_makes_no_plot_any_more(qtbot):
     panel.show()
     feed(panel)
     qtbot.waitUntil(panel.plot_wall.isVisible, timeout=10_000)
+
+
+def test_that_a_run_shows_the_devices_that_it_has_or_reads_and_no_others(panel):
+    plan = prepare(Profile(devices=DeviceSettings(visible=(RTX_3060.key,))), TWO_UNEQUAL).plan
+    read = busy_sample(TWO_UNEQUAL, START + 1.0)
+    own = [each for each in read.readings if each.key != RTX_4090.key]
+    wall = panel.plot_wall
+    panel.setDevices(TWO_UNEQUAL)
+    panel.setPlan(plan)
+    assert [each.label for each in wall.memory_plot._curves] == ["RTX 3060"]
+
+    panel.addEvents([RunStarted(time_s=START, supervisor_pid=1), *run_events(2)])
+    panel.addSamples(SampleBatch.of([read.model_copy(update={"readings": tuple(own)})]))
+    assert [each.label for each in wall.memory_plot._curves] == ["RTX 3060", "a CPU"]
+    # As earlier versions recorded them.
+    panel.addSamples(SampleBatch.of([read]))
+    labels = [each.label for each in wall.utilization_plot._curves]
+    assert labels == ["RTX 4090", "RTX 3060", "a CPU"]

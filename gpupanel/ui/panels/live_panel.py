@@ -57,6 +57,7 @@ class LivePanel(QWidget):
         self._curves = RunCurves()
         self._inventory: DeviceInventory | None = None
         self._has_ended = self._has_samples = False
+        self._drawn = self._curves.devices
         self._empty = EmptyState(*_NOTHING)
         self._wall = PlotWall(self._curves)
         self._axes = AxisTools(
@@ -223,6 +224,10 @@ class LivePanel(QWidget):
         self._wall.follow()
 
     def _show_what_there_is(self) -> None:
+        if self._curves.devices is not self._drawn:
+            # There are readings of another device, such as the host.
+            self._drawn = self._curves.devices
+            self._wall.showDevices()
         if self._curves.has_points:
             self._show_plots()
         elif self._curves.has_begun:

@@ -359,7 +359,7 @@ class PlotWall(QWidget):
         self.metric_plot.setCurves(pair)
 
     def showDevices(self) -> None:
-        """Draw a curve for each device that anything is known of, in its colour."""
+        """Draw a curve for each device that the run has or reads, in its colour."""
         devices = () if self._inventory is None else self._inventory.devices
         labels = formatting.labels_of(devices)
         curves, rates = self._curves, self._curves.device_rates.curves

@@ -81,7 +81,8 @@ class RunCurves:
         steps_per_epoch: How long an epoch is; ``None`` until that was reported.
         gradient_norm: Of the whole batch, before it is clipped.
         waiting_for_data: In percent.
-        devices: The curves of each device; none where there are very many.
+        devices: The curves of each device that the run has or reads; none where there are very
+            many.
         spread: What these do together; ``None`` where each has its own curves.
         device_rates: What each device does of the examples a second.
         time_spent: Where the time went.
@@ -117,6 +118,9 @@ class RunCurves:
         self.spread: DeviceSpread | None = None
         self.elapsed_s = 0.0
         self.has_readings = False
+        self._inventory = DeviceInventory(devices=())
+        self._planned: frozenset[str] | None = None
+        self._read: set[str] = set()
         self._clock = RunClock()
         self._waiting: list[SampleBatch] = []
 
@@ -132,20 +136,15 @@ class RunCurves:
 
     def set_devices(self, inventory: DeviceInventory) -> None:
         """Make room for these devices; curves of devices that stay are kept."""
-        if len(inventory.devices) > MOST_CURVES:
-            self.devices, self.spread = {}, self.spread or DeviceSpread()
-            self.spread.set_devices(inventory)
-            return
-        self.spread = None
-        self.devices = {
-            device.key: self.devices.get(device.key) or DeviceCurves(device.memory_total_mib)
-            for device in inventory.devices
-        }
+        self._inventory = inventory
+        self._make_room()
 
     def set_plan(self, plan: LaunchPlan) -> None:
         """Know which device does which part of each batch, before any step is taken in."""
         self.device_rates.set_plan(plan)
         self.replica_devices = tuple(replica.device_key for replica in plan.replicas)
+        self._planned = frozenset(device.key for device in plan.devices)
+        self._make_room()
 
     def add_events(self, parts: Sequence[Part]) -> None:
         """Take in what the run reported."""
@@ -201,6 +200,9 @@ class RunCurves:
             return
         import numpy as np
 
+        if not self._read.issuperset(samples.devices):
+            self._read.update(samples.devices)
+            self._make_room()
         moments = self._clock.moments(self._clock.see_samples(samples.time_s))
         # What was sampled before the run began is none of its own.
         within = ~np.isnan(moments)
@@ -211,6 +213,22 @@ class RunCurves:
             curves.extend(moments, samples.devices.get(key, nothing), within)
         self.has_readings = self.has_readings or len(moments) > 0
         self.elapsed_s = max(self.elapsed_s, float(moments.max(initial=0.0)))
+
+    def _make_room(self) -> None:
+        """Have curves for the devices of the plan, and for others that readings are there of."""
+        devices = self._inventory.devices
+        if self._planned is not None:
+            of_run = self._planned | self._read
+            devices = tuple(device for device in devices if device.key in of_run)
+        if len(devices) > MOST_CURVES:
+            self.devices, self.spread = {}, self.spread or DeviceSpread()
+            self.spread.set_devices(DeviceInventory(devices=devices))
+            return
+        self.spread = None
+        self.devices = {
+            device.key: self.devices.get(device.key) or DeviceCurves(device.memory_total_mib)
+            for device in devices
+        }
 
     def _add_steps(self, steps: Sequence[tuple[StepBatch, Times]]) -> None:
         """Take in steps, and when they were done, by the clock.
