@@ -13,14 +13,8 @@ from tests.forked.answers import forked_answers
 from tests.forked.terminal import answered
 from tests.nvml.standin import RTX_3060, RTX_4090
 from tests.tensorflow_gpu.fixtures import TWO_CARDS, CardsOfThisProcess
-from tests.tensorflow_gpu.test_strategies_on_cards import (
-    BOTH,
-    LARGE,
-    SMALL,
-    TRAINING,
-    memory,
-    mirrored,
-)
+from tests.tensorflow_gpu.profiles import BOTH, LARGE, SMALL, memory, mirrored
+from tests.tensorflow_gpu.test_strategies_on_cards import TRAINING
 
 pytestmark = pytest.mark.tensorflow
 

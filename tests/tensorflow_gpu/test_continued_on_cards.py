@@ -18,13 +18,8 @@ from gpupanel.runs.directory.requests import ask
 from tests.forked.terminal import answered, forked_trainers, verb
 from tests.patience import PATIENCE_S
 from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
-from tests.tensorflow_gpu.test_strategies_on_cards import (
-    BOTH,
-    LARGE,
-    SMALL,
-    TRAINING,
-    mirrored,
-)
+from tests.tensorflow_gpu.profiles import BOTH, LARGE, SMALL, mirrored
+from tests.tensorflow_gpu.test_strategies_on_cards import TRAINING
 from tests.unit.trainer.trained_runs import all_events, variables
 
 pytestmark = pytest.mark.tensorflow

@@ -17,17 +17,12 @@ from gpupanel.runs.following.follower import RunFollower
 from tests.nvml.standin import RTX_3060, RTX_4090
 from tests.patience import PATIENCE_S
 from tests.tensorflow_gpu.fixtures import TWO_CARDS, Cards
+from tests.tensorflow_gpu.profiles import BOTH, LARGE, mirrored
 
 pytestmark = pytest.mark.tensorflow
 
-LARGE, SMALL = RTX_4090.uuid, RTX_3060.uuid
-MIRRORED = f"""
-[devices]
-visible = ["{LARGE}", "{SMALL}"]
-[strategy]
-kind = "mirrored"
-shares = [48, 16]
-all_reduce = "reduction_to_one_device"
+ON_BOTH = BOTH + mirrored([48, 16], "reduction_to_one_device")
+MIRRORED = f"""{ON_BOTH}
 [training]
 epochs = 2000
 global_batch_size = 64

@@ -10,13 +10,12 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.runs.following.follower import RunFollower
-from tests.nvml.standin import RTX_3060, RTX_4090
 from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
+from tests.tensorflow_gpu.profiles import LARGE, SMALL
 from tests.unit.trainer.trained_runs import furthest
 
 pytestmark = pytest.mark.tensorflow
 
-LARGE, SMALL = RTX_4090.uuid, RTX_3060.uuid
 WEIGHTS = f"""
 [devices]
 visible = ["{SMALL}"]

@@ -16,16 +16,9 @@ from gpupanel.runs.queue.scheduler import Scheduler
 from gpupanel.runs.readiness import read_machine
 from tests.forked.terminal import answered, forked_trainers
 from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
+from tests.tensorflow_gpu.profiles import BOTH, LARGE, SMALL, memory, mirrored
 from tests.tensorflow_gpu.test_cards import CONTEXT_MIB
-from tests.tensorflow_gpu.test_strategies_on_cards import (
-    BOTH,
-    LARGE,
-    SMALL,
-    TRAINING,
-    WHOLE,
-    memory,
-    mirrored,
-)
+from tests.tensorflow_gpu.test_strategies_on_cards import TRAINING, WHOLE
 from tests.unit.trainer.trained_runs import all_events
 
 pytestmark = pytest.mark.tensorflow

@@ -7,29 +7,19 @@ import pytest
 from gpupanel.domain.event_details import ShortageCause
 from gpupanel.domain.events import DevicesReady, MemoryExhausted, RunEnded
 from gpupanel.runs.following.follower import RunFollower
-from tests.nvml.standin import RTX_3060, RTX_4090
 from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
+from tests.tensorflow_gpu.profiles import BOTH, LARGE, SMALL, mirrored
 from tests.unit.trainer.trained_runs import furthest
 
 pytestmark = pytest.mark.tensorflow
 
-LARGE, SMALL = RTX_4090.uuid, RTX_3060.uuid
-MIRRORED = f"""
-[devices]
-visible = ["{LARGE}", "{SMALL}"]
-[strategy]
-kind = "mirrored"
-shares = [48, 16]
-all_reduce = "reduction_to_one_device"
-[training]
-epochs = 1
-global_batch_size = 64
-"""
+TRAINING = "[training]\nepochs = 1\nglobal_batch_size = 64\n"
 
 
 def test_that_the_card_is_named_that_a_tensor_could_not_be_copied_to(
     cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:
+    both = BOTH + mirrored([48, 16], "reduction_to_one_device") + TRAINING
     limits = f"""
 [memory."{LARGE}"]
 policy = "limit"
@@ -43,7 +33,7 @@ growth = true
 source = "mlp"
 hidden = [6144, 6144]
 """
-    layout = cards_in_process.run(MIRRORED + limits, tmp_path / "both")
+    layout = cards_in_process.run(both + limits, tmp_path / "both")
     events = RunFollower(layout).poll().events
     (shortage,) = (event for event in events if isinstance(event, MemoryExhausted))
     assert shortage.cause is ShortageCause.REFUSED
@@ -59,8 +49,8 @@ def test_that_two_cards_learn_what_one_cpu_device_learns(
     cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:
     """With uneven shares, and NCCL between them."""
-    both = MIRRORED.replace("reduction_to_one_device", "nccl")
-    alone = '[devices]\nvisible = ["cpu"]\n' + both[both.index("[training]") :]
+    both = BOTH + mirrored([48, 16], "nccl") + TRAINING
+    alone = '[devices]\nvisible = ["cpu"]\n' + TRAINING
     trained = {}
     for name, profile in (("both", both), ("alone", alone)):
         whole = f'{profile}[model]\nsource = "mlp"\n'

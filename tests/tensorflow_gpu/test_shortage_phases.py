@@ -12,14 +12,8 @@ from gpupanel.domain.run_layout import RunLayout
 from tests.forked.terminal import answered
 from tests.nvml.standin import RTX_3060, RTX_4090, StandinGpu
 from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
-from tests.tensorflow_gpu.test_strategies_on_cards import (
-    BOTH,
-    LARGE,
-    SMALL,
-    TRAINING,
-    memory,
-    mirrored,
-)
+from tests.tensorflow_gpu.profiles import BOTH, LARGE, SMALL, memory, mirrored
+from tests.tensorflow_gpu.test_strategies_on_cards import TRAINING
 from tests.unit.trainer.trained_runs import all_events
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]

@@ -7,13 +7,11 @@ import pytest
 from gpupanel.domain.events import DevicesReady
 from gpupanel.domain.run_layout import RunLayout
 from tests.forked import terminal
-from tests.nvml.standin import RTX_3060, RTX_4090
 from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
+from tests.tensorflow_gpu.profiles import BOTH, LARGE, SMALL, memory, mirrored
 from tests.unit.trainer.trained_runs import all_events, furthest
 
 pytestmark = pytest.mark.tensorflow
-
-LARGE, SMALL = RTX_4090.uuid, RTX_3060.uuid
 
 TRAINING = """
 [data]
@@ -25,17 +23,6 @@ hidden = [32]
 epochs = 2
 global_batch_size = 64
 """
-BOTH = f'[devices]\nvisible = ["{LARGE}", "{SMALL}"]\n'
-
-
-def memory(uuid: str, **settings: object) -> str:
-    lines = (f"{name} = {value!r}".lower() for name, value in settings.items())
-    return "\n".join((f'[memory."{uuid}"]', *lines, ""))
-
-
-def mirrored(shares: object = "equal", all_reduce: str = "auto") -> str:
-    return f'[strategy]\nkind = "mirrored"\nshares = {shares!r}\nall_reduce = "{all_reduce}"\n'
-
 
 SPLIT = memory(LARGE, policy="split", split_mib=[1024, 2048])
 LIMIT = memory(SMALL, policy="limit", limit_mib=2048)

@@ -19,7 +19,8 @@ from tests.forked.terminal import answered
 from tests.nvml.standin import RTX_3060, RTX_4090
 from tests.patience import PATIENCE_S
 from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
-from tests.tensorflow_gpu.test_strategies_on_cards import BOTH, LARGE, SMALL, TRAINING, mirrored
+from tests.tensorflow_gpu.profiles import BOTH, LARGE, SMALL, mirrored
+from tests.tensorflow_gpu.test_strategies_on_cards import TRAINING
 from tests.unit.trainer.trained_runs import all_events
 
 pytestmark = pytest.mark.tensorflow

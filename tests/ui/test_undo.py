@@ -10,19 +10,12 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.ui.edit_history import MOST_STEPS, PAUSE_S, EditHistory, changed_keys
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.session import Session
+from tests.fakes.clock import Clock
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now_s = 0.0
-
-    def __call__(self) -> float:
-        return self.now_s
 
 
 def trained(epochs: int, batch: int = 64) -> Profile:

@@ -21,6 +21,7 @@ from gpupanel.domain.device import CPU_KEY, UnresponsiveGpu
 from gpupanel.domain.gpu_failure import GpuFailure
 from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState
+from tests.fakes.clock import Clock
 from tests.nvml.standin import (
     DRIVER_NOT_LOADED,
     EIGHT_GPUS,
@@ -39,17 +40,8 @@ from tests.nvml.standin import (
 )
 
 
-class Clock:
-    """A clock that a test winds."""
-
-    def __init__(self) -> None:
-        self.now_s = 100.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-    def to_the_next_look(self) -> None:
-        self.now_s += REFRESH_INTERVAL_S
+def to_the_next_look(clock: Clock) -> None:
+    clock.now_s += REFRESH_INTERVAL_S
 
 
 @pytest.fixture
@@ -107,11 +99,11 @@ def test_that_the_inventory_is_the_same_object_until_something_changes(
     sampler: DeviceSampler, nvml_in_process: Standin, clock: Clock
 ) -> None:
     first = sampler.inventory()
-    clock.to_the_next_look()
+    to_the_next_look(clock)
     assert sampler.inventory() is first
 
     nvml_in_process.tell(StandinState(gpus=(*TWO_UNEQUAL_GPUS.gpus, EIGHT_GPUS.gpus[0])))
-    clock.to_the_next_look()
+    to_the_next_look(clock)
     changed = sampler.inventory()
     assert len(changed.gpus) == 3
     assert len(first.gpus) == 2
@@ -166,14 +158,14 @@ def test_that_a_lost_gpu_is_shown_lost_while_others_go_on_and_comes_back(
 
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, lost=True))
     assert _states(sampler) == first_lost
-    clock.to_the_next_look()
+    to_the_next_look(clock)
     assert _states(sampler) == first_lost
     lost = _reading(sampler, RTX_4090.uuid)
     assert (lost.memory_used_mib, lost.temperature_c, lost.memory_total_mib) == (None, None, 24_564)
     assert len(sampler.inventory().gpus) == 2
 
     nvml_in_process.tell(TWO_UNEQUAL_GPUS)
-    clock.to_the_next_look()
+    to_the_next_look(clock)
     assert _states(sampler) == both_ok
 
 
@@ -188,7 +180,7 @@ def test_that_a_gpu_that_stays_lost_is_logged_once(
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, lost=True))
     for _ in range(3):
         sampler.sample()
-        clock.to_the_next_look()
+        to_the_next_look(clock)
 
     assert [record.message for record in caplog.records] == [
         (
@@ -208,7 +200,7 @@ def test_that_the_only_gpu_comes_back_after_it_was_lost(
     assert _states(sampler) == {RTX_4090.uuid: DeviceState.LOST}
 
     nvml_in_process.tell(only)
-    clock.to_the_next_look()
+    to_the_next_look(clock)
     assert _states(sampler) == {RTX_4090.uuid: DeviceState.OK}
 
 
@@ -224,11 +216,11 @@ def test_that_a_driver_that_goes_loses_its_gpus_and_brings_them_back(
     assert set(_states(sampler).values()) == {DeviceState.LOST}
     assert sampler.inventory().driver is None
     assert word in str(sampler.inventory().problem)
-    clock.to_the_next_look()
+    to_the_next_look(clock)
     assert set(_states(sampler).values()) == {DeviceState.LOST}
 
     nvml_in_process.tell(TWO_UNEQUAL_GPUS)
-    clock.to_the_next_look()
+    to_the_next_look(clock)
     assert set(_states(sampler).values()) == {DeviceState.OK}
     assert sampler.inventory().driver == "570.86.15"
     assert sampler.inventory().problem is None
@@ -242,7 +234,7 @@ def test_that_a_driver_that_comes_later_is_noticed(
     assert "may not use" in str(sampler.inventory().problem)
 
     nvml_in_process.tell(TWO_UNEQUAL_GPUS)
-    clock.to_the_next_look()
+    to_the_next_look(clock)
     assert len(sampler.inventory().gpus) == 2
 
 
@@ -253,7 +245,7 @@ def test_that_a_gpu_that_appears_is_listed(
     assert _states(sampler) == {RTX_3060.uuid: DeviceState.OK}
 
     nvml_in_process.tell(TWO_UNEQUAL_GPUS)
-    clock.to_the_next_look()
+    to_the_next_look(clock)
     assert list(_states(sampler)) == [RTX_4090.uuid, RTX_3060.uuid]
 
 
@@ -264,12 +256,12 @@ def test_that_a_gpu_that_only_the_kernel_lists_so_far_initialises_nvml_anew(
     sampler.sample()
     counter.standin_reset_calls()
 
-    clock.to_the_next_look()
+    to_the_next_look(clock)
     sampler.sample()
     assert counter.standin_calls(b"nvmlInitWithFlags") == 0
 
     (kernel_gpus / "0000:03:00.0").mkdir()
-    clock.to_the_next_look()
+    to_the_next_look(clock)
     sampler.sample()
     assert counter.standin_calls(b"nvmlInitWithFlags") == 1
 
@@ -279,7 +271,7 @@ def test_that_a_gpu_taken_out_is_lost_and_not_forgotten(
 ) -> None:
     sampler.sample()
     nvml_in_process.tell(StandinState(gpus=(RTX_3060,)))
-    clock.to_the_next_look()
+    to_the_next_look(clock)
 
     assert _states(sampler) == {RTX_4090.uuid: DeviceState.LOST, RTX_3060.uuid: DeviceState.OK}
 
@@ -294,7 +286,7 @@ def test_that_a_gpu_that_was_lost_before_is_in_the_inventory_until_it_answers(
     assert [gpu.key for gpu in inventory.gpus] == [RTX_4090.uuid]
     assert _states(sampler) == {RTX_4090.uuid: DeviceState.OK}
     nvml_in_process.tell(TWO_UNEQUAL_GPUS)
-    clock.to_the_next_look()
+    to_the_next_look(clock)
     inventory = sampler.inventory()
     assert (inventory.unresponsive, len(inventory.gpus)) == ((), 2)
 
@@ -336,7 +328,7 @@ def test_that_a_gpu_that_is_lost_while_it_is_listed_does_not_stop_the_others(
     assert _states(sampler) == {RTX_3060.uuid: DeviceState.OK}
 
     nvml_in_process.tell(TWO_UNEQUAL_GPUS)
-    clock.to_the_next_look()
+    to_the_next_look(clock)
     assert list(_states(sampler)) == [RTX_4090.uuid, RTX_3060.uuid]
 
 
@@ -360,7 +352,7 @@ def test_that_static_facts_of_eight_gpus_are_fetched_once(
     counter.standin_reset_calls()
 
     for _ in range(10):
-        clock.to_the_next_look()
+        to_the_next_look(clock)
         sampler.sample()
 
     static = ("Name", "UUID", "PciInfo_v3", "CudaComputeCapability", "EnforcedPowerLimit")

@@ -9,6 +9,7 @@ from gpupanel.domain.events import Event, TimeReported
 from gpupanel.domain.time_spent import ReplicaTime, TimeSpent
 from gpupanel.trainer.loop.time_account import TimeAccount
 from gpupanel.trainer.progress import TrainingRecord
+from tests.fakes.clock import Clock
 
 
 @dataclass
@@ -19,16 +20,6 @@ class Sums:
     waited_s: float = 0.0
     replica_seconds: Sequence[float] = ()
     replica_waits: Sequence[float] = ()
-
-
-class Clock:
-    """Shows what it is set to."""
-
-    def __init__(self) -> None:
-        self.now_s = 100.0
-
-    def __call__(self) -> float:
-        return self.now_s
 
 
 class Written:
