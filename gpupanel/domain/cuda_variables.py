@@ -17,7 +17,10 @@ class CudaVariables(Value):
     Attributes:
         visible_devices: ``CUDA_VISIBLE_DEVICES``; ``None``: it is not set, and every GPU is meant.
         device_order: ``CUDA_DEVICE_ORDER``: what its numbers count; empty: it is not set.
+        job_has_none: That no GPU is visible is what Slurm says of a job that asked for none:
+            nobody has set a variable.
     """
 
     visible_devices: str | None = None
     device_order: str = ""
+    job_has_none: bool = False

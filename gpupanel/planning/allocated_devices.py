@@ -93,11 +93,13 @@ def _policies(profile: Profile, named: tuple[str, ...], keys: tuple[str, ...]) -
 
 def _none_allocated(count: int, inventory: DeviceInventory, visible_devices: str | None) -> Problem:
     here = len(inventory.gpus)
-    said = (
-        f"{VISIBLE_DEVICES_VARIABLE} is not set"
-        if visible_devices is None
-        else f'{VISIBLE_DEVICES_VARIABLE} is "{visible_line(visible_devices)}"'
-    )
+    if visible_devices is None:
+        said = f"{VISIBLE_DEVICES_VARIABLE} is not set"
+    elif visible_devices:
+        said = f'{VISIBLE_DEVICES_VARIABLE} is "{visible_line(visible_devices)}"'
+    else:
+        # Of a job of Slurm that asked for none the variable is not there.
+        said = f"{VISIBLE_DEVICES_VARIABLE} leaves none, or Slurm has given none"
     return Problem(
         code="gpus_not_allocated",
         field="devices.visible",

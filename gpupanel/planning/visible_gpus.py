@@ -28,13 +28,15 @@ class VisibleGpus(Value):
 
     Attributes:
         gpus: In its order.
-        wrong_entry: The first entry that names no GPU, or one twice: CUDA reads no further. Empty
-            where there is none.
+        wrong_entry: The first entry that names no GPU: CUDA reads no further; or one that stands
+            there twice. Empty where there is none.
+        is_repeated: Whether it is that one stands there twice, and so none is left.
         is_sure: Whether its numbers mean the same GPUs in every order that CUDA may count them in.
     """
 
     gpus: tuple[PhysicalDevice, ...]
     wrong_entry: str = ""
+    is_repeated: bool = False
     is_sure: bool = True
 
 
@@ -54,9 +56,12 @@ def cuda_variables_of(environment: Mapping[str, str]) -> CudaVariables:
     if _SLURM_JOB not in environment:
         order = as_utf8(environment.get(DEVICE_ORDER_VARIABLE, ""))
         return CudaVariables(visible_devices=visible, device_order=order)
-    if visible is None and not any(environment.get(name) for name in _SLURM_GPUS):
-        visible = ""
-    return CudaVariables(visible_devices=visible, device_order=PCI_BUS_ORDER)
+    has_none = visible is None and not any(environment.get(name) for name in _SLURM_GPUS)
+    return CudaVariables(
+        visible_devices="" if has_none else visible,
+        device_order=PCI_BUS_ORDER,
+        job_has_none=has_none,
+    )
 
 
 def variables_of_plan(plan: LaunchPlan) -> CudaVariables:
@@ -84,7 +89,10 @@ def named_gpus(inventory: DeviceInventory, visible_devices: str, device_order: s
 
     Read as CUDA does (CUDA C++ Programming Guide, "CUDA Environment Variables"): whole GPUs by
     their number or the beginning of their UUID, MIG instances by their UUID, up to the first entry
-    that names none. The number of a GPU in MIG mode means its first instance.
+    that names none. The number of a GPU in MIG mode means its first instance. The guide says
+    nothing of an entry that names a GPU for the second time: programs get no GPU at all then, as
+    ``_parse_visible_devices`` of PyTorch's ``torch/cuda/__init__.py`` knows ("Repeated ordinal
+    results in empty set").
 
     Numbers count in the order of the PCI bus, also where ``CUDA_DEVICE_ORDER`` is not set: that is
     what ``nvidia-smi`` shows and people agree on. CUDA takes the fastest for 0 then. How it finds
@@ -101,18 +109,22 @@ def named_gpus(inventory: DeviceInventory, visible_devices: str, device_order: s
     if device_order == FASTEST_FIRST:
         whole.sort(key=_rank, reverse=True)
     named: list[PhysicalDevice] = []
-    has_numbers, wrong = False, ""
+    has_numbers, wrong, is_repeated = False, "", False
     for entry in (each.strip() for each in visible_devices.split(",")):
         is_number = entry.isdecimal() and entry.isascii()
         gpu = _numbered(inventory, whole, entry) if is_number else _by_uuid(inventory, entry)
         if gpu is None or gpu in named:
-            wrong = entry
+            wrong, is_repeated = entry, gpu is not None
             break
         has_numbers |= is_number
         named.append(gpu)
+    if is_repeated:
+        named, has_numbers = [], False
     # Where all are named the order alone is not sure, and it decides which one trains alone.
     is_sure = not has_numbers or device_order == PCI_BUS_ORDER or _is_by_speed(whole)
-    return VisibleGpus(gpus=tuple(named), wrong_entry=wrong, is_sure=is_sure)
+    return VisibleGpus(
+        gpus=tuple(named), wrong_entry=wrong, is_repeated=is_repeated, is_sure=is_sure
+    )
 
 
 def _numbered(

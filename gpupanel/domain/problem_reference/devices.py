@@ -38,7 +38,8 @@ CHAPTER: Final = ProblemChapter(
         "gpus_hidden_by_shell": ProblemEntry(
             "The profile names no device, and `CUDA_VISIBLE_DEVICES` leaves some of the GPUs.",
             "Somebody set it in the shell, or the batch system for a job. It is read as CUDA reads "
-            "it: up to the first entry that names no GPU.",
+            "it: up to the first entry that names no GPU, and none at all where one is named "
+            "twice. A job of Slurm that asked for no GPU has none, without a variable.",
             "Nothing, where it was meant. Name the devices in the profile to train on others.",
         ),
         "shell_numbers_not_sure": ProblemEntry(
@@ -48,9 +49,11 @@ CHAPTER: Final = ProblemChapter(
             "Set `CUDA_DEVICE_ORDER=PCI_BUS_ID`, or name GPUs by their UUID.",
         ),
         "profile_overrules_shell": ProblemEntry(
-            "The profile names GPUs that `CUDA_VISIBLE_DEVICES` leaves out.",
+            "The profile names GPUs that `CUDA_VISIBLE_DEVICES` leaves out, or that Slurm has not "
+            "given to this job.",
             "What a profile names counts for more than a variable of the shell.",
-            "Nothing, where it was meant; else take the devices out of the profile.",
+            "Nothing, where it was meant; else take the devices out of the profile. In a job of "
+            "Slurm ask for GPUs, and train with `--allocated`.",
         ),
         "gpu_compute_prohibited": ProblemEntry(
             "No process may compute on a GPU.",

@@ -25,16 +25,19 @@ def hidden_gpus(context: PlanningContext) -> Iterator[Problem]:
         return
     takes = f"uses {_names(inventory, visible.gpus)}" if visible.gpus else "is on the CPU"
     leaves = f" and leaves out {_names(inventory, hidden)}" if hidden else ""
-    stops = (
-        f' CUDA reads no further than "{visible_beginning(visible.wrong_entry)}", which names no '
-    )
+    entry = visible_beginning(visible.wrong_entry)
+    why = f' CUDA reads no further than "{entry}", which names no GPU.'
+    if visible.is_repeated:
+        why = f' "{entry}" names a GPU for the second time, and CUDA leaves none then.'
     yield Problem(
         code="gpus_hidden_by_shell",
         severity=Severity.WARNING if is_wrong else Severity.HINT,
         field="devices.visible",
-        message=f"{_setting(inventory)}: the run {takes}{leaves}."
-        + (f"{stops}GPU, or one twice." if is_wrong else ""),
-        hint="Name the devices in the profile to use others than the shell says.",
+        message=f"{_setting(inventory)}: the run {takes}{leaves}." + (why if is_wrong else ""),
+        hint="Ask Slurm for GPUs, as by #SBATCH --gres=gpu:1; those of the node may be other "
+        "people's."
+        if _job_has_none(inventory)
+        else "Name the devices in the profile to use others than the shell says.",
     )
 
 
@@ -65,20 +68,32 @@ def named_and_hidden(context: PlanningContext) -> Iterator[Problem]:
         return
     hidden = [gpu for gpu in context.gpus if gpu not in visible.gpus]
     if hidden:
+        has_none = _job_has_none(inventory)
         yield Problem(
             code="profile_overrules_shell",
-            severity=Severity.HINT,
+            severity=Severity.WARNING if has_none else Severity.HINT,
             field="devices.visible",
             message=f"The profile names {_names(inventory, hidden)}, and {_setting(inventory)}: "
             "what the profile names is used.",
-            hint="Take the devices out of the profile to follow the shell.",
+            hint="They may be other people's: ask Slurm for GPUs, as by "
+            f"#SBATCH --gres=gpu:{len(hidden)}, and train with --allocated, which takes those that "
+            "it gives."
+            if has_none
+            else "Take the devices out of the profile to follow the shell.",
         )
 
 
 def _setting(inventory: DeviceInventory) -> str:
     variables = inventory.cuda_variables
+    if _job_has_none(inventory):
+        return "Slurm has given this job no GPU"
     value = "" if variables is None else visible_beginning(variables.visible_devices or "")
     return f'{VISIBLE_DEVICES_VARIABLE} is "{value}" in the shell'
+
+
+def _job_has_none(inventory: DeviceInventory) -> bool:
+    """Whether nobody has set the variable: it is what a job of Slurm without GPUs means."""
+    return inventory.cuda_variables is not None and inventory.cuda_variables.job_has_none
 
 
 def _names(

@@ -41,10 +41,13 @@ MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)
         ("4", ["GPU-4444"]),
         ("GPU-0,GPU-12", ["GPU-0000", "GPU-12cd"]),
         ("MIG-7aaa", ["MIG-7aaa"]),
-        # CUDA hides what stands behind an entry that names none, or one twice.
+        # CUDA hides what stands behind an entry that names none.
         ("1,7,0", ["GPU-1111"]),
         ("1,-1,0", ["GPU-1111"]),
-        ("1,1,0", ["GPU-1111"]),
+        # And all of them where one is named twice, by whatever words.
+        ("1,1,0", []),
+        ("0,1,GPU-00", []),
+        ("1,7,1", ["GPU-1111"]),
         ("GPU-0000,GPU-1", ["GPU-0000"]),
         ("", []),
         ("-1", []),
@@ -136,7 +139,11 @@ def test_that_a_profile_for_the_cpu_stays_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("inventory", "visible", "detail"),
     [
-        (NODE, "", 'CUDA_VISIBLE_DEVICES is "", and the driver lists 5 GPUs.'),
+        (
+            NODE,
+            "",
+            "CUDA_VISIBLE_DEVICES leaves none, or Slurm has given none, and the driver lists 5 GPUs.",
+        ),
         (NODE, "9\x1b", r'CUDA_VISIBLE_DEVICES is "9\x1b", and the driver lists 5 GPUs.'),
         (CPU_ONLY, None, "CUDA_VISIBLE_DEVICES is not set, and the driver lists 0 GPUs."),
         (

@@ -141,6 +141,9 @@ def test_that_the_variables_are_read_as_a_shell_or_a_job_means_them() -> None:
     )
     job = cuda_variables_of({**shell, "SLURM_JOB_ID": "7"})
     assert job == CudaVariables(visible_devices="1", device_order=PCI_BUS_ORDER)
+    assert cuda_variables_of({"SLURM_JOB_ID": "7"}) == CudaVariables(
+        visible_devices="", device_order=PCI_BUS_ORDER, job_has_none=True
+    )
     # A byte that is no text, as a shell may hold it: it can be written into a file nevertheless.
     odd = cuda_variables_of({"CUDA_VISIBLE_DEVICES": "\udce9", "CUDA_DEVICE_ORDER": "\udce9"})
     assert odd == CudaVariables(visible_devices="\\xe9", device_order="\\xe9")

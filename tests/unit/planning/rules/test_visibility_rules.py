@@ -8,6 +8,7 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 from gpupanel.planning.prepare import mended, prepare
+from gpupanel.planning.visible_gpus import cuda_variables_of
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
 
 CODES = {"gpus_hidden_by_shell", "shell_numbers_not_sure", "profile_overrules_shell"}
@@ -47,7 +48,7 @@ def test_that_it_is_said_which_gpus_the_shell_leaves(visible: str, what: str) ->
 
 @pytest.mark.parametrize(
     ("visible", "hidden", "shown"),
-    [("0,7", "RTX 3060", "7"), ("1,1", "RTX 4090", "1"), ("gpu\x1b1", "RTX 3060", r"gpu\x1b1")],
+    [("0,7", "RTX 3060", "7"), ("gpu\x1b1", "RTX 3060", r"gpu\x1b1")],
 )
 def test_that_an_entry_that_names_no_gpu_is_a_warning(
     visible: str, hidden: str, shown: str
@@ -55,8 +56,37 @@ def test_that_an_entry_that_names_no_gpu_is_a_warning(
     (warning,) = said(TWO_UNEQUAL, visible)
     assert warning.severity is Severity.WARNING
     assert warning.message.endswith(
-        f'{hidden}. CUDA reads no further than "{shown}", which names no GPU, or one twice.'
+        f'{hidden}. CUDA reads no further than "{shown}", which names no GPU.'
     )
+
+
+@pytest.mark.parametrize("visible", ["1,1", "0,1,1", "1,GPU-3060"])
+def test_that_a_gpu_that_is_named_twice_leaves_none(visible: str) -> None:
+    (warning,) = said(TWO_UNEQUAL, visible)
+    assert warning.severity is Severity.WARNING
+    assert warning.message.endswith(
+        f"the run is on the CPU and leaves out RTX 4090, RTX 3060. "
+        f'"{visible.split(",")[-1]}" names a GPU for the second time, and CUDA leaves none then.'
+    )
+
+
+def test_that_a_job_without_gpus_is_not_taken_for_a_variable_of_the_shell() -> None:
+    job = cuda_variables_of({"SLURM_JOB_ID": "7"})
+    in_job = TWO_UNEQUAL.model_copy(update={"cuda_variables": job})
+    (hint,) = (each for each in prepare(Profile(), in_job).problems if each.code in CODES)
+    assert (hint.code, hint.severity) == ("gpus_hidden_by_shell", Severity.HINT)
+    assert hint.message == (
+        "Slurm has given this job no GPU: the run is on the CPU and leaves out RTX 4090, RTX 3060."
+    )
+    assert "#SBATCH --gres=gpu:1" in hint.hint
+    named = Profile(devices=DeviceSettings(visible=("GPU-4090",)))
+    (warning,) = (each for each in prepare(named, in_job).problems if each.code in CODES)
+    assert (warning.code, warning.severity) == ("profile_overrules_shell", Severity.WARNING)
+    assert warning.message == (
+        "The profile names RTX 4090, and Slurm has given this job no GPU: what the profile names "
+        "is used."
+    )
+    assert "#SBATCH --gres=gpu:1" in warning.hint
 
 
 def test_that_a_wrong_entry_behind_every_gpu_is_said_alone() -> None:
