@@ -1,5 +1,6 @@
 """From an exception to a problem that a person can act on."""
 
+import re
 import traceback
 
 from gpupanel.domain.device import CPU_KEY
@@ -13,6 +14,7 @@ from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.process_limits import address_space_limit
 from gpupanel.trainer.determinism import determinism_problem
 from gpupanel.trainer.file_errors import chain, disk_obstacle
+from gpupanel.trainer.library_failures import library_problem
 from gpupanel.trainer.memory_shortage import full_device, is_out_of_memory
 from gpupanel.trainer.user_code import user_code_problem
 
@@ -20,7 +22,9 @@ _PEER_ERRORS = frozenset({"UnavailableError", "AbortedError", "DeadlineExceededE
 _PEER_WORDS = "Collective ops is aborted by"
 _NCCL_WORDS = "Unable to load NCCL library"
 """Of ``nccl_stub.cc`` in ``xla/tsl/cuda``, also as why a collective was aborted."""
-
+_SEVERAL = re.compile(r"\d+ root error\(s\) found\.")
+_NUMBERED = re.compile(r"^\(\d+\) [A-Z_]+: +")
+"""How TensorFlow begins where several operations failed, and each of their errors."""
 
 LOOKING_AT_DATA = "The preview of the data"
 DOWNLOADING_DATA = "The download of the data"
@@ -60,7 +64,7 @@ def problems_of(
             return (_disk_problem(obstacle, detail),)
     if is_out_of_memory(error):
         return (_out_of_memory(str(error), detail, plan, place),)
-    named = determinism_problem(error, plan) or user_code_problem(error)
+    named = determinism_problem(error, plan) or library_problem(error) or user_code_problem(error)
     if named is not None:
         return (named,)
     return (
@@ -93,6 +97,8 @@ def _first_sentence(error: BaseException) -> str:
         # TensorFlow names every frame that made the failing node before it says what failed.
         frames = [number for number, line in enumerate(lines) if line.startswith('File "')]
         lines = lines[frames[-1] + 1 :] if frames else lines[1:]
+    if lines and _SEVERAL.fullmatch(lines[0]):
+        lines = [_NUMBERED.sub("", line) for line in lines[1:]]
     return lines[0] if lines else "it gives no message"
 
 

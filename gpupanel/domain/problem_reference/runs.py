@@ -29,6 +29,14 @@ CHAPTER: Final = ProblemChapter(
             "The details show where.",
             "Report it with the details, unless they name your own code.",
         ),
+        "cuda_library_not_initialized": ProblemEntry(
+            "TensorFlow could not initialize a library of CUDA, such as cuDNN, on a GPU.",
+            "It cannot be loaded, is older than the one that TensorFlow was built with, or finds "
+            "no memory left on the GPU. TensorFlow says of cuDNN: *DNN library initialization "
+            "failed*.",
+            "Read what the log says of it; see what `gpupanel doctor` finds. Where memory is "
+            "short, let it grow, or set a lower limit.",
+        ),
         "trainer_vanished": ProblemEntry(
             "A process of the run ended without giving a reason.",
             "A library ended it.",

@@ -29,6 +29,7 @@ NODE = DeviceInventory(
         CPU,
     ),
 )
+OF_NONE = "CUDA_VISIBLE_DEVICES leaves none, or Slurm has given none"
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)
 
 
@@ -139,11 +140,7 @@ def test_that_a_profile_for_the_cpu_stays_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("inventory", "visible", "detail"),
     [
-        (
-            NODE,
-            "",
-            "CUDA_VISIBLE_DEVICES leaves none, or Slurm has given none, and the driver lists 5 GPUs.",
-        ),
+        (NODE, "", f"{OF_NONE}, and the driver lists 5 GPUs."),
         (NODE, "9\x1b", r'CUDA_VISIBLE_DEVICES is "9\x1b", and the driver lists 5 GPUs.'),
         (CPU_ONLY, None, "CUDA_VISIBLE_DEVICES is not set, and the driver lists 0 GPUs."),
         (
