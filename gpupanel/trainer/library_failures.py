@@ -21,9 +21,9 @@ _WORDS: Final = {
     ),
     "cuFFT": re.compile(r"Unable to get FFT support|No FFT for stream", re.IGNORECASE),
 }
-"""Of TensorFlow 2.21. "DNN library initialization failed. Look at the errors above for more
-details." is what XLA says while it compiles (seen with ``jit_compile`` and a cuDNN without any
-function); the others are what operations say, of the same reasons."""
+"""Of TensorFlow 2.21. "DNN library initialization failed" is what XLA says while it compiles (seen
+with ``jit_compile`` and a cuDNN without any function); the others are what operations say, of the
+same reasons."""
 
 
 def library_problem(error: BaseException) -> Problem | None:

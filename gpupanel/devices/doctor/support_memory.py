@@ -21,6 +21,7 @@ from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.process_environment import PLANNED_VARIABLES
 from gpupanel.domain.value import Value
+from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.cache_folder import cache_root
 from gpupanel.files.regular_files import open_regular
 from gpupanel.files.whole_files import whole_file
@@ -87,7 +88,8 @@ def support_basis(
         ),
         environment=tuple(
             sorted(
-                (variable, value)
+                # A folder's name need not be text, and an answer is kept as text.
+                (as_utf8(variable), as_utf8(value))
                 for variable, value in environment.items()
                 if variable.startswith(_PREFIXES) and variable not in PLANNED_VARIABLES
             )

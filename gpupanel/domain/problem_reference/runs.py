@@ -29,6 +29,12 @@ CHAPTER: Final = ProblemChapter(
             "The details show where.",
             "Report it with the details, unless they name your own code.",
         ),
+        "run_not_changed": ProblemEntry(
+            "A run was to be changed before its next start, and could not be.",
+            "Its disk is full, or may not be written: less memory at a time, or other GPUs, are "
+            "written into its profile and plan first.",
+            "Make room, and resume the run.",
+        ),
         "cuda_library_not_initialized": ProblemEntry(
             "TensorFlow could not initialize a library of CUDA, such as cuDNN, on a GPU.",
             "It cannot be loaded, is older than the one that TensorFlow was built with, or finds "

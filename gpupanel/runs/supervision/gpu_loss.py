@@ -17,12 +17,12 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, Fix, Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
-from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.fewer_gpus import on_other_gpus, resumed_without
 from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.directory.amendments import amend
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.supervision.exit_reading import Ending
+from gpupanel.runs.supervision.failed_changes import ReportFailure, log_failure
 from gpupanel.runs.supervision.memory.memory_shortage import inventory_of
 from gpupanel.runs.supervision.watchdogs import gpu_lost
 
@@ -153,6 +153,7 @@ class GpuLossCare:
         watch: Knows which GPUs are lost.
         inventory: Gives the devices of the machine; ``None``: they are not known yet.
         sample: Gives the last readings.
+        report_failure: Called where the run was to be changed and could not be.
     """
 
     def __init__(
@@ -161,11 +162,13 @@ class GpuLossCare:
         watch: GpuLossWatch,
         inventory: Callable[[], DeviceInventory | None],
         sample: Callable[[], TelemetrySample | None],
+        report_failure: ReportFailure = log_failure,
     ) -> None:
         self._layout = layout
         self._watch = watch
         self._inventory = inventory
         self._sample = sample
+        self._report_failure = report_failure
 
     def explained(self, ending: Ending, logs: Sequence[str], plan: LaunchPlan) -> Ending:
         """The ending with a problem that names the GPU, where one was lost or failed.
@@ -213,7 +216,7 @@ class GpuLossCare:
                 return None
             amend(self._layout, *fewer)
         except (OSError, ProblemError) as error:
-            write_to_process_log(f"supervisor: not planned for fewer GPUs: {error}")
+            self._report_failure("planned for the GPUs that answer", error)
             return None
         return fewer[1], changes_between(profile, fewer[0])
 

@@ -10,7 +10,6 @@ from gpupanel.domain.problem import Change, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.step_memory import StepMemory
-from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.out_of_memory import with_less_at_a_time
 from gpupanel.planning.resuming import changes_between
 from gpupanel.planning.shortage import Prospects
@@ -19,6 +18,7 @@ from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.model_summary import summarize_model
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.exit_reading import Ending
+from gpupanel.runs.supervision.failed_changes import ReportFailure, log_failure
 from gpupanel.runs.supervision.memory.memory_shortage import (
     ShortageContext,
     inventory_of,
@@ -38,14 +38,20 @@ class ShortageCare:
         layout: The run, whose lock is held.
         memory: Knows what other processes hold of its GPUs.
         telemetry: Knows the devices of the machine.
+        report_failure: Called where the run was to be changed and could not be.
     """
 
     def __init__(
-        self, layout: RunLayout, memory: MemoryWatch, telemetry: TelemetryRecorder
+        self,
+        layout: RunLayout,
+        memory: MemoryWatch,
+        telemetry: TelemetryRecorder,
+        report_failure: ReportFailure = log_failure,
     ) -> None:
         self._layout = layout
         self._memory = memory
         self._telemetry = telemetry
+        self._report_failure = report_failure
         self._retries = 0
         self._built: tuple[SummaryRequest, StepMemory | None] | None = None
 
@@ -95,7 +101,7 @@ class ShortageCare:
                 return None
             amend(self._layout, *less)
         except (OSError, ProblemError) as error:
-            write_to_process_log(f"supervisor: not tried with less memory: {error}")
+            self._report_failure("tried with less memory", error)
             return None
         self._retries += 1
         return less[1], changes_between(profile, less[0])

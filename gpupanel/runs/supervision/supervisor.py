@@ -33,17 +33,20 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.unsafe_files import unsafe_file
 from gpupanel.files.guarded_files import UnsafeFileError
+from gpupanel.files.patient_log import NO_SPACE
 from gpupanel.files.plan_file import read_plan
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.planning.visible_gpus import variables_of_plan
 from gpupanel.runs.directory.amendments import finish_amendment
+from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.queue.waking import wake_scheduler
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.energy_meter import EnergyMeter
 from gpupanel.runs.supervision.exit_reading import Ending
+from gpupanel.runs.supervision.failed_changes import FailedChanges
 from gpupanel.runs.supervision.finding_watch import FindingWatch
 from gpupanel.runs.supervision.gpu_loss import GpuLossCare, GpuLossWatch
 from gpupanel.runs.supervision.memory.memory_watch import MemoryWatch
@@ -120,7 +123,7 @@ class Supervisor:
             finish_amendment(self._layout)
             plan = read_plan(self._layout)
         except (OSError, ValueError, ProblemError) as error:
-            return self._end(_not_started(error))
+            return self._end(_not_started(error, self._layout))
         memory = MemoryWatch(plan)
         energy = self._energy = EnergyMeter(plan)
         gpus = GpuLossWatch(plan)
@@ -139,9 +142,10 @@ class Supervisor:
         telemetry = TelemetryRecorder(self._layout, listen, samples, keys, variables)
         telemetry.start()
         try:
-            care = ShortageCare(self._layout, memory, telemetry)
+            failed = FailedChanges(self._layout, self._append).report
+            care = ShortageCare(self._layout, memory, telemetry, failed)
             loss = GpuLossCare(
-                self._layout, gpus, lambda: telemetry.inventory, lambda: memory.sample
+                self._layout, gpus, lambda: telemetry.inventory, lambda: memory.sample, failed
             )
             with _task_readings(plan, samples):
                 ending, attempt = self._run_attempts(plan, memory, care, gpus, loss)
@@ -181,7 +185,7 @@ class Supervisor:
             try:
                 ending = attempt.run()
             except (OSError, ValueError, ProblemError) as error:
-                return _not_started(error), None
+                return _not_started(error, self._layout), None
             if attempt.exit_code == PORT_TAKEN_STATUS and port_retries < _MOST_PORT_RETRIES:
                 port_retries += 1
                 continue
@@ -290,11 +294,13 @@ def _task_readings(plan: LaunchPlan, samples: NodeSamples | None) -> AbstractCon
     return TaskReadings(tuple(nodes), samples)
 
 
-def _not_started(error: Exception) -> Ending:
+def _not_started(error: Exception, layout: RunLayout) -> Ending:
     if isinstance(error, ProblemError):
         return Ending(outcome=Outcome.FAILED, problem=error.problems[0])
     if isinstance(error, UnsafeFileError):
         return Ending(outcome=Outcome.FAILED, problem=unsafe_file(str(error.path), error.found))
+    if isinstance(error, OSError) and error.errno in NO_SPACE:
+        return Ending(outcome=Outcome.FAILED, problem=disk_problem(error, layout.root))
     return Ending(
         outcome=Outcome.FAILED,
         problem=Problem(

@@ -20,6 +20,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
 from tests.fakes.devices import RTX_3060, RTX_4090
+from tests.fakes.small_disks import fill, small_disk  # noqa: F401 - a fixture
 
 GPUS = (RTX_4090, RTX_3060)
 DRIVER = "580.65"
@@ -222,6 +223,28 @@ def test_that_a_folder_that_cannot_be_written_is_no_trouble(
     forget_support()
 
     assert recall_support(support_basis(GPUS, DRIVER)) is None
+
+
+def test_that_a_full_disk_is_no_trouble(
+    small_disk: Path,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(CACHE_DIR_VARIABLE, str(small_disk / "cache"))
+    remember_support(support_basis((), None), SUPPORT)
+    fill(small_disk)
+    basis = support_basis(GPUS, DRIVER)
+    remember_support(basis, SUPPORT)
+    # Not half of it, and what was there before is still there.
+    assert recall_support(basis) is None
+    assert recall_support(support_basis((), None)) == SUPPORT
+
+
+def test_that_a_folder_whose_name_is_no_text_is_no_trouble() -> None:
+    folder = {"LD_LIBRARY_PATH": "/lib/\udce9"}
+    basis = support_basis(GPUS, DRIVER, folder)
+    remember_support(basis, SUPPORT)
+    assert recall_support(support_basis(GPUS, DRIVER, folder)) == SUPPORT
+    assert recall_support(support_basis(GPUS, DRIVER, {"LD_LIBRARY_PATH": "/lib/e9"})) is None
 
 
 def test_that_a_python_without_tensorflow_is_a_basis_too(monkeypatch: pytest.MonkeyPatch) -> None:
