@@ -18,6 +18,7 @@ _TASK_TYPES = {
     ProcessRole.PARAMETER_SERVER: "ps",
 }
 _FIRST_PORT = 12345
+_SERVER = "server_configuration"
 
 
 def tensorflow_calls(plan: LaunchPlan) -> str:
@@ -32,11 +33,19 @@ def tensorflow_calls(plan: LaunchPlan) -> str:
     """
     lines = _environment_of_gang(plan) if plan.processes else _environment(plan)
     lines += ["", "import tensorflow as tf", ""]
-    for kind in dict.fromkeys(device.kind for device in plan.devices):
-        name = kind.lower() + "s"
-        lines.append(f'{name} = tf.config.list_physical_devices("{kind.upper()}")')
+    if plan.strategy is StrategyKind.PARAMETER_SERVER:
+        configuration = _server_configuration
+        lines += [
+            "# A server configures its devices by itself, and not as tf.config says.",
+            f"{_SERVER} = tf.compat.v1.ConfigProto()",
+        ]
+    else:
+        configuration = _configuration
+        for kind in dict.fromkeys(device.kind for device in plan.devices):
+            name = kind.lower() + "s"
+            lines.append(f'{name} = tf.config.list_physical_devices("{kind.upper()}")')
     for place, process in enumerate(plan.gang):
-        configured = [line for device in process.devices for line in _configuration(device)]
+        configured = [line for device in process.devices for line in configuration(device)]
         if plan.processes and configured:
             lines.append(f"if PROCESS == {place}:")
             configured = [f"    {line}" for line in configured]
@@ -82,8 +91,7 @@ def _task_type(process: PlannedProcess) -> str:
 
 def _configuration(device: PlannedDevice) -> list[str]:
     target = f"{device.kind.lower()}s[{device.index}]"
-    # Whatever stands in a name, it stays within its comment.
-    name = repr(device.name)[1:-1]
+    name = _written(device.name)
     lines = []
     if device.memory_growth:
         lines.append(f"tf.config.experimental.set_memory_growth({target}, True)  # {name}")
@@ -94,6 +102,25 @@ def _configuration(device: PlannedDevice) -> list[str]:
             lines.append(f"    tf.config.LogicalDeviceConfiguration({argument}),")
         lines.append("])")
     return lines
+
+
+def _server_configuration(device: PlannedDevice) -> list[str]:
+    """Of a worker, which has one device and one replica: of a split GPU it takes the first part."""
+    if device.kind is DeviceKind.CPU:
+        return []
+    options = f"{_SERVER}.gpu_options"
+    lines = [f'{options}.visible_device_list = "{device.index}"  # {_written(device.name)}']
+    if device.memory_growth:
+        lines.append(f"{options}.allow_growth = True")
+    if device.logical_limits_mib:
+        limit = device.logical_limits_mib[0]
+        lines.append(f"{options}.experimental.virtual_devices.add(memory_limit_mb=[{limit}])")
+    return lines
+
+
+def _written(name: str) -> str:
+    """Whatever stands in a name, it stays within its comment."""
+    return repr(name)[1:-1]
 
 
 def _strategy(plan: LaunchPlan) -> list[str]:
@@ -120,7 +147,8 @@ def _strategy(plan: LaunchPlan) -> list[str]:
                 "    strategy = tf.distribute.ParameterServerStrategy(resolver)",
                 "else:",
                 "    server = tf.distribute.Server(",
-                '        resolver.cluster_spec(), resolver.task_type, resolver.task_id, "grpc"',
+                "        resolver.cluster_spec(), resolver.task_type, resolver.task_id,",
+                f'        protocol="grpc", config={_SERVER},',
                 "    )",
                 "    server.join()",
             ]

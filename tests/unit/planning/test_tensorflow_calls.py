@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.memory import GrowingMemory, LimitedMemory
+from gpupanel.domain.memory import GrowingMemory, LimitedMemory, SplitMemory
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
@@ -115,6 +115,27 @@ def test_that_a_parameter_server_cluster_names_every_task() -> None:
     assert len(set(addresses)) == 4
     assert all(address.startswith("127.0.0.1:") for address in addresses)
     assert "ParameterServerStrategy(resolver)" in text
+
+
+def test_that_a_server_of_a_worker_is_given_its_memory() -> None:
+    """What ``tf.config`` is told a server does not know."""
+    memory = {"GPU-3060": SplitMemory(split_mib=(1024, 2048)), "GPU-4090": GrowingMemory()}
+    strategy = StrategySettings(kind=StrategyKind.PARAMETER_SERVER)
+    text = calls(Profile(memory=memory, strategy=strategy))
+    assert "set_memory_growth" not in text
+    assert "set_logical_device_configuration" not in text
+    configured = text.partition("server_configuration = ")[2].partition("\n\n")[0]
+    options = "    server_configuration.gpu_options."
+    assert configured.splitlines()[1:] == [
+        "if PROCESS == 1:",
+        f'{options}visible_device_list = "0"  # RTX 4090',
+        f"{options}allow_growth = True",
+        "if PROCESS == 2:",
+        f'{options}visible_device_list = "0"  # RTX 3060',
+        f"{options}experimental.virtual_devices.add(memory_limit_mb=[1024])",
+    ]
+    assert "config=server_configuration" in text
+    assert "PROCESS == 0" not in cpu_calls(StrategyKind.PARAMETER_SERVER)
 
 
 def test_that_the_places_of_layers_are_named() -> None:
