@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gpupanel.domain.device import CPU_KEY, DeviceKind
 from gpupanel.domain.event_details import LogicalDeviceAnswer
+from gpupanel.domain.memory import Allocator
 from gpupanel.domain.pci import is_same_pci_device, short_bus_id
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.problem import Problem, ProblemError
@@ -15,7 +16,7 @@ def device_answers(
     names: Mapping[DeviceKind, Sequence[str]],
     created: Mapping[str, CreatedDevice],
     *,
-    is_bounded: bool = True,
+    is_bounded: bool,
 ) -> tuple[LogicalDeviceAnswer, ...]:
     """Match what TensorFlow lists with what was planned.
 
@@ -25,7 +26,7 @@ def device_answers(
         devices: What was configured.
         names: The logical devices of each kind in TensorFlow's order.
         created: What it said of them when it made them; what it did not say stays unknown.
-        is_bounded: Whether its allocator keeps to what it says; CUDA's own does not.
+        is_bounded: See :func:`is_bounded`.
 
     Raises:
         ProblemError: It made fewer than were planned.
@@ -50,6 +51,12 @@ def device_answers(
             rest = listed[len(owners) :]
             answers += [LogicalDeviceAnswer(name=name, device_key=CPU_KEY) for name in rest]
     return tuple(answers)
+
+
+def is_bounded(plan: LaunchPlan, place: int) -> bool:
+    """Whether the allocator of a process keeps to what TensorFlow says; CUDA's own does not."""
+    environment = {**plan.environment, **plan.gang[place].environment}
+    return environment.get("TF_GPU_ALLOCATOR") != Allocator.CUDA_MALLOC_ASYNC
 
 
 def check_as_planned(answers: Sequence[LogicalDeviceAnswer], plan: LaunchPlan) -> None:

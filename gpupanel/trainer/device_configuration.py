@@ -16,11 +16,10 @@ from gpupanel import __version__
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.events import DevicesReady
-from gpupanel.domain.memory import Allocator
 from gpupanel.domain.pci import is_same_pci_device
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.device_answers import check_as_planned, device_answers
+from gpupanel.trainer.device_answers import check_as_planned, device_answers, is_bounded
 from gpupanel.trainer.device_log import DeviceLog
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.started_run import StartedRun
@@ -61,12 +60,11 @@ def configure_devices(
         connect()
     with _refusals_told():
         names = _logical_names(place)
-    environment = {**plan.environment, **plan.gang[place].environment}
     answers = device_answers(
         devices,
         names,
         {} if log is None else log.created(),
-        is_bounded=environment.get("TF_GPU_ALLOCATOR") != Allocator.CUDA_MALLOC_ASYNC,
+        is_bounded=is_bounded(plan, place),
     )
     _check_replicas(
         [replica.logical_device for replica in plan.replicas if replica.process == place],

@@ -4,8 +4,8 @@ import tensorflow as tf
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.event_details import LogicalDeviceAnswer
-from gpupanel.domain.plan import PlannedDevice
-from gpupanel.trainer.device_answers import device_answers
+from gpupanel.domain.plan import LaunchPlan, PlannedDevice
+from gpupanel.trainer.device_answers import device_answers, is_bounded
 from gpupanel.trainer.device_configuration import report_devices
 from gpupanel.trainer.device_log import DeviceLog
 from gpupanel.trainer.event_writer import EventWriter
@@ -50,7 +50,7 @@ def serve(run: StartedRun, events: EventWriter) -> None:
             protocol="grpc",
             config=server_configuration(run.process.devices),
         )
-    report_devices(run, _server_answers(run.process.devices, log), events)
+    report_devices(run, server_answers(run.plan, run.place, log), events)
     stay_for_leader(run, TimedTrace(run).look)
     del server  # kept until here
 
@@ -78,13 +78,17 @@ def server_configuration(devices: tuple[PlannedDevice, ...]) -> tf.compat.v1.Con
     return configuration
 
 
-def _server_answers(
-    devices: tuple[PlannedDevice, ...], log: DeviceLog
-) -> tuple[LogicalDeviceAnswer, ...]:
-    """The devices of this process's server, which lists them for nobody but its coordinator.
+def server_answers(plan: LaunchPlan, place: int, log: DeviceLog) -> tuple[LogicalDeviceAnswer, ...]:
+    """The devices of a process's server, which lists them for nobody but its coordinator.
 
     It makes one logical device of each that it was given; what it says of them is in its log.
+
+    Args:
+        plan: With the process in its gang.
+        place: Of the process in the gang.
+        log: Of the process.
     """
+    devices = plan.gang[place].devices
     single = [
         device.model_copy(update={"logical_limits_mib": device.logical_limits_mib[:1]})
         for device in devices
@@ -94,7 +98,7 @@ def _server_answers(
         DeviceKind.GPU: tuple(f"/device:GPU:{index}" for index in range(gpus)),
         DeviceKind.CPU: ("/device:CPU:0",),
     }
-    return device_answers(single, names, log.created())
+    return device_answers(single, names, log.created(), is_bounded=is_bounded(plan, place))
 
 
 def _cluster() -> tf.distribute.cluster_resolver.TFConfigClusterResolver:
