@@ -106,20 +106,21 @@ def _too_few_multiprocessors(examined: Examined, unseen: list[Visibility]) -> It
     setting = examined.least_multiprocessors
     fewest = min(_count(visibility) for _, visibility in unseen)
     if setting is not None:
-        hint = f"TF_MIN_GPU_MULTIPROCESSOR_COUNT is {setting} in this environment: unset it."
+        others = f"TF_MIN_GPU_MULTIPROCESSOR_COUNT is {setting} in this environment: unset it."
         command = "unset TF_MIN_GPU_MULTIPROCESSOR_COUNT"
     else:
-        hint = (
-            "It takes such a GPU alone, without a larger one beside it; or give the command below "
-            "before gpupanel is started."
+        others = (
+            "TensorFlow takes such a GPU alone, without a larger one beside it, or after the "
+            "command below."
         )
         command = f"export TF_MIN_GPU_MULTIPROCESSOR_COUNT={fewest}"
     yield Problem(
         code="gpu_with_too_few_multiprocessors",
-        severity=Severity.WARNING,
+        # A plan asks for one multiprocessor, see planning/device_layout.py.
+        severity=Severity.HINT,
         message=f"TensorFlow ignores {_names([gpu for gpu, _ in unseen])}: {fewest} "
         f"multiprocessors are fewer than the {_least(examined, unseen)} that it asks for.",
-        hint=hint,
+        hint=f"Runs of gpupanel take what was chosen nevertheless. For other programs: {others}",
         command=command,
         detail=_words(unseen),
     )

@@ -130,9 +130,10 @@ CHAPTER: Final = ProblemChapter(
             "Install a newer TensorFlow.",
         ),
         "gpu_with_too_few_multiprocessors": ProblemEntry(
-            "TensorFlow ignores a small GPU beside a large one.",
-            "It has fewer multiprocessors than TensorFlow asks for.",
-            "Do what the hint says: a variable lowers that number.",
+            "TensorFlow ignores a small GPU beside a large one, outside of gpupanel's runs.",
+            "It has fewer multiprocessors than TensorFlow asks for. Runs of gpupanel lower that "
+            "number, and take the GPU where it is chosen.",
+            "For other programs do what the hint says: a variable lowers that number.",
         ),
         "tensorflow_without_cuda": ProblemEntry(
             "This TensorFlow was built without CUDA.",
