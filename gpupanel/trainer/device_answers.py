@@ -118,9 +118,10 @@ def _missing(device: PlannedDevice, listed: Sequence[str]) -> Problem:
 def _is_another(others: Sequence[LogicalDeviceAnswer], plan: LaunchPlan) -> Problem:
     first = others[0]
     planned = next(device for device in plan.devices if device.key == first.device_key)
+    name = plan.device_name(planned.key)
     found = next(
         (
-            f"{device.name} ({_place(device.pci_bus_id)})"
+            f"{plan.device_name(device.key)} ({_place(device.pci_bus_id)})"
             for device in plan.devices
             if is_same_pci_device(device.pci_bus_id, first.pci_bus_id)
         ),
@@ -129,7 +130,7 @@ def _is_another(others: Sequence[LogicalDeviceAnswer], plan: LaunchPlan) -> Prob
     return Problem(
         code="device_is_another",
         field="devices.visible",
-        message=f"TensorFlow means {found} by {first.name}, but the plan means {planned.name} "
+        message=f"TensorFlow means {found} by {first.name}, but the plan means {name} "
         f"({_place(planned.pci_bus_id)}).",
         hint="Start the profile again, so that a new plan is made; something changed the order of "
         'the GPUs, or CUDA_VISIBLE_DEVICES, after the plan was made. "gpupanel doctor" shows '

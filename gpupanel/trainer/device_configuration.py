@@ -6,9 +6,7 @@ devices; after that nothing can be configured.
 
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
@@ -21,6 +19,7 @@ from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.device_answers import check_as_planned, device_answers, is_bounded
 from gpupanel.trainer.device_log import DeviceLog
+from gpupanel.trainer.device_refusals import refusals_told
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.started_run import StartedRun
 
@@ -46,19 +45,17 @@ def configure_devices(
     Raises:
         ProblemError: TensorFlow does not see a planned device, or refuses a setting.
     """
-    devices = plan.gang[place].devices
-    physical = {kind: tf.config.list_physical_devices(kind.name) for kind in DeviceKind}
+    devices = named_devices(plan, place)
+    physical = seen_devices(devices, log)
     configure_graph_optimizer(plan)
-    _check_left_out(devices, log)
-    for device in devices:
-        _check_is_seen(device, len(physical[device.kind]))
     _show_planned_gpus(devices, physical[DeviceKind.GPU])
-    with _refusals_told():
+    with refusals_told(devices):
         for device in devices:
             _configure(device, physical[device.kind][device.index])
     if connect is not None:
-        connect()
-    with _refusals_told():
+        with refusals_told(devices, joins=True):
+            connect()
+    with refusals_told(devices):
         names = _logical_names(place)
     answers = device_answers(
         devices,
@@ -71,6 +68,33 @@ def configure_devices(
         {answer.name for answer in answers},
     )
     return answers
+
+
+def named_devices(plan: LaunchPlan, place: int) -> tuple[PlannedDevice, ...]:
+    """The devices of a process, by names that equal ones cannot be taken for."""
+    return tuple(
+        device.model_copy(update={"name": plan.device_name(device.key)})
+        for device in plan.gang[place].devices
+    )
+
+
+def seen_devices(
+    devices: Sequence[PlannedDevice], log: DeviceLog | None = None
+) -> dict[DeviceKind, list[tf.config.PhysicalDevice]]:
+    """The physical devices of each kind that TensorFlow finds; initialises none.
+
+    Args:
+        devices: Those of this process.
+        log: Of this process, where TensorFlow says what it leaves out.
+
+    Raises:
+        ProblemError: It leaves a planned one out, or does not see it.
+    """
+    physical = {kind: tf.config.list_physical_devices(kind.name) for kind in DeviceKind}
+    _check_left_out(devices, log)
+    for device in devices:
+        _check_is_seen(device, len(physical[device.kind]))
+    return physical
 
 
 def configure_graph_optimizer(plan: LaunchPlan) -> None:
@@ -104,32 +128,6 @@ def report_devices(
         )
     )
     check_as_planned(answers, run.plan)
-
-
-_BUSY: Final = "busy or unavailable"
-"""Of CUDA's words for ``CUDA_ERROR_DEVICE_UNAVAILABLE`` (46): it makes no context on the GPU."""
-_HELD: Final = (
-    "Another process has the GPU, and its compute mode lets one at a time use it; or it lets none. "
-    "The check of the profile says which."
-)
-_MEMORY: Final = "Choose other memory settings, or growth on every GPU."
-
-
-@contextmanager
-def _refusals_told() -> Iterator[None]:
-    try:
-        yield
-    except (RuntimeError, ValueError, tf.errors.OpError) as error:
-        raise ProblemError(
-            Problem(
-                code="devices_not_configured",
-                field="devices",
-                message="TensorFlow refused the device configuration: "
-                f"{str(error).splitlines()[0]}",
-                hint=_HELD if _BUSY in str(error) else _MEMORY,
-                detail=f"{type(error).__name__}: {error}",
-            )
-        ) from error
 
 
 def _check_left_out(devices: Sequence[PlannedDevice], log: DeviceLog | None) -> None:

@@ -1,5 +1,6 @@
 """What TensorFlow answers to a plan, by its lists of devices and by its own log."""
 
+import json
 import os
 import sys
 from dataclasses import replace
@@ -8,10 +9,16 @@ from typing import Any
 
 import pytest
 
-from gpupanel.domain.events import DevicesReady, TrainingEnded
+from gpupanel.domain.events import (
+    DevicesReady,
+    Event,
+    RunEnded,
+    TrainingEnded,
+)
 from gpupanel.domain.memory import Allocator
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.process_environment import PROCESS_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.runs.following.follower import RunFollower
@@ -19,7 +26,8 @@ from gpupanel.runs.launcher import create_run
 from tests.forked.processes import run_forked
 from tests.nvml.machines import INSTANCES, MIG
 from tests.nvml.standin import RTX_3060, RTX_4090, StandinState
-from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
+from tests.patience import PATIENCE_S
+from tests.tensorflow_gpu.fixtures import TWO_CARDS, CardsOfThisProcess
 from tests.tensorflow_gpu.planned_cards import (
     BUSES,
     CARDS,
@@ -30,6 +38,7 @@ from tests.tensorflow_gpu.planned_cards import (
     profile_of,
     started,
 )
+from tests.tensorflow_gpu.test_strategies_on_cards import BOTH, TRAINING
 
 pytestmark = pytest.mark.tensorflow
 
@@ -200,25 +209,78 @@ def test_that_a_gpu_which_tensorflow_leaves_out_is_named_with_its_reason(
         assert f"leaves {RTX_4090.name} out: it is a GPU with {words}" in problem["message"]
 
 
+def ended(
+    cards: CardsOfThisProcess, plan: LaunchPlan, folder: Path, **environment: str
+) -> tuple[list[Event], Problem]:
+    """What the training process of a plan reported, and why it ended."""
+    layout = create_run(Profile(), plan, folder)
+    place = int(environment.get(PROCESS_VARIABLE, 0))
+    own = {**plan.environment, **plan.gang[place].environment, **environment}
+    with layout.process_log(place).open("ab") as log:
+        done = run_forked(
+            [sys.executable, "-m", "gpupanel.trainer", str(layout.root)],
+            env={**os.environ, SUPERVISOR_PID_VARIABLE: str(os.getpid()), **own},
+            stdout=log,
+            stderr=log,
+            timeout=PATIENCE_S,
+            server=cards.server,
+        )
+    assert done.returncode == 1, layout.process_log(place).read_text(encoding="utf-8")[-4000:]
+    *reported, end = RunFollower(layout).poll().events
+    assert isinstance(end, TrainingEnded)
+    assert end.problem is not None
+    return reported, end.problem
+
+
 def test_that_a_trainer_on_another_gpu_reports_the_answer_and_ends(
     cards: CardsOfThisProcess, tmp_path: Path
 ) -> None:
     plan = started(profile_of(("growth",)))
-    layout = create_run(Profile(), plan, tmp_path)
-    other = {"CUDA_VISIBLE_DEVICES": KEYS[2], SUPERVISOR_PID_VARIABLE: str(os.getpid())}
-    with layout.trainer_log.open("ab") as log:
-        done = run_forked(
-            [sys.executable, "-m", "gpupanel.trainer", str(layout.root)],
-            env={**os.environ, **plan.environment, **other},
-            stdout=log,
-            stderr=log,
-            server=cards.server,
-        )
-    reported = RunFollower(layout).poll().events
-    assert done.returncode == 1, layout.trainer_log.read_text(encoding="utf-8")[-4000:]
-    ready, ended = reported[-2:]
+    reported, problem = ended(cards, plan, tmp_path, CUDA_VISIBLE_DEVICES=KEYS[2])
+    ready = reported[-1]
     assert isinstance(ready, DevicesReady)
     assert (ready.process, ready.logical_devices[0].is_as_planned) == (0, False)
-    assert isinstance(ended, TrainingEnded)
-    assert ended.problem is not None
-    assert ended.problem.code == "device_is_another"
+    assert problem.code == "device_is_another"
+
+
+def test_that_a_worker_that_serves_does_not_do_without_its_gpu(
+    cards: CardsOfThisProcess, tmp_path: Path
+) -> None:
+    """Its server would carry out the same steps on the CPU. Of equal GPUs one is named."""
+    equal = CARDS.with_gpu(1, name=RTX_4090.name)
+    cards.tell(equal)
+    plan = started(profile_of(WHOLE, StrategyKind.PARAMETER_SERVER))
+    cluster = {"worker": ["127.0.0.1:0"] * 2, "chief": ["127.0.0.1:0"], "ps": ["127.0.0.1:0"]}
+    joins = {
+        PROCESS_VARIABLE: "2",
+        "TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": "worker", "index": 1}}),
+    }
+    name = f"{RTX_4090.name} #2"
+    for number, (gpu, code, words) in enumerate(
+        (
+            ({"capability": "3.0"}, "device_not_seen_by_tensorflow", f"leaves {name} out"),
+            ({"lost": True}, "device_not_seen_by_tensorflow", f"no GPU, so {name} cannot be used"),
+            ({"compute_mode": 2}, "devices_not_configured", f"configuration of {name}: cudaSet"),
+        )
+    ):
+        cards.tell(equal.with_gpu(1, **gpu))
+        _, problem = ended(cards, plan, tmp_path / str(number), **joins)
+        assert problem.code == code
+        assert words in problem.message
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [StrategyKind.MULTI_WORKER, StrategyKind.PARAMETER_SERVER])
+def test_that_a_run_names_the_gpu_that_one_worker_does_not_get(
+    cards_in_process: CardsOfThisProcess, tmp_path: Path, kind: StrategyKind
+) -> None:
+    held = TWO_CARDS.with_gpu(1, compute_mode=3, compute=((4_000_001, 900),))
+    cards_in_process.tell(held)
+    strategy = f'[strategy]\nkind = "{kind}"\n'
+    layout = cards_in_process.run(BOTH + strategy + TRAINING, tmp_path / "run")
+    end = RunFollower(layout).poll().events[-1]
+    assert isinstance(end, RunEnded)
+    assert end.problem is not None
+    assert end.problem.code == "devices_not_configured"
+    assert f"configuration of {RTX_3060.name}: cudaSetDevice()" in end.problem.message
+    assert "its compute mode lets one at a time use it" in end.problem.hint

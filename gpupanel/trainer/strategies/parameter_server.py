@@ -6,8 +6,13 @@ from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.trainer.device_answers import device_answers, is_bounded
-from gpupanel.trainer.device_configuration import report_devices
+from gpupanel.trainer.device_configuration import (
+    named_devices,
+    report_devices,
+    seen_devices,
+)
 from gpupanel.trainer.device_log import DeviceLog
+from gpupanel.trainer.device_refusals import refusals_told
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.leader import stay_for_leader
 from gpupanel.trainer.started_run import StartedRun
@@ -37,18 +42,23 @@ def serve(run: StartedRun, events: EventWriter) -> None:
 
     Raises:
         PortTaken: See :func:`~gpupanel.trainer.strategies.serving.serving`.
-        ProblemError: See :func:`~gpupanel.trainer.strategies.serving.serving` and
+        ProblemError: See :func:`~gpupanel.trainer.strategies.serving.serving`,
+            :func:`~gpupanel.trainer.device_configuration.seen_devices`,
+            :func:`~gpupanel.trainer.device_refusals.refusals_told` and
             :func:`~gpupanel.trainer.device_configuration.report_devices`.
     """
     cluster = _cluster()
     log = DeviceLog(run.layout.process_log(run.place))
-    with serving():
+    devices = named_devices(run.plan, run.place)
+    # A server without its GPU would carry out the same steps on the CPU, without a word.
+    seen_devices(devices, log)
+    with refusals_told(devices, joins=True), serving():
         server = tf.distribute.Server(
             cluster.cluster_spec(),
             job_name=cluster.task_type,
             task_index=cluster.task_id,
             protocol="grpc",
-            config=server_configuration(run.process.devices),
+            config=server_configuration(devices),
         )
     report_devices(run, server_answers(run.plan, run.place, log), events)
     stay_for_leader(run, TimedTrace(run).look)
