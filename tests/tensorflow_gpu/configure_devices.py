@@ -30,6 +30,7 @@ def as_planned(log: DeviceLog, reported: Reported) -> None:
     reported["answers"] = [answer.model_dump() for answer in answers]
     check_as_planned(answers, plan)
     use_every_gpu()
+    reported["said"] = growth_said()
 
 
 def as_server(log: DeviceLog, reported: Reported) -> None:
@@ -50,8 +51,13 @@ def as_called(_: DeviceLog, reported: Reported) -> None:
             use_every_gpu()
     except (RuntimeError, ValueError) as error:
         reported["refused"] = f"{type(error).__name__}: {error}"
+    reported["said"] = growth_said()
+
+
+def growth_said() -> list[bool]:
+    """What each GPU says that was asked of it."""
     gpus = tf.config.list_physical_devices("GPU")
-    reported["said"] = [bool(tf.config.experimental.get_memory_growth(gpu)) for gpu in gpus]
+    return [bool(tf.config.experimental.get_memory_growth(gpu)) for gpu in gpus]
 
 
 def use_every_gpu() -> None:

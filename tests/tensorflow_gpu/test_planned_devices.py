@@ -91,7 +91,9 @@ def test_that_what_tensorflow_says_in_its_log_is_reported(
     assert (second["device_key"], second["pci_bus_id"]) == (KEYS[1], BUSES[1])
     assert (cpu["name"], cpu["device_key"]) == ("/device:CPU:0", "cpu")
     assert (cpu["memory_taken_mib"], cpu["is_as_planned"]) == (None, None)
+    # By a variable and, where no limit is beside it, by a call, too.
     assert found["held"] == {KEYS[0]: 2, KEYS[1]: 2}
+    assert found["said"] == [True, True]
 
 
 def test_that_gpus_that_the_plan_does_not_use_stay_hidden(
