@@ -21,6 +21,18 @@ def file_size_limit() -> int | None:
     return None if limit == resource.RLIM_INFINITY else limit
 
 
+def processor_time_limit() -> int | None:
+    """The most seconds of processor that a process may use (``ulimit -t``); ``None``: any."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_CPU)
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def process_count_limit() -> int | None:
+    """How many processes and threads a user may have (``ulimit -u``); ``None``: any."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
 def limit_further_memory(further_bytes: int) -> None:
     """Let this process take no more than so many bytes beside what it holds now.
 

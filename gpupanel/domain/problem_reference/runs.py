@@ -74,6 +74,16 @@ CHAPTER: Final = ProblemChapter(
             "A laptop was closed, or somebody, or a time server, corrected the clock.",
             "Nothing: the time is left out of durations and curves.",
         ),
+        "processor_time_limited": ProblemEntry(
+            "The system ended a process of the run for the processor time that it has used.",
+            "The shell that started the run limits it (`ulimit -t`).",
+            "Start from a shell without that limit: `ulimit -t unlimited`.",
+        ),
+        "process_count_limited": ProblemEntry(
+            "The system gave a process of the run no further thread.",
+            "As many processes and threads run as this user may have (`ulimit -u`).",
+            "End other programs, or raise the limit.",
+        ),
         "no_first_step": ProblemEntry(
             "The trainer made no first step in time.",
             "It waited for a disk, the driver or another process; one that uses the processor is "

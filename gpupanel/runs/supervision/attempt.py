@@ -28,7 +28,7 @@ from gpupanel.planning.rules.network_rules import port_open
 from gpupanel.runs.directory.log_since import LogSince
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.supervision.cluster_gang import ClusterGang, NotWantedError, RemoteMember
-from gpupanel.runs.supervision.exit_reading import Ending
+from gpupanel.runs.supervision.exit_reading import LIMITED, Ending
 from gpupanel.runs.supervision.finding_watch import FindingWatch
 from gpupanel.runs.supervision.gang import Gang, Member
 from gpupanel.runs.supervision.gang_end import GangEnd
@@ -202,6 +202,8 @@ class Attempt:
         if ending.outcome is Outcome.FAILED:
             return self._shortages.reported_by(ending.place)
         if ending.outcome is not Outcome.LOST or self._watchdog.has_killed:
+            return None
+        if ending.problem is not None and ending.problem.code in LIMITED:
             return None
         if not self._gang.local_members:
             return None  # what this machine's kernel counts says nothing of other nodes

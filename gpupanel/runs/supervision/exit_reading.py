@@ -12,10 +12,14 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STATUS
 from gpupanel.domain.value import Value
+from gpupanel.files.process_limits import process_count_limit, processor_time_limit
 from gpupanel.runs.supervision.liveness import Frozen
 
 SUPERVISOR_GONE = "supervisor_gone"
 """Code of the problem that a process reports when it sees that it is alone."""
+
+LIMITED = frozenset({"processor_time_limited", "process_count_limited"})
+"""Codes of ends by a limit of the shell, which is not one of memory."""
 
 PEER_LOST = "peer_lost"
 """Code of the problem that a process reports when another one of its gang went away."""
@@ -45,6 +49,7 @@ class MemberSeen:
         frozen: Why it is taken for dead though it is there.
         lost: Why nothing is known of it any more.
         said: Its last word, if it had one.
+        processor_s: Seconds of processor that it had used when it was last looked at.
     """
 
     place: int
@@ -53,6 +58,7 @@ class MemberSeen:
     frozen: Frozen | None = None
     lost: Problem | None = None
     said: TrainingEnded | None = None
+    processor_s: float = 0.0
 
 
 def read_failure(
@@ -137,9 +143,9 @@ def _sign(
     if code is None:
         return None
     vanished = _vanished(member, code, logs.get(member.place, ()))
-    if code == -signal.SIGABRT:
+    if code == -signal.SIGABRT and not _lacked_threads(logs.get(member.place, ())):
         return _Sign.TAKEN_ALONG, 0.0, vanished
-    crashed = code >= 0 or -code in _CRASHES
+    crashed = code >= 0 or -code in (*_CRASHES, signal.SIGABRT)
     return (_Sign.VANISHED if crashed else _Sign.DEAD), 0.0, vanished
 
 
@@ -235,6 +241,17 @@ def _vanished(member: MemberSeen, exit_code: int, log: tuple[str, ...]) -> Endin
         code = "trainer_vanished"
         message = f"{name} ended with exit code {exit_code} without giving a reason."
         hint = f"Check the last lines of its log. {_GO_ON}"
+    elif _used_all_its_time(member, exit_code):
+        code = "processor_time_limited"
+        message = f"{name} was ended by the system: it has used as much processor time as a "
+        message += f"process may here, {processor_time_limit():,} s (ulimit -t)."
+        hint = f"Start from a shell without that limit: ulimit -t unlimited. {_GO_ON}"
+    elif exit_code == -signal.SIGABRT and _lacked_threads(log):
+        code = "process_count_limited"
+        message = f"{name} ended because the system gave it no further thread: as many processes "
+        message += f"and threads run as this user may have{_most_processes()}."
+        hint = "End other programs, or start from a shell with a higher limit (ulimit -u). "
+        hint += _GO_ON
     else:
         code = "trainer_killed"
         message = f"{name} was killed by {_signal_name(-exit_code)}."
@@ -245,6 +262,26 @@ def _vanished(member: MemberSeen, exit_code: int, log: tuple[str, ...]) -> Endin
         place=member.place,
         can_restart=True,
     )
+
+
+def _used_all_its_time(member: MemberSeen, exit_code: int) -> bool:
+    """Whether that was the limit of processor time (``RLIMIT_CPU`` of ``getrlimit(2)``).
+
+    The kernel sends SIGXCPU at the soft limit and SIGKILL at the hard one; a shell sets both.
+    """
+    limit = processor_time_limit()
+    if limit is None or -exit_code not in (signal.SIGXCPU, signal.SIGKILL):
+        return False
+    return exit_code == -signal.SIGXCPU or member.processor_s >= limit - _UNSEEN_S
+
+
+def _lacked_threads(log: Sequence[str]) -> bool:
+    return any(_NO_THREAD in line for line in log)
+
+
+def _most_processes() -> str:
+    limit = process_count_limit()
+    return "" if limit is None else f", {limit:,} (ulimit -u)"
 
 
 def not_killable(name: str, pid: int, *, waits: bool) -> Problem:
@@ -265,6 +302,10 @@ def not_killable(name: str, pid: int, *, waits: bool) -> Problem:
     )
 
 
+_UNSEEN_S = 3.0
+"""What a process uses between the last look at it and its end."""
+_NO_THREAD = "creation via pthread_create() failed"
+"""Of TensorFlow's ``env.cc``, before it aborts."""
 _SIGNAL_HINTS: dict[int, str] = {
     signal.SIGKILL: "If nobody did so by hand, the system ran out of memory: use a smaller "
     "global batch or model, or close other programs.",

@@ -136,6 +136,7 @@ class GangEnd:
                 frozen=member.frozen,
                 lost=member.lost,
                 said=self._reports.last_words.get(member.place),
+                processor_s=member.processor_s,
             )
             for member in self._gang.members
         ]

@@ -32,8 +32,8 @@ from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.unsafe_files import unsafe_file
+from gpupanel.files.file_obstacles import NO_SPACE
 from gpupanel.files.guarded_files import UnsafeFileError
-from gpupanel.files.patient_log import NO_SPACE
 from gpupanel.files.plan_file import read_plan
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.files.reserved_log import ReservedLog
