@@ -49,7 +49,7 @@ class MemberSeen:
         frozen: Why it is taken for dead though it is there.
         lost: Why nothing is known of it any more.
         said: Its last word, if it had one.
-        processor_s: Seconds of processor that it had used when it was last looked at.
+        processor_s: Seconds of processor that it had used by its last observation.
     """
 
     place: int
@@ -303,7 +303,7 @@ def not_killable(name: str, pid: int, *, waits: bool) -> Problem:
 
 
 _UNSEEN_S = 3.0
-"""What a process uses between the last look at it and its end."""
+"""What a process uses between its last observation and its end."""
 _NO_THREAD = "creation via pthread_create() failed"
 """Of TensorFlow's ``env.cc``, before it aborts."""
 _SIGNAL_HINTS: dict[int, str] = {
