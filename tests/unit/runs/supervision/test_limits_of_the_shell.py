@@ -8,8 +8,7 @@ from gpupanel.runs.supervision import exit_reading
 from gpupanel.runs.supervision.exit_reading import LIMITED, Ending, MemberSeen, read_failure
 
 NO_THREAD = (
-    "F0000 00:00:1795879806.176 19134 env.cc:84] Thread tf_numa_-1_Eigen creation via "
-    + "pthread_create() failed.",
+    "F0000 19134 env.cc:84] Thread tf_numa_-1_Eigen creation via pthread_create() failed.",
     "*** Check failure stack trace: ***",
 )
 
