@@ -23,15 +23,16 @@ class ClockWatch:
     """
 
     def __init__(self, wall_s: float, steady_s: float) -> None:
-        self._ahead_s = wall_s - steady_s
+        self._most_ahead_s = wall_s - steady_s
 
     def jump(self, wall_s: float, steady_s: float) -> ClockJumped | None:
         """What the time of day has jumped forward by since the last time; ``None``: it has not.
 
-        A clock that was set back is known by the order of the events.
+        A clock that was set back is known by the order of the events, and one that is put right
+        after that has not jumped: it is where it was.
         """
-        before_s, self._ahead_s = self._ahead_s, wall_s - steady_s
-        gap_s = self._ahead_s - before_s
+        gap_s = wall_s - steady_s - self._most_ahead_s
+        self._most_ahead_s += max(0.0, gap_s)
         return ClockJumped(time_s=wall_s, gap_s=gap_s) if gap_s >= LEAST_JUMP_S else None
 
 

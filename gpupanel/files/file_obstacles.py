@@ -44,6 +44,7 @@ class FileObstacle:
 
     Attributes:
         code: Of the problem that it is.
+        begins_with_name: The clause begins with a path, which has no capital.
         because: A clause: "no space is left on the disk that holds /runs".
         advice: What to do, a clause: "free some space, or choose another folder".
     """
@@ -51,10 +52,13 @@ class FileObstacle:
     code: str
     because: str
     advice: str
+    begins_with_name: bool = False
 
     @property
     def message(self) -> str:
-        """The reason as a sentence; no clause begins with a path, which has no capital."""
+        """The reason as a sentence."""
+        if self.begins_with_name:
+            return f"{self.because}."
         return f"{self.because[0].upper()}{self.because[1:]}."
 
     @property
@@ -123,8 +127,9 @@ def file_obstacle(error: BaseException, place: Path, what: str = "") -> FileObst
     if number in (errno.EACCES, errno.EPERM):
         return FileObstacle(
             code="not_permitted",
-            because=f"this user may not write or read {what}",
+            because=f"{what} may not be written or read by this user",
             advice="change its permissions, or choose another place",
+            begins_with_name=what == str(place),
         )
     if number in _FAILING:
         return FileObstacle(
@@ -150,8 +155,9 @@ def file_obstacle(error: BaseException, place: Path, what: str = "") -> FileObst
     if number == errno.ENOENT:
         return FileObstacle(
             code="file_missing",
-            because=f"there is no {what}",
+            because=f"{what} does not exist",
             advice="check the path; the file may have been moved or renamed",
+            begins_with_name=what == str(place),
         )
     return None
 
@@ -177,7 +183,7 @@ def _no_space(number: int | None, place: Path, what: str) -> FileObstacle:
         )
     return FileObstacle(
         code="no_space",
-        because=f"no space is left on the disk that holds {what}",
+        because=f"there is no space left on the disk that holds {what}",
         advice=f"free some space, or {_ELSEWHERE}",
     )
 

@@ -94,7 +94,7 @@ def test_that_every_way_to_have_no_locks_is_refused_and_found_by_the_doctor(
         ({"writes": errno.EIO}, "input/output error"),
         ({"writes": errno.EROFS}, "mounted read-only"),
         ({"writes": errno.EFBIG}, "larger than the largest"),
-        ({"creates": errno.ENOSPC}, "No space is left"),
+        ({"creates": errno.ENOSPC}, "There is no space left"),
         ({"creates": errno.EDQUOT}, "quota is used up"),
     ],
 )

@@ -21,6 +21,17 @@ def test_that_a_corrected_clock_and_one_that_is_set_back_are_no_sleep(by_s: floa
     assert ClockWatch(1000.0, 50.0).jump(1010.0 + by_s, 60.0) is None
 
 
+def test_that_a_clock_that_is_put_right_again_has_not_slept() -> None:
+    clocks = ClockWatch(10_000.0, 50.0)
+    assert clocks.jump(6_410.0, 60.0) is None
+    assert clocks.jump(10_020.0, 70.0) is None
+    assert clocks.jump(6_430.0, 80.0) is None
+    # It sleeps while the clock is an hour behind.
+    found = clocks.jump(6_440.0 + NIGHT_S, 90.0)
+    assert found is not None
+    assert found.gap_s == NIGHT_S - 3_600.0
+
+
 def test_that_a_jump_is_left_out_of_what_lies_around_it_and_of_nothing_else() -> None:
     skipped = SkippedTime().after(ClockJumped(time_s=2000.0, gap_s=900.0))
     assert skipped.between(1000.0, 3000.0) == 900.0

@@ -10,17 +10,17 @@ from gpupanel.files import file_obstacles
 from gpupanel.files.file_obstacles import NoLocksError, file_obstacle, number_of
 
 REASONS = {
-    errno.ENOSPC: ("no_space", "no space is left"),
+    errno.ENOSPC: ("no_space", "there is no space left"),
     errno.EDQUOT: ("quota_used_up", "this user's quota is used up"),
     errno.EFBIG: ("file_size_limited", "larger than the largest there"),
     errno.EROFS: ("read_only", "mounted read-only"),
-    errno.EACCES: ("not_permitted", "this user may not"),
-    errno.EPERM: ("not_permitted", "this user may not"),
+    errno.EACCES: ("not_permitted", "may not be written or read by this user"),
+    errno.EPERM: ("not_permitted", "may not be written or read by this user"),
     errno.EIO: ("disk_failing", "input/output error"),
     errno.ESTALE: ("disk_not_answering", "does not answer any more"),
     errno.ENOTCONN: ("disk_not_answering", "does not answer any more"),
     errno.EMFILE: ("too_many_files", "Too many open files"),
-    errno.ENOENT: ("file_missing", "there is no"),
+    errno.ENOENT: ("file_missing", "does not exist"),
     errno.ENOTDIR: ("place_taken", "something else stands where"),
     errno.EEXIST: ("place_taken", "something else stands where"),
     errno.EISDIR: ("place_taken", "a folder stands where"),

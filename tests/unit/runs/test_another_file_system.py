@@ -141,6 +141,6 @@ def test_that_what_may_only_be_read_is_not_deleted_by_half(runs_there: Path, mov
     with pytest.raises(ProblemError) as caught:
         delete_run(layout, move)
     (problem,) = caught.value.problems
-    assert problem.code == "not_permitted"
+    assert problem.code == "read_only"
     assert problem.hint
     assert files_in(layout.root) == before

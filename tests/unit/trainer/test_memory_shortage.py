@@ -133,7 +133,7 @@ def test_that_numbers_of_two_dumps_at_once_are_not_taken_for_either(run: Started
     ("said", "code"),
     [
         ("/runs/a/tensorboard/train/events.v2; No space left on device\n\tFlushing", "no_space"),
-        ("/runs/a/events.v2; Disk quota exceeded", "no_space"),
+        ("/runs/a/events.v2; Disk quota exceeded", "quota_used_up"),
         ("/runs/a/events.v2; Too many open files", "trainer_crashed"),
         (words(), "out_of_memory"),
         ("/runs/a; Cannot allocate memory", "out_of_memory"),

@@ -112,7 +112,7 @@ def test_that_one_that_is_lost_later_is_known_and_not_counted_again(
         (GPU_IS_LOST, "GPU is lost", "Restart the machine"),
         (16, "GPU requires restart", "nvidia-smi --gpu-reset"),
         (11, "Interrupt Request Issue", "another slot"),
-        (UNKNOWN, "Unknown Error", "Run nvidia-smi"),
+        (UNKNOWN, "Unknown Error", "restart the container"),
     ],
 )
 @pytest.mark.parametrize("function", ["nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetUUID"])

@@ -121,7 +121,7 @@ def test_that_a_folder_that_may_not_be_written_is_reported(
 def test_that_what_killed_writers_left_is_removed(files: QueueFiles, runs_dir: Path) -> None:
     added = orders.add(files, Profile(), runs_dir)
     (files.folder / ".queue.json.123").write_text("half")
-    files.profile_path("gone").write_text("of no entry")
+    files.profile_path("0123abcd").write_text("of no entry")
     files.remove_left_overs()
     assert [path.stem for path in (files.folder / "profiles").iterdir()] == [added.id]
     assert not (files.folder / ".queue.json.123").exists()

@@ -223,7 +223,8 @@ def test_that_a_clock_that_is_set_to_and_fro_wakes_no_watchdog(
     assert while_it_runs(watched, layout, go_on_for_a_while) is Outcome.COMPLETED
     assert monotonic() - begun_s < 8.0
     told = events_of(layout)
-    assert [event for event in told if isinstance(event, ProblemReported)] == []
+    said = [event.problem.code for event in told if isinstance(event, ProblemReported)]
+    assert said in ([], ["machine_slept"], ["machine_slept"] * 2)
     times_s = [event.time_s for event in told]
     assert max(times_s) - min(times_s) > 3600.0, "the clock was not set at all"
 

@@ -182,7 +182,7 @@ def test_that_a_trial_is_queued_once_wherever_its_scheduler_is_killed(
             while not desk.scheduler.step():
                 desk.end_started(sweep)
         except KilledError:
-            desk.scheduler._lock.release()
+            desk.scheduler._let_go()
     state = desk.state(sweep)
     assert [trial.values["training.learning_rate"] for trial in state.trials] == [0.1, 0.01, 0.001]
     outcomes = [trial.ended.outcome for trial in state.trials if trial.ended is not None]
