@@ -180,6 +180,14 @@ class LaunchPlan(Value):
         """Every process of the run, also when it is one."""
         return self.processes or (PlannedProcess(devices=self.devices),)
 
+    @property
+    def measured_at_a_time(self) -> int:
+        """Examples of all replicas that are validated or tested at a time: as few as learn then.
+
+        What only measures has no gradients to accumulate, so smaller batches come to the same sums.
+        """
+        return max(len(self.replicas), self.global_batch_size // self.accumulation_steps)
+
     def is_like(self, other: "LaunchPlan | None") -> bool:
         """Whether both say the same, whatever was free when each was made."""
         return other is not None and self.with_available({}) == other.with_available({})

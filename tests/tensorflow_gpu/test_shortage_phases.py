@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.domain.events import MemoryExhausted, Phase, PhaseChanged
+from gpupanel.domain.events import MemoryExhausted, Phase, PhaseChanged, RunEnded
+from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.run_layout import RunLayout
 from tests.forked.terminal import answered
 from tests.nvml.standin import RTX_3060, RTX_4090, StandinGpu
@@ -72,6 +73,22 @@ def test_that_the_card_is_named_on_which_no_model_or_no_step_fits(
     more = "out_of_memory_retries = 0\n"
     profile.write_text(BOTH + strategy + limits(full, limit_mib) + text + more)
     assert_named(cards_in_process, profile, full, limit_mib, last)
+
+
+def test_that_what_is_validated_takes_no_more_at_a_time_than_what_is_accumulated(
+    cards_in_process: CardsOfThisProcess, tmp_path: Path
+) -> None:
+    """Outputs of the hidden layer have 1 MiB for 32 examples, and 28 for all that validate."""
+    layout = cards_in_process.run(
+        f'[devices]\nvisible = ["{SMALL}"]\n{memory(SMALL, policy="limit", limit_mib=32)}'
+        '[data]\nsource = "digits"\nvalidation_fraction = 0.5\n'
+        '[model]\nsource = "mlp"\nhidden = [8192]\n'
+        "[training]\nepochs = 1\nglobal_batch_size = 896\naccumulation_steps = 28\n",
+        tmp_path / "run",
+    )
+    ended = list(all_events(layout))[-1]
+    assert isinstance(ended, RunEnded)
+    assert ended.outcome is Outcome.COMPLETED, ended.problem
 
 
 @CARDS

@@ -1,5 +1,6 @@
 """The script's figure of a whole set that decides which epoch is the best: F1, AUC or R²."""
 
+from string import Template
 from typing import Final
 
 from gpupanel.domain.best_epoch import BestMetric
@@ -17,7 +18,8 @@ E |        return model(features, training=False)
   |
   |
   |def outputs_of(features):
-  |    batches = [features[first : first + BATCH] for first in range(0, len(features), BATCH)]
+  |    starts = range(0, len(features), $examples)
+  |    batches = [features[first : first + $examples] for first in starts]
   |    return np.concatenate([outputs_of_batch(batch).numpy() for batch in batches])
   |
   |
@@ -52,12 +54,15 @@ R |    return np.mean(1.0 - errors[known] / variances[known])
 '''
 
 
-def figure_section(metric: BestMetric, target: Target | None, *, averages: bool) -> str:
+def figure_section(
+    metric: BestMetric, target: Target | None, examples: str, *, averages: bool
+) -> str:
     """Python that defines ``figure(outputs, labels)`` and ``outputs_of(features)``.
 
     Args:
         metric: One that is calculated of a whole set.
         target: What the labels are; ``None``: classes, as far as anybody knows.
+        examples: How many of them are measured at a time, in Python.
         averages: The model is validated with averages of its weights.
     """
     conditions = {
@@ -67,4 +72,5 @@ def figure_section(metric: BestMetric, target: Target | None, *, averages: bool)
         "K": target is Target.LABELS,
         "E": averages,
     }
-    return lines_for(_TEXT, {letter for letter, holds in conditions.items() if holds})
+    lines = lines_for(_TEXT, {letter for letter, holds in conditions.items() if holds})
+    return Template(lines).substitute(examples=examples)

@@ -19,14 +19,14 @@ from gpupanel.planning.script.step_section import step_section
 # M something is measured beside training, K the weights of the best epoch are kept, Z a figure of
 # the whole set decides about it.
 _TEXT = '''
-g |def mean_over(step, x, y, order):
-G |def mean_over(step, x, y, order, *drawn):
+g |def mean_over(step, x, y, order$size):
+G |def mean_over(step, x, y, order, *drawn$size):
 p |    sums = np.zeros(2)
 P |    sums = np.zeros(3)
-  |    for first in range(0, len(order), BATCH):
-  |        batch = order[first : first + BATCH]
+  |    for first in range(0, len(order), $examples):
+  |        batch = order[first : first + $examples]
 g |        found = step(x[batch], y[batch])
-G |        of_batch = [each[first : first + BATCH] for each in drawn]
+G |        of_batch = [each[first : first + $examples] for each in drawn]
 G |        found = step(x[batch], y[batch], *of_batch)
 p |        sums += [float(each) for each in found]
 P |        sums += np.concatenate([np.ravel(each) for each in found])
@@ -97,12 +97,12 @@ G |    loss, measure = mean_over(train_step, x, y, order, drawn_in(epoch, len(or
   |    line = f"epoch {epoch}  loss {loss:.6f}  {MEASURE} {measure:.6f}"
 L |    watched = loss
 J |    value = loss
-Ht|    val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val)))
+Ht|    val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val))$parts)
 Ht|    line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
 HtL|    watched = val_loss
 HtJ|    value = $value
 HT|    if len(x_val):
-HT|        val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val)))
+HT|        val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val))$parts)
 HT|        line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
 HTL|        watched = val_loss
 HTJ|        value = $value
@@ -135,11 +135,11 @@ kA|for weight, average in zip(model.trainable_variables, averages):
 kA|    weight.assign(average.value)  # what was validated is saved
   |keras.Model(model.input, final(model.output), name="model").save("model.keras")
 Fu|
-Fu|loss, measure = mean_over(evaluation_step, x_test, y_test, np.arange(len(x_test)))
+Fu|loss, measure = mean_over(evaluation_step, x_test, y_test, np.arange(len(x_test))$parts)
 Fu|print(f"test_loss {loss:.6f}  test {MEASURE} {measure:.6f}")
 FU|
 FU|if len(x_test):
-FU|    loss, measure = mean_over(evaluation_step, x_test, y_test, np.arange(len(x_test)))
+FU|    loss, measure = mean_over(evaluation_step, x_test, y_test, np.arange(len(x_test))$parts)
 FU|    print(f"test_loss {loss:.6f}  test {MEASURE} {measure:.6f}")
 '''
 
@@ -148,7 +148,13 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that trains, validates after each epoch, saves ``model.keras`` and tests it."""
     data, training = profile.data, profile.training
     metric = training.best_metric
+    # What accumulates is measured in parts, too.
+    in_parts = plan.measured_at_a_time < plan.global_batch_size and "M" in _conditions(profile)
+    measured = str(plan.measured_at_a_time) if in_parts else "BATCH"
     epochs = Template(lines_for(_TEXT, _conditions(profile))).substitute(
+        size=", size=BATCH" if in_parts else "",
+        examples="size" if in_parts else "BATCH",
+        parts=f", size={measured}" if in_parts else "",
         order=_order(data),
         repeated=_REPEATED[data.shuffle],
         patience=training.early_stopping_patience,
@@ -165,7 +171,7 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
     figure = ""
     if "Z" in _conditions(profile):
         averages = training.ema is not None
-        figure = figure_section(metric, data.target_kind, averages=averages)
+        figure = figure_section(metric, data.target_kind, measured, averages=averages)
     return joined(loss_section(data, training), step_section(profile, plan), figure, epochs)
 
 

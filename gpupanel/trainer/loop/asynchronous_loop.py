@@ -67,7 +67,7 @@ class AsynchronousLoop(TrainingLoop):
             self._take_pace(self._evaluation_pace, finished)
             measured.append(finished)
 
-        size, pace = self._plan.global_batch_size, self._evaluation_pace
+        size, pace = self._plan.measured_at_a_time, self._evaluation_pace
         batches = batches_of_calls(calls, everything, size, pace)
         interruption = self._make_calls(batches, lambda _: calls, phase, take)
         if interruption is not None:

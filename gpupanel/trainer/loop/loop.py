@@ -320,7 +320,7 @@ class TrainingLoop:
     ) -> tuple[float, ...] | Interruption:
         """The sums over a whole set."""
         totals: tuple[float, ...] = ()
-        pace, size = self._evaluation_pace, self._plan.global_batch_size
+        pace, size = self._evaluation_pace, self._plan.measured_at_a_time
         for _, batches, coming in batches_of_calls(calls, everything, size, pace):
             interruption = self._interruption()
             if interruption is not None:

@@ -34,3 +34,18 @@ def test_that_equal_gpus_have_numbers() -> None:
     inventory = DeviceInventory(devices=(*TWO_UNEQUAL.devices, second))
     names = [inventory.name_of(key) for key in (RTX_4090.key, second.key, "GPU-3060", "gone")]
     assert names == ["RTX 4090 #1", "RTX 4090 #2", "RTX 3060", "gone"]
+
+
+def test_that_no_more_examples_are_measured_at_a_time_than_learn() -> None:
+    plan = LaunchPlan(
+        environment={},
+        devices=(CPU,),
+        strategy=StrategyKind.MIRRORED,
+        replicas=tuple(
+            PlannedReplica(index=index, device_key="cpu", logical_device="", share=share)
+            for index, share in enumerate((60, 4))
+        ),
+        global_batch_size=64,
+    )
+    sizes = (plan.model_copy(update={"accumulation_steps": steps}) for steps in (1, 3, 64))
+    assert [each.measured_at_a_time for each in sizes] == [64, 21, 2]

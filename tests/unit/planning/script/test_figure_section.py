@@ -22,7 +22,7 @@ RANDOM = np.random.default_rng(4)
 
 
 def figure(metric: BestMetric, target: Target, outputs: Any, labels: Any, **names: Any) -> float:
-    text = figure_section(metric, target, averages=False)
+    text = figure_section(metric, target, "BATCH", averages=False)
     script: dict[str, Any] = {"np": np, **names}
     exec(text[text.index("def figure(") :], script)  # without what asks the model
     return float(script["figure"](outputs, labels))
@@ -102,7 +102,20 @@ def test_that_a_script_measures_what_decides(training: TrainingSettings, has_fig
     assert ("def figure(" in script) is has_figure
 
 
+def test_that_what_accumulates_is_measured_in_parts() -> None:
+    for steps, size in ((1, "BATCH"), (4, "15")):
+        training = TrainingSettings(
+            global_batch_size=63, accumulation_steps=steps, best_metric=BestMetric.F1
+        )
+        profile = Profile(devices=DeviceSettings(visible=("cpu",)), training=training)
+        plan = prepare(profile, CPU_ONLY).plan
+        assert plan is not None
+        script = stand_alone_script(profile, plan)
+        assert f"range(0, len(features), {size})" in script
+        assert ("np.arange(len(x_val)), size=15)" in script) is (steps > 1)
+
+
 def test_that_what_was_validated_is_asked() -> None:
     for averages in (True, False):
-        text = figure_section(BestMetric.F1, None, averages=averages)
+        text = figure_section(BestMetric.F1, None, "BATCH", averages=averages)
         assert ("for average in averages" in text) is averages
