@@ -10,6 +10,10 @@ TensorFlow 2.21 says so in these places:
   tensor is not initialized." where there was no room to copy a tensor to, before which
   ``eager/execute.cc`` puts "Failed copying input tensor from .../device:GPU:0 to .../device:GPU:1
   in order to run AddV2: ": the second one is full;
+- ``tensorflow/core/common_runtime/rendezvous_mgr.cc``, ``SameWorkerRecvDone``: a
+  ``ResourceExhaustedError`` "SameWorkerRecvDone unable to allocate output tensor. Key:
+  .../device:CPU:0;1f2e;.../device:GPU:0;edge_9_x;0:0" within a graph, whose key
+  (``Rendezvous::CreateKey``) has the sending device first: the receiving one is full;
 - ``xla/tsl/framework/bfc_allocator.cc``, ``AllocateRawInternal`` and ``DumpMemoryLog``: "Allocator
   (GPU_0_bfc) ran out of memory trying to allocate 1.25GiB (rounded to 1342177280)requested by op
   MatMul" and "BFCAllocator dump for GPU_0_bfc" in the log, and at the end of the dump "Stats:" with
@@ -43,6 +47,10 @@ _DEVICE: Final = re.compile(r"device:(?P<kind>[A-Z]+):(?P<index>\d+)")
 _ON_DEVICE: Final = re.compile(r"on \S*device:(?P<kind>[A-Z]+):(?P<index>\d+) by allocator")
 _TO_DEVICE: Final = re.compile(
     r"[Ff]ailed copying .*? to \S*device:(?P<kind>[A-Z]+):(?P<index>\d+)"
+)
+_RECEIVED_ON: Final = re.compile(
+    r"unable to allocate output tensor\. Key: [^;]*;[^;]*;"
+    r"[^;]*device:(?P<kind>[A-Z]+):(?P<index>\d+);"
 )
 _ALLOCATOR: Final = re.compile(r"by allocator (?P<name>\S+)")
 _GPU_ALLOCATOR: Final = re.compile(r"GPU_(?P<index>\d+)_bfc")
@@ -141,7 +149,8 @@ def full_device(message: str) -> str | None:
     if _NOT_COPIED in message:
         found = _TO_DEVICE.search(message)
     else:
-        found = _ON_DEVICE.search(message) or _DEVICE.search(message)
+        where = (_ON_DEVICE, _RECEIVED_ON, _DEVICE)
+        found = next(filter(None, (words.search(message) for words in where)), None)
     return f"/device:{found['kind']}:{found['index']}" if found else None
 
 

@@ -240,12 +240,23 @@ COPIED = (
     "Dst tensor is not initialized."
 )
 
+RECEIVED = (
+    "Graph execution error:\n\nDetected at node Update_3 defined at (most recent call last):\n"
+    "<stack traces unavailable>\nSameWorkerRecvDone unable to allocate output tensor. Key: "
+    "/job:localhost/replica:0/task:0/device:{source};bf049b2f480efd8f;"
+    "/job:localhost/replica:0/task:0/device:{destination};edge_339_Func/while/_124;6315961604:0\n"
+    "\t [[{{{{node Func/while/body/_1/input/_124/_52}}}}]]"
+)
+
 
 @pytest.mark.parametrize("source", ["GPU:0", "CPU:0"])
+@pytest.mark.parametrize(
+    ("words", "of_type"), [(COPIED, InternalError), (RECEIVED, ResourceExhaustedError)]
+)
 def test_that_the_device_is_full_that_a_tensor_was_to_be_copied_to(
-    run: StartedRun, source: str
+    run: StartedRun, source: str, words: str, of_type: type[Exception]
 ) -> None:
-    error = InternalError(COPIED.format(source=source, destination="GPU:1"))
+    error = of_type(words.format(source=source, destination="GPU:1"))
     log = "".join(
         DUMP.format(name=name) + STATS.format(limit=limit, held=limit)
         for name, limit in (("GPU_0_bfc", "9.00GiB"), ("GPU_1_bfc", "4.00GiB"))
