@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-import tensorflow as tf
-
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import PlannedDevice
 from gpupanel.domain.problem import Problem, ProblemError
@@ -36,14 +34,31 @@ def refusals_told(devices: Sequence[PlannedDevice], *, joins: bool = False) -> I
     """
     try:
         yield
-    except (RuntimeError, ValueError, tf.errors.OpError) as error:
-        gpu = _refused_gpu(error, devices)
-        if joins and gpu is None:
+    except Exception as error:
+        gpu = refused_gpu(error, devices)
+        if not _is_of_tensorflow(error) or (joins and gpu is None):
             raise
-        raise ProblemError(_refusal(error, gpu)) from error
+        raise ProblemError(refusal(error, gpu)) from error
 
 
-def _refused_gpu(error: Exception, devices: Sequence[PlannedDevice]) -> PlannedDevice | None:
+def _is_of_tensorflow(error: Exception) -> bool:
+    # Known by its name, so that TensorFlow need not be there.
+    is_of_an_operation = any(kind.__name__ == "OpError" for kind in type(error).__mro__)
+    return is_of_an_operation or isinstance(error, RuntimeError | ValueError)
+
+
+def is_gpu_held(error: BaseException) -> bool:
+    """Whether CUDA gives the process no GPU that another one has, by its compute mode."""
+    return _BUSY in str(error)
+
+
+def refused_gpu(error: BaseException, devices: Sequence[PlannedDevice]) -> PlannedDevice | None:
+    """Which of these devices TensorFlow names; ``None``: none.
+
+    Args:
+        error: Its words.
+        devices: Of the process.
+    """
     found = _GPU.search(str(error))
     if found is None:
         return None
@@ -51,13 +66,14 @@ def _refused_gpu(error: Exception, devices: Sequence[PlannedDevice]) -> PlannedD
     return next((device for device in gpus if device.index == int(found[1])), None)
 
 
-def _refusal(error: Exception, gpu: PlannedDevice | None) -> Problem:
+def refusal(error: BaseException, gpu: PlannedDevice | None) -> Problem:
+    """The problem of devices that TensorFlow did not take as they were planned."""
     of_gpu = "" if gpu is None else f" of {gpu.name}"
     return Problem(
         code="devices_not_configured",
         field="devices",
         message=f"TensorFlow refused the device configuration{of_gpu}: "
         f"{str(error).splitlines()[0]}",
-        hint=_HELD if _BUSY in str(error) else _MEMORY,
+        hint=_HELD if is_gpu_held(error) else _MEMORY,
         detail=f"{type(error).__name__}: {error}",
     )

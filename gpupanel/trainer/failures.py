@@ -13,6 +13,7 @@ from gpupanel.files.file_obstacles import FileObstacle
 from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.process_limits import address_space_limit
 from gpupanel.trainer.determinism import determinism_problem
+from gpupanel.trainer.device_refusals import is_gpu_held, refusal, refused_gpu
 from gpupanel.trainer.file_errors import chain, disk_obstacle
 from gpupanel.trainer.library_failures import library_problem
 from gpupanel.trainer.memory_shortage import full_device, is_out_of_memory
@@ -25,6 +26,10 @@ _NCCL_WORDS = "Unable to load NCCL library"
 _SEVERAL = re.compile(r"\d+ root error\(s\) found\.")
 _NUMBERED = re.compile(r"^\(\d+\) [A-Z_]+: +")
 """How TensorFlow begins where several operations failed, and each of their errors."""
+_NCCL_FAILED = re.compile(r"NCCL: (?P<why>[^.\n]*)\.")
+"""Of ``nccl_manager.cc``, likewise: "NCCL: unhandled system error. Set NCCL_DEBUG=WARN for
+detail."."""
+
 
 LOOKING_AT_DATA = "The preview of the data"
 DOWNLOADING_DATA = "The download of the data"
@@ -54,6 +59,12 @@ def problems_of(
     detail = "".join(traceback.format_exception(error))
     if any(_NCCL_WORDS in str(cause) for cause in chain(error)):
         return (_nccl_missing(detail, plan),)
+    for cause in chain(error):
+        if failed := _NCCL_FAILED.search(str(cause)):
+            return (_nccl_failed(failed["why"], detail, plan),)
+        if is_gpu_held(cause):
+            devices = () if plan is None else plan.gang[place].devices
+            return (refusal(cause, refused_gpu(cause, devices)),)
     if plan is not None and plan.processes and any(_is_of_a_peer(cause) for cause in chain(error)):
         return (_peer_lost(detail),)
     for cause in chain(error):
@@ -106,12 +117,29 @@ def _is_of_a_peer(error: BaseException) -> bool:
     return type(error).__name__ in _PEER_ERRORS or _PEER_WORDS in str(error)
 
 
-def _nccl_missing(detail: str, plan: LaunchPlan | None) -> Problem:
+def _nccl_failed(why: str, detail: str, plan: LaunchPlan | None) -> Problem:
+    return Problem(
+        code="nccl_failed",
+        field="strategy.all_reduce",
+        message=f"NCCL could not sum the gradients: {why}.",
+        hint="Sum in another way. With NCCL_DEBUG=WARN in the shell the run's log says more; in a "
+        "container too little shared memory (/dev/shm) is a frequent cause.",
+        detail=detail,
+        fix=_another_sum(plan),
+    )
+
+
+def _another_sum(plan: LaunchPlan | None) -> Fix:
+    """What does without NCCL."""
     way = AllReduce.AUTO
     if plan is not None and plan.strategy is StrategyKind.MIRRORED:
         is_even = len(plan.replicas) % 2 == 0
         way = AllReduce.HIERARCHICAL_COPY if is_even else AllReduce.REDUCTION_TO_ONE_DEVICE
     label = "Sum over a ring" if way is AllReduce.AUTO else f"Sum by {way.label.lower()}"
+    return Fix.of(label, "strategy.all_reduce", way.value)
+
+
+def _nccl_missing(detail: str, plan: LaunchPlan | None) -> Problem:
     return Problem(
         code="nccl_missing",
         field="strategy.all_reduce",
@@ -119,7 +147,7 @@ def _nccl_missing(detail: str, plan: LaunchPlan | None) -> Problem:
         "summed.",
         hint='Sum in another way, or install it: "gpupanel doctor" shows the command.',
         detail=detail,
-        fix=Fix.of(label, "strategy.all_reduce", way.value),
+        fix=_another_sum(plan),
     )
 
 

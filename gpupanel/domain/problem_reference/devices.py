@@ -119,9 +119,10 @@ CHAPTER: Final = ProblemChapter(
             "Run the doctor, which names what is missing.",
         ),
         "devices_not_configured": ProblemEntry(
-            "TensorFlow refused memory growth, limits or logical devices.",
-            "The combination is one that this version does not allow.",
-            "Choose other memory settings, or growth on every GPU.",
+            "TensorFlow refused memory growth, limits or logical devices, or a GPU.",
+            "The combination is one that this version does not allow, or the GPU takes no other "
+            "process.",
+            "Choose other memory settings, or growth on every GPU; or another GPU.",
         ),
         "logical_device_missing": ProblemEntry(
             "TensorFlow made fewer logical devices than planned.",

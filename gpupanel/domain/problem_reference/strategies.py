@@ -44,6 +44,12 @@ CHAPTER: Final = ProblemChapter(
             "Its library `libnccl.so.2` is not installed where TensorFlow looks for it.",
             "Run the command that is shown, or let the strategy choose.",
         ),
+        "nccl_failed": ProblemEntry(
+            "NCCL failed while it summed the gradients.",
+            "GPUs or processes could not reach each other, or in a container there is too little "
+            "shared memory (`/dev/shm`).",
+            "Let the strategy sum in another way; `NCCL_DEBUG=WARN` has NCCL say more in the log.",
+        ),
         "summed_without_nccl": ProblemEntry(
             "Gradients are summed without NCCL, which is missing.",
             "TensorFlow does not find its library `libnccl.so.2`. A mirrored run sums by "

@@ -22,6 +22,9 @@ LIMITED = frozenset({"processor_time_limited", "process_count_limited"})
 """Codes of ends by a limit of the shell, which is not one of memory."""
 
 PEER_LOST = "peer_lost"
+_OF_PEERS = (PEER_LOST, "nccl_failed")
+"""What a process says that may have been about to end because of another: NCCL's words are the same
+where a peer is gone."""
 """Code of the problem that a process reports when another one of its gang went away."""
 
 
@@ -153,7 +156,7 @@ def _sign_said(member: MemberSeen, said: TrainingEnded) -> tuple[_Sign, float, E
     alone = is_alone(said)
     if said.problem is None or (said.outcome.was_successful and not alone):
         return None
-    lost = alone or said.problem.code == PEER_LOST
+    lost = alone or said.problem.code in _OF_PEERS
     outcome = Outcome.LOST if alone else said.outcome
     ending = Ending(outcome=outcome, problem=said.problem, place=member.place, can_restart=lost)
     if lost:

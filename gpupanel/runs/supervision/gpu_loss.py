@@ -44,7 +44,7 @@ _WORDS: Final = re.compile(
     # tensorflow/core/common_runtime/device/device_event_mgr.cc, which then aborts the process.
     r"|Unexpected Event status: \d+"
 )
-_IN_LOGS: Final = frozenset({"peer_lost", "trainer_killed", "trainer_vanished"})
+_IN_LOGS: Final = frozenset({"peer_lost", "nccl_failed", "trainer_killed", "trainer_vanished"})
 """Problems of processes that had no last word, or do not know what happened to another one."""
 _MAY_FOLLOW: Final = _IN_LOGS | {
     *("no_step", "no_first_step", "process_frozen", "trainer_not_killable", "gpu_lost"),

@@ -1,4 +1,4 @@
-"""What a run reports where TensorFlow was to sum by NCCL and does not find it."""
+"""What a run reports where TensorFlow was to sum by NCCL, and does not find it or it fails."""
 
 import pytest
 
@@ -52,3 +52,29 @@ def test_that_a_run_that_ended_for_want_of_nccl_says_so_and_offers_what_works(
     assert problem.fix is not None
     assert problem.fix.label == label
     assert [change.value for change in problem.fix.changes] == [way.value]
+
+
+@pytest.mark.parametrize("kind", [StrategyKind.MIRRORED, StrategyKind.MULTI_WORKER])
+def test_that_a_run_in_which_nccl_fails_does_not_blame_a_peer(kind: StrategyKind) -> None:
+    plan = prepare(Profile(strategy=StrategySettings(kind=kind)), TWO_UNEQUAL).plan
+    said = OF_WORKERS if kind is StrategyKind.MULTI_WORKER else OF_ONE_PROCESS
+    missing = "Unable to load NCCL library. Multi-GPU collectives will not work."
+    error = InternalError(said.replace(missing, "unhandled system error"))
+
+    (problem,) = problems_of(error, plan)
+
+    assert problem.code == "nccl_failed"
+    assert problem.message == "NCCL could not sum the gradients: unhandled system error."
+    assert problem.fix is not None
+
+
+def test_that_a_gpu_that_takes_no_other_process_is_named_in_every_phase() -> None:
+    """As the server of a worker says it, which parameter servers have."""
+    error = InternalError(
+        "cudaSetDevice() on GPU:0 failed. Status: CUDA-capable device(s) is/are busy or unavailable"
+    )
+
+    (problem,) = problems_of(error)
+
+    assert problem.code == "devices_not_configured"
+    assert "its compute mode lets one at a time use it" in problem.hint
