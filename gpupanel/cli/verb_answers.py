@@ -123,9 +123,10 @@ ANSWERS: Final[Mapping[str, VerbAnswer]] = {
     "schema": VerbAnswer((), "It is a JSON schema, with or without `--json`.", _DONE),
     "summary": VerbAnswer(
         (*_of(ModelSummary), "memory", "largest_batch"),
-        "`memory` has an estimate for each device in MiB: weights, gradients, optimizer and "
-        "activations, which are `counted_mib` together and have to fit into `room_mib`; overhead, "
-        "which goes of the device besides, and the total with it.",
+        "`memory` has an estimate for each device in MiB: weights, gradients, optimizer, "
+        "activations, what an update holds besides and data, which are `counted_mib` together and "
+        "have to fit into `room_mib`; overhead, which goes of the device besides, and the total "
+        "with it.",
         {**_DONE, 1: "the model cannot be built", **_BAD_PROFILE},
     ),
     "lr-find": VerbAnswer(

@@ -22,6 +22,8 @@ class DeviceMemory(Value):
         optimizer_mib: What the optimizer and averages keep for each weight.
         data_mib: All examples, where they are copied to the device; else those of two calls.
         activations_mib: Of a step: what layers give, the examples among it.
+        update_mib: What is held besides for a moment while the weights are updated, as far as the
+            activations, which are gone by then, do not make room for it.
         overhead_mib: What goes of the device besides: CUDA's context and libraries, once for all
             parts of a split, and what TensorFlow leaves to others where it has no limit; on the
             host TensorFlow's process.
@@ -39,6 +41,7 @@ class DeviceMemory(Value):
     optimizer_mib: float
     activations_mib: float
     data_mib: float = 0.0
+    update_mib: float = 0.0
     overhead_mib: float
     room_mib: int | None = None
     is_limit: bool = False
@@ -55,7 +58,7 @@ class DeviceMemory(Value):
     def counted_mib(self) -> float:
         """What has to fit into the room: all but the overhead."""
         kept = self.weights_mib + self.gradients_mib + self.optimizer_mib
-        return kept + self.activations_mib + self.data_mib
+        return kept + self.activations_mib + self.update_mib + self.data_mib
 
     @property
     def fits(self) -> bool:
@@ -65,5 +68,5 @@ class DeviceMemory(Value):
     def fits_beside(self, more_mib: float) -> bool:
         """Whether there is room for it and so much more."""
         margin = MEASURED_MARGIN if self.is_measured else MARGIN
-        more_mib += (margin - 1.0) * self.activations_mib
+        more_mib += (margin - 1.0) * (self.activations_mib + self.update_mib)
         return self.room_mib is None or self.counted_mib + more_mib <= self.room_mib

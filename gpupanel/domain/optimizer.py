@@ -20,10 +20,13 @@ class OptimizerTraits:
             ``weight_decay``, which every one takes. With ``momentum`` it keeps one more number
             where that is not 0.
         decays_weights: Makes weights a little smaller with each update where nothing says how much.
+        held_in_update: Numbers beside each weight that an update holds for a moment, where no fused
+            operation does it. With momentum it is one more.
         is_fused: A run may have one operation of TensorFlow's do the whole update.
     """
 
     moments: int = 0
+    held_in_update: int = 0
     takes: tuple[str, ...] = ()
     decays_weights: bool = False
     is_fused: bool = False
@@ -55,13 +58,19 @@ class Optimizer(ChoiceEnum):
 
 _BETAS = ("beta_1", "beta_2")
 _TRAITS = {
-    Optimizer.ADAM: OptimizerTraits(moments=2, takes=(*_BETAS, "epsilon"), is_fused=True),
+    Optimizer.ADAM: OptimizerTraits(
+        moments=2, held_in_update=2, takes=(*_BETAS, "epsilon"), is_fused=True
+    ),
     Optimizer.ADAMW: OptimizerTraits(
-        moments=2, takes=(*_BETAS, "epsilon"), decays_weights=True, is_fused=True
+        moments=2,
+        held_in_update=2,
+        takes=(*_BETAS, "epsilon"),
+        decays_weights=True,
+        is_fused=True,
     ),
     Optimizer.SGD: OptimizerTraits(takes=("momentum", "nesterov")),
-    Optimizer.RMSPROP: OptimizerTraits(moments=1, takes=("momentum", "epsilon")),
-    Optimizer.LION: OptimizerTraits(moments=1, takes=_BETAS),
+    Optimizer.RMSPROP: OptimizerTraits(moments=1, held_in_update=1, takes=("momentum", "epsilon")),
+    Optimizer.LION: OptimizerTraits(moments=1, held_in_update=2, takes=_BETAS),
 }
 
 DEFAULT_OPTIMIZER = Optimizer.ADAM

@@ -338,6 +338,19 @@ class TrainingSettings(Value):
     @property
     def numbers_beside_weights(self) -> int:
         """How many numbers are kept beside each weight, of the optimizer and of averages."""
-        traits = self.optimizer.traits
-        has_momentum = traits.has_momentum and self.momentum > 0.0
-        return traits.moments + has_momentum + (self.ema is not None)
+        return self.optimizer.traits.moments + self._has_momentum + (self.ema is not None)
+
+    @property
+    def numbers_held_in_update(self) -> int:
+        """How many more an update holds of each weight for a moment, on all weights side by side.
+
+        Seen of each optimizer with six equal layers; weights that decay, clipping and averages hold
+        one each.
+        """
+        own = 0 if self.is_fused else self.optimizer.traits.held_in_update + self._has_momentum
+        more = (self.decays_weights, self.clip_norm is not None, self.ema is not None)
+        return own + sum(more)
+
+    @property
+    def _has_momentum(self) -> bool:
+        return self.optimizer.traits.has_momentum and self.momentum > 0.0

@@ -10,7 +10,7 @@ from gpupanel.domain.device_memory import DeviceMemory
 from gpupanel.domain.memory import CUDA_CONTEXT_MIB
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.step_memory import StepMemory
-from gpupanel.domain.strategy import StrategyKind
+from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.kept_data import carried_data_bytes, kept_data_bytes
 from gpupanel.planning.memory_room import free_mib, rest_mib, room_mib
@@ -36,6 +36,7 @@ class _Terms:
     gradients: int = 0
     optimizer: int = 0
     activations: int = 0
+    update: int = 0
     data: int = 0
     examples: int = 0
 
@@ -45,6 +46,7 @@ class _Terms:
             self.gradients + more.gradients,
             self.optimizer + more.optimizer,
             self.activations + more.activations,
+            self.update + more.update,
             self.data + more.data,
             self.examples + more.examples,
         )
@@ -145,6 +147,7 @@ class _Estimator:
         self._step = step
         self._on_the_host = plan.strategy in ON_THE_HOST
         self._jit_compile = context.profile.training.jit_compile
+        self._copies_in_update = context.profile.training.numbers_held_in_update
         self._kept = context.profile.training.numbers_beside_weights * step.trainable_bytes
         self._data = kept_data_bytes(context)
         self._carried = carried_data_bytes(context, plan)
@@ -220,6 +223,7 @@ class _Estimator:
             gradients_mib=terms.gradients / _BYTES_PER_MIB,
             optimizer_mib=terms.optimizer / _BYTES_PER_MIB,
             activations_mib=terms.activations / _BYTES_PER_MIB,
+            update_mib=terms.update / _BYTES_PER_MIB,
             data_mib=terms.data / _BYTES_PER_MIB,
             overhead_mib=self._overhead[place],
             room_mib=room,
@@ -257,9 +261,28 @@ class _Estimator:
             # The sum over replicas comes when the activations are gone.
             gradients += max(0, learned - activations)
         kept = 0 if self._on_the_host else self._kept
+        # Of a sum over replicas they are counted already.
+        freed = activations if is_one else max(activations, learned)
+        update = max(0, self._held_in_update(is_one=is_one) - freed)
+        if not is_one and self.plan.all_reduce is AllReduce.HIERARCHICAL_COPY:
+            # The first of a group of replicas packs all gradients, and holds the packed sums.
+            update = max(update, step.largest_weight_bytes + learned)
         data = self._data if self.keeps_data(number) else 0
         data += 0 if self._places[number][0] == CPU_KEY else self._carried
-        return _Terms(step.weight_bytes, gradients, kept, activations, data, examples)
+        return _Terms(step.weight_bytes, gradients, kept, activations, update, data, examples)
+
+    def _held_in_update(self, *, is_one: bool) -> int:
+        """What an update holds for a moment beside weights, gradients and what is kept.
+
+        The largest weight's squares for the norm, and anew the weight itself that is still read;
+        and what is calculated of all weights side by side. A second sum of gradients makes room for
+        one of these.
+        """
+        if self._on_the_host:
+            return 0
+        step, copies = self._step, self._copies_in_update
+        copies = max(0, copies - (self.plan.accumulation_steps > 1))
+        return (1 + is_one) * step.largest_weight_bytes + copies * step.trainable_bytes
 
 
 def kept_data_mib(context: PlanningContext, number: int) -> int:

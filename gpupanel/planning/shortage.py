@@ -85,7 +85,7 @@ class Prospects:
         if not self._shortage.in_step and self._is_only_another_step(changed):
             return Prospect.NONE
         context = self._with(changed)
-        memories = memory_estimate(context)
+        memories = _least(context)
         if not memories:
             return Prospect.UNKNOWN if _may_be_placed(context) else Prospect.NONE
         least = [each.counted_mib + self._missed_of(each) for each in memories]
@@ -137,7 +137,7 @@ class Prospects:
         return max(0.0, seen - counted)
 
     def _of_the_full_device(self) -> Iterator[DeviceMemory]:
-        for memory in memory_estimate(self._context):
+        for memory in _least(self._context):
             is_there = memory.device == self._shortage.device_key
             logical = self._shortage.logical_device
             if is_there and (logical is None or memory.logical_device in ("", logical)):
@@ -145,6 +145,14 @@ class Prospects:
 
     def _missed_of(self, memory: DeviceMemory) -> float:
         return 0.0 if memory.device == CPU_KEY else self._missed_mib
+
+
+def _least(context: PlanningContext) -> tuple[DeviceMemory, ...]:
+    """The estimate without what an update holds at the most.
+
+    What was seen of the run has that in it, as far as it was so.
+    """
+    return tuple(each.model_copy(update={"update_mib": 0.0}) for each in memory_estimate(context))
 
 
 def _may_be_placed(context: PlanningContext) -> bool:

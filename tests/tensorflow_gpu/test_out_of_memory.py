@@ -9,7 +9,10 @@ from gpupanel.domain.events import RunEnded, RunRestarted
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.planning.fixes import apply_fix
+from gpupanel.runs import child_answer
 from gpupanel.runs.following.follower import RunFollower
+from tests.forked.answers import forked_answers
+from tests.forked.terminal import answered
 from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
 from tests.tensorflow_gpu.profiles import LARGE, SMALL
 from tests.unit.trainer.trained_runs import furthest
@@ -107,3 +110,19 @@ all_reduce = "reduction_to_one_device"
         one = '[devices]\nvisible = ["cpu"]\n'
         alone = cards_in_process.run(one + rest, tmp_path / "alone")
         assert furthest(alone, layout) < 1e-5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("limit_mib", "fits"), [(24, False), (28, True)])
+def test_that_no_batch_is_promised_whose_update_has_no_room(
+    cards_in_process: CardsOfThisProcess, tmp_path: Path, limit_mib: int, fits: bool
+) -> None:
+    """Weights, gradients and Adam's averages are 17 MiB; the update makes 25 of them."""
+    text = WEIGHTS.replace("limit_mib = 16", f"limit_mib = {limit_mib}")
+    profile = tmp_path / "profile.toml"
+    profile.write_text(text.replace("retries = 2", "retries = 0"))
+    with forked_answers(child_answer, cards_in_process.server):
+        summary = answered(cards_in_process.gpupanel("summary", profile, "--json"))
+    assert (summary["largest_batch"] >= 64) is fits
+    ended = answered(cards_in_process.gpupanel("run", profile, "--json"))
+    assert (ended["outcome"] == "completed") is fits

@@ -72,7 +72,7 @@ def _prepared(profile: Profile, found: ModelSummary) -> Preparation:
 def _print_memory(preparation: Preparation) -> None:
     if not preparation.memory:
         return
-    terms = ("weights", "gradients", "optimizer", "activations", "data", "counted")
+    terms = ("weights", "gradients", "optimizer", "activations", "update", "data", "counted")
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("estimated MiB of", overflow="fold")
     for title in (*terms[:-1], "together", "there is", "besides"):

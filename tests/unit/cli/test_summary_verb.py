@@ -73,6 +73,7 @@ def test_that_the_memory_of_each_device_is_estimated(
             "optimizer_mib": 200.0,
             "activations_mib": pytest.approx(64.0, abs=0.1),
             "data_mib": 0.0,
+            "update_mib": 0.0,
             "overhead_mib": 400.0,
             "room_mib": 24_576 - 400,
             "is_limit": False,

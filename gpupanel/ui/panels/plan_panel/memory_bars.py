@@ -19,6 +19,7 @@ _TERMS = (
     ("Gradients", "gradients_mib", 200),
     ("Optimizer", "optimizer_mib", 150),
     ("Activations", "activations_mib", 105),
+    ("Update", "update_mib", 55),
     ("Data", "data_mib", 70),
 )
 """Name, field, and how opaque the accent is."""
