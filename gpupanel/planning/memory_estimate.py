@@ -128,6 +128,8 @@ def room_of_places(context: PlanningContext, plan: LaunchPlan) -> tuple[int | No
         limit, free = limits.get((0, place.logical_device)), free_mib(context, place.device_key)
         if limit is None and free is not None:
             limit = max(0, free - overhead_mib(context, plan, place.device_key))
+        elif limit is not None and (rest := rest_mib(context, place.device_key)) is not None:
+            limit = min(limit, rest)
         rooms.append(limit)
     return tuple(rooms)
 

@@ -1,6 +1,7 @@
 """Other ways to divide a run's work whose devices each hold less of it."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
@@ -13,6 +14,7 @@ from gpupanel.domain.strategy import (
     StrategyKind,
     StrategySettings,
 )
+from gpupanel.domain.telemetry import TelemetrySample
 
 _MIRRORING: Final = (StrategyKind.MIRRORED, StrategyKind.MULTI_WORKER)
 
@@ -22,6 +24,7 @@ def other_strategies(
     inventory: DeviceInventory,
     chosen: Sequence[PhysicalDevice],
     too_small: PhysicalDevice | None,
+    sample: TelemetrySample | None = None,
 ) -> Iterator[Fix]:
     """Other strategies and devices for a run whose device has not enough memory.
 
@@ -30,11 +33,12 @@ def other_strategies(
         inventory: The devices of this machine.
         chosen: Those that the profile means.
         too_small: The one of them that ran out of memory; ``None``: not known.
+        sample: Readings of them: what others hold of a GPU cannot be had.
     """
     if not any(device.is_gpu for device in chosen):
         yield from _one_copy(profile)
         return
-    yield from _larger_gpu(profile, inventory, too_small)
+    yield from _larger_gpu(profile, inventory, too_small, sample)
     gpus = [device for device in chosen if device.is_gpu]
     if len(gpus) == 1:
         gpus = list(inventory.gpus)
@@ -53,12 +57,16 @@ def _one_copy(profile: Profile) -> Iterator[Fix]:
 
 
 def _larger_gpu(
-    profile: Profile, inventory: DeviceInventory, too_small: PhysicalDevice | None
+    profile: Profile,
+    inventory: DeviceInventory,
+    too_small: PhysicalDevice | None,
+    sample: TelemetrySample | None,
 ) -> Iterator[Fix]:
     if too_small is None or too_small.memory_total_mib is None:
         return
-    largest = max(inventory.gpus, key=lambda gpu: _given_mib(profile, gpu), default=too_small)
-    if _given_mib(profile, largest) > _given_mib(profile, too_small):
+    given = partial(_given_mib, profile, sample)
+    largest = max(inventory.gpus, key=given, default=too_small)
+    if given(largest) > given(too_small):
         yield Fix(
             label=f"Use {inventory.name_of(largest.key)} alone",
             changes=(
@@ -68,12 +76,15 @@ def _larger_gpu(
         )
 
 
-def _given_mib(profile: Profile, gpu: PhysicalDevice) -> int:
-    """The most that the profile gives one logical device of a GPU."""
-    policy, total_mib = profile.memory_policy(gpu.key), gpu.memory_total_mib or 0
+def _given_mib(profile: Profile, sample: TelemetrySample | None, gpu: PhysicalDevice) -> int:
+    """The most that the profile gives one logical device of a GPU, of what others leave."""
+    policy, most_mib = profile.memory_policy(gpu.key), gpu.memory_total_mib or 0
+    reading = None if sample is None else sample.reading(gpu.key)
+    if reading is not None and reading.memory_free_mib is not None:
+        most_mib = reading.memory_free_mib
     if isinstance(policy, SplitMemory):
-        return max(policy.split_mib)
-    return policy.limit_mib if isinstance(policy, LimitedMemory) else total_mib
+        return min(most_mib, max(policy.split_mib))
+    return min(most_mib, policy.limit_mib) if isinstance(policy, LimitedMemory) else most_mib
 
 
 def _divided(profile: Profile, count: int, devices: list[Change]) -> Iterator[Fix]:

@@ -64,7 +64,7 @@ def out_of_memory_fixes(
     if works_there:
         # A run on GPUs does not become smaller in the host's memory by any of these.
         candidates.append(_mixed_precision(profile))
-        others = other_strategies(profile, inventory, chosen, device)
+        others = other_strategies(profile, inventory, chosen, device, sample)
         candidates += ([fix] for fix in others)
     prospects = Prospects(profile, inventory, sample, shortage)
     hopeful = list[tuple[Prospect, Fix]]()

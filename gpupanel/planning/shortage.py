@@ -167,6 +167,7 @@ def _may_be_placed(context: PlanningContext) -> bool:
     copies = 2 + context.profile.training.numbers_beside_weights  # the weights, and gradients
     fixed = step.weight_bytes - step.trainable_bytes
     return (
-        copies * step.largest_weight_bytes <= max(known) * _BYTES_PER_MIB
+        min(known) > 0  # each place has a layer
+        and copies * step.largest_weight_bytes <= max(known) * _BYTES_PER_MIB
         and fixed + copies * step.trainable_bytes <= sum(known) * _BYTES_PER_MIB
     )

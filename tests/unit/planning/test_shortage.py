@@ -267,3 +267,22 @@ def test_that_the_estimate_of_the_host_is_left_as_it_is() -> None:
     )
     assert prospects.of(Profile(training=TrainingSettings(epochs=3))) is Prospect.FITS
     assert Shortage(preview=DataPreview()).step is None
+
+
+def test_that_a_gpu_that_others_have_filled_is_left_for_the_one_that_is_free() -> None:
+    """The larger one: neither it alone nor layers on both can be had."""
+    profile = Profile(
+        devices=DeviceSettings(visible=(LARGE, SMALL)),
+        memory={"default": LimitedMemory(limit_mib=80, growth=True)},
+        strategy=StrategySettings(kind=StrategyKind.MIRRORED),
+        training=TrainingSettings(out_of_memory_retries=0),
+    )
+    readings = (
+        DeviceReading(key=LARGE, memory_free_mib=4),
+        DeviceReading(key=SMALL, memory_free_mib=11_888),
+    )
+    full = TelemetrySample(time_s=0.0, readings=readings)
+    shortage = Shortage(LARGE, in_step=False, step=step_of(1, 0.01))
+    labels = offered(profile, shortage, sample=full)
+    assert labels[0] == "Use RTX 3060 alone"
+    assert not any(label.startswith("Divide the layers") for label in labels)
