@@ -13,7 +13,7 @@ from gpupanel.runs import child_answer
 from gpupanel.runs.following.follower import RunFollower
 from tests.forked.answers import forked_answers
 from tests.forked.terminal import answered
-from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
+from tests.tensorflow_gpu.fixtures import TWO_CARDS, CardsOfThisProcess
 from tests.tensorflow_gpu.profiles import LARGE, SMALL
 from tests.unit.trainer.trained_runs import furthest
 
@@ -126,3 +126,22 @@ def test_that_no_batch_is_promised_whose_update_has_no_room(
     assert (summary["largest_batch"] >= 64) is fits
     ended = answered(cards_in_process.gpupanel("run", profile, "--json"))
     assert (ended["outcome"] == "completed") is fits
+
+
+@pytest.mark.slow
+def test_that_a_run_ends_whose_card_others_have_filled(
+    cards_in_process: CardsOfThisProcess, tmp_path: Path
+) -> None:
+    """Beside the context 4 MiB were free, which are gone: TensorFlow would ask without end."""
+    cards_in_process.tell(TWO_CARDS.with_gpu(0, memory_used_mib=24_160))
+    profile = f'[devices]\nvisible = ["{LARGE}"]\n[memory.default]\npolicy = "limit"\n'
+    profile += 'limit_mib = 80\ngrowth = true\n[model]\nsource = "mlp"\n'
+    layout = cards_in_process.run(profile, tmp_path / "run")
+    ended = RunFollower(layout).poll().events[-1]
+    assert isinstance(ended, RunEnded)
+    assert ended.problem is not None
+    assert ended.problem.code == "out_of_memory"
+    assert ended.problem.message.startswith(RTX_4090.name)
+    assert ended.problem.fix is not None
+    assert ended.problem.fix.label == f"Use {RTX_3060.name} alone"
+    assert layout.trainer_log.stat().st_size < 50_000_000

@@ -111,6 +111,12 @@ CHAPTER: Final = ProblemChapter(
             "Take one of the offers: half the examples at a time, mixed precision, other "
             "shares, another strategy.",
         ),
+        "allocation_endless": ProblemEntry(
+            "Others filled a GPU, and TensorFlow asked for memory there without end.",
+            "Where nothing is left, its allocator does not come to an end, and says the same line "
+            "of a log thousands of times in a second: the run was ended.",
+            "End what else uses the GPU, or use another one; resume the run.",
+        ),
         "host_out_of_memory": ProblemEntry(
             "The system killed a process of the run because the machine's memory was full.",
             "All processes together held more than there is.",

@@ -22,6 +22,7 @@ LIMITED = frozenset({"processor_time_limited", "process_count_limited"})
 """Codes of ends by a limit of the shell, which is not one of memory."""
 
 PEER_LOST = "peer_lost"
+ALLOCATION_ENDLESS = "allocation_endless"
 _OF_PEERS = (PEER_LOST, "nccl_failed")
 """What a process says that may have been about to end because of another: NCCL's words are the same
 where a peer is gone."""
@@ -181,6 +182,10 @@ def _frozen_problem(member: MemberSeen, frozen: Frozen) -> Ending:
             code = "process_frozen"
             message = f"{name} is frozen: it reported nothing and used no CPU time."
             hint = "A driver or the machine itself hung; gpupanel doctor checks both."
+        case Frozen.ENDLESS:
+            code = "allocation_endless"
+            message = f"{name} asked a full GPU for memory without end."
+            hint = "Others hold all of it: end what uses the GPU, or use another one."
     problem = Problem(code=code, message=message, hint=f"{hint} {_GO_ON}")
     return Ending(outcome=Outcome.FAILED, problem=problem, place=member.place, can_restart=True)
 

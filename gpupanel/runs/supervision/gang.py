@@ -25,6 +25,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder
 from gpupanel.runs.slurm.task_command import exit_code_of_task, task_command
 from gpupanel.runs.supervision.cluster import allowed, process_environments
+from gpupanel.runs.supervision.endless_allocation import AllocationWatch
 from gpupanel.runs.supervision.handed_outputs import remove_handed_outputs
 from gpupanel.runs.supervision.liveness import (
     FROZEN_AFTER_S,
@@ -78,6 +79,8 @@ class Member:
         silent_s = TASK_FROZEN_AFTER_S if self._is_task else FROZEN_AFTER_S
         self._liveness = Liveness(time.monotonic(), silent_s)
         self._observed_s = 0.0
+        on_gpus = any(device.kind is DeviceKind.GPU for device in planned.devices)
+        self._allocation = AllocationWatch(layout.process_log(place)) if on_gpus else None
 
     @property
     def pid(self) -> int:
@@ -101,6 +104,8 @@ class Member:
         if activity is not None:
             self.processor_s = activity.processor_s
             self.frozen = self._liveness.observe(activity, now_s)
+        if self._allocation is not None and self._allocation.is_endless():
+            self.frozen = Frozen.ENDLESS
 
     def _exit_code(self, status: int | None) -> int | None:
         return exit_code_of_task(status) if self._is_task else status

@@ -34,6 +34,8 @@ class Frozen(enum.Enum):
     """Its heartbeat has ceased and it uses no processor."""
     NEVER_BEGAN = enum.auto()
     """It has not come to its first heartbeat and uses no processor."""
+    ENDLESS = enum.auto()
+    """TensorFlow asks a full GPU for memory without end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """What the supervisor does about a run that ran out of memory: explains it, or tries with less."""
 
+import time
 from typing import Final
 
 from gpupanel.domain.device import CPU_KEY, DeviceKind
@@ -17,7 +18,7 @@ from gpupanel.runs.directory.amendments import amend
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.model_summary import summarize_model
 from gpupanel.runs.supervision.attempt import Attempt
-from gpupanel.runs.supervision.exit_reading import Ending
+from gpupanel.runs.supervision.exit_reading import ALLOCATION_ENDLESS, Ending
 from gpupanel.runs.supervision.failed_changes import ReportFailure, log_failure
 from gpupanel.runs.supervision.memory.memory_shortage import (
     ShortageContext,
@@ -29,6 +30,8 @@ from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 
 _BUILDING_LIMIT_S: Final = 60.0
 """How long a run's end waits for its model to be built again, for what a step of it holds."""
+_NOTHING_MIB: Final = 16
+"""CUDA gives out memory by 2 MiB, and NVML counts whole MiB."""
 
 
 class ShortageCare:
@@ -63,7 +66,7 @@ class ShortageCare:
             attempt: That ended so; its shortage says what the process to blame lacked.
             plan: Of the run.
         """
-        shortage = attempt.shortage
+        shortage = attempt.shortage or self._of_endless_allocation(ending, plan)
         if shortage is None:
             return ending
         try:
@@ -105,6 +108,24 @@ class ShortageCare:
             return None
         self._retries += 1
         return less[1], changes_between(profile, less[0])
+
+    def _of_endless_allocation(self, ending: Ending, plan: LaunchPlan) -> MemoryExhausted | None:
+        """Of an allocator that did not end, where one GPU of its process alone was full."""
+        sample = self._memory.sample
+        if ending.problem is None or ending.problem.code != ALLOCATION_ENDLESS or sample is None:
+            return None
+        gpus = [each for each in plan.gang[ending.place].devices if each.kind is DeviceKind.GPU]
+        readings = (sample.reading(each.key) for each in gpus)
+        full = [
+            each.key
+            for each in readings
+            if each is not None
+            and each.memory_free_mib is not None
+            and each.memory_free_mib <= _NOTHING_MIB
+        ]
+        if len(full) != 1:
+            return None
+        return MemoryExhausted(time_s=time.time(), process=ending.place, device_key=full[0])
 
     def _context(
         self, shortage: MemoryExhausted, attempt: Attempt, profile: Profile, plan: LaunchPlan
