@@ -1,5 +1,6 @@
 """How a run that ran out of memory may get by: changes of its profile that planning accepts."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from gpupanel.domain.data import DataCache
@@ -55,7 +56,7 @@ def out_of_memory_fixes(
     candidates = list[Iterable[Fix]]()
     works_there = not of_host or not any(each.is_gpu for each in chosen)
     if works_there:
-        candidates.append(_fewer_at_a_time(profile))
+        candidates.append(_fewer_at_a_time(profile, shortage))
     if device is not None and not of_host:
         candidates.append(_smaller_shares(profile, inventory, device))
         candidates.append(_more_of_the_gpu(profile, inventory, device, sample))
@@ -137,11 +138,14 @@ def halved_shares(shares: Sequence[int], replicas: Sequence[int]) -> tuple[int, 
     return tuple(halved)
 
 
-def _fewer_at_a_time(profile: Profile) -> Iterator[Fix]:
-    """Twice as many accumulation steps, or more; of an evaluation half the batch."""
+def _fewer_at_a_time(profile: Profile, shortage: Shortage) -> Iterator[Fix]:
+    """Twice as many accumulation steps, or more; of an evaluation half the batch, or less."""
     if profile.task != "train":
-        if half := profile.inference.batch_size // 2:
-            yield Fix.of("Halve the batch size", "inference.batch_size", half)
+        batch = profile.inference.batch_size
+        parts = 2 ** max(1, _halvings(shortage))
+        if smaller := batch // parts:
+            label = "Halve the batch size" if parts == 2 else f"Use a batch size of {smaller:,}"
+            yield Fix.of(label, "inference.batch_size", smaller)
         return
     path, before = "training.accumulation_steps", profile.training.accumulation_steps
     yield Fix.of("Double the accumulation steps", path, 2 * before)
@@ -149,6 +153,14 @@ def _fewer_at_a_time(profile: Profile) -> Iterator[Fix]:
     while steps <= profile.training.global_batch_size:
         yield Fix.of(f"Use {steps:,} accumulation steps", path, steps)
         steps *= 2
+
+
+def _halvings(shortage: Shortage) -> int:
+    """How often what was asked for has to be halved, to have room beside what was held."""
+    needed, asked, limit = shortage.needed_bytes, shortage.asked_bytes, shortage.limit_bytes
+    if needed is None or not asked or limit is None or needed - asked >= limit:
+        return 0
+    return max(0, math.ceil(math.log2(asked / (limit - needed + asked))))
 
 
 def _smaller_shares(

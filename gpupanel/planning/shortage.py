@@ -27,6 +27,8 @@ class Shortage:
         device_key: Whose memory was not enough; ``None``: not known.
         logical_device: TensorFlow's name of the logical one there; ``None``: not known.
         needed_bytes: What was held and asked for at once; ``None``: not known.
+        asked_bytes: What was asked for, of it; ``None``: not known.
+        limit_bytes: The most that could be had; ``None``: not known.
         in_step: Whether it had begun with steps: before that a smaller step helps nothing.
         step: What a step holds; ``None``: not known.
         preview: How many examples there are, and how large; ``None``: not known.
@@ -35,6 +37,8 @@ class Shortage:
     device_key: str | None = None
     logical_device: str | None = None
     needed_bytes: int | None = None
+    asked_bytes: int | None = None
+    limit_bytes: int | None = None
     in_step: bool = True
     step: StepMemory | None = None
     preview: DataPreview | None = None

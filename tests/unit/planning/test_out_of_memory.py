@@ -301,3 +301,20 @@ def test_that_halved_shares_keep_their_sum() -> None:
     assert halved_shares((64, 0), [0]) is None
     assert halved_shares((63, 1), [1]) is None
     assert halved_shares((32, 32), []) is None
+
+
+def test_that_a_batch_is_made_as_small_as_what_was_asked_for_has_to_be() -> None:
+    """Of 16 MiB 4 were held, and 56 asked for, for 1,797 examples: an eighth has room."""
+    inference = InferenceSettings(batch_size=1_797)
+    model = SavedModel(path="m.keras")
+    profile = Profile(task="evaluate", model=model, inference=inference)
+    mib = 2**20
+    seen = {
+        (60 * mib, 56 * mib, 16 * mib): "Use a batch size of 224",
+        (20 * mib, 16 * mib, 16 * mib): "Halve the batch size",
+        (17 * mib, 1 * mib, 16 * mib): "Halve the batch size",
+        (None, None, None): "Halve the batch size",
+    }
+    for (needed, asked, limit), label in seen.items():
+        shortage = Shortage(RTX_3060.key, needed_bytes=needed, asked_bytes=asked, limit_bytes=limit)
+        assert out_of_memory_fixes(profile, TWO_UNEQUAL, shortage)[0].label == label

@@ -54,6 +54,8 @@ class ShortageContext:
             device_key=shortage.device_key,
             logical_device=shortage.logical_device,
             needed_bytes=None if held is None or asked is None else held + asked,
+            asked_bytes=asked,
+            limit_bytes=shortage.limit_bytes,
             in_step=self.in_step,
             step=self.step,
             preview=self.preview,
