@@ -13,6 +13,7 @@ from gpupanel.runs import child_answer
 from gpupanel.runs.following.follower import RunFollower
 from tests.forked.answers import forked_answers
 from tests.forked.terminal import answered
+from tests.nvml.standin import RTX_3060, RTX_4090
 from tests.tensorflow_gpu.fixtures import TWO_CARDS, CardsOfThisProcess
 from tests.tensorflow_gpu.profiles import LARGE, SMALL
 from tests.unit.trainer.trained_runs import furthest
