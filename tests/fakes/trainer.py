@@ -92,7 +92,7 @@ def main(mode: str, layout: RunLayout) -> int:
         time.sleep(60)
     if mode == "compile_at_start":
         say(PhaseChanged(time_s=time.time(), phase=Phase.TRACING))
-        until_s = time.monotonic() + 3.0
+        until_s = time.monotonic() + 4.5
         while time.monotonic() < until_s:
             pass
     say(PhaseChanged(time_s=time.time(), phase=Phase.TRAINING))

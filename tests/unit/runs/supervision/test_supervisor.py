@@ -314,7 +314,7 @@ def test_that_a_trainer_that_makes_no_first_step_is_ended_and_reported(layout: R
 def test_that_a_trainer_that_is_at_work_before_its_first_step_is_waited_for(
     layout: RunLayout,
 ) -> None:
-    running = supervisor(layout, "compile_at_start", Patience(first_step_s=1.5))
+    running = supervisor(layout, "compile_at_start", Patience(first_step_s=3.0))
     assert running.run() is Outcome.COMPLETED
     (hint,) = (event.problem for event in events_of(layout) if isinstance(event, ProblemReported))
     assert hint.code == "first_step_takes_long"
