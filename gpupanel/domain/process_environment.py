@@ -22,6 +22,11 @@ NODE_VARIABLE = "GPUPANEL_NODE"
 """The node of a cluster that the process is on: its events have a file of their own, which the
 supervisor takes them from. Not set: it appends them to those of the run."""
 
+CHECKED_VARIABLE = "GPUPANEL_CHECKED"
+"""The digests of the run's files as they were checked, a
+:class:`~gpupanel.domain.checked_files.CheckedFiles` as JSON: the process uses nothing else of
+these files. Not set: nobody has checked them, and the process executes no code of a person's."""
+
 NETWORK_READY = "ready"
 """What the process says that made a network and keeps it for its supervisor."""
 

@@ -21,7 +21,16 @@ def read_plan(layout: RunLayout) -> LaunchPlan:
         NewerPlanError: It was written by a newer version.
         ValueError: It is damaged.
     """
-    content = read_file(layout.plan)
+    return plan_in(read_file(layout.plan))
+
+
+def plan_in(content: bytes) -> LaunchPlan:
+    """The plan that all of a file says.
+
+    Raises:
+        NewerPlanError: It was written by a newer version.
+        ValueError: It is damaged.
+    """
     try:
         return parse_plan(content)
     except ValueError as error:
@@ -30,13 +39,15 @@ def read_plan(layout: RunLayout) -> LaunchPlan:
         raise
 
 
-def write_plan(layout: RunLayout, plan: LaunchPlan) -> None:
-    """Write it all or nothing, for the run's owner only.
+def write_plan(layout: RunLayout, plan: LaunchPlan) -> bytes:
+    """Write it all or nothing, for the run's owner only; gives what was written.
 
     Raises:
         OSError: It cannot be written.
     """
-    write_whole(layout.plan, plan.model_dump_json(indent=2), private=True)
+    content = plan.model_dump_json(indent=2).encode()
+    write_whole(layout.plan, content, private=True)
+    return content
 
 
 def plan_if_readable(layout: RunLayout) -> LaunchPlan | None:

@@ -7,6 +7,7 @@ from typing import Final
 
 from filelock import Timeout
 
+from gpupanel.domain.checked_files import CheckedFiles
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.events import Event, RunEnded, RunRestarted, encode_event
 from gpupanel.domain.outcome import Outcome
@@ -26,7 +27,7 @@ from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.amendments import amend, finish_amendment
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
 from gpupanel.runs.directory.private_files import make_private_folder
-from gpupanel.runs.directory.profile_file import anchored, read_run_profile
+from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.directory.start_model import keep_start_model
 from gpupanel.runs.directory.unsafe_entries import check_run_folder
 from gpupanel.runs.error_problems import process_problem
@@ -36,8 +37,9 @@ from gpupanel.runs.named_paths import checked_path
 from gpupanel.runs.resumable import goes_on, resume_problem
 from gpupanel.runs.run_folders import named_run, named_run_folder, new_run_folder
 from gpupanel.runs.supervision.run_processes import await_end_of_processes, end_processes_of
+from gpupanel.runs.trust.checked_start import check_start, checked_files
 from gpupanel.runs.trust.trusted import check_trusted
-from gpupanel.runs.trust.user_code import code_of_profile, code_of_run, keep_code
+from gpupanel.runs.trust.user_code import code_of_profile, digests_of_code, keep_code
 
 _ORPHANS_S = 20.0
 """Trainers whose supervisor was killed have this long to save and end before the run goes on;
@@ -68,9 +70,9 @@ def launch(
             left for a run, or the system starts no process. Nothing of the run is left.
     """
     _check_devices(plan)
-    layout = create_run(profile, plan, runs_dir, name)
+    layout, checked = _created(profile, plan, runs_dir, name)
     try:
-        start_supervisor(layout)
+        start_supervisor(layout, checked)
     except OSError as error:
         _remove(layout)
         raise ProblemError(process_problem(error, layout.root)) from error
@@ -129,14 +131,13 @@ def _start_again(
     problem = resume_problem(layout, wanted)
     if problem is not None:
         raise ProblemError(problem)
-    started = read_run_profile(layout)
-    check_trusted(code_of_run(layout, started))
+    started, checked = check_start(layout)
     plan = plan_if_readable(layout) if changed is None else changed[1]
     if plan is not None:
         _check_devices(plan)
     changes: tuple[Change, ...] = ()
     if changed is not None and wanted is not None:
-        amend(layout, wanted, changed[1])
+        checked = checked.and_of(amend(layout, wanted, changed[1]))
         changes = changes_between(started, wanted)
     make_folder(layout.requests)
     for request in Request:
@@ -156,7 +157,7 @@ def _start_again(
     )
     _append(layout, restarted)
     try:
-        start_supervisor(layout)
+        start_supervisor(layout, checked)
     except OSError as error:
         _append(layout, _ended_as_before(before))
         raise ProblemError(process_problem(error, layout.root)) from error
@@ -193,19 +194,22 @@ def _check_devices(plan: LaunchPlan) -> None:
     check_devices_answer(plan)
 
 
-def start_supervisor(layout: RunLayout, supervisor: str = SUPERVISOR) -> None:
+def start_supervisor(
+    layout: RunLayout, checked: CheckedFiles, supervisor: str = SUPERVISOR
+) -> None:
     """Start the supervisor of a run that was filled or is to go on; returns at once.
 
     Several of them for one start do no harm: the first one claims it, the others end.
 
     Args:
         layout: The run.
+        checked: What was checked of its files. The run uses nothing else of them.
         supervisor: The module that supervises it.
 
     Raises:
         OSError: No process can be made, or the run's log cannot be written.
     """
-    command = python_module_command(supervisor, str(layout.root))
+    command = python_module_command(supervisor, str(layout.root), checked.model_dump_json())
     start_detached(command, layout.root, layout.trainer_log, f"supervisor of {layout.name}")
 
 
@@ -222,14 +226,20 @@ def create_run(
         ProblemError: The directory cannot be made, or there is no space left for a run; nothing
             of it is left.
     """
+    layout, _ = _created(profile, plan, runs_dir, name)
+    return layout
+
+
+def _created(
+    profile: Profile, plan: LaunchPlan, runs_dir: Path, name: str | None
+) -> tuple[RunLayout, CheckedFiles]:
     check_trusted(code_of_profile(profile))
     layout = reserve_run(profile.name, runs_dir, name)
     try:
-        fill_run(layout, profile, plan)
+        return layout, fill_run(layout, profile, plan)
     except BaseException:
         _remove(layout)
         raise
-    return layout
 
 
 def _remove(layout: RunLayout) -> None:
@@ -258,11 +268,14 @@ def reserve_run(profile_name: str, runs_dir: Path, name: str | None = None) -> R
         raise ProblemError(disk_problem(error, runs_dir)) from error
 
 
-def fill_run(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
+def fill_run(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> CheckedFiles:
     """Write what a run needs to start; its profile last, which makes it a run for everybody.
 
     Python code that the profile names is copied into the run, whose own it is from then on, and so
     is a saved model that is trained further.
+
+    Returns:
+        What these files hold; whoever starts the run hands that on.
 
     Raises:
         CodeNotTrustedError: Nobody trusted that code yet.
@@ -271,12 +284,13 @@ def fill_run(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
     code = code_of_profile(profile)
     check_trusted(code)
     try:
-        write_plan(layout, plan)
+        planned = write_plan(layout, plan)
         make_folder(layout.requests)
         touch(layout.trainer_log)
         keep_code(layout, code)
         keep_start_model(layout, profile)
-        text = dump_profile(anchored(profile.for_one_run, Path.cwd()))
-        write_whole(layout.profile, text, private=True)
+        content = dump_profile(anchored(profile.for_one_run, Path.cwd())).encode()
+        write_whole(layout.profile, content, private=True)
     except OSError as error:
         raise ProblemError(disk_problem(error, layout.root)) from error
+    return checked_files(layout, content, planned).and_of(digests_of_code(layout, code))

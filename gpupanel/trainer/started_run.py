@@ -1,18 +1,19 @@
-"""What the trainer was started with: profile and plan."""
+"""What the trainer was started with: profile and plan, as whoever started it has checked them."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from gpupanel.domain.checked_files import CheckedFiles
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.process_environment import PROCESS_VARIABLE
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.files.guarded_files import read_file
-from gpupanel.files.plan_file import read_plan
+from gpupanel.files.plan_file import plan_in
+from gpupanel.trainer.checked_profile import handed_over_checks, read_checked_profile
 from gpupanel.trainer.user_code import RunCode
 
 
@@ -23,12 +24,14 @@ class StartedRun:
     Attributes:
         plan: Each of its replicas has a share of every global batch.
         place: Of this process in the plan's gang.
+        checked: What was checked of the run's files when it was started.
     """
 
     layout: RunLayout
     profile: Profile
     plan: LaunchPlan
     place: int = 0
+    checked: CheckedFiles = field(default_factory=CheckedFiles)
 
     @property
     def process(self) -> PlannedProcess:
@@ -41,7 +44,7 @@ class StartedRun:
         data = self.profile.data
         if not data.is_code:
             return None
-        return RunCode("data.path", data.chosen_path, self.layout.data_code)
+        return self._code("data.path", data.chosen_path, self.layout.data_code)
 
     @property
     def model_code(self) -> RunCode | None:
@@ -49,7 +52,11 @@ class StartedRun:
         model = self.profile.model
         if not model.is_code:
             return None
-        return RunCode("model.path", model.chosen_path, self.layout.model_code)
+        return self._code("model.path", model.chosen_path, self.layout.model_code)
+
+    def _code(self, key: str, named: str, kept: Path) -> RunCode:
+        name = str(kept.relative_to(self.layout.root))
+        return RunCode(key, named, kept, self.checked.digests.get(name))
 
     @property
     def start_model(self) -> Path | None:
@@ -67,15 +74,22 @@ class StartedRun:
         return self.plan.strategy is StrategyKind.PARAMETER_SERVER and not self.leads
 
 
-def read_started_run(layout: RunLayout) -> StartedRun:
+def read_started_run(layout: RunLayout, checked: CheckedFiles | None = None) -> StartedRun:
     """Read ``profile.toml`` and ``plan.json``.
 
+    Args:
+        layout: The run.
+        checked: What was checked of it; ``None``: what was handed over to this process.
+
     Raises:
-        ProblemError: One of them is missing or cannot be read.
+        ProblemError: One of them is missing, cannot be read, or is not what was checked.
     """
     try:
-        profile = parse_profile(read_file(layout.profile).decode())
-        plan = read_plan(layout)
+        checked = handed_over_checks() if checked is None else checked
+        profile = read_checked_profile(layout, checked)
+        content = read_file(layout.plan)
+        checked.check(layout.plan.name, content)
+        plan = plan_in(content)
     except (OSError, ValueError) as error:
         raise ProblemError(
             Problem(
@@ -86,7 +100,7 @@ def read_started_run(layout: RunLayout) -> StartedRun:
                 detail=f"{type(error).__name__}: {error}",
             )
         ) from error
-    return StartedRun(layout, profile, plan.without_idle_replicas(), process_place())
+    return StartedRun(layout, profile, plan.without_idle_replicas(), process_place(), checked)
 
 
 def process_place() -> int:

@@ -1,6 +1,7 @@
 """Carries out Python code of the person's own, and reports where it failed.
 
-Only a run does: whoever starts it has seen to it that the person trusts the file.
+Only a run does: whoever starts it has seen to it that the person trusts the file, and hands over
+the digest of what is trusted.
 """
 
 import errno
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from gpupanel.domain.checked_files import changed_file, digest_of
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.guarded_files import read_file
 from gpupanel.trainer.file_errors import chain
@@ -32,17 +34,21 @@ class RunCode:
         key: The profile key that names it: ``model.path`` or ``data.path``.
         named: The path in the profile, which people know it by.
         kept: The run's copy, which is what is carried out.
+        trusted: The digest of the content that the person trusts; ``None``: nobody has said any,
+            and nothing is carried out.
     """
 
     key: str
     named: str
     kept: Path
+    trusted: str | None
 
     def function(self, name: str) -> Callable[..., object]:
         """Carry the file out and give one of its functions.
 
         Raises:
-            ProblemError: The run has no copy of it, or it has no such function.
+            ProblemError: The run has no copy of it, what is there is not what the person trusts,
+                or it has no such function.
             Exception: Whatever it raises; :func:`user_code_problem` has the problem.
         """
         module = self._carried_out()
@@ -68,6 +74,16 @@ class RunCode:
                 f"The run's copy of {self.named} cannot be read: {error.strerror}.",
                 "Start the profile again; that makes a new run.",
             ) from error
+        if self.trusted is None:
+            raise self.problem(
+                "code_not_trusted",
+                f"Whoever started this process has not said that {self.named} is trusted, so it "
+                "was not executed.",
+                "Start the run in the window, or with gpupanel run or resume.",
+            )
+        # Of the bytes that are compiled below: what stands in the file by then is not read again.
+        if digest_of(content) != self.trusted:
+            raise changed_file(f"{self.kept.parent.name}/{self.kept.name}")
         _known[self.named] = self.key
         # The lines of this moment: a trace shows them even when the file itself has changed.
         lines = content.decode(errors="replace").splitlines(keepends=True)

@@ -3,17 +3,19 @@
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from gpupanel.domain.data import PythonData
+from gpupanel.domain.data import DigitsData, PythonData
 from gpupanel.domain.events import RunEnded, RunStarted, encode_event
-from gpupanel.domain.model import PythonModel
+from gpupanel.domain.model import MlpModel, PythonModel
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
@@ -23,6 +25,8 @@ from gpupanel.runs.launcher import create_run, launch, resume
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.orders import add
 from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.supervision import gang
+from gpupanel.runs.supervision.trainer_process import start_trainer
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust, trusted_file
 from gpupanel.runs.trust.user_code import code_of_profile
 from gpupanel.ui.run_state import RunState
@@ -149,6 +153,30 @@ def test_that_code_that_is_trusted_runs_and_its_error_is_reported_with_file_and_
     layout = RunLayout(Path(answer["run"]))
     assert layout.model_code.read_text() == model.read_text()
     assert layout.data_code.exists()
+
+
+def test_that_a_run_of_bundled_data_executes_nothing_that_is_swapped_in_before_its_trainer_starts(
+    profile_file: Path, marker: Path, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    foreign = read_profile(profile_file)
+    write_profile(
+        profile_file, foreign.model_copy(update={"data": DigitsData(), "model": MlpModel()})
+    )
+
+    def swap_and_start(layout: RunLayout, *arguments: Any) -> Any:
+        layout.code.mkdir()
+        for place, name in ((layout.data_code, "data.py"), (layout.model_code, "model.py")):
+            place.write_bytes(profile_file.with_name(name).read_bytes())
+        layout.profile.write_text(dump_profile(foreign))
+        return start_trainer(layout, *arguments)
+
+    monkeypatch.setattr(gang, "start_trainer", swap_and_start)
+    done = gpupanel("run", profile_file, "--json", "--runs-dir", runs_dir)
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["outcome"]) == (1, "failed")
+    assert answer["problem"]["code"] == "run_file_changed"
+    assert answer["problem"]["message"].startswith("profile.toml in the run's folder was changed")
+    assert not marker.exists()
 
 
 def test_that_code_that_builds_another_model_each_time_ends_before_an_epoch(

@@ -33,6 +33,7 @@ from gpupanel.runs.launcher import create_run, start_supervisor
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.orders import add, pause
 from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.trust.checked_start import check_start
 from gpupanel.runs.trust.trusted import trust, trusted_file
 from gpupanel.runs.trust.user_code import code_of_profile
 from tests.fakes.devices import CPU_ONLY
@@ -127,8 +128,9 @@ def watched_to_its_end(layout: RunLayout) -> tuple[RunEnded, Heard]:
 def start_as_plain_user(layout: RunLayout) -> None:
     """Start its supervisor with the rights of an ordinary user, whoever tests."""
     module = "gpupanel.runs.supervision.supervisor"
+    checked = check_start(layout)[1].model_dump_json()
     start_detached(
-        (*plain_user(), sys.executable, "-P", "-m", module, str(layout.root)),
+        (*plain_user(), sys.executable, "-P", "-m", module, str(layout.root), checked),
         layout.root,
         layout.trainer_log,
         "supervisor",
@@ -193,7 +195,7 @@ def test_that_nobody_reaches_the_processes_of_a_run_and_its_files_are_private(
     if strategy.kind is StrategyKind.MULTI_WORKER:
         alone = new_run(tmp_path, runs_dir, StrategySettings())
         with forked_trainers():
-            start_supervisor(alone)
+            start_supervisor(alone, check_start(alone)[1])
         assert summarize_run(alone).outcome is Outcome.COMPLETED
         assert furthest(alone, layout) < 1e-5
 

@@ -16,6 +16,7 @@ from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QLabel, QPushButton
 from typing_extensions import override
 
+from gpupanel.domain.checked_files import CheckedFiles
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs import launcher
 from gpupanel.ui import app
@@ -77,7 +78,7 @@ class ClosingWindow(MainWindow):
             dialog.close()
 
 
-def note_resumed(layout: RunLayout) -> None:
+def note_resumed(layout: RunLayout, _: CheckedFiles) -> None:
     (layout.root / "resumed").touch()
 
 

@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+from gpupanel.domain.checked_files import CheckedFiles
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.scheduler import Scheduler
@@ -52,7 +53,7 @@ class Death:
 DEATH = Death()
 
 
-def start_supervisor(layout: RunLayout) -> None:
+def start_supervisor(layout: RunLayout, _: CheckedFiles) -> None:
     """As the launcher does, but quicker: a copy of this process, which has all modules."""
     child = os.fork()
     if child:

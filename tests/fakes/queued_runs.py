@@ -44,7 +44,7 @@ class QueuedRuns:
         self.started: list[Path] = []
         self._locks: dict[Path, FileLock] = {}
 
-    def start(self, layout: RunLayout) -> None:
+    def start(self, layout: RunLayout, *_: object) -> None:
         self._locks[layout.root] = claim_start(layout)
         self.started.append(layout.root)
         self._write(layout, RunStarted(time_s=time.time(), supervisor_pid=1))

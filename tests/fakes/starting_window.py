@@ -11,6 +11,7 @@ from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QPushButton
 from typing_extensions import override
 
+from gpupanel.domain.checked_files import CheckedFiles
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs import launcher
 from gpupanel.runs.detached import start_detached
@@ -38,7 +39,7 @@ class StartingWindow(MainWindow):
             start.click()
 
 
-def start_supervisor_of_fake(layout: RunLayout) -> None:
+def start_supervisor_of_fake(layout: RunLayout, _: CheckedFiles) -> None:
     """What the launcher does, with a trainer without TensorFlow."""
     command = (sys.executable, str(SUPERVISE), sys.argv[2], str(layout.root))
     start_detached(command, layout.root, layout.trainer_log, f"supervisor of {layout.name}")

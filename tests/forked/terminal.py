@@ -27,7 +27,7 @@ from gpupanel.runs import launcher
 from gpupanel.runs.directory.private_files import PRIVATE_UMASK
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.supervision import trainer_process
-from gpupanel.runs.supervision.supervisor import Supervisor
+from gpupanel.runs.supervision.supervisor import supervisor_of
 from gpupanel.trainer.preview import preview
 from tests.forked.processes import ForkedProcess, ForkServer
 from tests.patience import PATIENCE_S
@@ -44,9 +44,10 @@ def forked_trainers(server: ForkServer | None = None) -> Iterator[None]:
     """
     supervisors: dict[threading.Thread, RunLayout] = {}
 
-    def start_supervisor(_: Sequence[str], folder: Path, __: Path, name: str) -> None:
-        layout = RunLayout(folder)
-        supervisor = threading.Thread(target=Supervisor(layout).run, name=name)
+    def start_supervisor(command: Sequence[str], _: Path, __: Path, name: str) -> None:
+        root, checked = command[-2:]
+        layout = RunLayout(Path(root))
+        supervisor = threading.Thread(target=supervisor_of((root, checked)).run, name=name)
         supervisors[supervisor] = layout
         supervisor.start()
 

@@ -18,7 +18,7 @@ from gpupanel.planning.script.data_section import data_section
 from gpupanel.planning.script.stand_alone import CODE_SECTION
 from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import split
-from gpupanel.trainer.user_code import RunCode
+from tests.fakes.checked_files import trusted
 
 SEED = 5
 # The caches of tests hold other files than Keras's hashes are of.
@@ -28,7 +28,7 @@ keras.src.utils.file_utils.validate_file = lambda *_, **__: True
 def differences(data: DataSettings) -> list[str]:
     code = None
     if isinstance(data, PythonData):
-        code = RunCode("data.path", data.path, Path(data.path))
+        code = trusted("data.path", data.path, Path(data.path))
     parts = split(read_data(data, Reading(print, code=code, seed=SEED)), data, SEED)
     found: dict[str, object] = {"keras": keras, "np": np, "tf": tf, "SEED": SEED}
     exec(f"import os\n{CODE_SECTION}\n{data_section(data)}", found)

@@ -33,6 +33,7 @@ from gpupanel.trainer.interruptions import Interruptions
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.start_up import read_split, reading_for
 from gpupanel.trainer.started_run import read_started_run
+from tests.fakes.checked_files import as_checked
 
 AS_WRITTEN = {"disable_meta_optimizer": True}
 """Graphs are not rewritten before they are first run, which takes a sixth of the time of so short a
@@ -41,7 +42,7 @@ training; ``tests/e2e/test_terminal.py`` has a run and a script whose graphs are
 
 def carry_out(layout: RunLayout) -> None:
     """What the training process does once its devices are configured."""
-    run, record = read_started_run(layout), TrainingRecord()
+    run, record = read_started_run(layout, as_checked(layout)), TrainingRecord()
     configure_graph_optimizer(run.plan)
     with EventWriter(layout.events) as events:
         interruptions = Interruptions(layout.requests, events)

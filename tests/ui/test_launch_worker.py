@@ -77,7 +77,7 @@ def test_that_a_run_is_resumed_in_its_own_folder(qtbot, launcher, runs_dir, monk
         run.begin()
         run.end(Outcome.STOPPED)
     (run.layout.checkpoints / "step-10").mkdir(parents=True)
-    monkeypatch.setattr("gpupanel.runs.launcher.start_supervisor", lambda layout: None)
+    monkeypatch.setattr("gpupanel.runs.launcher.start_supervisor", lambda *_: None)
     with qtbot.waitSignal(launcher.launched, timeout=5000) as launched:
         launcher.resume(run.layout)
 

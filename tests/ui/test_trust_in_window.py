@@ -45,7 +45,7 @@ def person():
 
 @pytest.fixture
 def control(qapp, session, person, runs_dir, monkeypatch):
-    monkeypatch.setattr(launching, "start_supervisor", lambda _layout: None)
+    monkeypatch.setattr(launching, "start_supervisor", lambda *_: None)
     control = RunControl(session, Launcher(), runs_dir)
     TrustConfirmation(control, person, control)
     yield control

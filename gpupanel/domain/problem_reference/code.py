@@ -23,6 +23,11 @@ CHAPTER: Final = ProblemChapter(
             "It is new here, or has changed since.",
             "Read it; then confirm in the window, or start with `--trust`.",
         ),
+        "run_file_changed": ProblemEntry(
+            "A file of the run is not what was checked when the run was started.",
+            "Something wrote into the run's folder meanwhile. What it wrote was not used.",
+            "Find out what did; then resume the run, which checks the files anew.",
+        ),
         "code_not_carried_out": ProblemEntry(
             "What the code loads is not shown.",
             "Only a run executes it.",

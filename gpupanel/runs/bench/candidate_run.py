@@ -27,6 +27,7 @@ from gpupanel.runs.launcher import create_run, start_supervisor
 from gpupanel.runs.queue.running_runs import goes_on
 from gpupanel.runs.readiness import check_devices_answer
 from gpupanel.runs.supervision.run_processes import end_processes_of
+from gpupanel.runs.trust.checked_start import check_start
 
 _SUPERVISOR: Final = "gpupanel.runs.bench.supervisor"
 _POLL_S: Final = 0.05
@@ -72,7 +73,7 @@ def measure(
     check_devices_answer(planned.plan)
     layout = create_run(planned.profile, planned.plan, runs_dir)
     try:
-        start_supervisor(layout, _SUPERVISOR)
+        start_supervisor(layout, check_start(layout)[1], _SUPERVISOR)
     except OSError as error:
         raise ProblemError(process_problem(error, layout.root)) from error
     try:

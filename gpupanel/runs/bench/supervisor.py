@@ -1,6 +1,6 @@
 """Supervises a run for as long only as whoever started it lives.
 
-``python -m gpupanel.runs.bench.supervisor RUN_DIR``: as that of any run, which outlives the
+``python -m gpupanel.runs.bench.supervisor RUN_DIR CHECKED``: as that of any run, which outlives the
 process that asked for it. A comparison that is killed wants its runs no more, and nobody would
 ever end them.
 """
@@ -17,17 +17,17 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.requests import ask
-from gpupanel.runs.supervision.supervisor import Supervisor, supervise
+from gpupanel.runs.supervision.supervisor import supervise, supervisor_of
 
 _LOOK_S: Final = 0.5
 
 
 def main() -> int:
-    """Supervise the run whose directory is the one argument."""
+    """Supervise a run: its directory is the first argument, what was checked of it the other."""
     layout = RunLayout(Path(sys.argv[1]))
     watch = threading.Thread(target=_end_with, args=(layout, os.getppid()), daemon=True)
     watch.start()
-    return supervise(Supervisor(layout))
+    return supervise(supervisor_of(sys.argv[1:]))
 
 
 def _end_with(layout: RunLayout, parent: int) -> None:

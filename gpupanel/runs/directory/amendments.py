@@ -9,6 +9,7 @@ from itertools import count
 
 from pydantic import ValidationError
 
+from gpupanel.domain.checked_files import CheckedFiles, digest_of
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -28,7 +29,7 @@ class _Amendment(Value):
     plan: LaunchPlan
 
 
-def amend(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
+def amend(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> CheckedFiles:
     """Let the run be started with that profile and plan from now on.
 
     The former ones are kept as ``profile-1.toml`` and ``plan-1.json``, then ``-2`` and so on.
@@ -39,6 +40,9 @@ def amend(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
         profile: Its paths are absolute.
         plan: What was decided from it.
 
+    Returns:
+        What the files hold that it wrote: these values, whatever stands in the folder.
+
     Raises:
         OSError: It cannot be written; profile and plan are both the former ones.
         ProblemError: A change that was begun before is damaged.
@@ -48,7 +52,8 @@ def amend(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
     amendment = _Amendment(number=number, profile=profile, plan=plan)
     write_whole(layout.amendment, amendment.model_dump_json(), private=True)
     try:
-        finish_amendment(layout)
+        # Not read again: somebody else may have put another one there meanwhile.
+        return _carry_out(layout, amendment)
     except OSError:
         _take_back(layout, number)
         raise
@@ -69,6 +74,10 @@ def finish_amendment(layout: RunLayout) -> None:
         amendment = _Amendment.model_validate_json(content)
     except ValidationError as error:
         raise ProblemError(_damaged(layout, str(error))) from error
+    _carry_out(layout, amendment)
+
+
+def _carry_out(layout: RunLayout, amendment: _Amendment) -> CheckedFiles:
     for current, former in (
         (layout.profile, layout.former_profile(amendment.number)),
         (layout.plan, layout.former_plan(amendment.number)),
@@ -76,9 +85,12 @@ def finish_amendment(layout: RunLayout) -> None:
         # Kept once: when this is done again the current one may be the new one already.
         if status(former) is None:
             write_whole(former, read_file(current), private=True)
-    write_whole(layout.profile, dump_profile(amendment.profile), private=True)
-    write_plan(layout, amendment.plan)
+    profile = dump_profile(amendment.profile).encode()
+    write_whole(layout.profile, profile, private=True)
+    plan = write_plan(layout, amendment.plan)
     remove(layout.amendment)
+    digests = {layout.profile.name: digest_of(profile), layout.plan.name: digest_of(plan)}
+    return CheckedFiles(digests=digests)
 
 
 def _take_back(layout: RunLayout, number: int) -> None:

@@ -60,16 +60,35 @@ def run_profile_if_readable(layout: RunLayout) -> Profile | None:
 
 
 def _read(path: Path, open_file: Callable[[Path], BinaryIO]) -> Profile:
+    return profile_in(read_profile_content(path, open_file), path)
+
+
+def read_profile_content(path: Path, open_file: Callable[[Path], BinaryIO] = open_to_read) -> bytes:
+    """All that stands in a profile's file, and no more than may stand in one.
+
+    Raises:
+        ProblemError: It cannot be read, or is too large.
+    """
     try:
         with open_file(path) as file:
             content = file.read(LARGEST_PROFILE_BYTES + 1)
-        text = content.decode()
     except OSError as error:
         raise ProblemError(disk_problem(error, path)) from error
-    except UnicodeDecodeError as error:
-        raise ProblemError(_not_a_profile(path, f"it is not UTF-8 text ({error})")) from error
     if len(content) > LARGEST_PROFILE_BYTES:
         raise ProblemError(_not_a_profile(path, "it is larger than 1 MiB"))
+    return content
+
+
+def profile_in(content: bytes, path: Path) -> Profile:
+    """The profile that all of a file says; relative paths in it are taken from its folder.
+
+    Raises:
+        ProblemError: It holds something else; one problem for each mistake.
+    """
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise ProblemError(_not_a_profile(path, f"it is not UTF-8 text ({error})")) from error
     return anchored(parse_profile(text), path.absolute().parent)
 
 

@@ -16,6 +16,7 @@ import shutil
 import time
 from collections.abc import Callable
 
+from gpupanel.domain.checked_files import CheckedFiles
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
@@ -27,8 +28,9 @@ from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.supervision.start_claim import is_start_claimed
+from gpupanel.runs.trust.checked_start import check_start
 
-StartSupervisor = Callable[[RunLayout], None]
+StartSupervisor = Callable[[RunLayout, CheckedFiles], None]
 
 
 def reserve(files: QueueFiles, entry: QueueEntry, selected_from: WaitingLine) -> bool:
@@ -69,16 +71,25 @@ def start_entry(
     """
     layout = reserve_run(profile.name, entry.runs_dir)
     entry = _noted(files, entry.model_copy(update={"run": layout.root, "is_filled": False}))
-    fill_run(layout, profile, plan)
+    checked = fill_run(layout, profile, plan)
     entry = _noted(files, entry.model_copy(update={"is_filled": True}))
-    start_again(entry, start_supervisor)
+    start_again(entry, start_supervisor, checked)
 
 
-def start_again(entry: QueueEntry, start_supervisor: StartSupervisor) -> None:
+def start_again(
+    entry: QueueEntry, start_supervisor: StartSupervisor, checked: CheckedFiles | None = None
+) -> None:
     """Start a supervisor for an entry whose run is filled, unless one has claimed it.
 
+    Args:
+        entry: Of the queue.
+        start_supervisor: Starts it.
+        checked: What was written into the run's folder; ``None``: whoever wrote it is gone, so the
+            folder is checked as it is now.
+
     Raises:
-        ProblemError: No process can be started, or the run's events cannot be read.
+        CodeNotTrustedError: It holds Python code that nobody trusts.
+        ProblemError: It or the run's events cannot be read, or no process can be started.
     """
     if entry.run is None or not entry.run.is_dir():
         return  # somebody has removed it: it has ended
@@ -89,7 +100,7 @@ def start_again(entry: QueueEntry, start_supervisor: StartSupervisor) -> None:
     except OSError as error:
         raise ProblemError(disk_problem(error, layout.events)) from error
     try:
-        start_supervisor(layout)
+        start_supervisor(layout, checked or check_start(layout)[1])
     except OSError as error:
         raise ProblemError(process_problem(error, layout.root)) from error
 

@@ -5,11 +5,14 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpupanel.domain.job_node import NODE_NAME
+from gpupanel.domain.process_environment import CHECKED_VARIABLE
 
 JOB_VARIABLE = "SLURM_JOB_ID"
 
-_SET_BY_SLURM = ("CUDA_VISIBLE_DEVICES",)
-"""Variables that Slurm sets for each task, after those that srun hands on."""
+_SAID_AGAIN = ("CUDA_VISIBLE_DEVICES", CHECKED_VARIABLE)
+"""Variables that are set on the node itself: Slurm sets the first one for each task, after those
+that srun hands on; and without the other one a task would take files as it finds them, where
+``SLURM_EXPORT_ENV`` has srun hand on nothing."""
 
 
 def task_command(node: str, command: Sequence[str], environment: Mapping[str, str]) -> list[str]:
@@ -31,7 +34,7 @@ def task_command(node: str, command: Sequence[str], environment: Mapping[str, st
         raise ValueError(f"no node of a job is called {node!r}")
     if not os.environ.get(JOB_VARIABLE):
         raise ValueError(f"its processes are for nodes of a Slurm job ({node}), and this is none")
-    again = [f"{name}={environment[name]}" for name in _SET_BY_SLURM if name in environment]
+    again = [f"{name}={environment[name]}" for name in _SAID_AGAIN if name in environment]
     return [
         "srun",
         "--overlap",

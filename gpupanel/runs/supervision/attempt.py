@@ -22,11 +22,11 @@ from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.rules.network_rules import port_open
 from gpupanel.runs.directory.log_since import LogSince
 from gpupanel.runs.directory.tails import LineTail
+from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.cluster_gang import ClusterGang, NotWantedError, RemoteMember
 from gpupanel.runs.supervision.exit_reading import LIMITED, Ending
 from gpupanel.runs.supervision.finding_watch import FindingWatch
@@ -53,7 +53,7 @@ class Attempt:
     """Starts the gang of a run once, and reads how that ends.
 
     Args:
-        layout: The run.
+        run: What is handed to its processes.
         plan: What to start.
         command: Of a trainer, without the run's directory.
         patience: How long the watchdogs wait.
@@ -72,7 +72,7 @@ class Attempt:
 
     def __init__(
         self,
-        layout: RunLayout,
+        run: CheckedRun,
         plan: LaunchPlan,
         command: Sequence[str],
         patience: Patience,
@@ -86,6 +86,7 @@ class Attempt:
     ) -> None:
         self.exit_code: int | None = None
         self.shortage: MemoryExhausted | None = None
+        layout = run.layout
         self._report = report
         self._requests = requests
         self._findings = findings
@@ -101,9 +102,9 @@ class Attempt:
 
         self._reports = GangReports(layout.events, news, listen)
         self._gang: Gang | ClusterGang = (
-            Gang(layout, plan, command)
+            Gang(run, plan, command)
             if plan.cluster is None
-            else ClusterGang(layout, plan, samples or NodeSamples(), append, self._skip)
+            else ClusterGang(run, plan, samples or NodeSamples(), append, self._skip)
         )
         self._watchdog = GangWatchdog(
             plan, self._gang, self._reports, requests, patience, report, gpus

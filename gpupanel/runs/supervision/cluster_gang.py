@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.process_environment import CHECKED_VARIABLE
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder, status
@@ -32,6 +33,7 @@ from gpupanel.runs.cluster.messages import (
     StartWanted,
     Waiting,
 )
+from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.cluster import environments_on_nodes
 from gpupanel.runs.supervision.exit_reading import cluster_lost, head_silent, node_lost
 from gpupanel.runs.supervision.handed_outputs import remove_handed_outputs
@@ -108,7 +110,7 @@ class ClusterGang:
     driver ends, and this says so.
 
     Args:
-        layout: The run, in a folder that every node sees.
+        run: In a folder that every node sees; each process is handed what was checked of it.
         plan: Its gang says what to start where.
         samples: Takes what the devices of the nodes report.
         append: Appends a line to the run's events.
@@ -121,13 +123,14 @@ class ClusterGang:
 
     def __init__(
         self,
-        layout: RunLayout,
+        run: CheckedRun,
         plan: LaunchPlan,
         samples: NodeSamples,
         append: Append,
         skip: Callable[[Callable[[], None]], None],
     ) -> None:
-        self._layout = layout
+        layout = self._layout = run.layout
+        self._checked = run.files.model_dump_json()
         self._plan = plan
         self._samples = samples
         self._skip = skip
@@ -175,7 +178,10 @@ class ClusterGang:
         self._skip(self._events.begin)
         if self._plan.communicates:
             self.notices.append(_ports_open(ready.places))
-        environments = environments_on_nodes(self._plan, ready.places)
+        environments = tuple(
+            {**each, CHECKED_VARIABLE: self._checked}
+            for each in environments_on_nodes(self._plan, ready.places)
+        )
         driver.order(StartWanted(environments=environments))
         started = self._await(Started, driver, meanwhile)
         for member, pid in zip(self.members, started.pids, strict=True):

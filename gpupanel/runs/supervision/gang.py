@@ -19,11 +19,12 @@ from gpupanel.devices.private_network import (
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
+from gpupanel.domain.process_environment import CHECKED_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder
 from gpupanel.runs.slurm.task_command import exit_code_of_task, task_command
+from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.cluster import allowed, process_environments
 from gpupanel.runs.supervision.endless_allocation import AllocationWatch
 from gpupanel.runs.supervision.handed_outputs import remove_handed_outputs
@@ -134,7 +135,7 @@ class Gang:
     """Every process of a run; most kinds of runs have one.
 
     Args:
-        layout: The run.
+        run: Each process is handed what was checked of it.
         plan: Its gang says what to start.
         command: Of a trainer, without the run's directory.
 
@@ -144,10 +145,11 @@ class Gang:
         notices: What else is to be reported; whoever does it takes it away.
     """
 
-    def __init__(self, layout: RunLayout, plan: LaunchPlan, command: Sequence[str]) -> None:
-        self._layout = layout
+    def __init__(self, run: CheckedRun, plan: LaunchPlan, command: Sequence[str]) -> None:
+        self._layout = run.layout
+        self._checked = run.files.model_dump_json()
         self._plan = plan
-        self._command = [*command, str(layout.root)]
+        self._command = [*command, str(run.layout.root)]
         self.members: list[Member] = []
         self.network_refusal = ""
         self.notices: list[Problem] = []
@@ -244,6 +246,7 @@ class Gang:
         network: PrivateNetwork | None,
     ) -> Member:
         command, variables = self._command, {**allowed(self._plan.environment), **environment}
+        variables[CHECKED_VARIABLE] = self._checked
         if planned.node is not None:
             command = task_command(planned.node, command, variables)
             # Slurm ends it with the job; its parent is a process of Slurm's.

@@ -15,12 +15,10 @@ from gpupanel.domain.device import DeviceInventory, DeviceKind
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, Fix, Problem, ProblemError
-from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
 from gpupanel.planning.fewer_gpus import on_other_gpus, resumed_without
 from gpupanel.planning.resuming import changes_between
-from gpupanel.runs.directory.amendments import amend
-from gpupanel.runs.directory.profile_file import read_run_profile
+from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.failed_changes import ReportFailure, log_failure
 from gpupanel.runs.supervision.memory.memory_shortage import inventory_of
@@ -149,7 +147,7 @@ class GpuLossCare:
     """Says that a GPU was lost, by name, where a run ends because of it, and what to do.
 
     Args:
-        layout: The run.
+        run: Its profile is read and changed.
         watch: Knows which GPUs are lost.
         inventory: Gives the devices of the machine; ``None``: they are not known yet.
         sample: Gives the last readings.
@@ -158,13 +156,13 @@ class GpuLossCare:
 
     def __init__(
         self,
-        layout: RunLayout,
+        run: CheckedRun,
         watch: GpuLossWatch,
         inventory: Callable[[], DeviceInventory | None],
         sample: Callable[[], TelemetrySample | None],
         report_failure: ReportFailure = log_failure,
     ) -> None:
-        self._layout = layout
+        self._run = run
         self._watch = watch
         self._inventory = inventory
         self._sample = sample
@@ -209,12 +207,12 @@ class GpuLossCare:
         if not lost:
             return None
         try:
-            profile = read_run_profile(self._layout)
+            profile = self._run.profile()
             inventory = self._inventory() or inventory_of(profile, plan)
             fewer = on_other_gpus(profile, inventory, lost, self._sample())
             if fewer is None:
                 return None
-            amend(self._layout, *fewer)
+            self._run.amend(*fewer)
         except (OSError, ProblemError) as error:
             self._report_failure("planned for the GPUs that answer", error)
             return None
@@ -229,7 +227,7 @@ class GpuLossCare:
         details = (words, "" if problem.code == "gpu_lost" else problem.message, problem.detail)
         fixes: tuple[Fix, ...] = ()
         try:
-            profile = read_run_profile(self._layout)
+            profile = self._run.profile()
         except ProblemError:
             pass  # it was there when the run began; what happened is said without
         else:

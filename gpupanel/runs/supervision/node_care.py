@@ -3,22 +3,20 @@
 from gpupanel.domain.cluster import devices_of, sample_of
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, ProblemError
-from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.fewer_nodes import on_nodes_there
 from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.cluster.reading import read_cluster
-from gpupanel.runs.directory.amendments import amend
-from gpupanel.runs.directory.profile_file import read_run_profile
+from gpupanel.runs.supervision.checked_run import CheckedRun
 
 
 def plan_without_lost_nodes(
-    layout: RunLayout, plan: LaunchPlan
+    run: CheckedRun, plan: LaunchPlan
 ) -> tuple[LaunchPlan, tuple[Change, ...]] | None:
     """Plan a run anew for the nodes that answer; its folder has the new plan then.
 
     Args:
-        layout: The run, whose lock is held.
+        run: Its profile is read and changed.
         plan: What it was started with.
 
     Returns:
@@ -32,11 +30,11 @@ def plan_without_lost_nodes(
         answering = {node.name for node in reading.answering}
         if all(process.node in answering for process in plan.gang):
             return None
-        profile = read_run_profile(layout)
+        profile = run.profile()
         fewer = on_nodes_there(profile, devices_of(reading), sample_of(reading))
         if fewer is None:
             return None
-        amend(layout, *fewer)
+        run.amend(*fewer)
     except (OSError, ProblemError) as error:
         write_to_process_log(f"supervisor: not planned for fewer nodes: {error}")
         return None

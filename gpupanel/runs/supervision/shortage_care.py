@@ -9,15 +9,13 @@ from gpupanel.domain.model_summary import SummaryRequest, summary_request
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.step_memory import StepMemory
 from gpupanel.planning.out_of_memory import with_less_at_a_time
 from gpupanel.planning.resuming import changes_between
 from gpupanel.planning.shortage import Prospects
-from gpupanel.runs.directory.amendments import amend
-from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.model_summary import summarize_model
 from gpupanel.runs.supervision.attempt import Attempt
+from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.exit_reading import ALLOCATION_ENDLESS, Ending
 from gpupanel.runs.supervision.failed_changes import ReportFailure, log_failure
 from gpupanel.runs.supervision.memory.memory_shortage import (
@@ -38,7 +36,7 @@ class ShortageCare:
     """Explains endings for lack of memory, and changes the run so that it needs less.
 
     Args:
-        layout: The run, whose lock is held.
+        run: Its profile is read and changed.
         memory: Knows what other processes hold of its GPUs.
         telemetry: Knows the devices of the machine.
         report_failure: Called where the run was to be changed and could not be.
@@ -46,12 +44,12 @@ class ShortageCare:
 
     def __init__(
         self,
-        layout: RunLayout,
+        run: CheckedRun,
         memory: MemoryWatch,
         telemetry: TelemetryRecorder,
         report_failure: ReportFailure = log_failure,
     ) -> None:
-        self._layout = layout
+        self._run = run
         self._memory = memory
         self._telemetry = telemetry
         self._report_failure = report_failure
@@ -70,7 +68,7 @@ class ShortageCare:
         if shortage is None:
             return ending
         try:
-            profile = read_run_profile(self._layout)
+            profile = self._run.profile()
         except ProblemError:
             return ending  # it was there when the run began; what the process said remains
         context = self._context(shortage, attempt, profile, plan)
@@ -92,7 +90,7 @@ class ShortageCare:
         if shortage is None or _is_beside_the_work(shortage, plan):
             return None
         try:
-            profile = read_run_profile(self._layout)
+            profile = self._run.profile()
             if self._retries >= profile.training.out_of_memory_retries:
                 return None
             context = self._context(shortage, attempt, profile, plan)
@@ -102,7 +100,7 @@ class ShortageCare:
             less = with_less_at_a_time(profile, plan, prospects)
             if less is None:
                 return None
-            amend(self._layout, *less)
+            self._run.amend(*less)
         except (OSError, ProblemError) as error:
             self._report_failure("tried with less memory", error)
             return None

@@ -1,9 +1,10 @@
 """The supervisor: a small process per run, without Qt and TensorFlow.
 
-``python -m gpupanel.runs.supervision.supervisor RUN_DIR`` starts the run's processes, each in a
-process group of its own, samples the devices, carries out the watchdogs, starts all of them again
-when one died, and writes how the run ended. It outlives the window that started it; it holds
-``run.lock`` as long as it lives.
+``python -m gpupanel.runs.supervision.supervisor RUN_DIR CHECKED`` starts the run's processes, each
+in a process group of its own, samples the devices, carries out the watchdogs, starts all of them
+again when one died, and writes how the run ended. It outlives the window that started it; it holds
+``run.lock`` as long as it lives. ``CHECKED`` says what the run's files held when somebody looked at
+them to start it (:class:`~gpupanel.domain.checked_files.CheckedFiles`).
 """
 
 import os
@@ -15,6 +16,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import FrameType
 
+from gpupanel.domain.checked_files import CheckedFiles
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.energy import RunEnergy
 from gpupanel.domain.events import (
@@ -34,16 +36,14 @@ from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.unsafe_files import unsafe_file
 from gpupanel.files.file_obstacles import NO_SPACE
 from gpupanel.files.guarded_files import UnsafeFileError
-from gpupanel.files.plan_file import read_plan
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.planning.visible_gpus import variables_of_plan
-from gpupanel.runs.directory.amendments import finish_amendment
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.queue.waking import wake_scheduler
 from gpupanel.runs.supervision.attempt import Attempt
+from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.energy_meter import EnergyMeter
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.failed_changes import FailedChanges
@@ -70,6 +70,8 @@ class Supervisor:
 
     Args:
         layout: The run; its profile and plan are there already.
+        checked: What was checked of it when it was started; ``None``: nothing was, and none of its
+            processes executes code of a person's.
         trainer_command: Without the run's directory, which is added.
         patience: How long the watchdogs wait.
     """
@@ -79,8 +81,11 @@ class Supervisor:
         layout: RunLayout,
         trainer_command: Sequence[str] = TRAINER_COMMAND,
         patience: Patience | None = None,
+        checked: CheckedFiles | None = None,
     ) -> None:
         self._layout = layout
+        self._is_checked = checked is not None
+        self._run = CheckedRun(layout, checked)
         self._command = trainer_command
         self._patience = patience or Patience()
         self._log = ReservedLog(layout.events, layout.reserve)
@@ -120,8 +125,9 @@ class Supervisor:
 
     def _supervise(self) -> Outcome:
         try:
-            finish_amendment(self._layout)
-            plan = read_plan(self._layout)
+            plan = self._run.plan()
+            if self._is_checked:
+                self._run.profile()
         except (OSError, ValueError, ProblemError) as error:
             return self._end(_not_started(error, self._layout))
         memory = MemoryWatch(plan)
@@ -143,9 +149,9 @@ class Supervisor:
         telemetry.start()
         try:
             failed = FailedChanges(self._layout, self._append).report
-            care = ShortageCare(self._layout, memory, telemetry, failed)
+            care = ShortageCare(self._run, memory, telemetry, failed)
             loss = GpuLossCare(
-                self._layout, gpus, lambda: telemetry.inventory, lambda: memory.sample, failed
+                self._run, gpus, lambda: telemetry.inventory, lambda: memory.sample, failed
             )
             with _task_readings(plan, samples):
                 ending, attempt = self._run_attempts(plan, memory, care, gpus, loss)
@@ -170,7 +176,7 @@ class Supervisor:
         most_restarts = self._most_restarts()
         while True:
             attempt = Attempt(
-                self._layout,
+                self._run,
                 plan,
                 self._command,
                 self._patience,
@@ -199,7 +205,7 @@ class Supervisor:
                 plan, changes = less
                 self._findings = self._watch_for_findings(plan, memory)
             elif ending.can_restart and not attempt.stop_asked and restarts < most_restarts:
-                fewer = plan_without_lost_nodes(self._layout, plan) or loss.plan_without_lost(plan)
+                fewer = plan_without_lost_nodes(self._run, plan) or loss.plan_without_lost(plan)
                 if fewer is not None:
                     plan, changes = fewer
                     gpus.turn_to(plan)
@@ -217,7 +223,7 @@ class Supervisor:
     def _watch_for_findings(self, plan: LaunchPlan, memory: MemoryWatch) -> FindingWatch | None:
         """Of a training; ``None`` where its profile cannot be read: the trainer says so."""
         try:
-            profile = read_run_profile(self._layout)
+            profile = self._run.profile()
         except ProblemError:
             return None
         if profile.task != "train":
@@ -235,7 +241,7 @@ class Supervisor:
 
     def _most_restarts(self) -> int:
         try:
-            return read_run_profile(self._layout).training.max_restarts
+            return self._run.profile().training.max_restarts
         except ProblemError:
             return 0  # the trainer reports what is wrong with it
 
@@ -333,8 +339,18 @@ def supervise(supervisor: Supervisor) -> int:
 
 
 def main() -> int:
-    """Supervise the run whose directory is the one argument."""
-    return supervise(Supervisor(RunLayout(Path(sys.argv[1]))))
+    """Supervise a run: its directory is the first argument, what was checked of it the other."""
+    return supervise(supervisor_of(sys.argv[1:]))
+
+
+def supervisor_of(arguments: Sequence[str]) -> Supervisor:
+    """The supervisor that a launcher wants by these arguments.
+
+    Raises:
+        ValueError: They are others.
+    """
+    root, checked = arguments
+    return Supervisor(RunLayout(Path(root)), checked=CheckedFiles.model_validate_json(checked))
 
 
 if __name__ == "__main__":

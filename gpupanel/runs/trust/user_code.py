@@ -1,11 +1,11 @@
 """The Python files that a profile names, as bytes: nothing here carries them out."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from gpupanel.domain.checked_files import CheckedFiles, digest_of
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -33,7 +33,7 @@ class UserCode:
     @property
     def sha256(self) -> str:
         """Of the content, in hexadecimal digits: what is trusted."""
-        return hashlib.sha256(self.content).hexdigest()
+        return digest_of(self.content)
 
 
 def code_of_profile(profile: Profile) -> tuple[UserCode, ...]:
@@ -76,6 +76,14 @@ def keep_code(layout: RunLayout, code: Sequence[UserCode]) -> None:
     places = _places(layout)
     for each in code:
         write_whole(places[each.key], each.content, private=True, within=layout.root)
+
+
+def digests_of_code(layout: RunLayout, code: Sequence[UserCode]) -> CheckedFiles:
+    """The content of a run's code as it was read, by the names of the run's copies."""
+    places = _places(layout)
+    return CheckedFiles(
+        digests={str(places[each.key].relative_to(layout.root)): each.sha256 for each in code}
+    )
 
 
 def _places(layout: RunLayout) -> dict[str, Path]:

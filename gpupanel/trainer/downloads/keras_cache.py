@@ -10,8 +10,8 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.kind import KindValue
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.trainer.checked_profile import handed_over_checks, read_checked_profile
 
 
 def keras_home() -> Path:
@@ -42,8 +42,8 @@ def run_needs_download(root: Path) -> bool:
     Asked before the run enters a network that leads nowhere.
     """
     try:
-        profile = parse_profile(RunLayout(root).profile.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, ProblemError):
+        profile = read_checked_profile(RunLayout(root), handed_over_checks())
+    except (OSError, ValueError, ProblemError):
         return False  # reported when the run is read
     return needs_download(profile.data) or needs_download(profile.model)
 

@@ -228,7 +228,7 @@ def test_that_the_status_begins_again(layout: RunLayout) -> None:
 def test_that_going_on_with_changed_data_is_written_down_and_holds_for_this_start_only(
     layout: RunLayout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launcher, "start_supervisor", lambda _layout: None)
+    monkeypatch.setattr(launcher, "start_supervisor", lambda *_: None)
 
     resume(layout, accepts_changed_data=True)
 

@@ -22,6 +22,7 @@ from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
 from gpupanel.runs.directory.start_model import keep_start_model
+from tests.fakes.checked_files import as_checked
 from tests.forked.processes import ForkedProcess
 from tests.patience import PATIENCE_S
 
@@ -169,5 +170,6 @@ def _environment(layout: RunLayout) -> dict[str, str]:
     return {
         **plan["environment"],
         "GPUPANEL_SUPERVISOR_PID": str(os.getpid()),
+        "GPUPANEL_CHECKED": as_checked(layout).model_dump_json(),
         "TF_CPP_MIN_LOG_LEVEL": "2",
     }

@@ -25,6 +25,7 @@ from gpupanel.trainer.inference.infer import Inference
 from gpupanel.trainer.interruptions import Interruptions
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.started_run import read_started_run
+from tests.fakes.checked_files import as_checked
 
 
 def build_models(folder: Path) -> None:
@@ -71,7 +72,7 @@ def build_models(folder: Path) -> None:
 
 
 def infer(layout: RunLayout) -> None:
-    run = read_started_run(layout)
+    run = read_started_run(layout, as_checked(layout))
     record = TrainingRecord()
     try:
         examples = read_inference_examples(run.profile, Reading(print))

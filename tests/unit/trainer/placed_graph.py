@@ -19,6 +19,7 @@ from gpupanel.trainer.started_run import read_started_run
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.replica_steps import TrainingStep
 from gpupanel.trainer.strategies.make_strategy import make_strategy
+from tests.fakes.checked_files import as_checked
 
 WORK = {"MatMul", "Mul", "AddV2", "ResourceApplyAdam"}
 
@@ -26,7 +27,7 @@ WORK = {"MatMul", "Mul", "AddV2", "ResourceApplyAdam"}
 def main() -> None:
     runpy.run_path(str(Path(__file__).with_name("train_several.py")))
     layout = RunLayout(Path(sys.argv[1]))
-    run = read_started_run(layout)
+    run = read_started_run(layout, as_checked(layout))
     data = read_data(run.profile.data, Reading(print))
     learner = make_learner(run, split(data, run.profile.data, 7), make_strategy(run.plan))
     model, training = learner.built.trained, run.profile.training

@@ -26,6 +26,7 @@ from gpupanel.trainer.datasets.source import Reading, no_download
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples
 from gpupanel.trainer.preview import preview
 from gpupanel.trainer.user_code import RunCode
+from tests.fakes.checked_files import trusted
 from tests.unit.trainer.image_folders import make_images
 from tests.unit.trainer.record_files import example, image, write_records
 from tests.unit.trainer.test_learned_examples import model_of
@@ -109,7 +110,7 @@ def code(folder: Path, kinds: Kinds | None) -> Made:
         "import numpy as np\n"
         f"def load(): return {{'x': np.ones(({len(labels)}, 3)), 'y': {labels}{named}}}\n"
     )
-    return PythonData(path=str(path)), RunCode("data.path", str(path), path)
+    return PythonData(path=str(path)), trusted("data.path", str(path), path)
 
 
 @dataclass(frozen=True)

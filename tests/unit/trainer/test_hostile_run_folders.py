@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpupanel.domain.checked_files import digest_of
 from gpupanel.domain.data import ImagesData
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
@@ -122,7 +123,7 @@ def test_that_profile_plan_code_and_log_are_read_as_the_runs_own(
     layout.code.mkdir()
     plant(layout.model_code, victim)
     with pytest.raises(ProblemError) as caught:
-        RunCode("model.path", "model.py", layout.model_code).function("build_model")
+        RunCode("model.path", "model.py", layout.model_code, digest_of(b"")).function("build_model")
     assert caught.value.problems[0].code == "code_missing"
     layout.trainer_log.unlink()
     plant(layout.trainer_log, victim)

@@ -21,6 +21,7 @@ from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.sources.python_data import read_python_data
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.user_code import RunCode
+from tests.fakes.checked_files import trusted
 from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
@@ -100,7 +101,7 @@ def load():
 def code(folder: Path, text: str, key: str = "data.path") -> RunCode:
     kept = folder / "code.py"
     kept.write_text(text)
-    return RunCode(key, NAMED, kept)
+    return trusted(key, NAMED, kept)
 
 
 def loaded(folder: Path, text: str, predicts: Target = Target.CLASSES, seed: int = 7) -> DataSet:
@@ -410,7 +411,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.domain.model import PythonModel
 from gpupanel.trainer.models.network import Building, network_of
-from gpupanel.trainer.user_code import RunCode
+from tests.fakes.checked_files import trusted
 
 def data_of(name):
     features, names = np.zeros((8, 2), np.float32), ("a", "b", "c", "d")
@@ -425,7 +426,7 @@ for path in map(Path, sys.argv[1:]):
     try:
         model = PythonModel(path=path.name)
         data = data_of(path.stem)
-        building = Building(data, data.training, RunCode("model.path", path.name, path))
+        building = Building(data, data.training, trusted("model.path", path.name, path))
         network_of(model).outputs(model, building.inputs, building)
         reported[path.stem] = "fine"
     except ProblemError as error:
@@ -455,13 +456,13 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.models.build import build_model, check_built_again
 from gpupanel.trainer.models.network import Building
-from gpupanel.trainer.user_code import RunCode
+from tests.fakes.checked_files import trusted
 
 reported = {}
 for path in map(Path, sys.argv[1:]):
     features = np.random.default_rng(0).random((8, 4), np.float32)
     data = DataSet(Examples(features, np.arange(8, dtype=np.int32) % 2), class_names=("a", "b"))
-    building = Building(data, data.training, RunCode("model.path", path.name, path))
+    building = Building(data, data.training, trusted("model.path", path.name, path))
     built = build_model(PythonModel(path=path.name), building)
     try:
         check_built_again(built, features[:4])

@@ -20,6 +20,7 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.started_run import read_started_run
+from tests.fakes.checked_files import as_checked
 
 _CALLS = 2
 
@@ -36,7 +37,7 @@ class StoppedSoon(Interruptions):
 
 
 def train(layout: RunLayout, *, to_the_end: bool) -> None:
-    run = read_started_run(layout)
+    run = read_started_run(layout, as_checked(layout))
     data = read_data(run.profile.data, Reading(print))
     parts = split(data, run.profile.data, run.profile.training.seed)
     with EventWriter(layout.events) as events:

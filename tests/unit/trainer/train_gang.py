@@ -28,6 +28,7 @@ from gpupanel.trainer.learner import Learner, make_learner
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.start_up import read_split, reading_for
 from gpupanel.trainer.started_run import process_place, read_started_run
+from tests.fakes.checked_files import as_checked
 
 learners: list[Learner] = []
 read: list[int] = []
@@ -50,7 +51,7 @@ def train_all(layouts: list[RunLayout]) -> None:
     joined = None
     for layout in layouts:
         read.clear()
-        run = read_started_run(layout)
+        run = read_started_run(layout, as_checked(layout))
         with EventWriter(layout.events, leads=run.leads) as events:
             joined = joined or training.prepare_devices(run, events)
             interruptions = Interruptions(layout.requests, events, leads=run.leads)

@@ -37,6 +37,7 @@ from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.saving.run_saving import Saving
 from gpupanel.trainer.started_run import read_started_run
 from gpupanel.trainer.strategies.make_strategy import make_strategy
+from tests.fakes.checked_files import as_checked
 
 # TensorFlow numbers its collectives per strategy: two strategies over the same devices in one
 # process would mix them up. A run has a process of its own, so only this one shares strategies.
@@ -51,7 +52,7 @@ def shared_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
 
 
 def train_one(layout: RunLayout) -> tuple[RunLayout, Split]:
-    run = read_started_run(layout)
+    run = read_started_run(layout, as_checked(layout))
     seed = run.profile.training.seed
     settings, reading = run.profile, Reading(print, run.data_code, seed)
     reading = reading_to_train(reading, settings.model, settings.data, run.start_model)

@@ -52,7 +52,7 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Callable[[Modes], None]:
     monkeypatch.setattr(bench, "variants", lambda *_: Candidates())
 
     def use(mode_of: Modes) -> None:
-        def start_fake(layout: RunLayout, _module: str) -> None:
+        def start_fake(layout: RunLayout, *_: object) -> None:
             mode = mode_of(len(read_plan(layout).replicas), read_run_profile(layout))
             command = (sys.executable, str(SUPERVISE), mode, str(layout.root))
             start_detached(command, layout.root, layout.trainer_log, "supervisor")

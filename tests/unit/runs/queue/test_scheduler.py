@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gpupanel.domain.checked_files import CheckedFiles
 from gpupanel.domain.device import DeviceInventory, UnresponsiveGpu
 from gpupanel.domain.gpu_failure import NO_ANSWER
 from gpupanel.domain.outcome import Outcome
@@ -257,7 +258,7 @@ def test_that_a_run_that_cannot_be_made_is_refused_and_leaves_nothing(
 def test_that_a_supervisor_that_cannot_be_started_is_started_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(layout: RunLayout) -> None:
+    def fail(layout: RunLayout, _: CheckedFiles) -> None:
         raise OSError(errno.EAGAIN, "no more processes")
 
     added = desk.add(GPU_A)

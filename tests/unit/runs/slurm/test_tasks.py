@@ -21,6 +21,7 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.slurm.task_command import exit_code_of_task, task_command
+from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.cluster import process_environments
 from gpupanel.runs.supervision.run_processes import processes_of
 from gpupanel.runs.supervision.supervisor import Supervisor
@@ -97,8 +98,11 @@ def test_that_each_process_is_a_task_on_its_node_and_that_one_that_waits_is_ende
         f"{options}=one",
         f"{options}=two",
     ]
-    # What Slurm would set for a task otherwise.
+    # What Slurm would set for a task otherwise, and what it may not hand on.
     assert all(" env CUDA_VISIBLE_DEVICES=-1 " in line for line in asked)
+    checked = CheckedRun(gang.layout)
+    checked.plan(), checked.profile()
+    assert all(f" GPUPANEL_CHECKED={checked.files.model_dump_json()} " in line for line in asked)
 
 
 def test_that_a_signal_that_kills_a_task_is_named(srun_log: Path, runs_dir: Path) -> None:

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from gpupanel.domain.checked_files import CheckedFiles
 from gpupanel.domain.cluster import ClusterSettings
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess, PlannedReplica, ProcessRole
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.runs.cluster import driver_process
+from gpupanel.runs.cluster.driver_process import DriverProcess
 from gpupanel.runs.cluster.messages import (
     DriverWord,
     HeadSilent,
@@ -23,8 +25,10 @@ from gpupanel.runs.cluster.messages import (
     ReadyPlace,
     Refused,
     Started,
+    StartWanted,
     Waiting,
 )
+from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.cluster_gang import ClusterGang, NotWantedError
 from gpupanel.runs.supervision.node_samples import NodeSamples
 from tests.deaths.mortal_run import until
@@ -73,7 +77,11 @@ def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str]) -> 
         waits = "" if ends else "; sys.stdin.read()"
         monkeypatch.setattr(driver_process, "DRIVER", (sys.executable, "-c", code + waits))
         return ClusterGang(
-            RunLayout(root), PLAN, NodeSamples(), lines.append, lambda leave: leave()
+            CheckedRun(RunLayout(root), CheckedFiles(digests={"profile.toml": "0"})),
+            PLAN,
+            NodeSamples(),
+            lines.append,
+            lambda leave: leave(),
         )
 
     return gang
@@ -92,6 +100,19 @@ def test_that_processes_are_known_by_their_nodes_and_ports_are_reported(drive: D
     assert notice.code == "cluster_ports_open"
     assert notice.severity is Severity.HINT
     assert "10.0.0.2:12000 (eth1)" in notice.detail
+    gang.end()
+
+
+def test_that_each_process_on_a_node_is_handed_what_was_checked(
+    drive: Drive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gang = drive(READY, STARTED)
+    ordered: list[object] = []
+    monkeypatch.setattr(DriverProcess, "order", lambda _, order: ordered.append(order))
+    start(gang)
+    (wanted,) = (order for order in ordered if isinstance(order, StartWanted))
+    handed = [each["GPUPANEL_CHECKED"] for each in wanted.environments]
+    assert handed == [CheckedFiles(digests={"profile.toml": "0"}).model_dump_json()] * 2
     gang.end()
 
 

@@ -21,6 +21,7 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.supervision import gang, gang_end
+from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.gpu_loss import GpuLossCare, GpuLossWatch, cuda_words
 from gpupanel.runs.supervision.supervisor import Supervisor
@@ -69,7 +70,7 @@ def explained(runs_dir: Path) -> Callable[..., Ending]:
         watch.take(sample(lost=False), 0.0)
         later = threading.Timer(0.05, lambda: watch.take(seen, float("inf")))
         later.start()
-        care = GpuLossCare(layout, watch, lambda: TWO_UNEQUAL, lambda: seen)
+        care = GpuLossCare(CheckedRun(layout), watch, lambda: TWO_UNEQUAL, lambda: seen)
         found = care.explained(of, logs, plan)
         later.join()
         return found
@@ -140,7 +141,7 @@ def test_that_other_ends_stay_as_they_are_where_all_gpus_answer(
 def test_that_an_end_that_has_nothing_to_do_with_gpus_waits_for_no_driver() -> None:
     watch = GpuLossWatch(plan_of())
     watch.take(sample(lost=True), 0.0)
-    care = GpuLossCare(RunLayout(Path("/nowhere")), watch, lambda: None, lambda: None)
+    care = GpuLossCare(CheckedRun(RunLayout(Path("/nowhere"))), watch, lambda: None, lambda: None)
     for of in (
         ending("data_not_found"),
         ending("trainer_crashed", "ValueError: a shape"),
@@ -197,7 +198,7 @@ def test_that_the_run_is_planned_anew_for_the_gpus_that_answer(runs_dir: Path) -
     plan = plan_of()
     layout = create_run(PROFILE, plan, runs_dir)
     watch = GpuLossWatch(plan)
-    care = GpuLossCare(layout, watch, lambda: TWO_UNEQUAL, lambda: sample(lost=True))
+    care = GpuLossCare(CheckedRun(layout), watch, lambda: TWO_UNEQUAL, lambda: sample(lost=True))
     assert care.plan_without_lost(plan) is None
     watch.take(sample(lost=True), 0.0)
     fewer = care.plan_without_lost(plan)
