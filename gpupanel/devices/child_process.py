@@ -11,7 +11,7 @@ from enum import Enum, auto
 from threading import Event
 from typing import IO, Final
 
-from gpupanel.domain.child_command import child_environment
+from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
 
 _SHORTEST_POLL_S: Final = 0.001
 _LONGEST_POLL_S: Final = 0.05
@@ -64,7 +64,7 @@ def ask_child(
     started and left is killed in any case.
 
     Args:
-        command: What to start.
+        command: What to start; paths in it, and in the question, are absolute.
         time_limit_s: How long it may take.
         cancelled: Set, by any thread, when the answer is not wanted any more.
         environment: Variables that it gets besides those of this process.
@@ -87,6 +87,7 @@ def ask_child(
             stdout=output,
             stderr=log,
             env=child_environment(os.environ, environment),
+            cwd=WORKING_DIRECTORY,
             start_new_session=True,
         )
         try:

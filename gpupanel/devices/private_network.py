@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
-from gpupanel.domain.child_command import child_environment, python_module_command
+from gpupanel.domain.child_command import (
+    WORKING_DIRECTORY,
+    child_environment,
+    python_module_command,
+)
 from gpupanel.domain.process_environment import NETWORK_READY, NETWORK_VARIABLE
 
 MAKER: Final = python_module_command("gpupanel.trainer.private_network")
@@ -77,6 +81,7 @@ def new_private_network(maker: Sequence[str] = MAKER) -> PrivateNetwork:
             stdout=_PIPE,
             stderr=_PIPE,
             env=child_environment(os.environ),
+            cwd=WORKING_DIRECTORY,
         ) as process:
             return _opened_while_kept(process)
     except OSError as error:

@@ -2,14 +2,27 @@
 
 Python looks for modules in the working directory of ``python -m``, and so do an empty or a relative
 entry of ``PYTHONPATH``: a file named ``base64.py`` beside a profile, or in a run folder that came
-from somebody else, would be run instead of Python's own.
+from somebody else, would be run instead of Python's own. Other libraries look there for programs
+and libraries of their own. So a child works where no stranger puts anything, and is told absolute
+paths.
 """
 
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 _PYTHON_PATH = "PYTHONPATH"
+_SEARCH_PATHS = ("PATH", "LD_LIBRARY_PATH")
+
+WORKING_DIRECTORY: Final = "/"
+"""Where every child works: nobody but root puts a file there.
+
+``-P`` is Python's alone. TensorFlow loads every ``tensorflow/core/kernels/libtfkernel*.so`` below
+the folder of the working directory that has the name of the module behind ``-m``
+(``GetRunfilesDir`` in xla/tsl/platform/env.cc, ``LoadDynamicKernels`` in
+tensorflow/core/framework/op_kernel.cc), and XLA looks in it for CUDA's programs, and runs them
+(``CandidateCudaRoots`` in xla/tsl/platform/default/cuda_root_path.cc)."""
 
 
 def python_module_command(module: str, *arguments: str) -> tuple[str, ...]:
@@ -40,18 +53,21 @@ def child_environment(
 ) -> dict[str, str]:
     """The variables of a child: those of this process, with additions.
 
-    ``PYTHONPATH`` keeps its absolute entries only. ``-P`` does not concern the others, which a
-    child would search in its own working directory.
+    ``PYTHONPATH``, ``PATH`` and ``LD_LIBRARY_PATH`` keep their absolute entries only. The others,
+    and empty ones, would have a child search in its own working directory: for modules, whatever
+    ``-P`` says, for programs, and for libraries.
 
     Args:
         environment: The variables of this process.
         additions: What the child gets besides, or instead.
     """
     variables = {**environment, **(additions or {})}
-    kept = [entry for entry in _entries(variables) if _is_absolute(entry)]
-    variables.pop(_PYTHON_PATH, None)
-    if kept:
-        variables[_PYTHON_PATH] = os.pathsep.join(kept)
+    for name in (_PYTHON_PATH, *_SEARCH_PATHS):
+        kept = [entry for entry in _entries(variables, name) if _is_absolute(entry)]
+        if kept:
+            variables[name] = os.pathsep.join(kept)
+        else:
+            variables.pop(name, None)
     return variables
 
 
@@ -85,9 +101,11 @@ def searched_folders(
     ]
 
 
-def _entries(environment: Mapping[str, str]) -> list[str]:
-    """Of ``PYTHONPATH``; an empty variable is none to Python, while an empty entry is one."""
-    text = environment.get(_PYTHON_PATH, "")
+def _entries(environment: Mapping[str, str], name: str = _PYTHON_PATH) -> list[str]:
+    """Of such a variable; an empty one is none, while an empty entry is the working directory."""
+    text = environment.get(name, "")
+    if name == "LD_LIBRARY_PATH":
+        text = text.replace(";", os.pathsep)  # which ld.so(8) takes, too
     return text.split(os.pathsep) if text else []
 
 

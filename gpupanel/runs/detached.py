@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from gpupanel.domain.child_command import child_environment
+from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
 from gpupanel.files.guarded_files import open_to_append
 from gpupanel.runs.directory.private_files import PRIVATE_UMASK
 
 
-def start_detached(command: Sequence[str], folder: Path, log: Path, name: str) -> None:
+def start_detached(command: Sequence[str], log: Path, name: str) -> None:
     """Start a process in a session of its own; returns at once.
 
     Args:
-        command: What to start.
-        folder: Where it works.
+        command: What to start; paths in it are absolute.
         log: What it prints is appended there.
         name: Of the process, in the list of threads of this one.
 
@@ -30,7 +29,7 @@ def start_detached(command: Sequence[str], folder: Path, log: Path, name: str) -
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            cwd=folder,
+            cwd=WORKING_DIRECTORY,
             env=child_environment(os.environ),
             start_new_session=True,
             # All that it and its children write is the owner's alone.

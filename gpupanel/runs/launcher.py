@@ -210,7 +210,7 @@ def start_supervisor(
         OSError: No process can be made, or the run's log cannot be written.
     """
     command = python_module_command(supervisor, str(layout.root), checked.model_dump_json())
-    start_detached(command, layout.root, layout.trainer_log, f"supervisor of {layout.name}")
+    start_detached(command, layout.trainer_log, f"supervisor of {layout.name}")
 
 
 def create_run(

@@ -17,7 +17,11 @@ from pathlib import Path
 from typing import IO, Final
 
 from gpupanel.devices.packages import install
-from gpupanel.domain.child_command import child_environment, python_module_command
+from gpupanel.domain.child_command import (
+    WORKING_DIRECTORY,
+    child_environment,
+    python_module_command,
+)
 from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
@@ -121,11 +125,12 @@ class TensorBoards:
         log = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
         try:
             process = subprocess.Popen(
-                (*self._command, str(folder)),
+                (*self._command, str(folder.absolute())),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env=child_environment(os.environ, {"CUDA_VISIBLE_DEVICES": "-1"}),
+                cwd=WORKING_DIRECTORY,
                 start_new_session=True,
             )
         except OSError as error:

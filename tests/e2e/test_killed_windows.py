@@ -270,7 +270,7 @@ def fake_run(runs_dir: Path) -> RunLayout:
     assert plan is not None
     layout = create_run(FAKE, plan, runs_dir)
     command = (sys.executable, str(FAKES / "supervise.py"), "train_on", str(layout.root))
-    start_detached(command, layout.root, layout.trainer_log, f"supervisor of {layout.name}")
+    start_detached(command, layout.trainer_log, f"supervisor of {layout.name}")
     return layout
 
 

@@ -33,6 +33,7 @@ from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.waking import scheduler_lives
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_state import RunState
+from tests.fakes.planted_libraries import PlantedLibrary
 from tests.fakes.planted_modules import PlantedModules, every_name
 from tests.patience import PATIENCE_S
 
@@ -134,6 +135,29 @@ def test_that_a_planted_file_leaves_a_mark_where_python_finds_it(tmp_path: Path)
 
     assert modules.run == [str(folder / "base64.py"), str(folder / "gpupanel" / "__init__.py")]
     assert {"json", "numpy", "tensorflow", "PySide6", "sitecustomize"} < every_name()
+
+
+@pytest.mark.slow  # tests/unit/test_child_processes.py looks at where every child works
+def test_that_no_child_loads_a_library_that_tensorflow_would_take_for_its_own(
+    tmp_path: Path, runs_dir: Path
+) -> None:
+    library, folder = PlantedLibrary(tmp_path / "library"), tmp_path / "downloads"
+    folder.mkdir()
+    library.plant(folder)
+    (folder / "short.toml").write_text(f"{PROFILE}1\n")
+    terminal = Terminal(folder, LD_LIBRARY_PATH=":", PATH=f":{os.environ['PATH']}")
+    assert terminal.do("check", "short.toml")["ok"]
+    layout = RunLayout(Path(terminal.do("run", "short.toml")["run"]))
+    library.plant(layout.root)
+    (folder / "longer.toml").write_text(f"{PROFILE}2\n")
+    resumed = terminal.do("resume", layout.name, "--with", "longer.toml")
+    assert resumed["outcome"] == "completed"
+    assert not library.mark.exists()
+
+    # It is one that is loaded where a process does work beside it.
+    command = [sys.executable, "-P", "-m", "gpupanel.trainer", layout.root]
+    subprocess.run(command, cwd=layout.root, check=False, timeout=PATIENCE_S)
+    assert library.mark.exists()
 
 
 @pytest.mark.slow

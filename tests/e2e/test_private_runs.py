@@ -131,7 +131,6 @@ def start_as_plain_user(layout: RunLayout) -> None:
     checked = check_start(layout)[1].model_dump_json()
     start_detached(
         (*plain_user(), sys.executable, "-P", "-m", module, str(layout.root), checked),
-        layout.root,
         layout.trainer_log,
         "supervisor",
     )

@@ -42,7 +42,7 @@ class StartingWindow(MainWindow):
 def start_supervisor_of_fake(layout: RunLayout, _: CheckedFiles) -> None:
     """What the launcher does, with a trainer without TensorFlow."""
     command = (sys.executable, str(SUPERVISE), sys.argv[2], str(layout.root))
-    start_detached(command, layout.root, layout.trainer_log, f"supervisor of {layout.name}")
+    start_detached(command, layout.trainer_log, f"supervisor of {layout.name}")
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def forked_trainers(server: ForkServer | None = None) -> Iterator[None]:
     """
     supervisors: dict[threading.Thread, RunLayout] = {}
 
-    def start_supervisor(command: Sequence[str], _: Path, __: Path, name: str) -> None:
+    def start_supervisor(command: Sequence[str], _: Path, name: str) -> None:
         root, checked = command[-2:]
         layout = RunLayout(Path(root))
         supervisor = threading.Thread(target=supervisor_of((root, checked)).run, name=name)

@@ -141,6 +141,9 @@ def test_that_each_start_hands_on_the_environment_of_a_child(path: str) -> None:
             given = {word.arg: word.value for word in call.keywords}
             assert ast.unparse(given["env"]).startswith("child_environment("), name
             assert "shell" not in given
+            # Where a process begins anew it stays where it was started.
+            is_elsewhere = "cwd" in given and ast.unparse(given["cwd"]) == "WORKING_DIRECTORY"
+            assert is_elsewhere or name == "os.execve", name
 
 
 def test_that_no_other_module_names_python_or_a_module_to_run() -> None:

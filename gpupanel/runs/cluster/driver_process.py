@@ -10,7 +10,7 @@ from typing import IO, Final
 
 from pydantic import ValidationError
 
-from gpupanel.domain.child_command import child_environment
+from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
 from gpupanel.domain.value import Value
 from gpupanel.files.guarded_files import open_to_append
 from gpupanel.runs.cluster.messages import DRIVER_WORD, DriverWord
@@ -39,6 +39,7 @@ class DriverProcess:
                 stdout=subprocess.PIPE,
                 stderr=output,
                 env=child_environment(os.environ),
+                cwd=WORKING_DIRECTORY,
                 # Not with whatever a signal to the supervisor's group reaches.
                 start_new_session=True,
             )

@@ -6,7 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
 
-from gpupanel.domain.child_command import child_environment, python_module_command
+from gpupanel.domain.child_command import (
+    WORKING_DIRECTORY,
+    child_environment,
+    python_module_command,
+)
 from gpupanel.domain.events import Event, decode_event
 from gpupanel.files.guarded_files import status
 from gpupanel.runs.directory.tails import LineTail
@@ -37,8 +41,9 @@ class HistoryReader:
     def __init__(self, path: Path, end: int, portion_bytes: int) -> None:
         self.end = end
         self._process = subprocess.Popen(
-            python_module_command(_PROCESS, str(path), str(end), str(portion_bytes)),
+            python_module_command(_PROCESS, str(path.absolute()), str(end), str(portion_bytes)),
             env=child_environment(os.environ),
+            cwd=WORKING_DIRECTORY,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -62,7 +62,7 @@ def ensure_scheduler(files: QueueFiles) -> bool:
     command = python_module_command("gpupanel.runs.queue.scheduler", str(files.folder))
     try:
         _note_start(log)
-        start_detached(command, files.folder, log, "scheduler of the queue")
+        start_detached(command, log, "scheduler of the queue")
     except OSError as error:
         raise ProblemError(process_problem(error, files.folder)) from error
     return True

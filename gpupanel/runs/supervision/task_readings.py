@@ -8,7 +8,11 @@ from contextlib import suppress
 from types import TracebackType
 from typing import IO, Final, Self
 
-from gpupanel.domain.child_command import child_environment, python_module_command
+from gpupanel.domain.child_command import (
+    WORKING_DIRECTORY,
+    child_environment,
+    python_module_command,
+)
 from gpupanel.domain.job_node import NodeReadings
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.slurm.task_command import task_command
@@ -50,6 +54,7 @@ class TaskReadings:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     env=child_environment(os.environ),
+                    cwd=WORKING_DIRECTORY,
                     # Not with whatever a signal to the supervisor's group reaches.
                     start_new_session=True,
                 )

@@ -5,7 +5,7 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from gpupanel.domain.child_command import child_environment
+from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
 from gpupanel.domain.process_environment import RUN_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import open_to_append
@@ -39,7 +39,7 @@ def start_trainer(
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            cwd=layout.root,
+            cwd=WORKING_DIRECTORY,
             env=child_environment(
                 inherited,
                 {

@@ -43,8 +43,16 @@ def test_that_additions_stand_beside_the_own_variables_or_in_their_place() -> No
         ("", None),
     ],
 )
-def test_that_only_absolute_folders_of_modules_are_handed_on(text: str, kept: str | None) -> None:
-    assert child_environment({"PYTHONPATH": text}).get("PYTHONPATH") == kept
+def test_that_only_absolute_folders_of_modules_programs_and_libraries_are_handed_on(
+    text: str, kept: str | None
+) -> None:
+    for name in ("PYTHONPATH", "PATH", "LD_LIBRARY_PATH"):
+        assert child_environment({name: text}).get(name) == kept
+
+
+def test_that_the_loaders_other_separator_leads_to_no_working_directory_either() -> None:
+    given = {"LD_LIBRARY_PATH": "/opt/lib;;lib;/srv"}
+    assert child_environment(given) == {"LD_LIBRARY_PATH": "/opt/lib:/srv"}
 
 
 @pytest.mark.parametrize(

@@ -196,7 +196,7 @@ def test_that_a_supervisor_follows_no_link_that_was_planted_after_it_was_checked
         Supervisor(layout, ("false",)).run()
 
     def start() -> None:
-        start_detached(("false",), layout.root, layout.trainer_log, "a supervisor")
+        start_detached(("false",), layout.trainer_log, "a supervisor")
 
     if name in ("events.jsonl", "run.lock"):
         with pytest.raises(OSError, match="a symbolic link"):

@@ -111,7 +111,7 @@ def test_that_a_process_that_was_started_counts_though_no_thread_waits_for_it(
 
     monkeypatch.setattr(subprocess, "Popen", start)
     monkeypatch.setattr(detached.threading.Thread, "start", fail)
-    detached.start_detached(("true",), tmp_path, tmp_path / "log", "a process")
+    detached.start_detached(("true",), tmp_path / "log", "a process")
     assert started[0].wait(10.0) == 0
 
 

@@ -21,7 +21,11 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from gpupanel.domain.child_command import child_environment, python_module_command
+from gpupanel.domain.child_command import (
+    WORKING_DIRECTORY,
+    child_environment,
+    python_module_command,
+)
 from gpupanel.domain.data import TfdsData
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import visible_line
@@ -100,12 +104,12 @@ def _prepare_in_child(data: TfdsData, root: Path, reading: Reading) -> None:
     without_gpus = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as log:
         child = subprocess.Popen(
-            [*PREPARE_COMMAND, data.name, str(root)],
+            [*PREPARE_COMMAND, data.name, str(root.absolute())],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=log,
             env=child_environment(os.environ, without_gpus),
-            cwd=root,
+            cwd=WORKING_DIRECTORY,
             start_new_session=True,
         )
         try:

@@ -55,7 +55,7 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Callable[[Modes], None]:
         def start_fake(layout: RunLayout, *_: object) -> None:
             mode = mode_of(len(read_plan(layout).replicas), read_run_profile(layout))
             command = (sys.executable, str(SUPERVISE), mode, str(layout.root))
-            start_detached(command, layout.root, layout.trainer_log, "supervisor")
+            start_detached(command, layout.trainer_log, "supervisor")
 
         monkeypatch.setattr(candidate_run, "start_supervisor", start_fake)
 
