@@ -12,9 +12,10 @@ may not be links.
 
 import errno
 import os
+import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedRandom, BufferedReader
 from pathlib import Path
 from typing import Final
@@ -175,6 +176,15 @@ def remove(path: Path, within: Path | None = None) -> None:
             os.unlink(path.name, dir_fd=folder)
     except FileNotFoundError:
         return
+
+
+def remove_folder(path: Path, within: Path | None = None) -> None:
+    """Remove a folder with all that is in it, as far as that can be; no link is followed.
+
+    What stands in its place and is none stays: it is reported where it is used.
+    """
+    with suppress(OSError), opened_folder(path.parent, within) as folder:
+        shutil.rmtree(path.name, ignore_errors=True, dir_fd=folder)
 
 
 def rename(path: Path, target: Path, within: Path | None = None) -> None:

@@ -1,5 +1,6 @@
 """The traces in a run's folder: a folder each, and the record that is written when one is whole."""
 
+import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -10,7 +11,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.trace import TraceRecord, TraceRequest
 from gpupanel.files.guarded_files import make_folder, read_file, status
-from gpupanel.files.whole_files import write_whole
+from gpupanel.files.whole_files import whole_file, write_whole
 
 RECORD_NAME: Final = "trace.json"
 MOST_TRACES: Final = 1_000
@@ -38,6 +39,29 @@ def new_trace_folder(layout: RunLayout) -> Path:
             make_folder(folder, layout.root)
             return folder
     raise FileExistsError(f"{layout.tensorboard} holds {MOST_TRACES:,} traces")
+
+
+def keep_trace(written: Path, folder: Path, layout: RunLayout) -> None:
+    """Copy the files of a trace into its folder of the run.
+
+    Args:
+        written: Where the profiler has written them, in folders of its own.
+        folder: As :func:`new_trace_folder` gives it.
+        layout: The run.
+
+    Raises:
+        OSError: They cannot be written.
+    """
+    for source in sorted(written.rglob("*")):
+        target = folder / source.relative_to(written)
+        if source.is_dir():
+            make_folder(target, layout.root)
+            continue
+        with (
+            source.open("rb") as file,
+            whole_file(target, private=True, within=layout.root) as kept,
+        ):
+            shutil.copyfileobj(file, kept)
 
 
 def write_trace_record(folder: Path, record: TraceRecord, layout: RunLayout) -> None:

@@ -1,6 +1,5 @@
 """The processes of a run on the nodes of a cluster: as those of one machine, by word of others."""
 
-import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.process_environment import CHECKED_VARIABLE
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.guarded_files import make_folder, status
+from gpupanel.files.guarded_files import make_folder, remove_folder, status
 from gpupanel.planning.cluster_check import is_public
 from gpupanel.runs.cluster.driver_process import DriverProcess
 from gpupanel.runs.cluster.messages import (
@@ -169,7 +168,7 @@ class ClusterGang:
             ProblemError: The cluster refuses, or a node cannot start its part.
         """
         remove_handed_outputs(self._layout)
-        shutil.rmtree(self._layout.heartbeats, ignore_errors=True)
+        remove_folder(self._layout.heartbeats)
         make_folder(self._layout.heartbeats)
         driver = self._driver = DriverProcess(self._layout.cluster_log)
         driver.order(_wanted(self._layout, self._plan))

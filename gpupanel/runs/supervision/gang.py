@@ -1,7 +1,6 @@
 """The processes of a run: started together, polled together, ended together."""
 
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -22,7 +21,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.process_environment import CHECKED_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.guarded_files import make_folder
+from gpupanel.files.guarded_files import make_folder, remove_folder
 from gpupanel.runs.slurm.task_command import exit_code_of_task, task_command
 from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.cluster import allowed, process_environments
@@ -179,7 +178,7 @@ class Gang:
             OSError: One cannot be started, or there is no free port.
         """
         remove_handed_outputs(self._layout)
-        shutil.rmtree(self._layout.heartbeats, ignore_errors=True)
+        remove_folder(self._layout.heartbeats)
         make_folder(self._layout.heartbeats)
         del meanwhile
         environments = process_environments(self._plan)

@@ -3,23 +3,30 @@
 import keras
 
 from gpupanel.domain.problem import ProblemError
+from gpupanel.files.named_descriptors import named_file
 from gpupanel.trainer.file_errors import chain, is_no_space
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.models.input_shape import fitting, input_misfit
+from gpupanel.trainer.models.model_file import still_file
 from gpupanel.trainer.models.model_file_problems import check_ends, problem
 
 _NUMBERS = ("float", "bfloat", "int", "uint", "bool")
 
 
 def load_saved(path: str) -> keras.Model:
-    """The model in a file; :func:`check_model_file` has accepted it.
+    """The model in a file, which nobody can change between its check and its use.
 
     Raises:
-        ProblemError: Keras cannot load it.
+        ProblemError: The file cannot be used, or Keras cannot load it.
     """
+    with still_file(path) as copy, named_file(copy.fileno(), "model.keras") as still:
+        return _loaded(path, str(still))
+
+
+def _loaded(path: str, still: str) -> keras.Model:
     try:
         # Without its loss and optimizer, which evaluation does not need and may be custom.
-        return with_plain_ends(keras.saving.load_model(path, compile=False, safe_mode=True))
+        return with_plain_ends(keras.saving.load_model(still, compile=False, safe_mode=True))
     except Exception as error:
         if is_out_of_memory(error) or any(is_no_space(cause) for cause in chain(error)):
             raise

@@ -5,7 +5,10 @@ import json
 import os
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import h5py
 
@@ -13,6 +16,7 @@ from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
+from gpupanel.files.named_descriptors import still_copy
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.models.model_file_problems import check_ends, damaged, not_keras, problem
 from gpupanel.trainer.models.model_parts import check_parts
@@ -67,9 +71,35 @@ def check_model_file(path: str, *, most_bytes: int | None = None) -> None:
         raise problem("model_path_missing", "No saved model is chosen.", "Choose a .keras file.")
     file = Path(path)
     size = _check_is_file(file)
-    reads_weights = most_bytes is None or size <= most_bytes
     try:
-        with zipfile.ZipFile(file) as archive:
+        with open_regular(file) as opened:
+            _check_opened(opened, file, reads_weights=most_bytes is None or size <= most_bytes)
+    except OSError as error:
+        raise damaged(file, f"{type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def still_file(path: str) -> Iterator[BinaryIO]:
+    """A copy of a model's file that nobody can change, and that is not refused.
+
+    Raises:
+        ProblemError: As :func:`check_model_file`.
+    """
+    file = Path(path)
+    _check_is_file(file)
+    try:
+        copied = ExitStack()
+        copy = copied.enter_context(still_copy(file))
+    except OSError as error:
+        raise damaged(file, f"{type(error).__name__}: {error}") from error
+    with copied:
+        _check_opened(copy, file, reads_weights=True)
+        yield copy
+
+
+def _check_opened(opened: BinaryIO, file: Path, *, reads_weights: bool) -> None:
+    try:
+        with zipfile.ZipFile(opened) as archive:
             check_unpacked(archive, file, "model.path")
             missing = [name for name in _MEMBERS if name not in archive.namelist()]
             broken = archive.testzip() if reads_weights else None
@@ -83,7 +113,7 @@ def check_model_file(path: str, *, most_bytes: int | None = None) -> None:
     if not reads_weights:
         return
     try:
-        with zipfile.ZipFile(file) as archive:
+        with zipfile.ZipFile(opened) as archive:
             _check_weights(archive, file)
     except _DAMAGE as error:
         raise damaged(file, f"{type(error).__name__}: {error}") from error

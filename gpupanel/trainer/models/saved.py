@@ -11,7 +11,6 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.models.frozen_layers import last_learning, let_learn
 from gpupanel.trainer.models.given_model import check_state, checked_model
 from gpupanel.trainer.models.loaded_model import check_single, fitting_shape, load_saved
-from gpupanel.trainer.models.model_file import check_model_file
 from gpupanel.trainer.models.model_file_problems import problem, saved_model_misfit
 from gpupanel.trainer.models.network import Building, Network
 from gpupanel.trainer.models.output_ending import ModelMisfitError
@@ -40,7 +39,6 @@ class _SavedModel(Network[SavedModel]):
         self, model: SavedModel, inputs: keras.KerasTensor, building: Building
     ) -> keras.KerasTensor:
         path = str(building.start_model or model.path)
-        check_model_file(path)
         whole = load_saved(path)
         loaded = _unwrapped(whole)
         check_single(loaded)

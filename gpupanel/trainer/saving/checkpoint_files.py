@@ -16,7 +16,13 @@ from pathlib import Path
 import numpy as np
 from pydantic import TypeAdapter
 
-from gpupanel.files.guarded_files import open_to_read, open_to_write, read_file, status
+from gpupanel.files.guarded_files import (
+    make_folder,
+    open_to_read,
+    open_to_write,
+    read_file,
+    status,
+)
 from gpupanel.files.npz_archive import write_npz
 from gpupanel.files.patient_log import MAY_PASS
 from gpupanel.trainer.datasets.examples import Array
@@ -56,14 +62,15 @@ def write_checkpoint(folder: Path, state: Mapping[str, Array], position: Positio
     Raises:
         OSError: It cannot be written; what was begun is still there.
     """
-    folder.mkdir()
-    with open_to_write(folder / STATE_FILE, folder.parent) as file:
+    run = _run_of(folder)
+    make_folder(folder, run)
+    with open_to_write(folder / STATE_FILE, run) as file:
         write_npz(file, state)
         checksums = {STATE_FILE: _forced_to_disk(file)}
-    with open_to_write(folder / POSITION_FILE, folder.parent) as file:
+    with open_to_write(folder / POSITION_FILE, run) as file:
         file.write(f"{position.model_dump_json(indent=1)}\n".encode())
         checksums[POSITION_FILE] = _forced_to_disk(file)
-    with open_to_write(folder / CHECKSUMS_FILE, folder.parent) as file:
+    with open_to_write(folder / CHECKSUMS_FILE, run) as file:
         file.write(f"{json.dumps(checksums, indent=1)}\n".encode())
         _forced_to_disk(file)
     force_names_to_disk(folder)
@@ -82,7 +89,7 @@ def read_checkpoint(place: Path) -> Checkpoint:
         _compare_checksums(place)
         # Opened here: of a damaged file NumPy would leave it open.
         with (
-            open_to_read(place / STATE_FILE, place.parent) as file,
+            open_to_read(place / STATE_FILE, _run_of(place)) as file,
             np.load(file, allow_pickle=False) as arrays,
         ):
             state = {name: arrays[name] for name in arrays}
@@ -108,7 +115,12 @@ def read_position(place: Path) -> Position:
         OSError: The file cannot be read.
         ValueError: It holds something else.
     """
-    return Position.model_validate_json(read_file(place / POSITION_FILE, place.parent))
+    return Position.model_validate_json(read_file(place / POSITION_FILE, _run_of(place)))
+
+
+def _run_of(place: Path) -> Path:
+    """The run's folder, below which links are not followed: nor in the place of ``checkpoints``."""
+    return place.parent.parent
 
 
 def force_names_to_disk(folder: Path) -> None:
@@ -134,12 +146,12 @@ def _forced_to_disk(file: BufferedRandom) -> str:
 
 def _compare_checksums(place: Path) -> None:
     path = place / CHECKSUMS_FILE
-    if status(path, place.parent) is None:
+    if status(path, _run_of(place)) is None:
         return
-    for name, wanted in _CHECKSUMS.validate_json(read_file(path, place.parent)).items():
+    for name, wanted in _CHECKSUMS.validate_json(read_file(path, _run_of(place))).items():
         if name not in (STATE_FILE, POSITION_FILE):
             raise ValueError(f"{name} is not a file of a checkpoint")
-        with open_to_read(place / name, place.parent) as file:
+        with open_to_read(place / name, _run_of(place)) as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != wanted:
             raise ValueError(f"{name} has the checksum {found}, and was written with {wanted}")

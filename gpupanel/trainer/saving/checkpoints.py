@@ -1,13 +1,12 @@
 """Checkpoints: complete or absent, never half."""
 
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from gpupanel.domain.outcome import ValidatedEpoch
-from gpupanel.files.guarded_files import check_folder, make_folder, rename
+from gpupanel.files.guarded_files import check_folder, make_folder, remove_folder, rename
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.saving.best_weights import BestWeights
 from gpupanel.trainer.saving.checkpoint_files import (
@@ -136,7 +135,7 @@ class Checkpoints:
             force_names_to_disk(self._folder)
         except OSError:
             # A full disk: what was begun must not keep it full.
-            shutil.rmtree(beside, ignore_errors=True)
+            remove_folder(beside, self._folder.parent)
             raise
 
     def saved(self) -> list[Path]:
@@ -194,7 +193,7 @@ class Checkpoints:
         """Remove what a killed process left half written or half deleted."""
         if self._is_there():
             for left_over in self._folder.glob(".*.partial"):
-                shutil.rmtree(left_over, ignore_errors=True)
+                remove_folder(left_over, self._folder.parent)
 
     def _is_there(self) -> bool:
         """Whether there is a folder of the run's own; anything else is reported when saving."""
@@ -250,11 +249,11 @@ class Checkpoints:
     def _delete(self, place: Path) -> None:
         aside = self._aside(place)
         try:
-            place.rename(aside)
+            rename(place, aside, self._folder.parent)
         except OSError:
             # It stays, whole; the next one that is saved tries again.
             return
-        shutil.rmtree(aside, ignore_errors=True)
+        remove_folder(aside, self._folder.parent)
 
 
 def _age(place: Path) -> tuple[int, int]:

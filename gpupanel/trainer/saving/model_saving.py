@@ -9,6 +9,7 @@ import tensorflow as tf
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.domain.trained_on import TRAINED_ON_MEMBER, TrainedOn
 from gpupanel.files.guarded_files import open_to_write, remove, rename
+from gpupanel.files.named_descriptors import named_file
 from gpupanel.trainer.datasets.learned_from import LearnedFrom
 from gpupanel.trainer.learner import Learner
 
@@ -31,9 +32,6 @@ def save_model(learner: Learner, path: Path, learned: LearnedFrom) -> None:
         model = learner.plain_model()
     remove(beside)
     try:
-        # Made here, since Keras opens it by its name, wherever a link of that name would lead.
-        open_to_write(beside).close()
-        model.save(beside)
         data = learner.built.building.data
         trained_on = TrainedOn(
             predicts=data.target,
@@ -45,11 +43,15 @@ def save_model(learner: Learner, path: Path, learned: LearnedFrom) -> None:
             sample=learned.content.sample,
             value_range=learned.content.value_range,
         )
-        # Keras passes over what it did not write.
-        with zipfile.ZipFile(beside, "a") as archive:
-            archive.writestr(TRAINED_ON_MEMBER, json.dumps(trained_on.model_dump(mode="json")))
-            if data.recipe:
-                archive.writestr(RECIPE_MEMBER, data.recipe)
+        with open_to_write(beside) as file:
+            # Keras opens it by its name, wherever a link of its own name would lead by now.
+            with named_file(file.fileno(), path.name) as name:
+                model.save(name)
+            # Keras passes over what it did not write.
+            with zipfile.ZipFile(file, "a") as archive:
+                archive.writestr(TRAINED_ON_MEMBER, json.dumps(trained_on.model_dump(mode="json")))
+                if data.recipe:
+                    archive.writestr(RECIPE_MEMBER, data.recipe)
         rename(beside, path)
     finally:
         remove(beside)

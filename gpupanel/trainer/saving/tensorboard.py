@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
@@ -9,7 +10,8 @@ import tensorflow as tf
 
 from gpupanel.domain.events import ProblemReported
 from gpupanel.domain.outcome import Metrics
-from gpupanel.files.guarded_files import make_folder
+from gpupanel.files.guarded_files import make_folder, opened_folder
+from gpupanel.files.named_descriptors import name_of_folder
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.saving.saving_problems import tensorboard_not_written
 
@@ -36,6 +38,7 @@ class TensorBoardFiles:
         self._writers: dict[str, tf.summary.SummaryWriter] = {}
         self._flushed_s = float("-inf")
         self._has_failed = False
+        self._opened = ExitStack()
 
     def write_epoch(self, epoch: int, metrics: Metrics) -> None:
         """Write the metrics that are there.
@@ -68,9 +71,12 @@ class TensorBoardFiles:
             folder = self._folder / part
             make_folder(self._folder)
             make_folder(folder, self._folder.parent)
+            opened = self._opened.enter_context(opened_folder(folder, self._folder.parent))
             # A name that nobody can have put a link under: TensorFlow opens it by its name.
             suffix = f".{secrets.token_hex(8)}.v2"
-            writer = tf.summary.create_file_writer(str(folder), filename_suffix=suffix)
+            writer = tf.summary.create_file_writer(
+                str(name_of_folder(opened)), filename_suffix=suffix
+            )
             self._writers[part] = writer
         return self._writers[part]
 
@@ -91,6 +97,7 @@ class TensorBoardFiles:
                 writer.close()
             except Exception as failure:  # noqa: BLE001 - as above
                 self._report(failure)
+        self._opened.close()
 
 
 def _scalar_metadata() -> tf.compat.v1.SummaryMetadata:

@@ -1,5 +1,6 @@
 """TensorFlow's profiler: started for a request, stopped into a folder of the run."""
 
+import shutil
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +12,13 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.request import Request
 from gpupanel.domain.trace import TraceRecord, TraceRequest
 from gpupanel.files.guarded_files import remove, status
-from gpupanel.files.trace_files import asked_trace, new_trace_folder, write_trace_record
+from gpupanel.files.named_descriptors import private_folder
+from gpupanel.files.trace_files import (
+    asked_trace,
+    keep_trace,
+    new_trace_folder,
+    write_trace_record,
+)
 from gpupanel.trainer.device_log import DeviceLog
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.tracing.cupti import cupti_error, missing_cupti
@@ -29,6 +36,7 @@ class Profiler:
         self._layout = run.layout
         self._place = run.place
         self._folder: Path | None = None
+        self._written: Path | None = None
         self._begun_s = 0.0
         devices = run.plan.gang[run.place].devices
         self._has_gpus = any(each.kind is DeviceKind.GPU for each in devices)
@@ -56,12 +64,15 @@ class Profiler:
         folder = None
         try:
             folder = new_trace_folder(self._layout)
-            tf.profiler.experimental.start(str(folder))
+            # It makes folders of known names in there, and would follow links that lie under them.
+            self._written = private_folder()
+            tf.profiler.experimental.start(str(self._written))
         except Exception as error:  # noqa: BLE001 - TensorFlow's own, or what the system says
             if folder is not None:
                 self._record(folder, problem=_not_traced(error))
             # Without a folder its asker sees that the request is gone.
             self._withdraw()
+            self._clear()
             return
         self._folder = folder
 
@@ -78,11 +89,19 @@ class Profiler:
         seconds, problem = self.seconds, None
         try:
             tf.profiler.experimental.stop()
+            if self._written is not None:
+                keep_trace(self._written, folder, self._layout)
         except Exception as error:  # noqa: BLE001 - as above
             problem = _not_traced(error)
+        self._clear()
         if self._is_asked():
             self._record(folder, seconds, first_step, steps, problem)
         self._withdraw()
+
+    def _clear(self) -> None:
+        if self._written is not None:
+            shutil.rmtree(self._written, ignore_errors=True)
+            self._written = None
 
     def is_withdrawn(self) -> bool:
         """Whether nobody wants the trace any more that goes on."""

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -158,7 +159,7 @@ def test_that_a_step_saved_again_stands_before_the_one_before_goes(
     assert found.position.epoch == 3
 
 
-@pytest.mark.parametrize("killed_in", ["rename", "rmtree"])
+@pytest.mark.parametrize("killed_in", ["rename", "remove_folder"])
 def test_that_one_killed_while_it_deletes_leaves_no_half_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed_in: str
 ) -> None:
@@ -173,10 +174,18 @@ def test_that_one_killed_while_it_deletes_leaves_no_half_checkpoint(
 
     with monkeypatch.context() as patch:
         if killed_in == "rename":
-            patch.setattr(Path, "rename", die)
+            renamed = module.rename
+
+            def rename(path: Path, target: Path, within: Path) -> None:
+                # What was written gets its name; what is to be deleted loses its own.
+                if not path.name.startswith("."):
+                    die()
+                renamed(path, target, within)
+
+            patch.setattr(module, "rename", rename)
         else:
-            patch.setattr(module.shutil, "rmtree", lambda *_, **__: die())
             # The left-overs of before are none.
+            patch.setattr(module, "remove_folder", die)
         with pytest.raises(Killed):
             checkpoints.save(STATE, Position(step=2))
 
@@ -559,3 +568,35 @@ def test_that_sums_of_a_checkpoint_with_one_measure_are_read() -> None:
 
     assert position.epoch_sums == (2.5, 7.0)
     assert Position.model_validate_json(position.model_dump_json()) == position
+
+
+@pytest.mark.parametrize("after", ["make_folder", "rename"])
+def test_that_a_folder_swapped_for_a_link_while_one_is_saved_leads_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: str
+) -> None:
+    run, victim = tmp_path / "run", tmp_path / "victim"
+    for name in ("step-000000001", ".step-000000001.partial", ".step-000000002.partial"):
+        (victim / name).mkdir(parents=True)
+        (victim / name / "kept").write_text("kept")
+    run.mkdir()
+    checkpoints = Checkpoints(run / "checkpoints", kept=1)
+    checkpoints.save(STATE, Position(step=1))
+    function = getattr(module, after)
+
+    def swap(*arguments: Path) -> None:
+        function(*arguments)
+        if not (run / "checkpoints").is_symlink():
+            (run / "checkpoints").rename(run / "aside")
+            (run / "checkpoints").symlink_to(victim)
+
+    monkeypatch.setattr(module, after, swap)
+    with suppress(OSError):
+        checkpoints.save(STATE, Position(step=2))
+    found = {
+        path.relative_to(victim): path.is_dir() or path.read_text() for path in victim.rglob("*")
+    }
+    assert {str(path) for path in found if path.name == "kept"} == {
+        f"{name}/kept"
+        for name in ("step-000000001", ".step-000000001.partial", ".step-000000002.partial")
+    }
+    assert len(found) == 6
