@@ -1,6 +1,6 @@
 """What the files of a run held when they were checked: a start obeys and executes nothing else.
 
-Whoever starts a run looks at its profile, its plan and its Python code, and asks whether that code
+Whoever starts a run reads its profile, its plan and its Python code, and asks whether that code
 is trusted. The processes of the run read these files again, seconds or days later. So they are
 handed the digest of each with their start, and compare it with the very bytes that they then use.
 """

@@ -3,7 +3,7 @@
 Python looks for modules in the working directory of ``python -m``, and so do an empty or a relative
 entry of ``PYTHONPATH``: a file named ``base64.py`` beside a profile, or in a run folder that came
 from somebody else, would be run instead of Python's own. Other libraries look there for programs
-and libraries of their own. So a child works where no stranger puts anything, and is told absolute
+and libraries of their own. So a child works where no stranger puts anything, and is given absolute
 paths.
 """
 

@@ -27,7 +27,7 @@ def named_file(descriptor: int, name: str) -> Iterator[Path]:
 
     Args:
         descriptor: Of the file; it stays open.
-        name: Of which some libraries look at the ending.
+        name: Its ending says to some libraries what the file is.
 
     Raises:
         OSError: There is no space for a link.

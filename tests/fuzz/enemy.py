@@ -76,9 +76,7 @@ class Enemy:
         path = self._file(run)
         before = _read(path)
         path.parent.mkdir(exist_ok=True)
-        beside = path.with_name(f"{path.name}.enemy")
-        beside.write_bytes(self._foreign(path, before))
-        beside.replace(path)
+        _put(path, self._foreign(path, before))
 
     def link(self, run: Path) -> None:
         """Put a link to a file of the victim's there, or to where none is yet."""
@@ -139,20 +137,20 @@ class Enemy:
             return
         folder.mkdir(exist_ok=True)
         for name in _MODULES:
-            (folder / f"{name}.py").write_bytes(self._code)
+            _put(folder / f"{name}.py", self._code)
         cache = folder / "__pycache__"
         cache.mkdir(exist_ok=True)
         for name in ("data", "model"):
             compiled = marshal.dumps(compile(self._code, name, "exec"))
             content = b"\xa7\r\r\n" + bytes(12) + compiled
-            (cache / f"{name}.cpython-311.pyc").write_bytes(content)
+            _put(cache / f"{name}.cpython-311.pyc", content)
 
     def amend(self, run: Path) -> None:
         """Plant a change of the run that was begun and never ended."""
         plan, profile = json.loads(_read(run / "plan.json")), {"name": "amended"}
         profile |= {"data": {"source": "python", "path": "/x.py"}}
         amendment = {"number": 1, "profile": profile, "plan": plan}
-        (run / "amendment.json").write_text(json.dumps(amendment))
+        _put(run / "amendment.json", json.dumps(amendment).encode())
 
     def _file(self, run: Path) -> Path:
         return self._within(run, self._draw.choice(_FILES))
@@ -186,6 +184,13 @@ class Enemy:
         with suppress(OSError):
             return [each for each in folder.iterdir() if each.is_dir()]
         return []
+
+
+def _put(path: Path, content: bytes) -> None:
+    """Put a new file in the place of whatever stands there; nothing is written through a link."""
+    beside = path.with_name(f"{path.name}.enemy")
+    beside.write_bytes(content)
+    beside.replace(path)
 
 
 def _read(path: Path) -> bytes:

@@ -26,7 +26,7 @@ CHAPTER: Final = ProblemChapter(
         "run_file_changed": ProblemEntry(
             "A file of the run is not what was checked when the run was started.",
             "Something wrote into the run's folder meanwhile. What it wrote was not used.",
-            "Find out what did; then resume the run, which checks the files anew.",
+            "Find out what did; then resume the run, which checks the files again.",
         ),
         "code_not_carried_out": ProblemEntry(
             "What the code loads is not shown.",

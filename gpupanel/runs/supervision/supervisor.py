@@ -3,8 +3,8 @@
 ``python -m gpupanel.runs.supervision.supervisor RUN_DIR CHECKED`` starts the run's processes, each
 in a process group of its own, samples the devices, carries out the watchdogs, starts all of them
 again when one died, and writes how the run ended. It outlives the window that started it; it holds
-``run.lock`` as long as it lives. ``CHECKED`` says what the run's files held when somebody looked at
-them to start it (:class:`~gpupanel.domain.checked_files.CheckedFiles`).
+``run.lock`` as long as it lives. ``CHECKED`` says what the run's files held when they were checked
+to be started (:class:`~gpupanel.domain.checked_files.CheckedFiles`).
 """
 
 import os

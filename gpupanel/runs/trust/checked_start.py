@@ -15,7 +15,7 @@ def check_start(layout: RunLayout) -> tuple[Profile, CheckedFiles]:
     """Check a run as it lies in its folder now.
 
     Returns:
-        Its profile, and the digests of the very bytes that were looked at: whoever starts the run
+        Its profile, and the digests of the very bytes that were checked: whoever starts the run
         hands them on, and nothing else is obeyed or executed.
 
     Raises:
