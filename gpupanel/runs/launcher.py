@@ -70,7 +70,7 @@ def launch(
             left for a run, or the system starts no process. Nothing of the run is left.
     """
     _check_devices(plan)
-    layout, checked = _created(profile, plan, runs_dir, name)
+    layout, checked = create_checked_run(profile, plan, runs_dir, name)
     try:
         start_supervisor(layout, checked)
     except OSError as error:
@@ -226,13 +226,14 @@ def create_run(
         ProblemError: The directory cannot be made, or there is no space left for a run; nothing
             of it is left.
     """
-    layout, _ = _created(profile, plan, runs_dir, name)
+    layout, _ = create_checked_run(profile, plan, runs_dir, name)
     return layout
 
 
-def _created(
-    profile: Profile, plan: LaunchPlan, runs_dir: Path, name: str | None
+def create_checked_run(
+    profile: Profile, plan: LaunchPlan, runs_dir: Path, name: str | None = None
 ) -> tuple[RunLayout, CheckedFiles]:
+    """As :func:`create_run`; gives what :func:`start_supervisor` is to hand on, too."""
     check_trusted(code_of_profile(profile))
     layout = reserve_run(profile.name, runs_dir, name)
     try:

@@ -1,13 +1,20 @@
-"""The run's profile, as whoever started this process has checked it."""
+"""Files of the run, as whoever started this process has checked them."""
 
 import os
+import time
+from pathlib import Path
+from typing import Final
 
 from gpupanel.domain.checked_files import CheckedFiles
-from gpupanel.domain.process_environment import CHECKED_VARIABLE
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.process_environment import CHECKED_VARIABLE, LISTEN_VARIABLE
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import read_file
+
+_LATE_S: Final = 90.0
+_LOOK_S: Final = 0.5
 
 
 def handed_over_checks() -> CheckedFiles:
@@ -28,6 +35,27 @@ def read_checked_profile(layout: RunLayout, checked: CheckedFiles) -> Profile:
         OSError: It cannot be read.
         ValueError: It is no text.
     """
-    content = read_file(layout.profile)
-    checked.check(layout.profile.name, content)
-    return parse_profile(content.decode())
+    return parse_profile(read_checked(layout.profile, checked).decode())
+
+
+def read_checked(path: Path, checked: CheckedFiles) -> bytes:
+    """All that stands in a file in the run's folder.
+
+    On another node the file system of a network may show for a while what stood there before the
+    supervisor wrote it (``acdirmax`` in nfs(5)): there it is waited for.
+
+    Raises:
+        ProblemError: It is not what was checked.
+        OSError: It cannot be read.
+    """
+    until_s = time.monotonic() + (_LATE_S if os.environ.get(LISTEN_VARIABLE) else 0.0)
+    while True:
+        content = read_file(path)
+        try:
+            checked.check(path.name, content)
+        except ProblemError:
+            if time.monotonic() >= until_s:
+                raise
+            time.sleep(_LOOK_S)
+        else:
+            return content

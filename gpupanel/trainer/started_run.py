@@ -11,9 +11,12 @@ from gpupanel.domain.process_environment import PROCESS_VARIABLE
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.files.guarded_files import read_file
 from gpupanel.files.plan_file import plan_in
-from gpupanel.trainer.checked_profile import handed_over_checks, read_checked_profile
+from gpupanel.trainer.checked_profile import (
+    handed_over_checks,
+    read_checked,
+    read_checked_profile,
+)
 from gpupanel.trainer.user_code import RunCode
 
 
@@ -87,9 +90,7 @@ def read_started_run(layout: RunLayout, checked: CheckedFiles | None = None) -> 
     try:
         checked = handed_over_checks() if checked is None else checked
         profile = read_checked_profile(layout, checked)
-        content = read_file(layout.plan)
-        checked.check(layout.plan.name, content)
-        plan = plan_in(content)
+        plan = plan_in(read_checked(layout.plan, checked))
     except (OSError, ValueError) as error:
         raise ProblemError(
             Problem(

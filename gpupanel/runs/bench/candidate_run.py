@@ -23,11 +23,10 @@ from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.error_problems import process_problem
 from gpupanel.runs.following.follower import RunFollower
-from gpupanel.runs.launcher import create_run, start_supervisor
+from gpupanel.runs.launcher import create_checked_run, start_supervisor
 from gpupanel.runs.queue.running_runs import goes_on
 from gpupanel.runs.readiness import check_devices_answer
 from gpupanel.runs.supervision.run_processes import end_processes_of
-from gpupanel.runs.trust.checked_start import check_start
 
 _SUPERVISOR: Final = "gpupanel.runs.bench.supervisor"
 _POLL_S: Final = 0.05
@@ -71,9 +70,9 @@ def measure(
         ProblemError: It could not start, failed, or made no steps in time.
     """
     check_devices_answer(planned.plan)
-    layout = create_run(planned.profile, planned.plan, runs_dir)
+    layout, checked = create_checked_run(planned.profile, planned.plan, runs_dir)
     try:
-        start_supervisor(layout, check_start(layout)[1], _SUPERVISOR)
+        start_supervisor(layout, checked, _SUPERVISOR)
     except OSError as error:
         raise ProblemError(process_problem(error, layout.root)) from error
     try:

@@ -8,9 +8,11 @@ import pytest
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.trace import TraceRecord, TraceRequest
+from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.trace_files import (
     RECORD_NAME,
     asked_trace,
+    keep_trace,
     new_trace_folder,
     trace_records,
     write_trace_record,
@@ -101,3 +103,20 @@ def test_that_a_folder_whose_name_is_no_utf_8_is_read_like_any_other(tmp_path: P
     found = read_trace(layout, 1)
     # There is a record, and no trace beside it: the process that reads it could say so.
     assert [problem.code for problem in found.problems] == ["trace_empty"]
+
+
+def test_that_a_trace_is_copied_into_the_run_and_through_no_link(tmp_path: Path) -> None:
+    layout, written = RunLayout(tmp_path / "run"), tmp_path / "written"
+    layout.root.mkdir()
+    (written / "plugins" / "profile").mkdir(parents=True)
+    (written / "plugins" / "profile" / "host.xplane.pb").write_bytes(b"trace")
+    folder = new_trace_folder(layout)
+    keep_trace(written, folder, layout)
+    assert (folder / "plugins" / "profile" / "host.xplane.pb").read_bytes() == b"trace"
+
+    victim, other = tmp_path / "victim", new_trace_folder(layout)
+    victim.mkdir()
+    (other / "plugins").symlink_to(victim)
+    with pytest.raises(UnsafeFileError):
+        keep_trace(written, other, layout)
+    assert not list(victim.iterdir())

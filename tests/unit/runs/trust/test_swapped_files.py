@@ -36,6 +36,7 @@ from gpupanel.runs.supervision.supervisor import supervisor_of
 from gpupanel.runs.trust.checked_start import check_start
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
 from gpupanel.runs.trust.user_code import code_of_profile
+from gpupanel.trainer import checked_profile
 from gpupanel.trainer.process import train_run
 from gpupanel.trainer.started_run import read_started_run
 from tests.fakes.devices import CPU_ONLY
@@ -141,6 +142,29 @@ def test_that_a_trainer_obeys_no_profile_swapped_after_its_supervisor_looked(
     assert ended.problem is not None
     assert ended.problem.code == "run_file_changed"
     assert not foreign.mark.exists()
+
+
+def test_that_a_process_on_another_node_waits_for_what_its_supervisor_wrote(
+    runs_dir: Path, started: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layout = launch(DIGITS, plan_of(DIGITS), runs_dir)
+    checked = CheckedFiles.model_validate_json(started.pop()[1])
+    written = layout.profile.read_bytes()
+    layout.profile.write_bytes(b"# as this node still sees it")
+    waits: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            layout.profile.write_bytes(written)
+
+    monkeypatch.setattr(checked_profile.time, "sleep", sleep)
+    with pytest.raises(ProblemError):
+        read_started_run(layout, checked)
+    assert waits == []
+    monkeypatch.setenv("GPUPANEL_LISTEN", "10.0.0.2")
+    assert read_started_run(layout, checked).profile.training.epochs == 1
+    assert len(waits) == 3
 
 
 @pytest.mark.parametrize("name", ["data.py", "model.py"])
