@@ -41,7 +41,7 @@ class RunCode:
     key: str
     named: str
     kept: Path
-    trusted: str | None
+    trusted: str | None = None
 
     def function(self, name: str) -> Callable[..., object]:
         """Carry the file out and give one of its functions.
