@@ -10,12 +10,11 @@ paths.
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 _PYTHON_PATH = "PYTHONPATH"
 _SEARCH_PATHS = ("PATH", "LD_LIBRARY_PATH")
 
-WORKING_DIRECTORY: Final = "/"
+WORKING_DIRECTORY = "/"
 """Where every child works: nobody but root puts a file there.
 
 ``-P`` is Python's alone. TensorFlow loads every ``tensorflow/core/kernels/libtfkernel*.so`` below

@@ -30,6 +30,8 @@ _FILES = (
     *("trainer.log", "run.lock", "resume.lock", "reserve", "data.json", "label.toml"),
     *("profile-1.toml", "plan-1.json", "requests/stop", "heartbeats/0", "accept-changed-data"),
 )
+_WRITTEN = ("model.keras", ".partial-model.keras", "model-last.keras", "data.json", "heartbeats/0")
+"""Those that a training writes: it comes to its end, while these are attacked."""
 _FOLDERS = ("checkpoints", "tensorboard", "tensorboard/train", "code", "requests", "heartbeats")
 _MODULES = ("numpy", "json", "keras", "tensorflow", "data", "model", "sitecustomize")
 _LONGEST_PAUSES_S = (0.02, 0.1, 0.5)
@@ -49,6 +51,7 @@ class Enemy:
     def __init__(self, runs: Path, victim: Path, mark: Path, draw: random.Random) -> None:
         self.done = Counter[str]()
         self._runs, self._victim, self._draw = runs, victim, draw
+        self._leaves_start = draw.random() < 0.5
         self._code = (
             f"from pathlib import Path\nPath({str(mark)!r}).touch()\n"
             "def load(): raise SystemExit\n"
@@ -66,6 +69,13 @@ class Enemy:
             *(self.link, self.hard_link, self.truncate, self.scribble, self.remove),
             *(self.link_folder, self.rename_folder, self.fifo, self.plant_module, self.amend),
         )
+        if self._leaves_start:
+            acts = (
+                self.swap,
+                self.link,
+                self.hard_link,
+                *(self.link_folder, self.rename_folder) * 2,
+            )
         act = self._draw.choice(acts)
         with suppress(OSError, ValueError):
             act(self._draw.choice(runs))
@@ -109,7 +119,7 @@ class Enemy:
 
     def link_folder(self, run: Path) -> None:
         """Put a link to the victim's folder in the place of one of the run's."""
-        path = self._within(run, self._draw.choice(_FOLDERS))
+        path = self._folder(run)
         if path.exists() and not path.is_symlink():
             path.rename(path.with_name(f"{path.name}.{self._draw.randrange(1_000)}"))
         _clear(path)
@@ -117,7 +127,7 @@ class Enemy:
 
     def rename_folder(self, run: Path) -> None:
         """Put a link away again, and what was there before back."""
-        path = self._within(run, self._draw.choice(_FOLDERS))
+        path = self._folder(run)
         aside = sorted(path.parent.glob(f"{path.name}.*"))
         if path.is_symlink():
             path.unlink()
@@ -153,7 +163,12 @@ class Enemy:
         _put(run / "amendment.json", json.dumps(amendment).encode())
 
     def _file(self, run: Path) -> Path:
-        return self._within(run, self._draw.choice(_FILES))
+        files = _WRITTEN if self._leaves_start else _FILES
+        return self._within(run, self._draw.choice(files))
+
+    def _folder(self, run: Path) -> Path:
+        folders = _FOLDERS[:3] if self._leaves_start else _FOLDERS
+        return self._within(run, self._draw.choice(folders))
 
     @staticmethod
     def _within(run: Path, name: str) -> Path:
