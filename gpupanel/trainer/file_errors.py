@@ -1,6 +1,7 @@
 """What an error came from, and whether that is the disk that holds the run."""
 
 import errno
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -9,6 +10,8 @@ from gpupanel.files.file_obstacles import NO_SPACE, FileObstacle, file_obstacle,
 from gpupanel.files.user_folders import HomeUnknownError
 
 _OF_RUN: Final = "the run"
+_PATH: Final = re.compile(r"(/[^;\n]+);")
+"""How TensorFlow begins what the system says of a file (``IOError`` of ``env.cc``)."""
 _OF_WRITING: Final = NO_SPACE | {errno.EFBIG, errno.EROFS}
 _OF_DISKS: Final = _OF_WRITING | {errno.EIO, errno.EREMOTEIO, errno.ESTALE, errno.ENOTCONN}
 
@@ -33,16 +36,18 @@ def disk_obstacle(error: BaseException) -> FileObstacle | None:
     what it reads from elsewhere has names.
     """
     if isinstance(error, HomeUnknownError):
-        return file_obstacle(error, Path.cwd())
+        return file_obstacle(error, Path("/"))
     if isinstance(error, OSError) and isinstance(error.filename, str):
         found = file_obstacle(error, Path(error.filename))
         return found if number_of(error) in _OF_DISKS else None
-    return file_obstacle(error, Path.cwd(), _OF_RUN) if number_of(error) in _OF_WRITING else None
+    if number_of(error) not in _OF_WRITING:
+        return None
+    return file_obstacle(error, _place_of(error), _OF_RUN)
 
 
 def run_obstacle(error: BaseException) -> FileObstacle:
-    """Why a file of the run could not be written; the trainer works in the run's folder."""
-    found = file_obstacle(error, Path.cwd(), _OF_RUN)
+    """Why a file of the run could not be written."""
+    found = file_obstacle(error, _place_of(error), _OF_RUN)
     if found is not None:
         return found
     words = getattr(error, "strerror", None) or (str(error).splitlines() or [repr(error)])[0][:200]
@@ -51,3 +56,12 @@ def run_obstacle(error: BaseException) -> FileObstacle:
         because=f"the system reports: {words}",
         advice="check the run's folder and the disk that holds it",
     )
+
+
+def _place_of(error: BaseException) -> Path:
+    """The file that an error is about: its own word, or where TensorFlow names one first."""
+    named = getattr(error, "filename", None)
+    if isinstance(named, str) and Path(named).is_absolute():
+        return Path(named)
+    found = _PATH.match(str(error))
+    return Path(found[1]) if found else Path("/")
