@@ -41,38 +41,35 @@ DROPPED = FEW.model_copy(update={"dropout": 0.2})
 MOMENTUM = {"optimizer": Optimizer.SGD, "momentum": 0.9, "weight_decay": 1e-2}
 
 
-@pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Both]:
-    root = tmp_path_factory.mktemp("fine_tuning")
-    path = images(root / "images.npz")
-    sessions = {
-        "averaged": session(path, ADAM.model_copy(update=MOMENTUM), DROPPED),
-        "by the loss": session(path, PLATEAU, LATER, (9, 7)),
-    }
-    return carry_out_both(root / "sessions", sessions, before=[SMALL_BASE])
-
-
 def assert_learned_alike(one: Both) -> None:
     assert (one.error("run"), one.error("script")) == (None, None)
     one.assert_same_epochs()
     assert one.furthest() < 1e-5
 
 
-@pytest.mark.parametrize("name", ["averaged", "by the loss"])
-def test_that_a_script_learns_what_a_run_learns(both: dict[str, Both], name: str) -> None:
-    assert_learned_alike(both[name])
-
-
-def test_that_it_learns_it_to_the_last_bit_on_one_device(both: dict[str, Both]) -> None:
-    both["averaged"].assert_same_bits()
+def test_that_a_script_learns_what_a_run_learns_to_the_last_bit_on_one_device(
+    tmp_path: Path,
+) -> None:
+    sessions = {"one": session(images(tmp_path / "images.npz"), PLATEAU, LATER)}
+    both = carry_out_both(tmp_path / "sessions", sessions, before=[SMALL_BASE])
+    assert_learned_alike(both["one"])
+    both["one"].assert_same_bits()
 
 
 @pytest.mark.slow
-def test_that_it_learns_it_with_micro_batches_and_where_nothing_begins_later(
+def test_that_it_learns_it_on_two_replicas(tmp_path: Path) -> None:
+    sessions = {"two": session(images(tmp_path / "images.npz"), PLATEAU, LATER, (9, 7))}
+    both = carry_out_both(tmp_path / "sessions", sessions, before=[SMALL_BASE])
+    assert_learned_alike(both["two"])
+
+
+@pytest.mark.slow
+def test_that_it_learns_it_averaged_with_micro_batches_and_where_nothing_begins_later(
     tmp_path: Path,
 ) -> None:
     path = images(tmp_path / "images.npz")
     sessions = {
+        "averaged": session(path, ADAM.model_copy(update=MOMENTUM), DROPPED),
         "adam": session(path, ADAM.model_copy(update={"accumulation_steps": 2}), LATER),
         "never": session(path, PLATEAU.model_copy(update={"epochs": 2}), LATER),
     }

@@ -31,9 +31,17 @@ KINDS: dict[str, tuple[StrategySettings, list[int]]] = {
     "mirrored": (StrategySettings(kind=StrategyKind.MIRRORED), [60, 4]),
     "central storage": (StrategySettings(kind=StrategyKind.CENTRAL_STORAGE), [60, 4]),
 }
+CHOSEN = (
+    "together, one device",
+    "together, mirrored",
+    "apart, mirrored",
+    "frozen, one device",
+    "frozen, accumulated, mirrored",
+    "everything, mirrored",
+)
+"""The others are for ``make test-slow``: another strategy, one device by itself, XLA, and dropout,
+which any split of a batch draws alike in ``test_the_rule_for_random_layers.py``."""
 EVERYTHING = ("everything", "everything, compiled")
-OTHERS = tuple(f"{name}, {kind}" for name in EVERYTHING for kind in KINDS if kind != "mirrored")
-"""Take a quarter of the time and mix what is looked at one by one: for ``make test-slow``."""
 EVALUATED = ("together", "apart", "dropped")
 SHARING = ("mirrored", "central storage")
 
@@ -70,17 +78,17 @@ def plans() -> dict[str, tuple[Profile, Sequence[int]]]:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
-    """All runs but the others, trained in one child."""
-    chosen = {name: plan for name, plan in plans().items() if name not in OTHERS}
-    evaluated = [f"{name}, {kind}" for name in EVALUATED for kind in KINDS]
+    """The chosen ones, trained in one child."""
+    every = plans()
+    chosen = {name: every[name] for name in CHOSEN}
+    evaluated = ["together, mirrored", "apart, mirrored"]
     return train_all(tmp_path_factory.mktemp("layers"), make_run, chosen, evaluated=evaluated)
 
 
 @pytest.fixture(scope="module")
-def other_runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
-    every = plans()
-    chosen = {name: every[name] for name in OTHERS}
-    return train_all(tmp_path_factory.mktemp("others"), make_run, chosen)
+def all_runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
+    evaluated = [f"{name}, {kind}" for name in EVALUATED for kind in KINDS]
+    return train_all(tmp_path_factory.mktemp("all"), make_run, plans(), evaluated=evaluated)
 
 
 def moving(layout: RunLayout) -> Mapping[str, np.ndarray]:
@@ -95,10 +103,20 @@ def assert_close(some: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray
         assert np.abs(array - others[name]).max() < 1e-5 * np.abs(array).max(), name
 
 
-@pytest.mark.parametrize("kind", SHARING)
 def test_that_synchronised_normalisation_learns_what_one_device_learns(
-    runs: dict[str, RunLayout], kind: str
+    runs: dict[str, RunLayout],
 ) -> None:
+    assert_learned_together(runs, "mirrored")
+
+
+@pytest.mark.slow
+def test_that_it_does_so_where_one_device_holds_the_weights(
+    all_runs: dict[str, RunLayout],
+) -> None:
+    assert_learned_together(all_runs, "central storage")
+
+
+def assert_learned_together(runs: dict[str, RunLayout], kind: str) -> None:
     one, other = variables(runs["together, one device"]), variables(runs[f"together, {kind}"])
     weights = {name for name in one if name.startswith("model/")}
 
@@ -108,34 +126,61 @@ def test_that_synchronised_normalisation_learns_what_one_device_learns(
     )
 
 
-@pytest.mark.parametrize("kind", SHARING)
-def test_that_normalisation_apart_sees_each_replicas_own_part(
-    runs: dict[str, RunLayout], kind: str
+def test_that_normalisation_apart_sees_each_replicas_own_part(runs: dict[str, RunLayout]) -> None:
+    assert_seen_apart(runs, "mirrored")
+
+
+@pytest.mark.slow
+def test_that_it_sees_the_same_where_one_device_holds_the_weights(
+    all_runs: dict[str, RunLayout],
 ) -> None:
+    assert_seen_apart(all_runs, "central storage")
+    mirrored, central = (variables(all_runs[f"apart, {kind}"]) for kind in SHARING)
+    assert_close(mirrored, central)
+
+
+def assert_seen_apart(runs: dict[str, RunLayout], kind: str) -> None:
     name = "model/dense_1/kernel"
     together, apart = (variables(runs[f"{one}, {kind}"])[name] for one in ("together", "apart"))
 
     assert np.abs(together - apart).max() > 1e-2 * np.abs(together).max()
-    assert_close(variables(runs["apart, mirrored"]), variables(runs["apart, central storage"]))
 
 
+def test_that_moving_statistics_are_those_of_the_whole_batch(runs: dict[str, RunLayout]) -> None:
+    # The weights stay as they are, so the first normalisation sees the same inputs everywhere;
+    # each update moves its statistics once, also after several micro-batches.
+    assert_close(moving(runs["frozen, one device"]), moving(runs["frozen, accumulated, mirrored"]))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["", ", accumulated"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_that_moving_statistics_are_those_of_the_whole_batch_however_it_is_divided(
-    runs: dict[str, RunLayout], kind: str, suffix: str
+    all_runs: dict[str, RunLayout], kind: str, suffix: str
 ) -> None:
-    # The weights stay as they are, so the first normalisation sees the same inputs everywhere;
-    # each update moves its statistics once, also after several micro-batches.
-    assert_close(moving(runs["frozen, one device"]), moving(runs[f"frozen{suffix}, {kind}"]))
+    one, other = all_runs["frozen, one device"], all_runs[f"frozen{suffix}, {kind}"]
+    assert_close(moving(one), moving(other))
 
 
+@pytest.mark.parametrize("name", ["together", "apart"])
+def test_that_plain_keras_measures_the_same_with_the_saved_model(
+    runs: dict[str, RunLayout], name: str
+) -> None:
+    assert_measured_alike(runs[f"{name}, mirrored"])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", EVALUATED)
-def test_that_plain_keras_measures_the_same_with_the_saved_model(
-    runs: dict[str, RunLayout], name: str, kind: str
+def test_that_plain_keras_measures_the_same_after_every_strategy(
+    all_runs: dict[str, RunLayout], name: str, kind: str
 ) -> None:
-    loss, accuracy = evaluation(runs[f"{name}, {kind}"])["validation"]
-    metrics = last_metrics(runs[f"{name}, {kind}"])
+    assert_measured_alike(all_runs[f"{name}, {kind}"])
+
+
+def assert_measured_alike(layout: RunLayout) -> None:
+    loss, accuracy = evaluation(layout)["validation"]
+    metrics = last_metrics(layout)
 
     assert metrics.val_loss == pytest.approx(loss, rel=1e-5)
     assert metrics.val_accuracy == pytest.approx(accuracy, rel=1e-6)
@@ -150,29 +195,34 @@ def test_that_a_saved_model_needs_nothing_but_keras(runs: dict[str, RunLayout]) 
     assert '"synchronized": true' not in config
 
 
-def test_that_dropout_is_repeated_by_the_seed(runs: dict[str, RunLayout]) -> None:
-    once, again = variables(runs["dropped, mirrored"]), variables(runs["dropped, again"])
+@pytest.mark.slow
+def test_that_dropout_is_repeated_by_the_seed(all_runs: dict[str, RunLayout]) -> None:
+    once, again = variables(all_runs["dropped, mirrored"]), variables(all_runs["dropped, again"])
 
     for name, array in once.items():
         np.testing.assert_array_equal(array, again[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SHARING)
-def test_that_dropout_drops_what_one_device_drops(runs: dict[str, RunLayout], kind: str) -> None:
-    assert furthest(runs["dropped, one device"], runs[f"dropped, {kind}"], "model/") < 1e-5
+def test_that_dropout_drops_what_one_device_drops(
+    all_runs: dict[str, RunLayout], kind: str
+) -> None:
+    one, other = all_runs["dropped, one device"], all_runs[f"dropped, {kind}"]
+    assert furthest(one, other, "model/") < 1e-5
 
 
-@pytest.mark.parametrize("name", EVERYTHING)
-def test_that_everything_together_trains(runs: dict[str, RunLayout], name: str) -> None:
-    assert_trained_to_whole_floats(runs[f"{name}, mirrored"])
+def test_that_everything_together_trains(runs: dict[str, RunLayout]) -> None:
+    assert_trained_to_whole_floats(runs["everything, mirrored"])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", EVERYTHING)
 def test_that_everything_together_trains_under_every_strategy(
-    other_runs: dict[str, RunLayout], name: str
+    all_runs: dict[str, RunLayout], name: str, kind: str
 ) -> None:
-    assert_trained_to_whole_floats(other_runs[name])
+    assert_trained_to_whole_floats(all_runs[f"{name}, {kind}"])
 
 
 def assert_trained_to_whole_floats(layout: RunLayout) -> None:
