@@ -79,7 +79,7 @@ VALUES_SESSION = "several values, in files that stay on disk"
 
 def chosen_sessions(material: Material) -> dict[str, Profile]:
     """Few, that hold much of what a script could get wrong."""
-    mirrored, ones = StrategyKind.MIRRORED, StrategyKind.ONE_DEVICE
+    mirrored = StrategyKind.MIRRORED
     return {
         # The second batch is a remainder of one: it is taken whole by both, at once.
         "idle replica, remainder of one, micro-batches, clipping, balanced classes": session(
@@ -139,6 +139,7 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             2,
             data=FEW_DIGITS,
             model=CnnModel(filters=(3,), hidden=(6,)),
+            name='\x00\u202e\'"""\n',
             placement={"dense_1": 1},
             training=changed(
                 optimizer=Optimizer.ADAMW,
@@ -149,13 +150,6 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
                 beta_2=0.95,
                 ema=0.9,
             ),
-        ),
-        "one device": session(
-            ones,
-            1,
-            data=FEW_DIGITS,
-            name='\x00\u202e\'"""\n',
-            training=changed(schedule=ScheduleSettings(kind="step", every_epochs=1, factor=0.3)),
         ),
     }
 
@@ -279,6 +273,12 @@ def further_sessions(material: Material) -> dict[str, Profile]:
             model=PythonModel(path=str(material.embedding_code)),
             training=changed(accumulation_steps=2, clip_norm=0.01),
         ),
+        "one device": session(
+            ones,
+            1,
+            data=FEW_DIGITS,
+            training=changed(schedule=ScheduleSettings(kind="step", every_epochs=1, factor=0.3)),
+        ),
     }
 
 
@@ -301,29 +301,16 @@ def sessions(
     """All of them, carried out in one child; models that were trained there are evaluated there."""
     root = tmp_path_factory.mktemp("sessions")
     chosen = chosen_sessions(material)
-    # The script of the last training leaves its model in the folder of that session.
-    model = SavedModel(path=str(root / f"{len(chosen) - 1:03}" / "model.keras"))
-    evaluated = {"data": FEW_DIGITS, "model": model}
-    kept = InferenceSettings(examples="training", batch_size=64, output="csv")
-    chosen["evaluation"] = session(
+    # The script of a training leaves its model in the folder of that session.
+    place = TRAININGS.index("pictures with a validation and a test set")
+    chosen["evaluation of a validation set"] = session(
         StrategyKind.MIRRORED,
         2,
         (50, 14),
         task="evaluate",
-        **evaluated,
-        inference=InferenceSettings(examples="validation", batch_size=64),
-    )
-    place = TRAININGS.index("pictures with a validation and a test set")
-    chosen["evaluation of a validation set"] = session(
-        StrategyKind.ONE_DEVICE,
-        1,
-        task="evaluate",
         data=images_in_sets(material),
         model=SavedModel(path=str(root / f"{place:03}" / "model.keras")),
         inference=InferenceSettings(examples="validation", batch_size=64),
-    )
-    chosen["prediction"] = session(
-        StrategyKind.ONE_DEVICE, 1, task="predict", **evaluated, inference=kept
     )
     chosen["prediction on pictures alone"] = session(
         StrategyKind.ONE_DEVICE,
@@ -386,6 +373,16 @@ def further(
             chosen[f"prediction of {name}, {output}"] = session(
                 *devices, task="predict", **task, inference=settings
             )
+    trained = root / f"{FURTHER.index('one device'):03}" / "model.keras"
+    evaluated = {"data": FEW_DIGITS, "model": SavedModel(path=str(trained))}
+    validated = InferenceSettings(examples="validation", batch_size=64)
+    kept = InferenceSettings(examples="training", batch_size=64, output="csv")
+    chosen["evaluation"] = session(
+        StrategyKind.ONE_DEVICE, 1, task="evaluate", **evaluated, inference=validated
+    )
+    chosen["prediction"] = session(
+        StrategyKind.ONE_DEVICE, 1, task="predict", **evaluated, inference=kept
+    )
     return carry_out_both(root, chosen)
 
 
@@ -417,18 +414,22 @@ def test_that_early_stopping_ends_both_after_the_same_epoch(sessions: dict[str, 
     assert len(both.printed()) == len(both.epochs())
 
 
-@pytest.mark.parametrize("name", ["evaluation", "evaluation of a validation set"])
-def test_that_a_script_evaluates_as_the_run_does(sessions: dict[str, Both], name: str) -> None:
-    both = sessions[name]
-    assert (both.error("run"), both.error("script")) == (None, None)
-    both.assert_same_evaluation()
+def test_that_a_script_evaluates_and_predicts_as_the_run_does(sessions: dict[str, Both]) -> None:
+    evaluated = sessions["evaluation of a validation set"]
+    predicted = sessions["prediction on pictures alone"]
+    for both in (evaluated, predicted):
+        assert (both.error("run"), both.error("script")) == (None, None)
+    evaluated.assert_same_evaluation()
+    predicted.assert_same_predictions()
 
 
-@pytest.mark.parametrize("name", ["prediction", "prediction on pictures alone"])
-def test_that_a_script_predicts_as_the_run_does(sessions: dict[str, Both], name: str) -> None:
-    both = sessions[name]
-    assert (both.error("run"), both.error("script")) == (None, None)
-    both.assert_same_predictions()
+@pytest.mark.slow
+def test_that_a_script_does_so_with_a_part_of_the_examples(further: dict[str, Both]) -> None:
+    evaluated, predicted = further["evaluation"], further["prediction"]
+    for both in (evaluated, predicted):
+        assert (both.error("run"), both.error("script")) == (None, None)
+    evaluated.assert_same_evaluation()
+    predicted.assert_same_predictions()
 
 
 def test_that_a_table_without_the_target_is_predicted_with_what_training_found(

@@ -56,18 +56,28 @@ def pixels() -> np.ndarray:
 def test_that_run_and_script_give_the_same_weights_and_evaluations(
     made: Path, three: NpzData, tmp_path: Path
 ) -> None:
-    classifier = str(made / "classifier.keras")
-    backbone = SavedModel(path=str(made / "backbone.keras"), head=Head.NEW, frozen_layers=2)
     later = {"frozen_layers": 1, "fine_tune_from_epoch": 2, "fine_tune_learning_rate": 1e-3}
-    frozen = SavedModel(path=classifier, head=Head.NEW, frozen_layers="base")
+    classifier = SavedModel(path=str(made / "classifier.keras"), inputs=Inputs.CENTRED, **later)
+    trained = {
+        "new on a backbone": session(data=three, model=on_backbone(made), training=SGD),
+        "kept, later": session(data=DIGITS, model=classifier, training=ADAM),
+    }
+    inferred = (("new on a backbone", "evaluate", three, EVERYTHING),)
+    assert_same_sessions(tmp_path, trained, inferred)
+
+
+def on_backbone(made: Path) -> SavedModel:
+    return SavedModel(path=str(made / "backbone.keras"), head=Head.NEW, frozen_layers=2)
+
+
+@pytest.mark.slow
+def test_that_run_and_script_do_with_the_inputs_what_they_are_told(
+    made: Path, three: NpzData, tmp_path: Path
+) -> None:
+    frozen = SavedModel(path=str(made / "classifier.keras"), head=Head.NEW, frozen_layers="base")
     trained = {
         "new, frozen": session(data=three, model=frozen, training=ADAM, **ALONE),
-        "new on a backbone": session(data=three, model=backbone, training=SGD),
-        "kept, later": session(
-            data=DIGITS,
-            model=SavedModel(path=classifier, inputs=Inputs.CENTRED, **later),
-            training=ADAM,
-        ),
+        "new on a backbone": session(data=three, model=on_backbone(made), training=SGD),
     }
     inferred = (("new on a backbone", "evaluate", three, EVERYTHING),)
     both = assert_same_sessions(tmp_path, trained, inferred)
@@ -120,8 +130,15 @@ def recipe(path: Path) -> Recipe:
     return TypeAdapter(Recipe).validate_json(recipe_in(str(path)))
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(("texts", "other rows"), id="texts, other rows"),
+        pytest.param(("other texts", "rows"), id="other texts, rows", marks=pytest.mark.slow),
+    ],
+)
 def test_that_a_script_makes_features_of_texts_and_tables_as_the_saved_model_knows_them(
-    made: Path, tmp_path: Path
+    made: Path, tmp_path: Path, names: tuple[str, str]
 ) -> None:
     reviewed = write_table(tmp_path / "reviews.csv", reviews(150), "review,stars")
     known_texts = TextData(path=str(reviewed), vocabulary=30, length=9)
@@ -173,23 +190,28 @@ def test_that_a_script_makes_features_of_texts_and_tables_as_the_saved_model_kno
             **ALONE,
         ),
     }
-    both = assert_same_sessions(tmp_path / "sessions", trained, ())
-    kept = {name: recipe(each.run.model) for name, each in both.items()}
-    assert kept == {name: recipe(each.folder / "model.keras") for name, each in both.items()}
+    asked = {name: trained[name] for name in names}
+    both = assert_same_sessions(tmp_path / "sessions", asked, ())
     first, second = recipe(made / "words.keras"), recipe(made / "columns.keras")
-    assert (kept["texts"], kept["rows"]) == (first, second)
-    others = {"targets": (), "text": "", "class_names": ("glad", "sad")}
-    assert kept["other texts"] == first.model_copy(update=others)
-    others = {
+    of_texts = {"targets": (), "text": "", "class_names": ("glad", "sad")}
+    of_rows = {
         "targets": ("how",),
         "target_kind": "category",
         "predicts": Target.CLASSES,
         "class_names": ("cheap", "dear"),
         "target_written": {},
     }
-    assert kept["other rows"] == second.model_copy(update=others)
-    for name in ("other texts", "other rows"):  # on one device
-        both[name].assert_same_bits()
+    expected = {
+        "texts": first,
+        "rows": second,
+        "other texts": first.model_copy(update=of_texts),
+        "other rows": second.model_copy(update=of_rows),
+    }
+    for name, each in both.items():
+        assert recipe(each.run.model) == expected[name]
+        assert recipe(each.folder / "model.keras") == expected[name]
+        if name.startswith("other"):  # on one device
+            each.assert_same_bits()
 
 
 def test_that_run_and_script_keep_the_classes_of_the_model_by_name(

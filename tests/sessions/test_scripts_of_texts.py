@@ -15,6 +15,7 @@ from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.models.model_file import recipe_in
+from tests.sessions.both import Both
 from tests.sessions.one_source import (
     assert_same_data,
     assert_same_sessions,
@@ -99,36 +100,47 @@ def test_that_a_script_reads_texts_as_the_run_does(root: Path) -> None:
     assert_same_data(data_of(root).values(), subprocess.run)
 
 
-def test_that_run_and_script_give_the_same_weights_evaluations_and_predictions(
-    root: Path, tmp_path: Path
-) -> None:
-    data, model = data_of(root), MlpModel(hidden=(6,))
-    plain, micro = trained_with(0.5), trained_with(0.5, accumulation_steps=3, clip_norm=0.1)
+MODEL = MlpModel(hidden=(6,))
+EVERYTHING = InferenceSettings(batch_size=64, examples="all")
+
+
+def test_that_run_and_script_learn_and_predict_the_same(root: Path, tmp_path: Path) -> None:
+    micro = trained_with(0.5, accumulation_steps=3, clip_norm=0.1)
+    trained = {"folders": session(data=data_of(root)["folders"], model=MODEL, training=micro)}
+    alone = TextData(path=f"{root}/alone")
+    inferred = [("folders", "predict", alone, EVERYTHING)]
+    assert_same_recipe(assert_same_sessions(tmp_path, trained, inferred)["folders"])
+
+
+def assert_same_recipe(both: Both) -> None:
+    of_run, of_script = (
+        TextRecipe.model_validate_json(recipe_in(str(path)))
+        for path in (both.run.model, both.folder / "model.keras")
+    )
+    assert of_run == of_script
+
+
+@pytest.mark.slow
+def test_that_run_and_script_do_so_with_further_texts(root: Path, tmp_path: Path) -> None:
+    data, plain = data_of(root), trained_with(0.5)
     adam = trained_with(0.01, optimizer=Optimizer.ADAM)
     placed = StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement={"dense_1": 1})
     trained = {
-        "folders": session(data=data["folders"], model=model, training=micro),
+        "folders": session(data=data["folders"], model=MODEL, training=plain),
         "table": session(data=data["table"], model=MlpModel(hidden=()), training=adam),
-        "several": session(data=data["several"], model=model, training=plain),
-        "values": session(data=data["values"], model=model, training=plain, strategy=placed),
+        "several": session(data=data["several"], model=MODEL, training=plain),
+        "values": session(data=data["values"], model=MODEL, training=plain, strategy=placed),
     }
-    everything = InferenceSettings(batch_size=64, examples="all")
     validated = InferenceSettings(batch_size=64, examples="validation", output="csv")
-    alone = TextData(path=f"{root}/alone")
     inferred = (
         ("folders", "evaluate", data["folders"], validated),
-        ("table", "evaluate", data["gaps"], everything),
-        ("values", "evaluate", data["values"], everything),
-        ("folders", "predict", alone, everything),
-        ("table", "predict", data["gaps"].model_copy(update={"test_path": ""}), everything),
-        ("several", "predict", data["several"], everything),
+        ("table", "evaluate", data["gaps"], EVERYTHING),
+        ("values", "evaluate", data["values"], EVERYTHING),
+        ("table", "predict", data["gaps"].model_copy(update={"test_path": ""}), EVERYTHING),
+        ("several", "predict", data["several"], EVERYTHING),
     )
     both = assert_same_sessions(tmp_path, trained, inferred)
-    for each in (both[name] for name in trained):
-        kept = [
-            TextRecipe.model_validate_json(recipe_in(str(path)))
-            for path in (each.run.model, each.folder / "model.keras")
-        ]
-        assert kept[0] == kept[1]
+    for name in trained:
+        assert_same_recipe(both[name])
     found = np.load(both["predict table"].folder / "predictions.npz")
     assert (len(found["index"]), "label" in found) == (32, False)
