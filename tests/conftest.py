@@ -6,6 +6,7 @@ import os
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -13,6 +14,10 @@ from hypothesis import HealthCheck, settings
 
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
 from tests.forked.processes import end_fork_servers, fork_server_pids
+
+if TYPE_CHECKING:
+    from xdist.remote import Producer
+    from xdist.scheduler import Scheduling
 
 # GPUs for tests on machines that have none: those of a driver, and those that TensorFlow uses.
 pytest_plugins = ("tests.nvml.fixtures", "tests.tensorflow_gpu.fixtures")
@@ -22,7 +27,9 @@ settings.register_profile("gpupanel", deadline=None, suppress_health_check=[Heal
 settings.load_profile("gpupanel")
 
 
+_ON_CARDS = "tests/tensorflow_gpu/"
 _FIRST = (
+    _ON_CARDS,
     "tests/sessions/test_exported_scripts.py",
     "tests/unit/trainer/test_parameter_server.py",
     "tests/deaths",
@@ -70,6 +77,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _rank(item: pytest.Item) -> int:
     begins = (place for place, start in enumerate(_FIRST) if item.nodeid.startswith(start))
     return next(begins, len(_FIRST))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Scheduling | None":
+    """Files of tests on cards stay together in two parts, every other file by itself.
+
+    What forks processes that find cards takes seconds of a core to start: it is there twice, and
+    not once for each process of the tests.
+    """
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling  # not there where tests run one by one
+
+    class InParts(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            if not file.startswith(_ON_CARDS):
+                return file
+            return f"{_ON_CARDS} {'a-m' if file < f'{_ON_CARDS}test_n' else 'n-z'}"
+
+    return InParts(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

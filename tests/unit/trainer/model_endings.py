@@ -114,11 +114,10 @@ def models() -> dict[str, keras.Model]:
     return {name: keras.Model(given, end) for name, end in ends.items()}
 
 
-def difference(name: str, ending: str) -> float | None:
+def difference(model: keras.Model, ending: str) -> float | None:
     """How far probabilities are apart that are computed again from what is before the ending."""
     if ending not in ("softmax", "sigmoid"):
         return None
-    model = models()[name]
     wanted = model(FEATURES, training=False).numpy()
     before = before_ending(model, ending)(FEATURES, training=False)
     again = (tf.nn.softmax if ending == "softmax" else tf.sigmoid)(tf.cast(before, tf.float32))
@@ -142,12 +141,12 @@ def trained_further(path: Path, outputs: Outputs | None, target: Target) -> floa
     return float(abs(found - wanted).numpy().max())
 
 
-def trained_again(folder: Path) -> float:
+def trained_again(model: keras.Model, folder: Path) -> float:
     """How far a model is from itself whose outputs a person says, trained further and again."""
     examples = Examples(FEATURES, np.zeros(7, np.int32))
     building = Building(DataSet(examples, class_names=("a", "b", "c")), examples)
     path = folder / "mean of two.keras"
-    models()["mean of two"].save(path)
+    model.save(path)
     wanted = keras.saving.load_model(path, compile=False)(FEATURES, training=False)
     for _ in range(2):
         said = SavedModel(path=str(path), outputs=Outputs.PROBABILITIES)
@@ -160,26 +159,28 @@ def trained_again(folder: Path) -> float:
 def main(folder: Path) -> None:
     script: dict[str, object] = {"keras": keras, "tf": tf, "np": np}
     exec(ENDING, script)
-    endings = {name: ending_of(model) for name, model in models().items()}
-    in_script = {name: script["ending_of"](model) for name, model in models().items()}
+    made = models()
+    endings = {name: ending_of(model) for name, model in made.items()}
+    in_script = {name: script["ending_of"](model) for name, model in made.items()}
     further: dict[str, float | str] = {}
     cases = [("nested", None), ("function", None), ("reshape", None), ("mean of two", None)]
     cases += [("mean of two", Outputs.PROBABILITIES), ("nested", Outputs.LOGITS)]
     for name, said in cases:
         path = folder / "given.keras"
-        models()[name].save(path)
+        made[name].save(path)
         further[f"{name}, {said}"] = trained_further(path, said, Target.CLASSES)
-    further["again, said"] = trained_again(folder)
-    models()["sigmoids"].save(folder / "given.keras")
+    further["again, said"] = trained_again(made["mean of two"], folder)
+    made["sigmoids"].save(folder / "given.keras")
     further["labels"] = trained_further(folder / "given.keras", None, Target.LABELS)
-    differences = {name: difference(name, ending) for name, ending in endings.items()}
     built = {}
-    for name, model in models().items():
+    for name, model in made.items():
         if name == "own layer":  # only its own code could build it again
             continue
         model.save(folder / f"{name}.keras")
         configuration = configuration_in(str(folder / f"{name}.keras"))
         built[name] = plain_ending(configuration), ending_of_configuration(configuration)
+    # What is taken off them is taken off last.
+    differences = {name: difference(model, endings[name]) for name, model in made.items()}
     print(json.dumps([endings, in_script, differences, further, built]))
 
 

@@ -31,8 +31,10 @@ from tests.unit.trainer.trained_runs import all_events, evaluation, train_all, t
 pytestmark = pytest.mark.tensorflow
 
 EPOCHS = 9
-KEPT_BEST = ("best", "averaged", "mirrored", "stopped early")
-EVALUATED = (*KEPT_BEST, "last", "by accuracy", "by area")
+KEPT_BEST = ("best", "mirrored")
+FURTHER_BEST = ("averaged", "stopped early")
+FURTHER = (*FURTHER_BEST, "by accuracy", "saved often")
+"""For ``make test-slow``."""
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)
 
 
@@ -68,10 +70,8 @@ def with_training(profile: Profile, **changes: Any) -> Profile:
     return profile.model_copy(update={"training": profile.training.model_copy(update=changes)})
 
 
-@pytest.fixture(scope="module")
-def runs(
-    tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun, overfitting: Profile
-) -> dict[str, RunLayout]:
+def plans_of(overfitting: Profile) -> dict[str, tuple[Profile, list[int]]]:
+    """Every run of this module."""
     last = with_training(overfitting, keep=Keep.LAST)
     mirrored = overfitting.model_copy(update={"strategy": MIRRORED})
     by_accuracy = with_training(overfitting, best_metric=BestMetric.ACCURACY, learning_rate=3e-3)
@@ -81,7 +81,7 @@ def runs(
     )
     unvalidated = overfitting.data.model_copy(update={"validation_fraction": 0.0})
     not_validated = overfitting.model_copy(update={"data": unvalidated})
-    plans = {
+    return {
         "best": (overfitting, [8]),
         "last": (last, [8]),
         "last alone": (with_training(last, keep_best_checkpoint=False), [8]),
@@ -93,8 +93,24 @@ def runs(
         "stopped early": (with_training(overfitting, epochs=40, early_stopping_patience=3), [8]),
         "saved often": (with_training(overfitting, checkpoint_every_epochs=1), [8]),
     }
-    root = tmp_path_factory.mktemp("runs")
-    return train_all(root, make_run, plans, evaluated=EVALUATED, to_the_bit=True)
+
+
+@pytest.fixture(scope="module")
+def runs(
+    tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun, overfitting: Profile
+) -> dict[str, RunLayout]:
+    few = {name: plan for name, plan in plans_of(overfitting).items() if name not in FURTHER}
+    root, evaluated = tmp_path_factory.mktemp("runs"), (*KEPT_BEST, "last")
+    return train_all(root, make_run, few, evaluated=evaluated, to_the_bit=True)
+
+
+@pytest.fixture(scope="module")
+def further_runs(
+    tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun, overfitting: Profile
+) -> dict[str, RunLayout]:
+    further = {name: plan for name, plan in plans_of(overfitting).items() if name in FURTHER}
+    root, evaluated = tmp_path_factory.mktemp("runs"), (*FURTHER_BEST, "by accuracy")
+    return train_all(root, make_run, further, evaluated=evaluated, to_the_bit=True)
 
 
 def epochs(layout: RunLayout) -> list[EpochDone]:
@@ -118,7 +134,19 @@ def end(layout: RunLayout) -> Metrics:
 def test_that_the_model_is_that_of_the_best_epoch_for_keras_and_in_every_figure(
     runs: dict[str, RunLayout], name: str
 ) -> None:
-    layout, best = runs[name], least(runs[name])
+    assert_kept_best(runs[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FURTHER_BEST)
+def test_that_the_model_of_further_runs_is_that_of_the_best_epoch(
+    further_runs: dict[str, RunLayout], name: str
+) -> None:
+    assert_kept_best(further_runs[name])
+
+
+def assert_kept_best(layout: RunLayout) -> None:
+    best = least(layout)
     last = epochs(layout)[-1]
     assert best.epoch < last.epoch
     assert best.is_best
@@ -160,8 +188,9 @@ def test_that_nothing_of_the_best_epoch_is_held_where_nobody_wants_it(
     assert not list(layout.checkpoints.glob("best-*"))
 
 
-def test_that_the_metric_decides(runs: dict[str, RunLayout]) -> None:
-    layout = runs["by accuracy"]
+@pytest.mark.slow
+def test_that_the_accuracy_decides(further_runs: dict[str, RunLayout]) -> None:
+    layout = further_runs["by accuracy"]
     greatest = max(done.metrics.val_accuracy or 0.0 for done in epochs(layout))
     first = next(done for done in epochs(layout) if done.metrics.val_accuracy == greatest)
 
@@ -206,10 +235,15 @@ def test_that_the_best_weights_are_written_once_beside_the_checkpoints_that_need
     best = least(runs["best"])
     held = [path.name for path in runs["best"].checkpoints.glob("best-*")]
     assert held == [f"best-{best.step:09d}"]
-    # Where its epoch has a checkpoint of its own, nothing is written twice.
-    often = runs["saved often"].checkpoints
-    assert not list(often.glob("best-*"))
-    assert (often / f"step-{least(runs['saved often']).step:09d}").is_dir()
+
+
+@pytest.mark.slow
+def test_that_they_are_not_written_twice_where_their_epoch_has_a_checkpoint(
+    further_runs: dict[str, RunLayout],
+) -> None:
+    often = further_runs["saved often"]
+    assert not list(often.checkpoints.glob("best-*"))
+    assert (often.checkpoints / f"step-{least(often).step:09d}").is_dir()
 
 
 def same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
@@ -235,10 +269,7 @@ def resumed(
 ) -> dict[str, RunLayout]:
     """Killed after the best epoch, and trained to the end."""
     root = tmp_path_factory.mktemp("killed")
-    layouts = {
-        name: as_if_killed(runs[name], root / name)
-        for name in ("best", "averaged", "saved often", "mirrored")
-    }
+    layouts = {"mirrored": as_if_killed(runs["mirrored"], root / "mirrored")}
     layouts["lost"] = as_if_killed(runs["best"], root / "lost")
     for held in layouts["lost"].checkpoints.glob("best-*"):
         (held / STATE_FILE).write_bytes(b"damaged")
@@ -249,15 +280,32 @@ def resumed(
         runs["best"].checkpoints, longer.checkpoints, dirs_exist_ok=True
     )  # it had come to its end
     shutil.copy(runs["best"].other_model(is_best=False), longer.root)
-    train_layouts([layouts.pop("mirrored"), *layouts.values()])
-    return {**layouts, "mirrored": RunLayout(root / "mirrored")}
+    train_layouts(list(layouts.values()))
+    return layouts
 
 
-@pytest.mark.parametrize("name", ["best", "averaged", "saved often", "mirrored", "longer"])
+@pytest.mark.parametrize(("name", "like"), [("mirrored", "mirrored"), ("longer", "best")])
 def test_that_a_killed_and_resumed_run_keeps_the_same_best_to_the_bit(
-    runs: dict[str, RunLayout], resumed: dict[str, RunLayout], name: str
+    runs: dict[str, RunLayout], resumed: dict[str, RunLayout], name: str, like: str
 ) -> None:
-    undisturbed, layout = runs["best" if name == "longer" else name], resumed[name]
+    assert_kept_the_same(runs[like], resumed[name])
+
+
+@pytest.mark.slow
+def test_that_further_runs_that_were_killed_keep_the_same_best(
+    runs: dict[str, RunLayout], further_runs: dict[str, RunLayout], tmp_path: Path
+) -> None:
+    whole = {"best": runs["best"], **further_runs}
+    killed = {
+        name: as_if_killed(whole[name], tmp_path / name)
+        for name in ("best", "averaged", "saved often")
+    }
+    train_layouts(list(killed.values()))
+    for name, layout in killed.items():
+        assert_kept_the_same(whole[name], layout)
+
+
+def assert_kept_the_same(undisturbed: RunLayout, layout: RunLayout) -> None:
     said = [event for event in all_events(layout) if isinstance(event, TrainingResumed)][-1]
     best = least(undisturbed)
 

@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -81,46 +82,66 @@ EVERYTHING = ADAM.model_copy(
     }
 )
 
-EXAMPLES = {"learning": 1438, "frozen": 1438, "everything": 1438, "pictures": 84}
+EXAMPLES = {"learning": 1438, "frozen": 84, "everything": 1438, "pictures": 84}
 """Of one epoch: digits without a fifth, images without three tenths."""
+FEW = ("learning", "frozen")
+FURTHER = ("everything", "pictures")
+"""With all settings, and with images that are read for each step and changed: for
+``make test-slow``."""
 
 
-def runs_of(folder: Path) -> dict[str, Profile]:
-    """Every run of the module by name."""
-    streamed = images(folder).model_copy(update={"cache": DataCache.NONE})
+def frozen(folder: Path) -> Profile:
+    """With a set that is looked at once, at the end."""
     test = images(folder.with_name("test")).path
-    kept = streamed.model_copy(update={"cache": DataCache.MEMORY, "test_path": test})
+    kept = {"cache": DataCache.MEMORY, "test_path": test}
+    return profile(FROZEN, SERVED, data=images(folder).model_copy(update=kept))
+
+
+def further_runs_of(folder: Path) -> dict[str, Profile]:
     augmentation = Augmentation(shift=0.1, mixup=0.1)
-    moved = streamed.model_copy(update={"augmentation": augmentation})
+    moved = images(folder).model_copy(update={"augmentation": augmentation})
     blended = DIGITS.model_copy(update={"augmentation": augmentation})
     many = MlpModel(hidden=(32,), batch_norm=True, dropout=0.2)
     return {
-        "learning": profile(ADAM, SERVED),
-        "frozen": profile(FROZEN, SERVED),
         "everything": profile(EVERYTHING, SERVED, model=many, data=blended),
         "pictures": profile(ADAM, SERVED, data=moved, model=CnnModel(filters=(4,))),
-        "tested": profile(FROZEN, SERVED, data=kept),
     }
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RunLayout]]:
-    """All runs, trained one after the other by one coordinator with the same gang."""
     root = tmp_path_factory.mktemp("served")
+    few = {"learning": profile(ADAM, SERVED), "frozen": frozen(root / "pictures")}
+    with trained(root, few, evaluated=["frozen"]) as layouts:
+        yield layouts
+
+
+@pytest.fixture(scope="module")
+def further_runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RunLayout]]:
+    root = tmp_path_factory.mktemp("served")
+    with trained(root, further_runs_of(root / "pictures")) as layouts:
+        yield layouts
+
+
+@contextmanager
+def trained(
+    root: Path, profiles: Mapping[str, Profile], evaluated: Sequence[str] = ()
+) -> Iterator[dict[str, RunLayout]]:
+    """Runs that one coordinator trains one after the other with the same gang, which waits on."""
     layouts = {}
-    for name, one in runs_of(root / "pictures").items():
+    for name, one in profiles.items():
         plan = prepare(one, CPU_ONLY).plan
         assert plan is not None
         layouts[name] = create_run(one, plan, root)
     coordinator, *others = process_environments(plan)
-    serve = [sys.executable, "-m", "gpupanel.trainer", str(layouts["learning"].root)]
+    first, *_ = layouts.values()
+    serve = [sys.executable, "-m", "gpupanel.trainer", str(first.root)]
     train = [
         sys.executable,
         str(Path(__file__).with_name("train_several.py")),
         *(str(layout.root) for layout in layouts.values()),
         "--as-written",
-        f"--evaluated={layouts['frozen'].root}",
-        f"--evaluated={layouts['tested'].root}",
+        *(f"--evaluated={layouts[name].root}" for name in evaluated),
     ]
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
     serving = [
@@ -154,12 +175,27 @@ def test_that_each_process_that_serves_reports_its_devices(runs: dict[str, RunLa
         assert [device.name for device in event.logical_devices] == ["/device:CPU:0"]
 
 
-@pytest.mark.parametrize("name", list(EXAMPLES))
+@pytest.mark.parametrize("name", FEW)
 def test_that_steps_and_examples_of_every_epoch_are_counted_exactly(
     runs: dict[str, RunLayout], name: str
 ) -> None:
-    of_epoch = -(-EXAMPLES[name] // (205 if name == "everything" else 64))
-    reported = all_events(runs[name])
+    assert_counted(runs[name], EXAMPLES[name], batch_size=64)
+    assert_updates_counted(runs[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FURTHER)
+def test_that_further_steps_and_examples_are_counted_exactly(
+    further_runs: dict[str, RunLayout], name: str
+) -> None:
+    size = 205 if name == "everything" else 64
+    assert_counted(further_runs[name], EXAMPLES[name], batch_size=size)
+    assert_updates_counted(further_runs[name])
+
+
+def assert_counted(layout: RunLayout, examples: int, batch_size: int) -> None:
+    of_epoch = -(-examples // batch_size)
+    reported = all_events(layout)
     steps = [event for event in reported if isinstance(event, StepsDone)]
     epochs = [event for event in reported if isinstance(event, EpochDone)]
 
@@ -167,8 +203,8 @@ def test_that_steps_and_examples_of_every_epoch_are_counted_exactly(
         of_epoch * number for number in range(1, len(epochs) + 1)
     ]
     assert sum(event.steps for event in steps) == epochs[-1].step
-    assert sum(event.examples for event in steps) == EXAMPLES[name] * len(epochs)
-    position = json.loads((checkpoint(runs[name]) / "position.json").read_text())
+    assert sum(event.examples for event in steps) == examples * len(epochs)
+    position = json.loads((checkpoint(layout) / "position.json").read_text())
     assert (position["step"], position["step_in_epoch"]) == (epochs[-1].step, 0)
 
 
@@ -176,12 +212,10 @@ def checkpoint(layout: RunLayout) -> Path:
     return max(layout.checkpoints.glob("step-*"))
 
 
-@pytest.mark.parametrize("name", list(EXAMPLES))
-def test_that_the_optimizer_counts_every_update(runs: dict[str, RunLayout], name: str) -> None:
-    (counted,) = [
-        value for path, value in variables(runs[name]).items() if path.endswith("/iteration")
-    ]
-    (*_, last) = [event for event in all_events(runs[name]) if isinstance(event, EpochDone)]
+def assert_updates_counted(layout: RunLayout) -> None:
+    """By the optimizer."""
+    (counted,) = [value for path, value in variables(layout).items() if path.endswith("/iteration")]
+    (*_, last) = [event for event in all_events(layout) if isinstance(event, EpochDone)]
 
     assert int(counted) == last.step
 
@@ -190,7 +224,8 @@ def test_that_steps_say_the_norm_of_the_gradient_of_their_batch(
     runs: dict[str, RunLayout], tmp_path: Path, make_run: MakeRun
 ) -> None:
     # Its weights stay the same: which worker takes which batch, and when, makes no difference.
-    alone = train_all(tmp_path, make_run, {"frozen": (profile(FROZEN), [64])})["frozen"]
+    one_device = frozen(tmp_path / "pictures").model_copy(update={"strategy": StrategySettings()})
+    alone = train_all(tmp_path, make_run, {"frozen": (one_device, [64])})["frozen"]
 
     assert gradient_norm(alone) > 0.1
     assert gradient_norm(runs["frozen"]) == pytest.approx(gradient_norm(alone), rel=1e-5)
@@ -210,8 +245,9 @@ def test_that_asynchronous_workers_learn(runs: dict[str, RunLayout]) -> None:
     assert metrics.val_accuracy > 0.88  # guessing: 0.1; one device reaches 0.93
 
 
-def test_that_everything_together_learns(runs: dict[str, RunLayout]) -> None:
-    metrics = last_metrics(runs["everything"])
+@pytest.mark.slow
+def test_that_everything_together_learns(further_runs: dict[str, RunLayout]) -> None:
+    metrics = last_metrics(further_runs["everything"])
 
     assert metrics.accuracy is not None
     assert metrics.accuracy > 0.4  # guessing: 0.1; Keras takes moving statistics to validate
@@ -228,12 +264,12 @@ def test_that_metrics_are_those_of_the_whole_sets(runs: dict[str, RunLayout]) ->
 
 
 def test_that_a_test_set_is_measured_as_a_whole_at_the_end(runs: dict[str, RunLayout]) -> None:
-    ended = reached(runs["tested"])
+    ended = reached(runs["frozen"])
 
     assert [ended.test_loss, ended.test_accuracy] == pytest.approx(
-        evaluation(runs["tested"])["test"], rel=1e-5
+        evaluation(runs["frozen"])["test"], rel=1e-5
     )
-    assert last_metrics(runs["tested"]).test_loss is None
+    assert last_metrics(runs["frozen"]).test_loss is None
 
 
 def wait_until(layout: RunLayout, is_so: Callable[[], bool]) -> None:

@@ -1,5 +1,6 @@
 """A training goes on from a checkpoint as if nothing had happened, whoever wrote it."""
 
+import itertools
 import sys
 import time
 from collections.abc import Sequence
@@ -131,7 +132,9 @@ PLAIN = EVERY_STATE.model_copy(
         ),
     }
 )
-LEGS: dict[str, tuple[StrategyKind, Sequence[int]]] = {
+Legs = dict[str, tuple[StrategyKind, Sequence[int]]]
+
+LEGS: Legs = {
     "one device": (StrategyKind.ONE_DEVICE, (16,)),
     "mirrored": (StrategyKind.MIRRORED, (12, 4)),
     "central storage": (StrategyKind.CENTRAL_STORAGE, (5, 11)),
@@ -139,13 +142,14 @@ LEGS: dict[str, tuple[StrategyKind, Sequence[int]]] = {
     "layers on several devices": (StrategyKind.MODEL_PARALLEL, (16,)),
     "one device again": (StrategyKind.ONE_DEVICE, (16,)),
 }
+FEW = ("mirrored, other shares", "layers on several devices", "one device again")
+"""All are for ``make test-slow``."""
 
 
-@pytest.fixture(scope="module")
-def chain(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
+def trained_in_turn(root: Path, make_run: MakeRun, legs: Legs) -> dict[str, RunLayout]:
     """Each leg goes on from the checkpoint of the one before; all but the last end early."""
-    root, layouts = tmp_path_factory.mktemp("chain"), {}
-    for number, (name, (kind, shares)) in enumerate(LEGS.items()):
+    layouts = {}
+    for number, (name, (kind, shares)) in enumerate(legs.items()):
         one = PLAIN.model_copy(update={"strategy": StrategySettings(kind=kind)})
         layouts[name] = make_run(root / f"{number}", one, shares)
         plan = cpu_plan(one, shares)
@@ -168,29 +172,30 @@ def chain(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[s
     return layouts
 
 
-@pytest.mark.parametrize("name", list(LEGS)[1:])
-def test_that_a_checkpoint_of_one_strategy_goes_on_under_another(
-    chain: dict[str, RunLayout], name: str
+def test_that_a_checkpoint_of_one_strategy_goes_on_under_others_to_what_one_device_learns(
+    tmp_path: Path, make_run: MakeRun
 ) -> None:
-    legs = list(LEGS)
-    before = chain[legs[legs.index(name) - 1]]
-    reported = all_events(chain[name])
-    (resumed,) = [event for event in reported if isinstance(event, TrainingResumed)]
-    left = [event for event in all_events(before) if isinstance(event, CheckpointSaved)][-1]
-    assert resumed.step == left.step
-    assert 0 < resumed.step < _STEPS_AN_EPOCH
-    went_on = [event for event in reported if isinstance(event, CheckpointSaved)][-1]
-    assert went_on.step > resumed.step
-    assert variables(before).keys() == variables(chain[name]).keys()
+    assert_went_on(trained_in_turn(tmp_path, make_run, {name: LEGS[name] for name in FEW}))
 
 
-def test_that_a_run_that_went_through_all_strategies_learns_what_one_device_learns(
-    chain: dict[str, RunLayout],
-) -> None:
-    last, undisturbed = chain[list(LEGS)[-1]], chain["undisturbed"]
+@pytest.mark.slow
+def test_that_it_goes_on_under_every_strategy(tmp_path: Path, make_run: MakeRun) -> None:
+    assert_went_on(trained_in_turn(tmp_path, make_run, LEGS))
 
-    assert furthest(undisturbed, last) < 1e-5
-    wanted, reached = last_metrics(undisturbed), last_metrics(last)
+
+def assert_went_on(chain: dict[str, RunLayout]) -> None:
+    *legs, undisturbed = chain.values()
+    for before, leg in itertools.pairwise(legs):
+        reported = all_events(leg)
+        (resumed,) = [event for event in reported if isinstance(event, TrainingResumed)]
+        left = [event for event in all_events(before) if isinstance(event, CheckpointSaved)][-1]
+        assert resumed.step == left.step
+        assert 0 < resumed.step < _STEPS_AN_EPOCH
+        went_on = [event for event in reported if isinstance(event, CheckpointSaved)][-1]
+        assert went_on.step > resumed.step
+        assert variables(before).keys() == variables(leg).keys()
+    assert furthest(undisturbed, legs[-1]) < 1e-5
+    wanted, reached = last_metrics(undisturbed), last_metrics(legs[-1])
     assert reached.accuracy == wanted.accuracy
     assert reached.val_loss == pytest.approx(wanted.val_loss, rel=1e-5)
 
@@ -204,6 +209,7 @@ def with_epochs(epochs: int) -> Profile:
     return EVERY_STATE.model_copy(update={"model": MlpModel(hidden=(16,)), "training": training})
 
 
+@pytest.mark.slow
 def test_that_a_rate_that_follows_the_loss_goes_on_where_it_was(
     tmp_path: Path, make_run: MakeRun
 ) -> None:

@@ -131,12 +131,7 @@ SPLITS = {
 }
 ACCUMULATION = {"": {}, ", accumulated": {"accumulation_steps": 3}}
 COMPILED = ", compiled"
-FEW = (
-    "dropout, mirrored, 40 + 20 + 4",
-    "dropout, one device, accumulated",
-    "every layer, mirrored, 60 + 4, accumulated",
-    "every layer, central storage, 44 + 20",
-)
+FEW = ("dropout, mirrored, 40 + 20 + 4", "every layer, mirrored, 60 + 4, accumulated")
 ALONE = tuple(f"{model}, one device" for model in MODELS)
 DIVIDED = "otherwise, accumulated"
 WARNED = ("otherwise, one device", DIVIDED)

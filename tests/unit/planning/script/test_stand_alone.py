@@ -118,6 +118,7 @@ EVERY_SOURCE: list[DataSettings] = [
     PythonData(path="/data/data.py", predicts=Target.VALUES, validation_fraction=0.5),
     PythonData(path="/data/data.py", predicts=Target.LABELS),
 ]
+ONE_OF_EACH = list({type(data): data for data in EVERY_SOURCE}.values())
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16))
 SAVED = SavedModel(path="/models/model.keras")
 HOSTILE = (
@@ -172,13 +173,20 @@ def assert_all_names_are_bound(text: str) -> None:
 @pytest.mark.parametrize("data", EVERY_SOURCE, ids=repr)
 def test_that_every_source_makes_a_script_whose_names_are_all_bound(data: DataSettings) -> None:
     script(data=data)
+    for task, output in (("evaluate", "npz"), ("predict", "csv")):
+        for examples in ("all", "training", "validation"):
+            inference = InferenceSettings(batch_size=64, output=output, examples=examples)
+            script(task=task, data=data, model=SAVED, inference=inference)
+
+
+@pytest.mark.parametrize("data", ONE_OF_EACH, ids=repr)
+def test_that_each_kind_of_source_makes_every_script(data: DataSettings) -> None:
     script(data=data, model=PythonModel(path="/model.py"))
+    divided = SAVED.model_copy(update={"inputs": Inputs.DIVIDED})
     for task, output, examples in itertools.product(
         ("evaluate", "predict"), ("npz", "csv"), ("all", "training", "validation")
     ):
         inference = InferenceSettings(batch_size=64, output=output, examples=examples)
-        script(task=task, data=data, model=SAVED, inference=inference)
-        divided = SAVED.model_copy(update={"inputs": Inputs.DIVIDED})
         text = script(task=task, data=data, model=divided, inference=inference)
         assert f"tf.cast(features, tf.float32) * {1 / 255!r} + 0.0" in text
 
@@ -205,21 +213,20 @@ def test_that_every_source_trains_a_saved_model_further_by_a_script(data: DataSe
     assert "over_replicas" not in alone
 
 
-@pytest.mark.parametrize(
-    "strategy",
-    [
-        StrategySettings(),
-        MIRRORED,
-        StrategySettings(kind=StrategyKind.MIRRORED, shares=(64, 0)),
-        StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced"),
-        StrategySettings(kind=StrategyKind.CENTRAL_STORAGE),
-        StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=2),
-        StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=2),
-        StrategySettings(kind=StrategyKind.MODEL_PARALLEL),
-        StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement={"dense_1": 1}),
-    ],
-    ids=repr,
-)
+EVERY_STRATEGY = [
+    StrategySettings(),
+    MIRRORED,
+    StrategySettings(kind=StrategyKind.MIRRORED, shares=(64, 0)),
+    StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced"),
+    StrategySettings(kind=StrategyKind.CENTRAL_STORAGE),
+    StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=2),
+    StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=2),
+    StrategySettings(kind=StrategyKind.MODEL_PARALLEL),
+    StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement={"dense_1": 1}),
+]
+
+
+@pytest.mark.parametrize("strategy", EVERY_STRATEGY, ids=repr)
 @pytest.mark.parametrize(
     "training",
     [
@@ -233,15 +240,16 @@ def test_that_every_source_trains_a_saved_model_further_by_a_script(data: DataSe
     ],
     ids=repr,
 )
-@pytest.mark.parametrize(
-    "model",
-    [MlpModel(), CnnModel(dropout=0.5, batch_norm=True)],
-    ids=lambda model: model.source,
-)
 def test_that_every_strategy_makes_a_script_whose_names_are_all_bound(
-    strategy: StrategySettings, training: TrainingSettings, model: ModelSettings
+    strategy: StrategySettings, training: TrainingSettings
 ) -> None:
-    script(strategy, training=training, model=model)
+    script(strategy, training=training, model=MlpModel())
+
+
+@pytest.mark.parametrize("strategy", EVERY_STRATEGY, ids=repr)
+def test_that_every_strategy_normalises_and_drops_in_its_script(strategy: StrategySettings) -> None:
+    training = TrainingSettings(accumulation_steps=2, clip_norm=0.5)
+    script(strategy, training=training, model=CnnModel(dropout=0.5, batch_norm=True))
 
 
 @pytest.mark.parametrize(
