@@ -22,6 +22,7 @@ TRAINED_ALIKE = {
     "multi-worker-with-two-workers": "test_multi_worker.py, and test_private_runs.py by real ones",
     "central-storage-for-a-large-model": "test_the_rule.py trains with weights on the host",
     "digits": "test_terminal.py trains it with the real command",
+    "cnn-over-two-replicas": "test_layers_with_state.py trains such a network on two replicas",
     "different-caps-on-different-gpus": "two CPU replicas, 48 and 16: data-sharded-by-device",
     "memory-growth-on-all-gpus": "one CPU without anything special: gradient-accumulation has more",
     "one-gpu-split-in-several": "two CPU replicas: mirrored-over-chosen-devices has dropout, too",

@@ -112,6 +112,7 @@ def test_that_scancel_stops_the_run_which_saves(cluster: SlurmCluster, tmp_path:
     assert not processes_of(job.layout)
 
 
+@pytest.mark.slow
 def test_that_a_run_that_fails_fails_its_job_which_does_not_start_again(
     cluster: SlurmCluster, tmp_path: Path
 ) -> None:

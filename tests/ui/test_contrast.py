@@ -1,5 +1,6 @@
 """Text can be read: its contrast to what is behind it, as painted, in both themes."""
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSettings
 from PySide6.QtGui import QColor, QImage
@@ -27,21 +28,19 @@ def settled() -> None:
         QApplication.processEvents()
 
 
-def colors_of(image: QImage, place: QRect) -> dict[int, int]:
-    """How often each colour is there."""
-    counts: dict[int, int] = {}
-    for y in range(place.top(), place.bottom() + 1):
-        for x in range(place.left(), place.right() + 1):
-            color = image.pixel(x, y)
-            counts[color] = counts.get(color, 0) + 1
-    return counts
+def pixels_of(image: QImage) -> np.ndarray:
+    """Each as 0xffRRGGBB."""
+    converted = image.convertToFormat(QImage.Format.Format_RGB32)
+    rows = np.frombuffer(converted.constBits(), np.uint32).reshape(converted.height(), -1)
+    return rows[:, : converted.width()].copy()
 
 
-def painted_contrast(image: QImage, place: QRect) -> float:
+def painted_contrast(pixels: np.ndarray, place: QRect) -> float:
     """Of the background, which is the most frequent colour, and what stands out most from it."""
-    counts = colors_of(image, place)
-    behind = QColor(max(counts, key=counts.__getitem__)).name()
-    return max(contrast(QColor(color).name(), behind) for color in counts)
+    inside = pixels[place.top() : place.bottom() + 1, place.left() : place.right() + 1]
+    colors, counts = np.unique(inside, return_counts=True)
+    behind = QColor(int(colors[counts.argmax()])).name()
+    return max(contrast(QColor(int(color)).name(), behind) for color in colors)
 
 
 def shows_text(widget: QWidget) -> bool:
@@ -57,6 +56,7 @@ def shows_text(widget: QWidget) -> bool:
 def too_faint(window: QWidget) -> list[str]:
     settled()
     image = window.grab().toImage()
+    pixels = pixels_of(image)
     found = []
     for widget in window.findChildren(QWidget):
         seen = widget.visibleRegion().boundingRect()
@@ -66,7 +66,7 @@ def too_faint(window: QWidget) -> list[str]:
         place = QRect(widget.mapTo(window, QPoint(0, 0)) + inner.topLeft(), inner.size())
         if place.isEmpty() or not image.rect().contains(place):
             continue
-        if (found_contrast := painted_contrast(image, place)) < LEAST:
+        if (found_contrast := painted_contrast(pixels, place)) < LEAST:
             words = getattr(widget, "text", getattr(widget, "currentText", str))()
             found.append(f"{type(widget).__name__} {words!r}: {found_contrast:.2f}")
     return found

@@ -323,7 +323,13 @@ def test_that_a_change_of_theme_keeps_the_place(qapp, guide):
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("size", [(900, 640), (1100, 700), (1500, 950)])
+@pytest.mark.parametrize(
+    "size",
+    [
+        (900, 640),
+        *(pytest.param(size, marks=pytest.mark.slow) for size in ((1100, 700), (1500, 950))),
+    ],
+)
 def test_that_a_page_fits_the_width_of_the_guide(qapp, guide, page, size):
     guide.resize(*size)
     guide._show_page(page)

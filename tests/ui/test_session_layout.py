@@ -91,10 +91,15 @@ EIGHT = DeviceInventory(
 )
 
 
+INVENTORIES = [
+    pytest.param(CPU_ONLY, id="none"),
+    pytest.param(TWO_UNEQUAL, id="two", marks=pytest.mark.slow),
+    pytest.param(EIGHT, id="eight"),
+]
 SIZES = [(853, 493), (1100, 660), (1280, 800), (1920, 1080), (2560, 1440)]
 
 
-@pytest.mark.parametrize("inventory", [CPU_ONLY, TWO_UNEQUAL, EIGHT], ids=["none", "two", "eight"])
+@pytest.mark.parametrize("inventory", INVENTORIES)
 def test_that_nothing_is_cut_at_the_side_and_no_bar_is_off_the_screen(
     qtbot: QtBot, window: MainWindow, inventory: DeviceInventory
 ) -> None:
@@ -227,7 +232,7 @@ def test_that_sections_stand_in_as_many_columns_as_there_is_room_for(
         assert QApplication.focusWidget() is focused
 
 
-@pytest.mark.parametrize("inventory", [CPU_ONLY, TWO_UNEQUAL, EIGHT], ids=["none", "two", "eight"])
+@pytest.mark.parametrize("inventory", INVENTORIES)
 def test_that_nothing_scrolls_on_a_large_screen(
     window: MainWindow, inventory: DeviceInventory
 ) -> None:

@@ -130,12 +130,12 @@ def test_that_a_killed_window_loses_a_second_at_most(
     assert kept.saved != kept.profile
 
 
-@pytest.mark.parametrize("left", ["", "[]", "{", '{"profile": 3}', '{"profile": "x = ["}'])
 def test_that_a_session_that_cannot_be_read_gives_way_to_the_example(
-    opened: Open, settings: QSettings, left: str
+    opened: Open, settings: QSettings
 ) -> None:
-    settings.setValue("session/last", left)
-    assert kept_session(settings) is None
+    for left in ("", "[]", "{", '{"profile": 3}', '{"profile": "x = ["}'):
+        settings.setValue("session/last", left)
+        assert kept_session(settings) is None, left
     window = opened()
     window.session.set_inventory(CPU_ONLY)
     assert window.session.profile == starting_profile(CPU_ONLY)

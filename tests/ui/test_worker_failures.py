@@ -582,7 +582,12 @@ def window(qtbot, runs_dir, tmp_path, person):
     window.close()
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize(
+    "error",
+    # Who takes one takes all: the others are for make test-slow.
+    [ERRORS[0], *(pytest.param(error, marks=pytest.mark.slow) for error in ERRORS[1:])],
+    ids=lambda error: type(error).__name__,
+)
 def test_that_a_start_that_fails_whatever_the_reason_leaves_start_on(
     qtbot, window, person, runs_dir, monkeypatch, error
 ):

@@ -30,8 +30,8 @@ _BYTES_A_FILE = 1_000
 
 
 def test_that_memory_is_bounded_however_many_files_there_are(tmp_path: Path) -> None:
-    """A million tiny files take less than a gigabyte; here stand two thousand for them."""
-    count = 2_000
+    """A million tiny files take less than a gigabyte; here stand a thousand for them."""
+    count = 1_200
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
     for number in range(count):
@@ -41,7 +41,8 @@ def test_that_memory_is_bounded_however_many_files_there_are(tmp_path: Path) -> 
     assert len(found.unreadable) == 1_000
     # Not in each of them Python enlarges its table of interned names, by megabytes in a process
     # that has many: parts of paths are interned.
-    assert min(peak_of_scan(tmp_path) for _ in range(3)) < _BYTES_A_FILE * count + 4 * 2**20
+    most = _BYTES_A_FILE * count + 4 * 2**20
+    assert any(peak_of_scan(tmp_path) < most for _ in range(3))
 
 
 def peak_of_scan(root: Path) -> int:

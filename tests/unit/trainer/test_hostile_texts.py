@@ -203,6 +203,7 @@ def test_that_a_line_of_a_gib_takes_little_memory(tmp_path: Path, folder: Path) 
     assert grown(table)[1] < 64
 
 
+@pytest.mark.slow
 def test_that_many_texts_are_read_in_constant_memory(tmp_path: Path) -> None:
     line = " ".join(f"word{number}" for number in range(400))
     with (tmp_path / "t.csv").open("w") as file:

@@ -5,7 +5,7 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,10 @@ pytestmark = pytest.mark.tensorflow
 CHILD = Path(__file__).with_name("infer_several.py")
 MODELS = Path("models")
 DIGITS = DigitsData(validation_fraction=0.2)
-SHARES = {"3+1": (3, 1), "1+1": (1, 1), "one device": (64,), "uneven": (100, 37, 11)}
+SHARES = {"one device": (64,), "uneven": (100, 37, 11)}
+FURTHER_SHARES = {"3+1": (3, 1), "1+1": (1, 1)}
+"""So few at once that there are hundreds of steps: for ``make test-slow``."""
+Add = Callable[..., None]
 
 
 class Evaluated:
@@ -90,8 +93,24 @@ class Evaluated:
 def evaluated(
     tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun
 ) -> Callable[[str], Evaluated]:
-    """Everything that the tests look at, evaluated by one child."""
-    folder = tmp_path_factory.mktemp("inference")
+    """What the tests look at, evaluated by one child."""
+    return infer(tmp_path_factory.mktemp("inference"), make_run, add_all)
+
+
+@pytest.fixture(scope="module")
+def further(
+    tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun
+) -> Callable[[str], Evaluated]:
+    def add_further(_: Path, add: Add) -> None:
+        add_shares(add, FURTHER_SHARES)
+
+    return infer(tmp_path_factory.mktemp("inference"), make_run, add_further)
+
+
+def infer(
+    folder: Path, make_run: MakeRun, add_runs: Callable[[Path, Add], None]
+) -> Callable[[str], Evaluated]:
+    """Runs, evaluated by one child, by name."""
     (folder / MODELS).mkdir()
     write_data(folder)
     names: list[str] = []
@@ -113,22 +132,7 @@ def evaluated(
         names.append(name)
 
     add("first", "softmax_activation", (20, 20, 24))  # its plan makes the logical devices
-    for name, shares in SHARES.items():
-        add(f"evaluate {name}", "softmax_layer", shares)
-        add(f"predict {name}", "softmax_layer", shares, "predict")
-    for model in ("softmax_operation", "logits", "sigmoids", "channel", "flat_rows"):
-        add(model, model)
-        add(f"predict {model}", model, task="predict")
-    for model in ("named_output", "listed_output"):
-        add(f"predict {model}", model, task="predict")
-    add_special_data(folder, add)
-    for which in ("training", "validation"):
-        add(f"predict {which}", "softmax_layer", task="predict", examples=which)
-    add("csv", "softmax_layer", task="predict", output="csv")
-    add("built by call", "built_by_call")
-    for model in ("other_shape", "three_classes", "two_outputs", "broken", "one_sigmoid"):
-        add(f"refused {model}", model)
-    add("asked to stop", "softmax_layer", (1, 1), "predict")
+    add_runs(folder, add)
     environment = {
         **os.environ,
         "CUDA_VISIBLE_DEVICES": "-1",
@@ -145,6 +149,29 @@ def evaluated(
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return lambda name: Evaluated(folder / name)
+
+
+def add_shares(add: Add, shares: Mapping[str, Sequence[int]]) -> None:
+    for name, each in shares.items():
+        add(f"evaluate {name}", "softmax_layer", each)
+        add(f"predict {name}", "softmax_layer", each, "predict")
+
+
+def add_all(folder: Path, add: Add) -> None:
+    add_shares(add, SHARES)
+    for model in ("softmax_operation", "logits", "sigmoids", "channel", "flat_rows"):
+        add(model, model)
+        add(f"predict {model}", model, task="predict")
+    for model in ("named_output", "listed_output"):
+        add(f"predict {model}", model, task="predict")
+    add_special_data(folder, add)
+    for which in ("training", "validation"):
+        add(f"predict {which}", "softmax_layer", task="predict", examples=which)
+    add("csv", "softmax_layer", task="predict", output="csv")
+    add("built by call", "built_by_call")
+    for model in ("other_shape", "three_classes", "two_outputs", "broken", "one_sigmoid"):
+        add(f"refused {model}", model)
+    add("asked to stop", "softmax_layer", (1, 1), "predict")
 
 
 def write_data(folder: Path) -> None:
@@ -165,7 +192,7 @@ def write_data(folder: Path) -> None:
         Image.fromarray(pixels).save(place / f"{number}.png")
 
 
-def add_special_data(folder: Path, add: Callable[..., None]) -> None:
+def add_special_data(folder: Path, add: Add) -> None:
     two, unknown = NpzData(path=str(folder / "two.npz")), NpzData(path=str(folder / "unknown.npz"))
     few = NpzData(path=str(folder / "few.npz"))
     images = ImagesData(
@@ -215,7 +242,19 @@ def as_keras_measures(run: Evaluated) -> None:
 def test_that_an_evaluation_is_that_of_plain_keras(
     evaluated: Callable[[str], Evaluated], shares: str
 ) -> None:
-    run = evaluated(f"evaluate {shares}")
+    assert_evaluated(evaluated(f"evaluate {shares}"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shares", FURTHER_SHARES)
+def test_that_few_examples_at_once_are_evaluated_and_predicted_alike(
+    further: Callable[[str], Evaluated], shares: str
+) -> None:
+    assert_evaluated(further(f"evaluate {shares}"))
+    assert_predicted(further(f"predict {shares}"))
+
+
+def assert_evaluated(run: Evaluated) -> None:
     as_keras_measures(run)
     matrix = run.matrix
     confusion = np.asarray(matrix.in_full())
@@ -261,7 +300,10 @@ def test_that_several_labels_have_figures_each(evaluated: Callable[[str], Evalua
 def test_that_predictions_are_those_of_plain_keras_in_order(
     evaluated: Callable[[str], Evaluated], shares: str
 ) -> None:
-    run = evaluated(f"predict {shares}")
+    assert_predicted(evaluated(f"predict {shares}"))
+
+
+def assert_predicted(run: Evaluated) -> None:
     found = run.predictions
     np.testing.assert_allclose(found["probabilities"], run.keras["outputs"], atol=1e-6)
     assert found["index"].tolist() == list(range(1797))
@@ -274,7 +316,7 @@ def test_that_predictions_are_those_of_plain_keras_in_order(
 
 
 def test_that_progress_reaches_the_end(evaluated: Callable[[str], Evaluated]) -> None:
-    reported = evaluated("predict 1+1").reports_of(events.ExamplesDone)
+    reported = evaluated("predict uneven").reports_of(events.ExamplesDone)
     assert [event.examples_total for event in reported] == [1797] * len(reported)
     assert reported[-1].examples == 1797
     counts = [event.examples for event in reported]
@@ -326,7 +368,7 @@ def test_that_an_output_alone_may_have_a_name_or_stand_in_a_list(
 def test_that_nothing_is_assumed_where_the_model_says_it(
     evaluated: Callable[[str], Evaluated],
 ) -> None:
-    assert evaluated("first").assumed == evaluated("evaluate 3+1").assumed == []
+    assert evaluated("first").assumed == evaluated("evaluate uneven").assumed == []
 
 
 @pytest.mark.parametrize("model", ["one_sigmoid", "one_linear"])
@@ -424,7 +466,7 @@ def test_that_the_examples_of_training_or_validation_are_those_of_the_split(
 ) -> None:
     data = read_digits()
     parts = split(data, DIGITS, Profile().training.seed)
-    whole = evaluated("predict 3+1").predictions
+    whole = evaluated("predict uneven").predictions
     seen = []
     for which, examples in (("training", parts.training), ("validation", parts.validation)):
         found = evaluated(f"predict {which}").predictions

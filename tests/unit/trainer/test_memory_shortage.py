@@ -329,6 +329,7 @@ def test_that_a_message_too_long_for_the_channel_is_no_lack_of_memory() -> None:
     assert not is_out_of_memory(error)
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_that_a_real_run_reports_what_it_was_refused(
     tmp_path: Path, make_run: MakeRun, start_new_trainer: StartTrainer

@@ -104,6 +104,7 @@ RUNS = {
 
 FURTHER = (
     *("sgd, auto", "sgd, accumulated", "sgd, one device"),
+    *("resnet, by hand", "resnet, one device"),
     *("transformer, auto", "transformer, one device"),
 )
 """For ``make test-slow``."""
@@ -179,7 +180,6 @@ def placed(layout: RunLayout) -> tuple[PlacedLayer, ...]:
     ("name", "one_device"),
     [
         ("adam, by hand", "adam, one device"),
-        ("resnet, by hand", "resnet, one device"),
         ("table, auto", "table, one device"),
     ],
 )
@@ -196,6 +196,7 @@ def test_that_placed_layers_of_further_runs_learn_what_one_device_learns(
     further = trained(tmp_path, make_run, FURTHER)
     for name in ("sgd, auto", "sgd, accumulated"):
         assert_alike(further["sgd, one device"], further[name])
+    assert_alike(further["resnet, one device"], further["resnet, by hand"])
     assert_alike(further["transformer, one device"], further["transformer, auto"])
 
 

@@ -354,6 +354,7 @@ def put_a_file_in_the_place_of(folder: Path) -> None:
             return
 
 
+@pytest.mark.slow
 def test_that_too_little_memory_is_reported_with_the_device(
     tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
 ) -> None:

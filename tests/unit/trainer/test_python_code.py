@@ -362,9 +362,19 @@ RUNS: dict[str, tuple[Profile, Sequence[int]]] = {
 }
 
 
+OTHERS = ("code, central", "code, accumulated")
+"""For ``make test-slow``."""
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
-    def with_code(folder: Path, chosen: Profile, shares: Sequence[int]) -> RunLayout:
+    few = {name: plan for name, plan in RUNS.items() if name not in OTHERS}
+    folder = tmp_path_factory.mktemp("python")
+    return train_all(folder, with_code(make_run), few, evaluated=("code", "normed", "values"))
+
+
+def with_code(make_run: MakeRun) -> MakeRun:
+    def made(folder: Path, chosen: Profile, shares: Sequence[int]) -> RunLayout:
         layout = make_run(folder, chosen, shares)
         layout.code.mkdir()
         if isinstance(chosen.model, PythonModel):
@@ -373,8 +383,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict
             layout.data_code.write_text(DATA_CODE[chosen.data.path])
         return layout
 
-    folder = tmp_path_factory.mktemp("python")
-    return train_all(folder, with_code, RUNS, evaluated=("code", "normed", "values"))
+    return made
 
 
 MISFITS = {
@@ -540,12 +549,25 @@ def test_that_code_that_builds_another_model_each_time_is_reported(tmp_path: Pat
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("name", ["code", "code, 48 + 16", "code, central", "code, accumulated"])
+@pytest.mark.parametrize("name", ["code", "code, 48 + 16"])
 def test_that_code_that_builds_the_mlp_learns_what_the_mlp_does(
     trained: dict[str, RunLayout], name: str
 ) -> None:
-    for one, other in zip(state(trained["mlp"]), state(trained[name]), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    assert_alike(trained["mlp"], trained[name])
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_that_it_does_so_under_other_strategies(tmp_path: Path, make_run: MakeRun) -> None:
+    plans = {name: RUNS[name] for name in ("mlp", *OTHERS)}
+    others = train_all(tmp_path, with_code(make_run), plans)
+    for name in OTHERS:
+        assert_alike(others["mlp"], others[name])
+
+
+def assert_alike(one: RunLayout, other: RunLayout) -> None:
+    for value, again in zip(state(one), state(other), strict=True):
+        np.testing.assert_allclose(value, again, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.tensorflow

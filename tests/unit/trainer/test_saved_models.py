@@ -42,13 +42,16 @@ SPLITS = {
     "mirrored, 40 + 20 + 4": (TO_ONE_DEVICE, [40, 20, 4]),
     "central storage, 60 + 4": (CENTRAL, [60, 4]),
 }
-FEW = [("kept", "mirrored, 48 + 16"), ("new", "central storage, 60 + 4")]
+DIVIDED = "kept, mirrored, 48 + 16"
 FURTHER = [
     (head, split)
     for head in ("kept", "new")
     for split in SPLITS
-    if split != "one device" and (head, split) not in FEW
+    if split != "one device" and f"{head}, {split}" != DIVIDED
 ]
+FEW_KINDS = ("digits", "texts")
+FURTHER_KINDS = ("values", "prices")
+"""Of what models are trained on: for ``make test-slow``."""
 
 
 def config(path: Path) -> dict[str, Any]:
@@ -91,12 +94,12 @@ def digits_of_three(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def values(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def values(tmp_path_factory: pytest.TempPathFactory) -> NpzData:
     random = np.random.default_rng(6)
     x = random.uniform(0, 1, (300, 4)).astype(np.float32)
     path = tmp_path_factory.mktemp("values") / "values.npz"
     np.savez(path, x=x, y=(1000 + 50 * x[:, :2]).astype(np.float32))
-    return path
+    return NpzData(path=str(path), predicts=Target.VALUES, validation_fraction=0.2)
 
 
 @pytest.fixture(scope="module")
@@ -128,14 +131,24 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, DataSettings]
 def first(
     tmp_path_factory: pytest.TempPathFactory,
     make_run: MakeRun,
-    values: Path,
     sources: dict[str, DataSettings],
 ) -> dict[str, RunLayout]:
-    of_values = NpzData(path=str(values), predicts=Target.VALUES, validation_fraction=0.2)
     plans = {
         "digits": (profile(SGD, model=TRAINED), [64]),
-        "values": (profile(SGD, model=MlpModel(hidden=(8,)), data=of_values), [64]),
         "texts": (profile(SGD, model=TEXTS, data=sources["texts"]), [64]),
+    }
+    return train_all(tmp_path_factory.mktemp("first"), make_run, plans)
+
+
+@pytest.fixture(scope="module")
+def further_first(
+    tmp_path_factory: pytest.TempPathFactory,
+    make_run: MakeRun,
+    values: NpzData,
+    sources: dict[str, DataSettings],
+) -> dict[str, RunLayout]:
+    plans = {
+        "values": (profile(SGD, model=MlpModel(hidden=(8,)), data=values), [64]),
         "prices": (profile(SGD, model=TabularModel(hidden=(8,)), data=sources["prices"]), [64]),
     }
     return train_all(tmp_path_factory.mktemp("first"), make_run, plans)
@@ -147,15 +160,14 @@ def runs(
     make_run: MakeRun,
     first: dict[str, RunLayout],
     digits_of_three: Path,
-    values: Path,
     sources: dict[str, DataSettings],
 ) -> dict[str, RunLayout]:
     three = NpzData(path=str(digits_of_three), validation_fraction=0.2)
-    of_values = NpzData(path=str(values), predicts=Target.VALUES, validation_fraction=0.2)
     kept = SavedModel(path=str(first["digits"].model))
     new = kept.model_copy(update={"head": Head.NEW})
     models = {"kept": (kept, DIGITS), "new": (new, three)}
-    plans = divided(models, [*((head, "one device") for head in models), *FEW])
+    asked = [("kept", "one device"), ("new", "one device"), ("kept", "mirrored, 48 + 16")]
+    plans = divided(models, asked)
     multiplied = three.model_copy(update={"path": str(digits_of_three.with_name("255.npz"))})
     divided_first = new.model_copy(update={"inputs": Inputs.DIVIDED})
     plans["divided"] = profile(SGD, model=divided_first, data=multiplied), [64]
@@ -165,18 +177,43 @@ def runs(
     plans["last two"] = profile(SGD, model=last_two), [64]
     still = kept.model_copy(update={"frozen_layers": "base"})
     plans["still digits"] = profile(STILL, model=still), [64]
-    of_saved = SavedModel(path=str(first["values"].model))
-    plans["still values"] = profile(STILL, model=of_saved, data=of_values), [64]
-    for kind, other in (("texts", "moods"), ("prices", "dear")):
-        saved = SavedModel(path=str(first[kind].model), frozen_layers="base")
-        plans[f"still {kind}"] = profile(STILL, model=saved, data=sources[kind]), [64]
-        again = saved.model_copy(update={"head": Head.NEW})
-        plans[other] = profile(SGD, model=again, data=sources[other]), [64]
+    plans |= trained_again(first["texts"], sources, "texts", "moods")
     return train_all(
-        tmp_path_factory.mktemp("further"),
-        make_run,
-        plans,
-        evaluated=["kept, mirrored, 48 + 16", "still values", "frozen", "divided"],
+        tmp_path_factory.mktemp("further"), make_run, plans, evaluated=["frozen", "divided"]
+    )
+
+
+def trained_again(
+    first: RunLayout, sources: dict[str, DataSettings], kind: str, other: str
+) -> dict[str, tuple[Profile, Sequence[int]]]:
+    """As it is, and with a new last layer on other data of the same kind."""
+    saved = SavedModel(path=str(first.model), frozen_layers="base")
+    again = saved.model_copy(update={"head": Head.NEW})
+    return {
+        f"still {kind}": (profile(STILL, model=saved, data=sources[kind]), [64]),
+        other: (profile(SGD, model=again, data=sources[other]), [64]),
+    }
+
+
+@pytest.fixture(scope="module")
+def further_runs(
+    tmp_path_factory: pytest.TempPathFactory,
+    make_run: MakeRun,
+    first: dict[str, RunLayout],
+    further_first: dict[str, RunLayout],
+    digits_of_three: Path,
+    values: NpzData,
+    sources: dict[str, DataSettings],
+) -> dict[str, RunLayout]:
+    kept = SavedModel(path=str(first["digits"].model))
+    three = NpzData(path=str(digits_of_three), validation_fraction=0.2)
+    models = {"kept": (kept, DIGITS), "new": (kept.model_copy(update={"head": Head.NEW}), three)}
+    plans = divided(models, [*FURTHER, ("kept", "mirrored, 48 + 16")])
+    of_saved = SavedModel(path=str(further_first["values"].model))
+    plans["still values"] = profile(STILL, model=of_saved, data=values), [64]
+    plans |= trained_again(further_first["prices"], sources, "prices", "dear")
+    return train_all(
+        tmp_path_factory.mktemp("others"), make_run, plans, evaluated=[DIVIDED, "still values"]
     )
 
 
@@ -191,27 +228,18 @@ def divided(
     return found
 
 
-@pytest.mark.parametrize(("head", "split"), FEW)
-def test_that_any_split_gives_the_weights_and_metrics_of_one_device(
-    runs: dict[str, RunLayout], head: str, split: str
+def test_that_a_split_gives_the_weights_and_metrics_of_one_device(
+    runs: dict[str, RunLayout],
 ) -> None:
-    assert_alike(runs[f"{head}, one device"], runs[f"{head}, {split}"])
+    assert_alike(runs["kept, one device"], runs[DIVIDED])
 
 
 @pytest.mark.slow
 def test_that_further_splits_give_the_weights_and_metrics_of_one_device(
-    runs: dict[str, RunLayout],
-    first: dict[str, RunLayout],
-    digits_of_three: Path,
-    make_run: MakeRun,
-    tmp_path: Path,
+    runs: dict[str, RunLayout], further_runs: dict[str, RunLayout]
 ) -> None:
-    kept = SavedModel(path=str(first["digits"].model))
-    three = NpzData(path=str(digits_of_three), validation_fraction=0.2)
-    models = {"kept": (kept, DIGITS), "new": (kept.model_copy(update={"head": Head.NEW}), three)}
-    further = train_all(tmp_path, make_run, divided(models, FURTHER))
     for head, split in FURTHER:
-        assert_alike(runs[f"{head}, one device"], further[f"{head}, {split}"])
+        assert_alike(runs[f"{head}, one device"], further_runs[f"{head}, {split}"])
 
 
 def assert_alike(one_device: RunLayout, other: RunLayout) -> None:
@@ -224,16 +252,40 @@ def test_that_a_model_goes_on_from_what_it_learned(
     first: dict[str, RunLayout], runs: dict[str, RunLayout]
 ) -> None:
     # Frozen, batch normalisation keeps its statistics.
-    for name in ("digits", "values", "texts", "prices"):
-        before, still = last_metrics(first[name]), last_metrics(runs[f"still {name}"])
-        assert still.val_loss == pytest.approx(before.val_loss, rel=1e-4)
+    assert_still(first, runs, FEW_KINDS)
     assert last_metrics(runs["kept, one device"]).val_loss < last_metrics(first["digits"]).val_loss
 
 
-@pytest.mark.parametrize("run", ["kept, mirrored, 48 + 16", "frozen", "still values"])
-def test_that_what_is_saved_is_what_was_measured(runs: dict[str, RunLayout], run: str) -> None:
-    loss, measure = evaluation(runs[run])["validation"]
-    metrics = last_metrics(runs[run])
+@pytest.mark.slow
+def test_that_models_of_values_and_of_tables_do_so_too(
+    further_first: dict[str, RunLayout], further_runs: dict[str, RunLayout]
+) -> None:
+    assert_still(further_first, further_runs, FURTHER_KINDS)
+
+
+def assert_still(
+    first: dict[str, RunLayout], runs: dict[str, RunLayout], kinds: Sequence[str]
+) -> None:
+    for name in kinds:
+        before, still = last_metrics(first[name]), last_metrics(runs[f"still {name}"])
+        assert still.val_loss == pytest.approx(before.val_loss, rel=1e-4)
+
+
+def test_that_what_is_saved_is_what_was_measured(runs: dict[str, RunLayout]) -> None:
+    assert_saved_as_measured(runs["frozen"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", [DIVIDED, "still values"])
+def test_that_what_is_saved_of_further_runs_is_what_was_measured(
+    further_runs: dict[str, RunLayout], run: str
+) -> None:
+    assert_saved_as_measured(further_runs[run])
+
+
+def assert_saved_as_measured(run: RunLayout) -> None:
+    loss, measure = evaluation(run)["validation"]
+    metrics = last_metrics(run)
     assert loss == pytest.approx(metrics.val_loss, rel=1e-4)
     of_values = metrics.val_mean_absolute_error
     assert measure == pytest.approx(of_values or metrics.val_accuracy, rel=1e-4)
@@ -257,17 +309,23 @@ def test_that_frozen_layers_keep_every_bit(
     assert changed_layers == {"dense_2", "dense_2_norm", "outputs"}
 
 
-def test_that_features_of_texts_and_tables_are_made_as_the_model_knows_them(
+def test_that_features_of_texts_are_made_as_the_model_knows_them(
     first: dict[str, RunLayout], runs: dict[str, RunLayout]
 ) -> None:
     known, learned = recipe(first["texts"].model), recipe(runs["moods"].model)
     assert (learned["words"], learned["length"]) == (known["words"], known["length"])
     assert known["class_names"] != learned["class_names"] == ["0", "1"]
-    known, learned = recipe(first["prices"].model), recipe(runs["dear"].model)
+    assert recipe(runs["still texts"].model) == known
+
+
+@pytest.mark.slow
+def test_that_features_of_tables_are_made_as_the_model_knows_them(
+    further_first: dict[str, RunLayout], further_runs: dict[str, RunLayout]
+) -> None:
+    known, learned = recipe(further_first["prices"].model), recipe(further_runs["dear"].model)
     assert learned["features"] == known["features"]
     assert (learned["targets"], learned["class_names"]) == (["how"], ["cheap", "dear"])
-    for kind in ("texts", "prices"):
-        assert recipe(runs[f"still {kind}"].model) == recipe(first[kind].model)
+    assert recipe(further_runs["still prices"].model) == known
 
 
 def test_that_a_model_keeps_what_is_done_with_its_inputs(runs: dict[str, RunLayout]) -> None:
@@ -278,31 +336,30 @@ def test_that_a_model_keeps_what_is_done_with_its_inputs(runs: dict[str, RunLayo
 
 
 def test_that_a_model_that_is_trained_again_and_again_does_not_grow(
-    runs: dict[str, RunLayout],
-    values: Path,
-    digits_of_three: Path,
-    make_run: MakeRun,
-    tmp_path: Path,
+    runs: dict[str, RunLayout], digits_of_three: Path, make_run: MakeRun, tmp_path: Path
 ) -> None:
-    again = {
-        name: (profile(STILL, model=SavedModel(path=str(runs[run].model)), data=data), [64])
-        for name, run, data in (
-            ("digits", "kept, one device", DIGITS),
-            ("values", "still values", NpzData(path=str(values), predicts=Target.VALUES)),
-            (
-                "divided",
-                "divided",
-                NpzData(path=str(digits_of_three.with_name("255.npz")), validation_fraction=0.2),
-            ),
-        )
-    }
-    third = train_all(tmp_path, make_run, again)
-    assert layer_names(third["digits"].model) == layer_names(runs["kept, one device"].model)
-    assert layer_names(third["values"].model) == layer_names(runs["still values"].model)
-    assert inner_names(third["digits"].model) == inner_names(runs["kept, one device"].model)
+    multiplied = NpzData(path=str(digits_of_three.with_name("255.npz")), validation_fraction=0.2)
+    whole = runs["kept, one device"]
+    plans = {"digits": again(whole, DIGITS), "divided": again(runs["divided"], multiplied)}
+    third = train_all(tmp_path, make_run, plans)
+    assert layer_names(third["digits"].model) == layer_names(whole.model)
+    assert inner_names(third["digits"].model) == inner_names(whole.model)
     # What is done with the inputs is part of the model that is trained again.
     before, after = (last_metrics(each["divided"]) for each in (runs, third))
     assert after.val_loss == pytest.approx(before.val_loss, rel=1e-2)  # the statistics go on
+
+
+@pytest.mark.slow
+def test_that_a_model_of_values_does_not_grow_either(
+    further_runs: dict[str, RunLayout], values: NpzData, make_run: MakeRun, tmp_path: Path
+) -> None:
+    second = further_runs["still values"]
+    third = train_all(tmp_path, make_run, {"values": again(second, values)})
+    assert layer_names(third["values"].model) == layer_names(second.model)
+
+
+def again(run: RunLayout, data: DataSettings) -> tuple[Profile, Sequence[int]]:
+    return profile(STILL, model=SavedModel(path=str(run.model)), data=data), [64]
 
 
 @pytest.mark.parametrize("head", list(Head))

@@ -73,6 +73,7 @@ def results(test: SelfTest) -> dict[str, CaseResult]:
     }
 
 
+@pytest.mark.slow
 def test_that_two_logical_devices_pass() -> None:
     """Where TensorFlow refuses its own clock, too: nothing of that is the devices' fault."""
     news: list[SelfTestProgress] = []

@@ -46,6 +46,9 @@ EVALUATED = ("48 + 16", "accumulated, 60 + 4", "frozen")
 
 RARE = ("rare class", "rare class, 40 + 24")
 TESTED = ("tested", "tested, 40 + 24", "tested, not validated")
+FURTHER = ("rare class", "tested", "several values", "images, cache disk")
+"""What another run has, too: for ``make test-slow``."""
+FURTHER_EVALUATED = ("rare class", "tested", "several values")
 
 
 def with_test_set(fraction: float) -> Profile:
@@ -122,8 +125,8 @@ def plans(images: Path) -> Plans:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
-    """All runs, trained in one child."""
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With all data."""
     root = tmp_path_factory.mktemp("trained")
     random = np.random.default_rng(3)
     for name in ("dark", "light"):
@@ -142,16 +145,27 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[st
     np.savez(root / "rare.npz", x=near, y=near[:, 0] + random.normal(0.0, 0.1, 3000) > 0.25)
     np.save(root / "x.npy", x / 50.0)
     np.save(root / "y.npy", np.arange(506) % 5)
+    return root
+
+
+@pytest.fixture(scope="module")
+def runs(root: Path, make_run: MakeRun) -> dict[str, RunLayout]:
+    few = {name: plan for name, plan in plans(root / "images").items() if name not in FURTHER}
+    evaluated = {*EVALUATED, *RARE, *TESTED, "values", "labels"} - {*FURTHER}
+    home = str(root / "keras")
+    return train_all(root / "few", make_run, few, evaluated=evaluated, KERAS_HOME=home)
+
+
+@pytest.fixture(scope="module")
+def further_runs(root: Path, make_run: MakeRun) -> dict[str, RunLayout]:
+    further = {name: plan for name, plan in plans(root / "images").items() if name in FURTHER}
+    home = str(root / "keras")
     return train_all(
-        root,
-        make_run,
-        plans(root / "images"),
-        evaluated=[*EVALUATED, *RARE, *TESTED, "values", "labels", "several values"],
-        KERAS_HOME=str(root / "keras"),
+        root / "further", make_run, further, evaluated=FURTHER_EVALUATED, KERAS_HOME=home
     )
 
 
-@pytest.mark.parametrize("name", ["48 + 16", "images, cache none", "images, cache disk"])
+@pytest.mark.parametrize("name", ["48 + 16", "images, cache none"])
 def test_that_steps_say_for_which_share_of_the_time_they_waited_for_their_examples(
     runs: dict[str, RunLayout], name: str
 ) -> None:
@@ -188,13 +202,20 @@ def test_that_the_model_says_which_data_it_learned_from(runs: dict[str, RunLayou
     assert (record.data, record.held_out) == (learned.data, learned.held_out)
 
 
-@pytest.mark.parametrize("name", RARE)
 def test_that_the_area_of_scores_that_lie_close_together_is_right(
-    runs: dict[str, RunLayout], name: str
+    runs: dict[str, RunLayout],
 ) -> None:
-    (area,) = evaluation(runs[name])["areas"]
+    assert_area_is_right(runs["rare class, 40 + 24"])
 
-    assert last_metrics(runs[name]).val_auc == pytest.approx(area, abs=0.002)
+
+@pytest.mark.slow
+def test_that_it_is_right_on_one_device(further_runs: dict[str, RunLayout]) -> None:
+    assert_area_is_right(further_runs["rare class"])
+
+
+def assert_area_is_right(run: RunLayout) -> None:
+    (area,) = evaluation(run)["areas"]
+    assert last_metrics(run).val_auc == pytest.approx(area, abs=0.002)
 
 
 def test_that_averages_of_the_weights_are_saved_as_the_model_and_beside_the_weights(
@@ -231,17 +252,20 @@ def test_that_values_are_predicted_in_their_own_unit(runs: dict[str, RunLayout])
     assert absolute < 3_000  # of labels around 35,000, a standard deviation of 6,000
 
 
-def test_that_plain_keras_measures_several_labels_and_several_values_alike(
-    runs: dict[str, RunLayout],
-) -> None:
+def test_that_plain_keras_measures_several_labels_alike(runs: dict[str, RunLayout]) -> None:
     loss, accuracy = evaluation(runs["labels"])["validation"]
     metrics = last_metrics(runs["labels"])
     assert metrics.val_loss == pytest.approx(loss, rel=1e-4)
     assert metrics.val_accuracy == pytest.approx(accuracy, rel=1e-5)
     assert accuracy > 0.6
 
-    squared, absolute = evaluation(runs["several values"])["validation"]
-    metrics = last_metrics(runs["several values"])
+
+@pytest.mark.slow
+def test_that_plain_keras_measures_several_values_alike(
+    further_runs: dict[str, RunLayout],
+) -> None:
+    squared, absolute = evaluation(further_runs["several values"])["validation"]
+    metrics = last_metrics(further_runs["several values"])
     assert metrics.val_loss == pytest.approx(squared, rel=1e-4)
     assert metrics.val_mean_absolute_error == pytest.approx(absolute, rel=1e-4)
 
@@ -250,13 +274,22 @@ def test_that_arrays_that_stay_on_disk_train_the_same(runs: dict[str, RunLayout]
     assert furthest(runs["arrays, cache memory"], runs["arrays, cache none"]) < 1e-6
 
 
-@pytest.mark.parametrize("name", TESTED)
+@pytest.mark.parametrize("name", TESTED[1:])
 def test_that_a_test_set_that_does_not_validate_is_measured_at_the_end(
     runs: dict[str, RunLayout], name: str
 ) -> None:
-    squared, absolute = evaluation(runs[name])["test"]
-    epochs = [event.metrics for event in all_events(runs[name]) if isinstance(event, EpochDone)]
-    ended = reached(runs[name])
+    assert_tested(runs[name], validated=name != "tested, not validated")
+
+
+@pytest.mark.slow
+def test_that_one_device_does_so_too(further_runs: dict[str, RunLayout]) -> None:
+    assert_tested(further_runs["tested"], validated=True)
+
+
+def assert_tested(run: RunLayout, *, validated: bool) -> None:
+    squared, absolute = evaluation(run)["test"]
+    epochs = [event.metrics for event in all_events(run) if isinstance(event, EpochDone)]
+    ended = reached(run)
 
     assert ended.test_loss == pytest.approx(squared, rel=1e-4)
     assert ended.test_mean_absolute_error == pytest.approx(absolute, rel=1e-4)
@@ -266,8 +299,8 @@ def test_that_a_test_set_that_does_not_validate_is_measured_at_the_end(
     names = type(ended).model_fields
     not_tested = dict.fromkeys(name for name in names if name.startswith("test_"))
     assert epochs[-1] == ended.model_copy(update=not_tested)
-    assert (ended.val_loss is None) == (name == "tested, not validated")
-    phases = [event.phase for event in all_events(runs[name]) if isinstance(event, PhaseChanged)]
+    assert (ended.val_loss is not None) == validated
+    phases = [event.phase for event in all_events(run) if isinstance(event, PhaseChanged)]
     assert phases.count(Phase.TESTING) == 1
     assert phases[-1] is Phase.TESTING
 
@@ -285,7 +318,16 @@ def test_that_where_images_are_kept_changes_nothing(runs: dict[str, RunLayout]) 
     memory = runs["images, cache memory"]
 
     assert furthest(memory, runs["images, cache none"]) < 1e-6
-    assert furthest(memory, runs["images, cache disk"]) < 1e-6
+
+
+@pytest.mark.slow
+def test_that_images_that_are_kept_on_disk_change_nothing(
+    runs: dict[str, RunLayout], further_runs: dict[str, RunLayout]
+) -> None:
+    on_disk = further_runs["images, cache disk"]
+    assert furthest(runs["images, cache memory"], on_disk) < 1e-6
+    steps = [each for each in all_events(on_disk) if isinstance(each, StepsDone)]
+    assert all(0.0 < each.waiting_for_data < 1.0 for each in steps)
 
 
 def test_that_early_stopping_ends_the_training_with_a_checkpoint(

@@ -18,7 +18,7 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.notebook import notebook
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from tests.fakes.devices import CPU_ONLY
-from tests.unit.planning.script.test_stand_alone import EVERY_SOURCE, HOSTILE, SAVED
+from tests.unit.planning.script.test_stand_alone import HOSTILE, ONE_OF_EACH, SAVED
 
 AUGMENTED = DigitsData(augmentation=Augmentation(flip="both"))
 
@@ -50,7 +50,7 @@ def headings_of(document: dict[str, Any]) -> list[str]:
     return [text.removeprefix("## ") for text in texts if text.startswith("## ")]
 
 
-@pytest.mark.parametrize("data", EVERY_SOURCE, ids=repr)
+@pytest.mark.parametrize("data", ONE_OF_EACH, ids=repr)
 def test_that_the_cells_of_a_notebook_hold_the_code_of_the_script(data: DataSettings) -> None:
     mirrored = StrategySettings(kind=StrategyKind.MIRRORED)
     assert_same_code(*both(data=data, strategy=mirrored))

@@ -215,6 +215,7 @@ def assert_same_arrays(found: Path, expected: Path) -> None:
                 np.testing.assert_array_equal(got[name], wanted[name], err_msg=name)
 
 
+@pytest.mark.slow
 def test_that_nodes_evaluate_together_what_one_device_evaluates(
     cluster: RealCluster, alone: RunLayout, tmp_path: Path
 ) -> None:

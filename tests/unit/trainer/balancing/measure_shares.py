@@ -48,7 +48,7 @@ def main() -> None:
     learner.calls.of(plan.global_batch_size)(batches)
     trained = learner.state()
     assert learner.trials is not None
-    tried_s = [learner.trials([size, size], 20).seconds for size in (32, 8192)]
+    tried_s = [learner.trials([size, size], 5).seconds for size in (32, 8192)]
 
     def tried(features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         assert learner.trials is not None

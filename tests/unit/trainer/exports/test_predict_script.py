@@ -50,7 +50,7 @@ def of_two(second: Any) -> np.ndarray:
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", formats("keras"))
 def test_that_images_get_the_classes_that_the_model_gives_them(
     folder: Path, expected: dict[str, Any], form: str
 ) -> None:

@@ -5,6 +5,7 @@
 
 import csv
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,22 @@ NAMES = {
 }
 
 
+FEW = ("images", "table")
+FURTHER = tuple(name for name in NAMES if name not in FEW)
+"""For ``make test-slow``."""
+
+
 @pytest.fixture(scope="module")
 def predicted(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Both]:
+    return predict(folder, tmp_path_factory.mktemp("predicted"), FEW)
+
+
+@pytest.fixture(scope="module")
+def further(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Both]:
+    return predict(folder, tmp_path_factory.mktemp("further"), FURTHER)
+
+
+def predict(folder: Path, root: Path, names: Iterable[str]) -> dict[str, Both]:
     settings = json.loads((folder / "data.json").read_text())
     sessions = {
         name: Profile.model_validate(
@@ -41,9 +56,9 @@ def predicted(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
                 "inference": InferenceSettings(batch_size=32, output="csv"),
             }
         )
-        for name in NAMES
+        for name in names
     }
-    return carry_out_both(tmp_path_factory.mktemp("predicted"), sessions)
+    return carry_out_both(root, sessions)
 
 
 def numbers_meant(name: str, outputs: Any) -> np.ndarray:
@@ -57,11 +72,22 @@ def numbers_meant(name: str, outputs: Any) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FEW)
 def test_that_a_run_and_its_script_predict_what_the_exports_do(
     predicted: dict[str, Both], expected: dict[str, Any], name: str
 ) -> None:
-    both = predicted[name]
+    assert_alike(predicted[name], expected, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FURTHER)
+def test_that_they_do_so_with_further_models(
+    further: dict[str, Both], expected: dict[str, Any], name: str
+) -> None:
+    assert_alike(further[name], expected, name)
+
+
+def assert_alike(both: Both, expected: dict[str, Any], name: str) -> None:
     assert (both.error("run"), both.error("script")) == (None, None)
     both.assert_same_predictions()
     with both.run.predictions("csv").open(encoding="utf-8", newline="") as file:
