@@ -41,6 +41,14 @@ _FIRST = (
 )
 """The longest begin first: what is left over at the end is waited for by itself."""
 
+_PARSING_THE_PACKAGE = (
+    "tests/guide/test_names_of_the_window.py",
+    "tests/unit/domain/test_problem_reference.py",
+    "tests/unit/test_child_processes.py",
+    "tests/unit/test_doubled_statements.py",
+    "tests/unit/test_kinds.py",
+    "tests/unit/test_words.py",
+)
 _WAITING = ("tests/unit/runs", "tests/slurm")
 """They start processes and mostly wait for them: beside each other they leave cores idle."""
 
@@ -81,23 +89,29 @@ def _rank(item: pytest.Item) -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Scheduling | None":
-    """Files of tests on cards stay together in two parts, every other file by itself.
-
-    What forks processes that find cards takes seconds of a core to start: it is there twice, and
-    not once for each process of the tests.
-    """
+    """Files that share what takes seconds of a core stay with one process, others go one by one."""
     if config.getoption("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling  # not there where tests run one by one
 
-    class InParts(LoadFileScheduling):
+    class Together(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file = super()._split_scope(nodeid)
-            if not file.startswith(_ON_CARDS):
-                return file
-            return f"{_ON_CARDS} {'a-m' if file < f'{_ON_CARDS}test_n' else 'n-z'}"
+            return _shared_by(super()._split_scope(nodeid))
 
-    return InParts(config, log)
+    return Together(config, log)
+
+
+def _shared_by(file: str) -> str:
+    """What a file of tests shares with others, or the file itself.
+
+    The package is parsed once. What forks processes that find cards is started twice, so that
+    nobody waits for the last of these tests.
+    """
+    if file in _PARSING_THE_PACKAGE:
+        return "the parsed package"
+    if file.startswith(_ON_CARDS):
+        return f"cards, {'a-m' if file < f'{_ON_CARDS}test_n' else 'n-z'}"
+    return file
 
 
 @pytest.fixture(scope="session", autouse=True)

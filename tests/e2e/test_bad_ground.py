@@ -117,6 +117,7 @@ def test_that_a_run_outlives_a_full_disk(disk_for_a_run: Path) -> None:  # noqa:
     assert layout.model.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("trainers")
 def test_that_tensorboard_files_without_space_do_not_end_a_run(
     disk_for_a_run: Path,  # noqa: F811

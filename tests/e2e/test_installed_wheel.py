@@ -106,6 +106,7 @@ def ran(
     return done
 
 
+@pytest.mark.slow
 def test_that_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     packed = built("sdist", ROOT, tmp_path / "sdist")
     # Python 3.11 has filters from 3.11.4 on only; 3.12 warns where none is named.

@@ -63,19 +63,18 @@ def test_that_a_run_is_shown(window: MainWindow, runs_dir: Path) -> None:
     assert window.tabs.currentWidget() is window.live_page
 
 
-@pytest.mark.parametrize(
-    ("name", "source"), [("t.csv", "table"), ("a.npz", "npz"), ("pictures", "images")]
-)
-def test_that_data_is_chosen(window: MainWindow, tmp_path: Path, name: str, source: str) -> None:
-    path = tmp_path / name
-    if "." in name:
-        path.write_bytes(b"")
-    else:
-        path.mkdir()
-    drop(window, path)
-    data = window.session.profile.data
-    assert (data.source, data.chosen_path) == (source, str(path))
-    assert window.tabs.currentWidget() is window.session_page
+def test_that_data_is_chosen(window: MainWindow, tmp_path: Path) -> None:
+    for name, source in (("t.csv", "table"), ("a.npz", "npz"), ("pictures", "images")):
+        path = tmp_path / name
+        if "." in name:
+            path.write_bytes(b"")
+        else:
+            path.mkdir()
+        window.tabs.setCurrentWidget(window.runs)
+        drop(window, path)
+        data = window.session.profile.data
+        assert (data.source, data.chosen_path) == (source, str(path))
+        assert window.tabs.currentWidget() is window.session_page
 
 
 def test_that_a_model_is_chosen(window: MainWindow, tmp_path: Path) -> None:
@@ -85,17 +84,16 @@ def test_that_a_model_is_chosen(window: MainWindow, tmp_path: Path) -> None:
     assert (model.source, model.chosen_path) == ("saved", str(tmp_path / "m.keras"))
 
 
-@pytest.mark.parametrize("name", ["README", "loop", "gone"])
 def test_that_a_file_without_an_ending_is_no_folder_of_images(
-    window: MainWindow, person: Person, tmp_path: Path, name: str
+    window: MainWindow, person: Person, tmp_path: Path
 ) -> None:
     (tmp_path / "README").write_text("words", encoding="utf-8")
     (tmp_path / "loop").symlink_to("loop")
     before = window.session.profile
-    drop(window, tmp_path / name)
-    assert [problem.code for _, found in person.problems for problem in found] == [
-        "drop_not_understood"
-    ]
+    for count, name in enumerate(("README", "loop", "gone"), start=1):
+        drop(window, tmp_path / name)
+        said = [problem.code for _, found in person.problems for problem in found]
+        assert said == ["drop_not_understood"] * count
     assert window.session.profile == before
 
 

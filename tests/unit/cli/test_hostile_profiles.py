@@ -183,8 +183,18 @@ DATA: dict[str, tuple[Callable[[Path], Path], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("plant", ["fifo", "unix_socket", "endless"])
-@pytest.mark.parametrize("source", DATA)
+PLANTED = [(source, plant) for source in DATA for plant in ("fifo", "unix_socket", "endless")]
+FEW_PLANTED = [("npz", "fifo"), ("images", "endless"), ("python", "unix_socket")]
+"""Each source and each kind of file once; the others are for ``make test-slow``."""
+
+
+@pytest.mark.parametrize(
+    ("source", "plant"),
+    [
+        pytest.param(*each, marks=() if each in FEW_PLANTED else pytest.mark.slow)
+        for each in PLANTED
+    ],
+)
 def test_that_a_preview_waits_for_no_fifo_and_no_device(
     folder: Path, source: str, plant: str
 ) -> None:

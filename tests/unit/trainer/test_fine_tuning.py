@@ -127,9 +127,11 @@ def runs(
         "head": (session(data, model=head), [16]),
         "few, balanced": (session(data, model=FEW, strategy=BALANCED, **MOMENTUM), [8, 8]),
         "plateau": (session(data, PLATEAU), [16]),
+        "begun": (session(data, PLATEAU, epochs=2), [16]),
         "saved": (further(saved, PLATEAU), [16]),
     }
-    return train_all(tmp_path_factory.mktemp("tuned"), make_run, plans, small_base=True)
+    root = tmp_path_factory.mktemp("tuned")
+    return train_all(root, make_run, plans, to_the_bit=True, small_base=True)
 
 
 def test_that_two_replicas_learn_what_one_device_learns(runs: dict[str, RunLayout]) -> None:
@@ -346,14 +348,10 @@ def different(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> list[
 
 
 def test_that_a_run_that_goes_on_for_longer_begins_to_fine_tune_then(
-    tmp_path: Path, make_run: MakeRun, data: NpzData
+    runs: dict[str, RunLayout], data: NpzData
 ) -> None:
-    plans = {
-        "begun": (session(data, PLATEAU, epochs=2), [16]),
-        "whole": (session(data, PLATEAU), [16]),
-    }
-    runs = train_all(tmp_path, make_run, plans, to_the_bit=True, small_base=True)
-    assert not [each for each in all_events(runs["begun"]) if isinstance(each, FineTuningBegan)]
-    runs["begun"].profile.write_text(dump_profile(plans["whole"][0]), encoding="utf-8")
-    train_layouts([runs["begun"]], small_base=True)
-    assert different(variables(runs["whole"]), variables(runs["begun"])) == []
+    begun = runs["begun"]
+    assert not [each for each in all_events(begun) if isinstance(each, FineTuningBegan)]
+    begun.profile.write_text(dump_profile(session(data, PLATEAU)), encoding="utf-8")
+    train_layouts([begun], small_base=True)
+    assert different(variables(runs["plateau"]), variables(begun)) == []

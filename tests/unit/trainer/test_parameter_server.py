@@ -317,6 +317,7 @@ def assert_ends_when_left_alone(layout: RunLayout) -> None:
     assert happened(layout, CheckpointSaved)[-1].step == happened(layout, StepsDone)[-1].step
 
 
+@pytest.mark.slow
 def test_that_a_gang_stops_and_goes_on(runs_dir: Path) -> None:
     with forked_trainers():
         layout = launched(runs_dir)

@@ -46,7 +46,7 @@ def layouts(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict
         made[name] = layout
     # In the place of its first trace stands something else; so do all that it could have.
     made["full disk"].tensorboard.write_text("no folder")
-    train_layouts(list(made.values()))
+    train_layouts(list(made.values()), "--as-written")
     return made
 
 

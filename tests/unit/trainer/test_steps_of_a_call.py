@@ -76,7 +76,11 @@ def calls_of(layout: RunLayout, place: int) -> list[tuple[int, bool]]:
 
 
 @pytest.mark.parametrize(
-    ("strategy", "shares"), [(StrategySettings(), [64]), (MIRRORED, [40, 24])], ids=["one", "two"]
+    ("strategy", "shares"),
+    [
+        pytest.param(StrategySettings(), [64], id="one", marks=pytest.mark.slow),
+        pytest.param(MIRRORED, [40, 24], id="two"),
+    ],
 )
 def test_that_a_call_carries_no_more_than_is_placed_ahead(
     data: NpzData,

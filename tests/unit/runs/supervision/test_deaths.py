@@ -115,8 +115,15 @@ def test_that_a_killed_trainer_is_reported_with_its_signal_and_log_within_2_s(
     assert not processes_of(run.layout)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGABRT])
-@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize(
+    ("place", "number"),
+    [
+        (0, signal.SIGKILL),
+        (1, signal.SIGABRT),
+        pytest.param(0, signal.SIGABRT, marks=pytest.mark.slow),
+        pytest.param(1, signal.SIGKILL, marks=pytest.mark.slow),
+    ],
+)
 def test_that_a_killed_process_of_a_gang_is_reported_within_2_s(
     gang: SupervisedRun, number: signal.Signals, place: int
 ) -> None:

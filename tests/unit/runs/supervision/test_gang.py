@@ -108,7 +108,11 @@ def test_that_every_process_is_reported_with_its_name(gang: GangRun) -> None:
     ("modes", "message"),
     [
         (("lose_a_peer", "kill_itself"), "Worker 1 was killed by SIGKILL (signal 9)."),
-        (("kill_itself", "lose_a_peer"), "Worker 0 was killed by SIGKILL (signal 9)."),
+        pytest.param(
+            ("kill_itself", "lose_a_peer"),
+            "Worker 0 was killed by SIGKILL (signal 9).",
+            marks=pytest.mark.slow,
+        ),
         (("abort", "kill_itself"), "Worker 1 was killed by SIGKILL (signal 9)."),
     ],
 )
@@ -121,7 +125,7 @@ def test_that_a_killed_process_is_named_at_once(
     assert end.log_tail == (f"place {message[7]} does kill_itself",)
 
 
-@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("place", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_that_a_frozen_process_is_named_within_15_s(gang: GangRun, place: int) -> None:
     modes = ["lose_a_peer", "lose_a_peer"]
     modes[1 - place], modes[place] = "wait", "freeze"
