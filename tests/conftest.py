@@ -41,6 +41,7 @@ _FIRST = (
 )
 """The longest begin first: what is left over at the end is waited for by itself."""
 
+_WITH_EXPORTS = "tests/unit/trainer/exports/"
 _PARSING_THE_PACKAGE = (
     "tests/guide/test_names_of_the_window.py",
     "tests/unit/domain/test_problem_reference.py",
@@ -104,9 +105,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Sche
 def _shared_by(file: str) -> str:
     """What a file of tests shares with others, or the file itself.
 
-    The package is parsed once. What forks processes that find cards is started twice, so that
-    nobody waits for the last of these tests.
+    The package is parsed and exports are made once. What forks processes that find cards is started
+    twice, so that nobody waits for the last of these tests.
     """
+    if file.startswith(_WITH_EXPORTS):
+        return _WITH_EXPORTS
     if file in _PARSING_THE_PACKAGE:
         return "the parsed package"
     if file.startswith(_ON_CARDS):
