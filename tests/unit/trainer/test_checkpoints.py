@@ -498,9 +498,11 @@ def test_that_problems_are_passed_on_as_they_are() -> None:
     assert problems_of(ProblemError(*problems)) == problems
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_that_a_full_disk_is_reported(number: int) -> None:
-    assert problem_of(OSError(number, os.strerror(number))).code == "no_space"
+@pytest.mark.parametrize(
+    ("number", "code"), [(errno.ENOSPC, "no_space"), (errno.EDQUOT, "quota_used_up")]
+)
+def test_that_a_full_disk_is_reported(number: int, code: str) -> None:
+    assert problem_of(OSError(number, os.strerror(number))).code == code
 
 
 def test_that_a_full_disk_is_seen_behind_another_error() -> None:

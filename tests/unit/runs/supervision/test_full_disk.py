@@ -9,6 +9,7 @@ import pytest
 
 from gpupanel.domain.events import Event, ProblemReported, RunEnded, RunRestarted, decode_event
 from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.process_environment import NO_SPACE_STATUS
 from gpupanel.domain.profile import Profile
@@ -18,7 +19,7 @@ from gpupanel.files.reserved_log import RESERVE_BYTES
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision import supervisor as supervisor_module
+from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.failed_changes import FailedChanges
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU_ONLY
@@ -122,10 +123,10 @@ def test_that_what_cannot_be_changed_again_and_again_is_said_once(runs_dir: Path
 def test_that_a_start_without_space_is_not_taken_for_a_broken_installation(
     runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def finish(layout: RunLayout) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", str(layout.plan))
+    def refuse(run: CheckedRun) -> LaunchPlan:
+        raise OSError(errno.ENOSPC, "No space left on device", str(run.layout.plan))
 
-    monkeypatch.setattr(supervisor_module, "finish_amendment", finish)
+    monkeypatch.setattr(CheckedRun, "plan", refuse)
     plan = prepare(Profile(), CPU_ONLY).plan
     assert plan is not None
     layout = create_run(Profile(), plan, runs_dir)
