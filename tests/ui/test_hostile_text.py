@@ -33,17 +33,6 @@ UI = Path(ui.__file__).parent
 NAME = "<b>bold</b><img src='file:///etc/hostname'> \u202etxt.exe\u2066 \x1b[31m"
 SHOWN = r"<b>bold</b><img src='file:///etc/hostname'> \u202etxt.exe\u2066 \x1b[31m"
 
-KNOWN_TIPS = {
-    "self._action.toolTip()",  # that of its action
-    "busy",
-    "button.tip",
-    "choices.compare_tip",
-    "column.tip",
-    "tip",
-    "words",
-}
-"""Sentences of ours that no name is put into."""
-
 
 def plain(tip: str) -> str:
     """What a tooltip shows."""
@@ -157,7 +146,7 @@ def _is_harmless(tip: ast.expr) -> bool:
     return (
         isinstance(tip, ast.Constant)
         or text.startswith(("wrapped(", "''.join((wrapped("))
-        or text in KNOWN_TIPS
+        or text.endswith(".toolTip()")  # of a widget or an action, where it was set
         or text.partition(":")[0].lstrip("_").isupper()  # a constant
     )
 

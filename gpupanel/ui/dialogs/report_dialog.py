@@ -21,6 +21,7 @@ from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import Caption, EmptyState, ProseLabel
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
+from gpupanel.ui.widgets.tips import wrapped
 
 
 class ReportDialog(QDialog):
@@ -108,7 +109,7 @@ class ReportDialog(QDialog):
     def _button(self, text: str, name: str, tip: str) -> QPushButton:
         button = QPushButton(text)
         button.setObjectName(f"{self._name}_{name}")
-        button.setToolTip(tip)
+        button.setToolTip(wrapped(tip))
         return button
 
     def _arrange(self) -> None:

@@ -110,7 +110,7 @@ class ProgressPanel(DroppingRow):
 
     def _number(self, widest: str, tip: str) -> QLabel:
         label = QLabel(self)
-        label.setToolTip(tip)
+        label.setToolTip(wrapped(tip))
         label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))
         label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         return label

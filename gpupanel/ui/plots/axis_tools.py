@@ -152,6 +152,6 @@ def switch(text: str, name: str, tip: str) -> QPushButton:
     """A button that stays down."""
     button = QPushButton(text)
     button.setObjectName(name)
-    button.setToolTip(tip)
+    button.setToolTip(wrapped(tip))
     button.setCheckable(True)
     return button

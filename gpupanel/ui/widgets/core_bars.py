@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.ui import theme
+from gpupanel.ui.widgets.tips import wrapped
 
 _HEIGHT = 24
 _NARROWEST = 4.0
@@ -37,7 +38,7 @@ class CoreBars(QWidget):
         if values:
             busiest = max(values)
             words += f"; the busiest, number {values.index(busiest)}, is busy {busiest:.0f} %"
-        self.setToolTip(words)
+        self.setToolTip(wrapped(words))
         self.setAccessibleDescription(words)
         self.update()
 

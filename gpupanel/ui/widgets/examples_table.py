@@ -15,6 +15,7 @@ from gpupanel.ui.widgets.labels import ProseLabel
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
+from gpupanel.ui.widgets.tips import wrapped
 
 _IMAGE = 56
 _ROW_HEIGHT = 64
@@ -211,5 +212,5 @@ class ExamplesTable(QWidget):
 def _button(text: str, name: str, tip: str) -> QPushButton:
     button = QPushButton(text)
     button.setObjectName(name)
-    button.setToolTip(tip)
+    button.setToolTip(wrapped(tip))
     return button

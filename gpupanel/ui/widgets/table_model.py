@@ -199,7 +199,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
             case Qt.ItemDataRole.DisplayRole:
                 return visible_line(column.title)
             case Qt.ItemDataRole.ToolTipRole:
-                return column.tip
+                return wrapped(column.tip) or None
             case Qt.ItemDataRole.TextAlignmentRole:
                 return column.alignment
             case Qt.ItemDataRole.DecorationRole if column.icon is not None:

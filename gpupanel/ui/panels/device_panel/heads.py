@@ -73,7 +73,7 @@ class CardHead(QWidget):
             tip = "In use: the run trains on this device. Switch it off to exclude it."
         else:
             tip = "Not in use. Switch it on to train on this device."
-        self._switch.setToolTip(tip)
+        self._switch.setToolTip(wrapped(tip))
 
     def setOpen(self, *, is_open: bool) -> None:
         """Show the card as open or folded."""

@@ -114,9 +114,9 @@ class LimitEditor(QWidget):
 
     def _teach(self) -> None:
         limit = setting_of(LimitedMemory, "limit_mib")
-        tip = wrapped(f"{limit.description} You can also drag the line in the bar above.")
-        self._slider.setToolTip(tip)
-        self._spin.setToolTip(tip)
+        tip = f"{limit.description} You can also drag the line in the bar above."
+        self._slider.setToolTip(wrapped(tip))
+        self._spin.setToolTip(wrapped(tip))
 
     def _arrange(self) -> None:
         row = QHBoxLayout()

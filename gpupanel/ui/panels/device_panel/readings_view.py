@@ -105,8 +105,8 @@ class ReadingsView(QWidget):
         else:
             busy = "Percent of all cores that were busy in the last moment."
             self._temperature.setToolTip("Temperature of the CPU.")
-        self._sparkline.setToolTip(busy)
-        self._utilization.setToolTip(busy)
+        self._sparkline.setToolTip(wrapped(busy))
+        self._utilization.setToolTip(wrapped(busy))
         self._memory.setToolTip("Memory in use by all processes, of the total.")
         self._power.setToolTip("Power drawn now, and the limit in force.")
         # Only a GPU has a power limit and a power meter of its own.
