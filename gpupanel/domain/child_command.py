@@ -13,6 +13,11 @@ from collections.abc import Mapping, Sequence
 
 _PYTHON_PATH = "PYTHONPATH"
 _SEARCH_PATHS = ("PATH", "LD_LIBRARY_PATH")
+_FOLDERS = (
+    *("GPUPANEL_CACHE_DIR", "GPUPANEL_CONFIG_DIR", "GPUPANEL_RUNS_DIR", "GPUPANEL_STATE_DIR"),
+    *("KERAS_HOME", "TFDS_DATA_DIR", "TMPDIR"),
+)
+"""Variables that name a folder, which is one and the same to this process and its children."""
 
 WORKING_DIRECTORY = "/"
 """Where every child works: nobody but root puts a file there.
@@ -54,7 +59,7 @@ def child_environment(
 
     ``PYTHONPATH``, ``PATH`` and ``LD_LIBRARY_PATH`` keep their absolute entries only. The others,
     and empty ones, would have a child search in its own working directory: for modules, whatever
-    ``-P`` says, for programs, and for libraries.
+    ``-P`` says, for programs, and for libraries. Relative names of folders become absolute.
 
     Args:
         environment: The variables of this process.
@@ -67,6 +72,10 @@ def child_environment(
             variables[name] = os.pathsep.join(kept)
         else:
             variables.pop(name, None)
+    for name in _FOLDERS:
+        folder = variables.get(name, "")
+        if folder and not folder.startswith("~") and not _is_absolute(folder):
+            variables[name] = os.path.abspath(folder)  # noqa: PTH100 - as below
     return variables
 
 

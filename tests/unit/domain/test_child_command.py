@@ -50,6 +50,15 @@ def test_that_only_absolute_folders_of_modules_programs_and_libraries_are_handed
         assert child_environment({name: text}).get(name) == kept
 
 
+def test_that_a_folder_is_the_same_to_a_child_as_to_this_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = {"GPUPANEL_CACHE_DIR": "cache", "KERAS_HOME": "~/keras", "TMPDIR": "/tmp", "X": "x"}
+    made = {**given, "GPUPANEL_CACHE_DIR": str(tmp_path / "cache")}
+    assert child_environment({**given, "TFDS_DATA_DIR": ""}) == {**made, "TFDS_DATA_DIR": ""}
+
+
 def test_that_the_loaders_other_separator_leads_to_no_working_directory_either() -> None:
     given = {"LD_LIBRARY_PATH": "/opt/lib;;lib;/srv"}
     assert child_environment(given) == {"LD_LIBRARY_PATH": "/opt/lib:/srv"}
