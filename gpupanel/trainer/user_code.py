@@ -141,7 +141,19 @@ def _hint(error: BaseException) -> str:
             "anything else: load what the code needs beforehand, or use a strategy of one process, "
             "such as mirrored."
         )
+    if any(_is_of_relative_path(cause) for cause in chain(error)):
+        return (
+            "In a run a relative path leads nowhere: begin it with Path(__file__).parent, the "
+            "folder of your file."
+        )
     return "Fix it and start again; the details below show how it got there."
+
+
+def _is_of_relative_path(error: BaseException) -> bool:
+    if not isinstance(error, FileNotFoundError | PermissionError):
+        return False
+    # Some libraries raise it without a name.
+    return not (isinstance(error.filename, str) and Path(error.filename).is_absolute())
 
 
 def _is_of_network(error: BaseException) -> bool:

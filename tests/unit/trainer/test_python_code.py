@@ -311,6 +311,19 @@ def test_that_an_error_is_reported_with_file_line_and_sentence(
     assert problem.detail
 
 
+@pytest.mark.parametrize(
+    ("path", "leads_nowhere"), [("numbers.csv", True), ("/nowhere/numbers.csv", False)]
+)
+def test_that_code_that_opens_a_relative_path_is_given_the_way_to_its_own_folder(
+    tmp_path: Path, path: str, leads_nowhere: bool
+) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        loaded(tmp_path, f"def load():\n    return open({path!r})\n")
+    (problem,) = problems_of(caught.value)
+    assert problem.code == "user_code_failed"
+    assert ("Path(__file__).parent" in problem.hint) is leads_nowhere
+
+
 def test_that_a_preview_of_data_never_gets_to_the_code() -> None:
     with pytest.raises(ProblemError) as caught:
         read_data(PythonData(path=NAMED), Reading(print))
