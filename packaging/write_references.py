@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from gpupanel.cli.terminal_reference import terminal_reference
+from gpupanel.domain.environment_reference import environment_reference
 from gpupanel.domain.problem_reference.page import problem_reference
 from gpupanel.domain.profile_reference import profile_reference
 
@@ -12,5 +13,6 @@ for name, page in (
     ("terminal.md", terminal_reference()),
     ("profile.md", profile_reference()),
     ("problems.md", problem_reference()),
+    ("environment.md", environment_reference()),
 ):
     (GUIDE / name).write_text(page, encoding="utf-8")

@@ -63,6 +63,7 @@ class DeviceSampler:
         wakes: bool = False,
         seconds: Callable[[], float] = time.monotonic,
         cuda_variables: CudaVariables | None = None,
+        shell_variables: tuple[str, ...] = (),
     ) -> None:
         """Cheap, a millisecond: the driver is first asked by :meth:`inventory` or :meth:`sample`.
 
@@ -79,6 +80,7 @@ class DeviceSampler:
             wakes: Ask sleeping GPUs, too, which wakes them: for who is about to use them.
             seconds: A clock that only grows, for ages and pauses.
             cuda_variables: What the inventory says that the shell leaves of the GPUs.
+            shell_variables: Which others of the shell change a run, as the inventory says.
         """
         self._threads = threads or SlowCallThreads()
         self._registry = registry or GpuRegistry(
@@ -94,6 +96,7 @@ class DeviceSampler:
         self._ask_network = ask_network
         self._network: NetworkAccess | None = None
         self._cuda_variables = cuda_variables
+        self._shell_variables = shell_variables
         self._host = Host()
         self._names = ProcessNames()
         self._readers: dict[str, GpuReader] = {}
@@ -153,6 +156,7 @@ class DeviceSampler:
             unresponsive=self._registry.unresponsive,
             network=self._network,
             cuda_variables=self._cuda_variables,
+            shell_variables=self._shell_variables,
         )
         if inventory != self._inventory:
             self._inventory = inventory

@@ -55,17 +55,22 @@ def bundled_command() -> str | None:
 def child_environment(
     environment: Mapping[str, str], additions: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The variables of a child: those of this process, with additions.
+    """The variables of a child: those of this process that it may inherit, with additions.
 
-    ``PYTHONPATH``, ``PATH`` and ``LD_LIBRARY_PATH`` keep their absolute entries only. The others,
-    and empty ones, would have a child search in its own working directory: for modules, whatever
-    ``-P`` says, for programs, and for libraries. Relative names of folders become absolute.
+    What would change what a person has chosen is left out, or set
+    (:mod:`~gpupanel.domain.inherited_variables`). ``PYTHONPATH``, ``PATH`` and ``LD_LIBRARY_PATH``
+    keep their absolute entries only. The others, and empty ones, would have a child search in its
+    own working directory: for modules, whatever ``-P`` says, for programs, and for libraries.
+    Relative names of folders become absolute.
 
     Args:
         environment: The variables of this process.
         additions: What the child gets besides, or instead.
     """
-    variables = {**environment, **(additions or {})}
+    # Not imported before the folders of modules are right.
+    from gpupanel.domain.inherited_variables import inherited
+
+    variables = {**inherited(environment), **(additions or {})}
     for name in (_PYTHON_PATH, *_SEARCH_PATHS):
         kept = [entry for entry in _entries(variables, name) if _is_absolute(entry)]
         if kept:

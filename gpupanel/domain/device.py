@@ -165,6 +165,8 @@ class DeviceInventory(Value):
         network: Who could reach the ports of a run; ``None``: nobody asked.
         cuda_variables: What the shell says of GPUs that a run is asked for from; ``None``: it has
             no say.
+        shell_variables: The names of other variables of that shell that change a run, or that it
+            begins without (:mod:`~gpupanel.domain.inherited_variables`).
     """
 
     driver: str | None = None
@@ -174,6 +176,7 @@ class DeviceInventory(Value):
     unresponsive: tuple[UnresponsiveGpu, ...] = ()
     network: NetworkAccess | None = None
     cuda_variables: CudaVariables | None = None
+    shell_variables: tuple[str, ...] = ()
 
     @property
     def gpus(self) -> tuple[PhysicalDevice, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from gpupanel.domain.cluster import devices_of, sample_of
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.inherited_variables import said_variables
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, ProblemError
@@ -77,6 +78,7 @@ class MachineWatch:
                 wait_s=PATIENT_S,
                 ask_network=network_access,
                 cuda_variables=cuda_variables_of(os.environ),
+                shell_variables=said_variables(os.environ),
                 wakes=self._wakes,
             )
         return Machine(self._sampler.inventory(), self._sampler.sample())

@@ -21,6 +21,7 @@ from typing import IO, Any, Self
 
 import psutil
 
+from gpupanel.domain.inherited_variables import INHERITED_VARIABLES, is_cleared
 from gpupanel.domain.process_environment import PLANNED_VARIABLES, SUPERVISOR_PID_VARIABLE
 
 IMPORTED = (
@@ -49,11 +50,10 @@ these ends the process that compiles, and says which.
 """
 
 _READ_AT_IMPORT = (
-    *("PYTHON", "LD_", "LC_", "LANG", "MALLOC_", "GLIBC_", "HOME", "TMP", "TEMP"),
-    *("OPENBLAS_", "GOTO_", "OMP_", "GOMP_", "KMP_", "MKL_", "NPY_", "NUMPY_", "GFORTRAN_"),
-    *("TF_", "XLA_", "KERAS_", "DNNL_", "ONEDNN_", "ABSL_", "GRPC_", "GCS_", "LLVM_"),
-    *("HDF5_", "SCIPY_", "SKLEARN_", "JOBLIB_", "LOKY_", "PILLOW_", "PROTOCOL_BUFFERS_"),
-    *("PYDANTIC_", "PSUTIL_", "WRAPT_", "OPENSSL_", "ACC_", "TEST_", "ENABLE_", "DISABLE_"),
+    *{each.beginning for each in INHERITED_VARIABLES if each.is_read_at_import},
+    *("LC_", "LANG", "TMP", "TEMP", "GFORTRAN_", "ABSL_", "GCS_", "LLVM_", "SCIPY_", "SKLEARN_"),
+    *("JOBLIB_", "LOKY_", "PILLOW_", "PYDANTIC_", "PSUTIL_", "WRAPT_", "OPENSSL_", "ACC_"),
+    *("TEST_", "ENABLE_", "DISABLE_"),
 )
 """How the names of variables begin that Python or a library reads but once, when it is loaded:
 every one that was asked for, in Python or by ``getenv``, while :data:`IMPORTED` was imported."""
@@ -162,7 +162,7 @@ class ForkServer:
         names = {
             name
             for name in {*environment, *self.environment} - _NOT_COMPARED
-            if name.startswith(_READ_AT_IMPORT)
+            if name.startswith(_READ_AT_IMPORT) and not is_cleared(name)
         }
         differing = {name for name in names if environment.get(name) != self.environment.get(name)}
         if environment.get(_LOG_LEVEL) not in (*_QUIET, self.environment[_LOG_LEVEL]):

@@ -18,6 +18,7 @@ from gpupanel.devices.doctor.visibility import visibilities
 from gpupanel.devices.packages import tensorflow_package
 from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer, ask_tensorflow
+from gpupanel.domain.inherited_variables import said_variables
 
 _PACKAGES: Final = (
     "gpupanel",
@@ -81,6 +82,7 @@ def examine_machine(
         tensorflow_package="tensorflow" if package is None else package[0],
         visible_devices=inherited.get("CUDA_VISIBLE_DEVICES"),
         least_multiprocessors=inherited.get("TF_MIN_GPU_MULTIPROCESSOR_COUNT"),
+        shell_variables=said_variables(environment),
     )
 
 

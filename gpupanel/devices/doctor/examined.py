@@ -21,6 +21,7 @@ class Examined:
         tensorflow_package: The name of the package that it is installed from.
         visible_devices: ``CUDA_VISIBLE_DEVICES``; ``None`` when it is not set.
         least_multiprocessors: ``TF_MIN_GPU_MULTIPROCESSOR_COUNT``; ``None`` when it is not set.
+        shell_variables: The names of others that a run begins without, or obeys and is changed by.
     """
 
     driver: DriverFacts
@@ -32,6 +33,7 @@ class Examined:
     tensorflow_package: str = "tensorflow"
     visible_devices: str | None = None
     least_multiprocessors: str | None = None
+    shell_variables: tuple[str, ...] = ()
 
     def about(self, gpus: tuple[PhysicalDevice, ...]) -> "Examined":
         """The same as if these were all the GPUs that the driver lists."""

@@ -8,6 +8,13 @@ from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.report import worst_first
 from gpupanel.devices.doctor.visibility import GpuVisibility
 from gpupanel.domain.problem import Problem, Severity
+from gpupanel.planning.shell_variables import shell_problems
+
+
+def shell_variables(examined: Examined) -> Iterator[Problem]:
+    """Variables of the shell that a run begins without, or obeys and is changed by."""
+    yield from shell_problems(examined.shell_variables, has_gpus=bool(examined.gpus))
+
 
 _FOR_ALL_GPUS: Final[tuple[Callable[[Examined], Iterator[Problem]], ...]] = (
     driver_rules.no_driver,
@@ -19,6 +26,7 @@ _FOR_ALL_GPUS: Final[tuple[Callable[[Examined], Iterator[Problem]], ...]] = (
     tensorflow_rules.driver_too_old,
     tensorflow_rules.libraries,
     driver_rules.cuda_start,
+    shell_variables,
 )
 """In the order in which they are mended: what stands lower first."""
 _LAST: Final = "sudo reboot"

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from gpupanel.devices.packages import tensorflow_package
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
-from gpupanel.domain.process_environment import PLANNED_VARIABLES
+from gpupanel.domain.inherited_variables import deciding_variables
 from gpupanel.domain.value import Value
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.cache_folder import cache_root
@@ -29,7 +29,6 @@ from gpupanel.files.whole_files import whole_file
 _MOST_ANSWERS: Final = 8
 """A machine may have a GPU that comes and goes, and terminals with other variables."""
 _LOADER_CACHE: Final = Path("/etc/ld.so.cache")
-_PREFIXES: Final = ("CUDA_", "LD_", "NVIDIA_", "PYTHONPATH")
 
 _LOG = logging.getLogger(__name__)
 
@@ -41,8 +40,8 @@ class SupportBasis(Value):
         python: The interpreter; ``package`` and ``version`` are those of its TensorFlow.
         changed_ns: When packages were last installed or removed, and shared libraries made known
             to the loader, or put into a folder of LD_LIBRARY_PATH.
-        environment: The variables that decide which libraries and GPUs are found, as far as a run
-            does not set them itself.
+        environment: The variables that a process obeys which asks TensorFlow, as far as a run does
+            not set them itself.
         gpus: The keys of the GPUs that were asked about.
         answered: What an answer says. One that an older gpupanel has noted may say less, and would
             be read as if nothing were missing.
@@ -86,13 +85,10 @@ def support_basis(
         changed_ns=tuple(
             _changed_ns(each) for each in (*sorted(folders), str(_LOADER_CACHE), *loaded_from)
         ),
+        # A folder's name need not be text, and an answer is kept as text.
         environment=tuple(
-            sorted(
-                # A folder's name need not be text, and an answer is kept as text.
-                (as_utf8(variable), as_utf8(value))
-                for variable, value in environment.items()
-                if variable.startswith(_PREFIXES) and variable not in PLANNED_VARIABLES
-            )
+            (as_utf8(variable), as_utf8(value))
+            for variable, value in deciding_variables(environment)
         ),
         driver=driver,
         gpus=tuple(sorted(gpu.key for gpu in gpus)),

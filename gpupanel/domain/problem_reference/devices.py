@@ -55,6 +55,16 @@ CHAPTER: Final = ProblemChapter(
             "Nothing, where it was meant; else take the devices out of the profile. In a job of "
             "Slurm ask for GPUs, and train with `--allocated`.",
         ),
+        "shell_variables_not_used": ProblemEntry(
+            "The shell sets variables that a run begins without.",
+            "They would change what was chosen in the profile; each has its reason in the hint.",
+            "Nothing. What is to hold for a run is set in its profile.",
+        ),
+        "shell_variables_obeyed": ProblemEntry(
+            "The shell sets variables that change how a run calculates, or how fast.",
+            "TensorFlow, XLA, CUDA or NCCL read them; each has its reason in the hint.",
+            "Nothing, where it was meant; the command starts gpupanel without.",
+        ),
         "gpu_compute_prohibited": ProblemEntry(
             "No process may compute on a GPU.",
             "Somebody has set its compute mode to *prohibited*, as for a card that only drives "

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.inherited_variables import said_variables
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.visible_gpus import cuda_variables_of
 from gpupanel.ui.workers.facade import WorkerFacade
@@ -61,7 +62,12 @@ def machine_devices(folder: Path | None = None) -> DeviceSource:
     from gpupanel.devices.sampler import DeviceSampler
 
     variables = cuda_variables_of(os.environ)
-    return DeviceSampler(folder=folder, ask_network=network_access, cuda_variables=variables)
+    return DeviceSampler(
+        folder=folder,
+        ask_network=network_access,
+        cuda_variables=variables,
+        shell_variables=said_variables(os.environ),
+    )
 
 
 class _DeviceWorker(Worker):

@@ -27,8 +27,14 @@ def test_that_a_module_is_run_by_this_python_without_the_working_directory() -> 
 
 
 def test_that_additions_stand_beside_the_own_variables_or_in_their_place() -> None:
-    assert child_environment({"A": "1", "B": "2"}, {"B": "3"}) == {"A": "1", "B": "3"}
-    assert child_environment({"A": "1"}) == {"A": "1"}
+    always = {"KERAS_BACKEND": "tensorflow"}
+    assert child_environment({"A": "1", "B": "2"}, {"B": "3"}) == {"A": "1", "B": "3", **always}
+    assert child_environment({"A": "1"}) == {"A": "1", **always}
+
+
+def test_that_a_child_has_what_is_added_though_the_shells_own_is_left_out() -> None:
+    assert "TF_CONFIG" not in child_environment({"TF_CONFIG": "{}"})
+    assert child_environment({"TF_CONFIG": "{}"}, {"TF_CONFIG": "{1}"})["TF_CONFIG"] == "{1}"
 
 
 @pytest.mark.parametrize(

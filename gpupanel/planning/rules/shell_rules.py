@@ -1,0 +1,12 @@
+"""What variables of the shell change about a run beside its devices, and what they do not."""
+
+from collections.abc import Iterator
+
+from gpupanel.domain.problem import Problem
+from gpupanel.planning.context import PlanningContext
+from gpupanel.planning.shell_variables import shell_problems
+
+
+def shell_variables(context: PlanningContext) -> Iterator[Problem]:
+    """Variables that a run begins without, and those by which it becomes another one."""
+    yield from shell_problems(context.inventory.shell_variables, has_gpus=bool(context.gpus))
