@@ -10,7 +10,19 @@ from gpupanel.domain.child_command import searched_folders
 with suppress(FileNotFoundError):  # a working directory that was removed holds no modules
     sys.path[:] = searched_folders(sys.path, os.environ, os.getcwd())  # noqa: PTH109 - pathlib is not imported yet
 
-from gpupanel.cli.app import main
+if os.environ.get("PYTHONWARNINGS"):
+    import warnings
+
+    # `error` would make a failure of what libraries only advise against; children begin without.
+    warnings.resetwarnings()
+    warnings.simplefilter("ignore")
+
+try:
+    from gpupanel.cli.app import main
+except Exception as error:  # noqa: BLE001 - packages of another environment raise whatever they do
+    from gpupanel.devices.start_refusal import start_refusal
+
+    sys.exit(start_refusal(error, os.environ))
 
 if __name__ == "__main__":
     main()

@@ -19,6 +19,7 @@ from gpupanel.domain.cuda_variables import CudaVariables
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.gpu_failure import NO_ANSWER
 from gpupanel.domain.network_access import NetworkAccess
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading, TelemetrySample
 
@@ -64,6 +65,7 @@ class DeviceSampler:
         seconds: Callable[[], float] = time.monotonic,
         cuda_variables: CudaVariables | None = None,
         shell_variables: tuple[str, ...] = (),
+        environment_problems: tuple[Problem, ...] = (),
     ) -> None:
         """Cheap, a millisecond: the driver is first asked by :meth:`inventory` or :meth:`sample`.
 
@@ -81,6 +83,7 @@ class DeviceSampler:
             seconds: A clock that only grows, for ages and pauses.
             cuda_variables: What the inventory says that the shell leaves of the GPUs.
             shell_variables: Which others of the shell change a run, as the inventory says.
+            environment_problems: What of elsewhere stands before what is installed, as it says.
         """
         self._threads = threads or SlowCallThreads()
         self._registry = registry or GpuRegistry(
@@ -97,6 +100,7 @@ class DeviceSampler:
         self._network: NetworkAccess | None = None
         self._cuda_variables = cuda_variables
         self._shell_variables = shell_variables
+        self._environment_problems = environment_problems
         self._host = Host()
         self._names = ProcessNames()
         self._readers: dict[str, GpuReader] = {}
@@ -157,6 +161,7 @@ class DeviceSampler:
             network=self._network,
             cuda_variables=self._cuda_variables,
             shell_variables=self._shell_variables,
+            environment_problems=self._environment_problems,
         )
         if inventory != self._inventory:
             self._inventory = inventory

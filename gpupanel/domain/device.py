@@ -7,6 +7,7 @@ from gpupanel.domain.device_names import numbered
 from gpupanel.domain.gpu_failure import ASLEEP, GpuFailure
 from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.pci import is_same_pci_device, short_bus_id
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.value import Value
 
 CPU_KEY = "cpu"
@@ -167,6 +168,7 @@ class DeviceInventory(Value):
             no say.
         shell_variables: The names of other variables of that shell that change a run, or that it
             begins without (:mod:`~gpupanel.domain.inherited_variables`).
+        environment_problems: Packages of elsewhere that stand before those of gpupanel.
     """
 
     driver: str | None = None
@@ -177,6 +179,7 @@ class DeviceInventory(Value):
     network: NetworkAccess | None = None
     cuda_variables: CudaVariables | None = None
     shell_variables: tuple[str, ...] = ()
+    environment_problems: tuple[Problem, ...] = ()
 
     @property
     def gpus(self) -> tuple[PhysicalDevice, ...]:

@@ -34,6 +34,7 @@ class InheritedVariable(NamedTuple):
         treatment: What becomes of it.
         reason: Why: a clause, as a table and a sentence show it.
         value: Which it has in every process that gpupanel starts; ``None``: none.
+        bounds: The least and the most that it is obeyed for, where it is a number.
         is_read_at_import: Whether it counts when a library is loaded, and not later.
     """
 
@@ -43,11 +44,22 @@ class InheritedVariable(NamedTuple):
     reason: str
     value: str | None = None
     is_read_at_import: bool = True
+    bounds: tuple[float, float] | None = None
 
     @property
     def beginning(self) -> str:
         """What the names begin with, or the name."""
         return self.name.removesuffix("*")
+
+    def is_obeyed_for(self, text: str) -> bool:
+        """Whether a value is within the bounds."""
+        if self.bounds is None:
+            return True
+        least, most = self.bounds
+        try:
+            return least <= float(text) <= most
+        except ValueError:
+            return False
 
     def means(self, name: str) -> bool:
         """Whether a variable of that name is meant."""
@@ -244,12 +256,32 @@ _OF_QT: Final = tuple(
     )
 )
 
+_SCALES: Final = (
+    InheritedVariable(
+        "QT_SCALE_FACTOR",
+        _QT,
+        _OBEYED,
+        "it is how large a window is; anything but a number from 0.25 to 8 is cleared",
+        is_read_at_import=False,
+        bounds=(0.25, 8.0),
+    ),
+    InheritedVariable(
+        "QT_FONT_DPI",
+        _QT,
+        _OBEYED,
+        "it is how large texts are; anything but a number from 24 to 768 is cleared",
+        is_read_at_import=False,
+        bounds=(24.0, 768.0),
+    ),
+)
+
 INHERITED_VARIABLES: Final = (
     *_OF_PYTHON,
     *_OF_TENSORFLOW,
     *_OF_XLA_AND_KERAS,
     *_OF_NVIDIA,
     *_OF_LIBRARIES,
+    *_SCALES,
     *_OF_QT,
 )
 """All; the first that means a variable counts."""
@@ -282,7 +314,9 @@ def _treated(
     kept = {
         name: text
         for name, text in environment.items()
-        if not ((known := known_variable(name)) and is_cleared(name) and concerns(known))
+        if (known := known_variable(name)) is None
+        or not concerns(known)
+        or (known.treatment is not Treatment.CLEARED and known.is_obeyed_for(text))
     }
     return kept | {
         each.name: each.value

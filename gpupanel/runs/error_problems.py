@@ -1,9 +1,12 @@
 """What an error that was not foreseen means for the person, as problems."""
 
 import errno
+import os
 import traceback
 from pathlib import Path
 
+from gpupanel.devices.elsewhere import Elsewhere
+from gpupanel.devices.start_refusal import spoiled_by
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.user_folders import HomeUnknownError
 from gpupanel.runs.directory.disk_problems import disk_problem
@@ -58,4 +61,16 @@ def problems_of(error: Exception) -> tuple[Problem, ...]:
             return (disk_problem(error, path),)
         if error.errno in _NO_PROCESS:
             return (process_problem(error, Path.cwd()),)
-    return (unexpected_problem(error),)
+    spoiled = spoiled_by(error, os.environ)
+    return (unexpected_problem(error) if spoiled is None else _spoiled(error, *spoiled),)
+
+
+def _spoiled(error: Exception, spoiler: Elsewhere, names: tuple[str, ...]) -> Problem:
+    """An error in a package of another environment, or of one that does not fit with it."""
+    return Problem(
+        code="environment_spoils_gpupanel",
+        message=f"gpupanel cannot do this because of {spoiler.name}, which brings "
+        f"{', '.join(names)}: {str(error) or type(error).__name__}.",
+        hint="Start it without: the command does.",
+        command=spoiler.command,
+    )

@@ -70,6 +70,7 @@ class MachineWatch:
 
     def read(self) -> Machine:
         """The devices and what they report now."""
+        from gpupanel.devices.doctor.spoiled_import import packages_of_elsewhere
         from gpupanel.devices.network_access import network_access
         from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 
@@ -79,6 +80,7 @@ class MachineWatch:
                 ask_network=network_access,
                 cuda_variables=cuda_variables_of(os.environ),
                 shell_variables=said_variables(os.environ),
+                environment_problems=packages_of_elsewhere(),
                 wakes=self._wakes,
             )
         return Machine(self._sampler.inventory(), self._sampler.sample())

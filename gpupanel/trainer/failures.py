@@ -94,7 +94,8 @@ def tensorflow_not_importable(error: BaseException) -> ProblemError:
     return ProblemError(
         Problem(
             code="tensorflow_not_importable",
-            message=f"TensorFlow cannot be imported: {str(error)[:200]}",
+            message="TensorFlow cannot be imported: "
+            f"{str(error)[:200] or f'{type(error).__name__}, without a reason'}",
             hint="Install it again in gpupanel's environment: pip install --force-reinstall "
             'tensorflow. "gpupanel doctor" shows more.',
             detail="".join(traceback.format_exception(error)),

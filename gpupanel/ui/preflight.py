@@ -13,7 +13,7 @@ from ctypes import c_char_p, c_int, c_void_p
 from typing import Final, NamedTuple
 
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.visible_text import visible_line
+from gpupanel.domain.visible_text import visible_beginning, visible_line
 
 
 class _Package(NamedTuple):
@@ -58,6 +58,13 @@ _WAYLAND: Final = {
     "libwayland-client.so.0": _Package("libwayland-client0", "libwayland-client"),
     "libwayland-cursor.so.0": _Package("libwayland-cursor0", "libwayland-cursor"),
 }
+
+_PLATFORM: Final = "QT_QPA_PLATFORM"
+_WAYLAND_NAME: Final = "wayland"
+_PLATFORMS: Final = frozenset(
+    {"xcb", "offscreen", "minimal", "minimalegl", "eglfs", "linuxfb", "vnc", "vkkhrdisplay"}
+)
+"""What PySide6 has plugins for (``Qt/plugins/platforms``), beside those of Wayland."""
 
 Loads = Callable[[str], bool]
 """Whether the loader finds a shared library by its name."""
@@ -116,7 +123,21 @@ def missing_display(
     """Why no window can be shown; ``None`` when one can, or when Qt draws off screen."""
     if system != "linux" or not _is_on_screen(environment):
         return None
-    x, wayland = environment.get("DISPLAY", ""), environment.get("WAYLAND_DISPLAY", "")
+    platforms = _platforms(environment)
+    uses_x = not platforms or "xcb" in platforms
+    uses_wayland = not platforms or any(name.startswith(_WAYLAND_NAME) for name in platforms)
+    x = environment.get("DISPLAY", "") if uses_x else ""
+    wayland = environment.get("WAYLAND_DISPLAY", "") if uses_wayland else ""
+    if not x and not wayland and platforms:
+        return Problem(
+            code="no_display",
+            message=f"QT_QPA_PLATFORM is {visible_beginning(environment[_PLATFORM])}, and there is "
+            "no such display: its variable "
+            f"({'DISPLAY' if uses_x else 'WAYLAND_DISPLAY'}) is not set.",
+            hint="Start the window without it; every command but the window works without a "
+            "display (gpupanel --help).",
+            command=f"env -u {_PLATFORM} gpupanel",
+        )
     if not x and not wayland:
         return Problem(
             code="no_display",
@@ -155,10 +176,34 @@ def missing_libraries(
     return _missing_problem(missing) if missing else None
 
 
+def unknown_platform(
+    environment: Mapping[str, str] = os.environ, system: str = sys.platform
+) -> Problem | None:
+    """Qt ends the process where ``QT_QPA_PLATFORM`` names nothing that it has a plugin for."""
+    platforms = _platforms(environment)
+    if system != "linux" or not platforms or any(map(_is_platform, platforms)):
+        return None
+    return Problem(
+        code="qt_platform_unknown",
+        message=f"QT_QPA_PLATFORM is {visible_beginning(environment[_PLATFORM])}, and Qt knows no "
+        "such platform.",
+        hint="Start the window without it; Qt finds the display by itself.",
+        command=f"env -u {_PLATFORM} gpupanel",
+    )
+
+
+def _platforms(environment: Mapping[str, str]) -> list[str]:
+    chosen = environment.get(_PLATFORM, "")
+    return [name.partition(":")[0] for name in chosen.split(";") if name]
+
+
+def _is_platform(name: str) -> bool:
+    return name in _PLATFORMS or name.startswith(_WAYLAND_NAME)
+
+
 def _is_on_screen(environment: Mapping[str, str]) -> bool:
-    chosen = environment.get("QT_QPA_PLATFORM", "")
-    names = [name.partition(":")[0] for name in chosen.split(";") if name]
-    return all(name == "xcb" or name.startswith("wayland") for name in names)
+    names = _platforms(environment)
+    return all(name == "xcb" or name.startswith(_WAYLAND_NAME) for name in names)
 
 
 def _lacking(libraries: Mapping[str, _Package], can_load: Loads) -> dict[str, _Package]:

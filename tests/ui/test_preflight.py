@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpupanel.ui import preflight
-from gpupanel.ui.preflight import missing_display, missing_libraries
+from gpupanel.ui.preflight import missing_display, missing_libraries, unknown_platform
 
 
 def _yes(_: str) -> bool:
@@ -222,3 +222,24 @@ def test_that_as_a_program_it_is_silent_when_nothing_is_missing(
     status = preflight.main()
 
     assert (status == 0) == (capsys.readouterr().err == "")
+
+
+def test_that_a_chosen_platform_needs_its_own_display() -> None:
+    shell = {"QT_QPA_PLATFORM": "wayland", "DISPLAY": ":0"}
+    problem = missing_display(shell, "linux", x_answers=_yes)
+    assert problem is not None
+    assert "QT_QPA_PLATFORM is wayland" in problem.message
+    assert "(WAYLAND_DISPLAY)" in problem.message
+    assert problem.command == "env -u QT_QPA_PLATFORM gpupanel"
+    both = {**shell, "QT_QPA_PLATFORM": "wayland;xcb"}
+    assert missing_display(both, "linux", x_answers=_yes) is None
+
+
+@pytest.mark.parametrize(
+    ("platform", "is_known"),
+    [("", True), ("offscreen", True), ("wayland-egl", True), ("foo;xcb", True), ("windows", False)],
+)
+def test_that_a_platform_that_qt_does_not_know_is_named(platform: str, is_known: bool) -> None:
+    problem = unknown_platform({"QT_QPA_PLATFORM": platform}, "linux")
+    assert (problem is None) is is_known
+    assert problem is None or problem.code == "qt_platform_unknown"

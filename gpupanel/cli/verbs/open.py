@@ -1,14 +1,16 @@
 """Opening the window; nothing of Qt is loaded before it is known that it can open."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gpupanel.cli.output import print_problems, progress
+from gpupanel.domain.inherited_variables import of_window
 from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.locations import default_runs_dir, queue_dir
-from gpupanel.ui.preflight import missing_display, missing_libraries
+from gpupanel.ui.preflight import missing_display, missing_libraries, unknown_platform
 from gpupanel.ui.quick_imports import quick_imports
 
 
@@ -24,7 +26,11 @@ def open_window(
     ] = None,
 ) -> None:
     """Open the window, on a profile or a run when one is named."""
-    problem = missing_display() or missing_libraries()
+    wanted = of_window(os.environ)
+    for name in os.environ.keys() - wanted:
+        del os.environ[name]
+    os.environ.update(wanted)
+    problem = unknown_platform() or missing_display() or missing_libraries()
     if problem is None:
         _check_places()
         with quick_imports():

@@ -14,11 +14,13 @@ from gpupanel.devices.doctor.environment import HostEnvironment, host_environmen
 from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.findings import findings, mending_command
 from gpupanel.devices.doctor.report import DoctorReport, PackageVersion
+from gpupanel.devices.doctor.spoiled_import import packages_of_elsewhere, what_spoils_import
 from gpupanel.devices.doctor.visibility import visibilities
 from gpupanel.devices.packages import tensorflow_package
 from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer, ask_tensorflow
 from gpupanel.domain.inherited_variables import said_variables
+from gpupanel.domain.problem import Problem
 
 _PACKAGES: Final = (
     "gpupanel",
@@ -52,6 +54,7 @@ def examine_machine(
     probe: Callable[[Event | None], ProbeAnswer] | None = None,
     driver: Callable[[Event | None], DriverFacts] | None = None,
     host: Callable[[], HostEnvironment] = host_environment,
+    spoils: Callable[[str, Event | None], Problem | None] = what_spoils_import,
     environment: Mapping[str, str] = os.environ,
     variables: Mapping[str, str] | None = None,
 ) -> Examined:
@@ -62,6 +65,7 @@ def examine_machine(
         probe: Asks TensorFlow; :func:`ask_tensorflow` when left out.
         driver: Asks the driver; :func:`ask_driver` when left out.
         host: Reads the kernel's files.
+        spoils: Finds what keeps TensorFlow from being imported, where it cannot be.
         environment: What a trainer would inherit.
         variables: What a run would set besides.
     """
@@ -70,6 +74,8 @@ def examine_machine(
         asked = beside.submit(driver or _ask_driver, cancelled)
         answer = ask_probe(cancelled)
         driver_facts = asked.result()
+    failure = answer.failure
+    spoiled = None if failure is None else spoils(failure, cancelled)
     package = tensorflow_package()
     inherited = {**environment, **(variables or {})}
     return Examined(
@@ -82,6 +88,8 @@ def examine_machine(
         tensorflow_package="tensorflow" if package is None else package[0],
         visible_devices=inherited.get("CUDA_VISIBLE_DEVICES"),
         least_multiprocessors=inherited.get("TF_MIN_GPU_MULTIPROCESSOR_COUNT"),
+        spoiled=spoiled,
+        environment_problems=packages_of_elsewhere(),
         shell_variables=said_variables(environment),
     )
 

@@ -21,6 +21,8 @@ class Examined:
         tensorflow_package: The name of the package that it is installed from.
         visible_devices: ``CUDA_VISIBLE_DEVICES``; ``None`` when it is not set.
         least_multiprocessors: ``TF_MIN_GPU_MULTIPROCESSOR_COUNT``; ``None`` when it is not set.
+        spoiled: What of elsewhere keeps TensorFlow from being imported; ``None``: nothing known.
+        environment_problems: What of elsewhere stands before what is installed.
         shell_variables: The names of others that a run begins without, or obeys and is changed by.
     """
 
@@ -33,6 +35,8 @@ class Examined:
     tensorflow_package: str = "tensorflow"
     visible_devices: str | None = None
     least_multiprocessors: str | None = None
+    spoiled: Problem | None = None
+    environment_problems: tuple[Problem, ...] = ()
     shell_variables: tuple[str, ...] = ()
 
     def about(self, gpus: tuple[PhysicalDevice, ...]) -> "Examined":

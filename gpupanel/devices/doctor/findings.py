@@ -11,8 +11,10 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.planning.shell_variables import shell_problems
 
 
-def shell_variables(examined: Examined) -> Iterator[Problem]:
-    """Variables of the shell that a run begins without, or obeys and is changed by."""
+def shell_and_elsewhere(examined: Examined) -> Iterator[Problem]:
+    """Packages of elsewhere, and variables that a run begins without or is changed by."""
+    if examined.spoiled is None:
+        yield from examined.environment_problems
     yield from shell_problems(examined.shell_variables, has_gpus=bool(examined.gpus))
 
 
@@ -26,7 +28,7 @@ _FOR_ALL_GPUS: Final[tuple[Callable[[Examined], Iterator[Problem]], ...]] = (
     tensorflow_rules.driver_too_old,
     tensorflow_rules.libraries,
     driver_rules.cuda_start,
-    shell_variables,
+    shell_and_elsewhere,
 )
 """In the order in which they are mended: what stands lower first."""
 _LAST: Final = "sudo reboot"

@@ -16,6 +16,9 @@ _NEWEST: Final = "tensorflow[and-cuda]"
 
 def import_failure(examined: Examined) -> Iterator[Problem]:
     """TensorFlow did not answer, or cannot be imported."""
+    if examined.spoiled is not None:
+        yield examined.spoiled
+        return
     if examined.tensorflow_problem is not None:
         yield examined.tensorflow_problem
     facts = examined.tensorflow

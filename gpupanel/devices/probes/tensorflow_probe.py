@@ -20,6 +20,8 @@ TIME_LIMIT_S: Final = 120.0
 _ALL_MESSAGES: Final = {"TF_CPP_MIN_LOG_LEVEL": "0"}
 """TensorFlow says why it passes a GPU over in a message that many people silence."""
 _LOG_LINES: Final = 40
+_FAILED: Final = frozenset({"tensorflow_crashed", "tensorflow_probe_failed"})
+"""What an import may end in that something of elsewhere spoils."""
 
 
 class ProbeAnswer(Value):
@@ -35,6 +37,14 @@ class ProbeAnswer(Value):
     problem: Problem | None = None
     log: str = ""
     refusals: tuple[Refusal, ...] = ()
+
+    @property
+    def failure(self) -> str | None:
+        """What an import that failed has said; ``None``: it did not fail, or nobody knows."""
+        if self.facts is not None:
+            return self.facts.import_error or None
+        has_failed = self.problem is not None and self.problem.code in _FAILED
+        return self.log if has_failed else None
 
 
 def ask_tensorflow(

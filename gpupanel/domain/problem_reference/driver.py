@@ -150,6 +150,28 @@ CHAPTER: Final = ProblemChapter(
             "Sums of gradients over several GPUs are slower without NCCL; traces need CUPTI.",
             "Run the command that is shown if you need them.",
         ),
+        "environment_spoils_import": ProblemEntry(
+            "TensorFlow cannot be imported, and can without something of elsewhere.",
+            "Packages from `PYTHONPATH` or your home, libraries from `LD_LIBRARY_PATH`, a "
+            "`keras.json`, a variable or a limit of the shell.",
+            "Start gpupanel without it: the command does.",
+        ),
+        "environment_spoils_gpupanel": ProblemEntry(
+            "A package of another environment keeps gpupanel from working.",
+            "`PYTHONPATH`, `LD_LIBRARY_PATH` or your home has one of those that gpupanel stands "
+            "on, such as pydantic, psutil or Qt, in another version.",
+            "Start gpupanel without it: the command does.",
+        ),
+        "keras_file_refused": ProblemEntry(
+            "Keras refuses to be imported because of a `keras.json` in your home.",
+            "Another version of Keras, or a person, wrote it.",
+            "Move it away: the command does. gpupanel needs none.",
+        ),
+        "packages_of_elsewhere": ProblemEntry(
+            "A package that gpupanel stands on is taken from another environment.",
+            "`PYTHONPATH` names a folder that has one, or one was installed into your home.",
+            "Start gpupanel without it: the command does.",
+        ),
         "tensorflow_not_importable": ProblemEntry(
             "TensorFlow cannot be imported.",
             "It is not installed, or its files are damaged.",

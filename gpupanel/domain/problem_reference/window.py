@@ -13,6 +13,11 @@ CHAPTER: Final = ProblemChapter(
             "Neither DISPLAY nor WAYLAND_DISPLAY is set.",
             "Start it from a desktop session, or log in with `ssh -X`; the terminal works without.",
         ),
+        "qt_platform_unknown": ProblemEntry(
+            "`QT_QPA_PLATFORM` names a platform that Qt does not know.",
+            "A shell's start file sets it, for another Qt or with a mistake.",
+            "Start the window without it: the command does.",
+        ),
         "display_not_answering": ProblemEntry(
             "The display does not answer.",
             "It is gone, or another user's.",

@@ -8,5 +8,6 @@ from gpupanel.planning.shell_variables import shell_problems
 
 
 def shell_variables(context: PlanningContext) -> Iterator[Problem]:
-    """Variables that a run begins without, and those by which it becomes another one."""
+    """Packages of elsewhere, variables that a run begins without, and those that change it."""
+    yield from context.inventory.environment_problems
     yield from shell_problems(context.inventory.shell_variables, has_gpus=bool(context.gpus))

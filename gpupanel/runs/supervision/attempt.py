@@ -139,6 +139,11 @@ class Attempt:
         return self._reports.status.phase not in (Phase.LOADING_DATA, Phase.BUILDING_MODEL)
 
     @property
+    def has_imported(self) -> bool:
+        """Whether the leader came further than the import of TensorFlow, as far as it has said."""
+        return self._reports.status.phase not in (Phase.STARTING, Phase.IMPORTING_TENSORFLOW)
+
+    @property
     def stop_asked(self) -> bool:
         """Whether a person asked the run to stop, to suspend or to end."""
         return self._watchdog.stop_asked

@@ -55,6 +55,7 @@ from gpupanel.runs.supervision.node_samples import NodeSamples
 from gpupanel.runs.supervision.run_legs import RunLegs
 from gpupanel.runs.supervision.run_processes import end_processes_of
 from gpupanel.runs.supervision.shortage_care import ShortageCare
+from gpupanel.runs.supervision.spoiled_start import explained_import
 from gpupanel.runs.supervision.start_claim import AlreadyClaimedError, claim_start
 from gpupanel.runs.supervision.stop_requests import StopRequests
 from gpupanel.runs.supervision.task_readings import TaskReadings
@@ -195,6 +196,9 @@ class Supervisor:
             if attempt.exit_code == PORT_TAKEN_STATUS and port_retries < _MOST_PORT_RETRIES:
                 port_retries += 1
                 continue
+            spoiled = explained_import(ending, attempt, plan)
+            if spoiled is not None:
+                return spoiled, attempt
             ending = care.explained(ending, attempt, plan)
             if attempt.shortage is None:
                 ending = loss.explained(ending, attempt.last_log_lines(), plan)

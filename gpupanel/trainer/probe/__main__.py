@@ -24,6 +24,7 @@ def tensorflow_facts() -> TensorFlowFacts:
     """Import TensorFlow and ask it."""
     try:
         with quick_import():
+            import keras  # noqa: F401 - a training needs it
             import tensorflow as tf
     except Exception:  # noqa: BLE001 - whatever keeps it from being imported is the answer
         return TensorFlowFacts(import_error=traceback.format_exc())

@@ -58,6 +58,7 @@ def machine_devices(folder: Path | None = None) -> DeviceSource:
         folder: Samples report how full its disk is.
     """
     # Here and not above: it is the worker's thread that waits for the import.
+    from gpupanel.devices.doctor.spoiled_import import packages_of_elsewhere
     from gpupanel.devices.network_access import network_access
     from gpupanel.devices.sampler import DeviceSampler
 
@@ -67,6 +68,7 @@ def machine_devices(folder: Path | None = None) -> DeviceSource:
         ask_network=network_access,
         cuda_variables=variables,
         shell_variables=said_variables(os.environ),
+        environment_problems=packages_of_elsewhere(),
     )
 
 

@@ -111,3 +111,12 @@ def test_that_an_answer_of_tensorflow_depends_on_what_its_process_obeys() -> Non
         ("LD_PRELOAD", "y"),
         ("XLA_FLAGS", "x"),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "is_obeyed"),
+    [("1.5", True), ("0.01", False), ("-3", False), ("nan", False), ("x", False)],
+)
+def test_that_a_window_is_scaled_by_what_can_be_read(text: str, is_obeyed: bool) -> None:
+    assert ("QT_SCALE_FACTOR" in of_window({"QT_SCALE_FACTOR": text})) is is_obeyed
+    assert inherited({"QT_SCALE_FACTOR": text})["QT_SCALE_FACTOR"] == text
