@@ -21,6 +21,8 @@ _MOST_OUTPUT_BYTES: Final = 64 * 2**20
 killed before it fills the memory."""
 _MOST_LOG_BYTES: Final = 2**20
 _PIECE_BYTES: Final = 2**16
+_QUIET: Final = {"TF_CPP_MAX_VLOG_LEVEL": "0", "TF_CPP_VMODULE": ""}
+"""A shell may ask TensorFlow for every one of its steps: that is for a run's log."""
 
 
 class ChildEnd(Enum):
@@ -86,7 +88,7 @@ def ask_child(
             stdin=asked,
             stdout=output,
             stderr=log,
-            env=child_environment(os.environ, environment),
+            env=child_environment(os.environ, {**_QUIET, **(environment or {})}),
             cwd=WORKING_DIRECTORY,
             start_new_session=True,
         )

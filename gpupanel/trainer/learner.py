@@ -215,6 +215,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     across_replicas = strategy.num_replicas_in_sync > 1
     set_precision(training)
     keras.config.set_image_data_format("channels_last")
+    keras.config.set_epsilon(1e-7)
     building = Building(
         split.data,
         split.training,

@@ -42,6 +42,7 @@ import numpy as np
 
 keras.config.set_floatx("float32")
 keras.config.set_image_data_format("channels_last")
+keras.config.set_epsilon(1e-7)
 keras.config.set_dtype_policy("{policy}")
 SEED = {seed}
 """

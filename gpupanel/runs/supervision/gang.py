@@ -21,6 +21,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.process_environment import CHECKED_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.bounded_log import BoundedLog
 from gpupanel.files.guarded_files import make_folder, remove_folder
 from gpupanel.runs.slurm.task_command import exit_code_of_task, task_command
 from gpupanel.runs.supervision.checked_run import CheckedRun
@@ -65,6 +66,7 @@ class Member:
         planned: PlannedProcess,
         place: int,
         started: subprocess.Popen[bytes],
+        log: BoundedLog,
     ) -> None:
         self.place = place
         self.name = planned.name
@@ -74,6 +76,7 @@ class Member:
         self.processor_s = 0.0
         self._heartbeat = layout.heartbeats / str(place)
         self._process = started
+        self._log = log
         self._is_task = planned.node is not None
         self._watched = _process(started.pid)
         silent_s = TASK_FROZEN_AFTER_S if self._is_task else FROZEN_AFTER_S
@@ -100,6 +103,7 @@ class Member:
         if not is_due or not self.is_there or self._watched is None:
             return
         self._observed_s = now_s
+        self._log.bound()
         activity = process_activity(self._watched, self._heartbeat)
         if activity is not None:
             self.processor_s = activity.processor_s
@@ -116,6 +120,10 @@ class Member:
             self.signal(signal.SIGTERM)
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_END_OF_TASK_S)
+
+    def close_log(self) -> None:
+        """Its log is written no more."""
+        self._log.close()
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the process group: to what the process has started, too.
@@ -223,6 +231,7 @@ class Gang:
         end_processes_of(self._layout)
         for member in self.members:
             member.wait(0.0)
+            member.close_log()
         remove_handed_outputs(self._layout)
 
     def _network(self) -> PrivateNetwork | None:
@@ -253,8 +262,9 @@ class Gang:
         if network is not None:
             variables |= network.environment
         descriptors = () if network is None else network.descriptors
+        log = BoundedLog(self._layout.process_log(place))
         process = start_trainer(self._layout, place, command, os.environ, variables, descriptors)
-        return Member(self._layout, planned, place, process)
+        return Member(self._layout, planned, place, process, log)
 
 
 def _process(pid: int) -> psutil.Process | None:

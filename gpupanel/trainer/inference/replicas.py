@@ -103,6 +103,7 @@ def load_replicas(
         ProblemError: Keras cannot load it, or it does not fit the data.
     """
     keras.config.set_floatx("float32")
+    keras.config.set_epsilon(1e-7)  # losses and metrics are bounded by it
     keras.config.set_dtype_policy("float32")
     replicas = []
     for planned in plan.replicas:
