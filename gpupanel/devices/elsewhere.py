@@ -59,6 +59,19 @@ class Elsewhere(NamedTuple):
         )
         return tuple(dict.fromkeys(visible_line(each) for each in found))[:_MOST_NAMED]
 
+    def blamed_in(self, text: str) -> tuple[str, ...]:
+        """The same without modules of a person's own, which stand before nothing of gpupanel's.
+
+        A trace of an error in one's own code names its folder, too.
+        """
+        mine = {*map(_normal, self.folders)}
+        ours = [folder for folder in sys.path if folder and _normal(folder) not in mine]
+        return tuple(
+            name
+            for name in self.named_in(text)
+            if ".so" in name or any(_holds(folder, name.removesuffix(".py")) for folder in ours)
+        )
+
 
 def elsewhere(environment: Mapping[str, str] = os.environ) -> tuple[Elsewhere, ...]:
     """All of it that there is here, what is most often the reason first."""

@@ -44,7 +44,7 @@ def spoiled_by(
     """
     text = "".join(traceback.format_exception(error))
     for each in elsewhere(environment):
-        if names := each.named_in(text):
+        if names := each.blamed_in(text):
             return each, names
     if not isinstance(error, ImportError | AttributeError):
         return None

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 from pydantic import ValidationError
 
 from gpupanel.devices.child_process import ChildEnd, ask_child
+from gpupanel.devices.elsewhere import elsewhere
 from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.value import Value
@@ -94,7 +95,8 @@ def answer_of_child(
     if child.exit_code:
         is_killed = child.exit_code < 0
         end = "was killed" if is_killed else f"ended with exit status {child.exit_code}"
-        return problem("died", f"{process} {end}.", words.death_hint, child.log)
+        died = problem("died", f"{process} {end}.", words.death_hint, child.log)
+        return _with_spoiler(died, child.log)
     try:
         return answer.model_validate_json(child.output)
     except ValidationError as error:
@@ -104,3 +106,17 @@ def answer_of_child(
             "This is a defect of gpupanel; please report it with the detail.",
             f"{error}\n{child.log}",
         )
+
+
+def _with_spoiler(died: Problem, log: str) -> Problem:
+    """The death with what of elsewhere its last words name, where they name something."""
+    for each in elsewhere():
+        if names := each.blamed_in(log):
+            return died.model_copy(
+                update={
+                    "message": f"{died.message[:-1]}: {each.name} brings {', '.join(names)}.",
+                    "hint": "Start gpupanel without: the command does.",
+                    "command": each.command,
+                }
+            )
+    return died

@@ -124,3 +124,19 @@ def test_that_a_log_that_tensorflow_fills_is_bounded(tmp_path: Path, shell: dict
     (log,) = (tmp_path / "RUNS").glob("*/trainer.log")
     assert log.stat().st_size < 40 * 2**20
     assert b"bytes of this log are left out here]" in log.read_bytes()
+
+
+@pytest.mark.parametrize("package", ["numpy", "PySide6", "pyqtgraph"])
+def test_that_the_window_says_which_package_of_elsewhere_keeps_it_from_opening(
+    package: str, tmp_path: Path, shell: dict[str, str]
+) -> None:
+    (tmp_path / "other" / package).mkdir(parents=True)
+    (tmp_path / "other" / package / "__init__.py").write_text('__version__ = "1"')
+    shell["PYTHONPATH"] = os.pathsep.join([str(tmp_path / "other"), str(ROOT)])
+    shell["QT_QPA_PLATFORM"] = "offscreen"
+
+    ended = terminal(shell)
+
+    assert ended.returncode == 1
+    assert f"because of PYTHONPATH, which brings {package}: " in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from gpupanel.cli.output import print_problems, progress
+from gpupanel.devices.elsewhere import packages_before_ours
 from gpupanel.domain.inherited_variables import of_window
 from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.locations import default_runs_dir, queue_dir
@@ -34,6 +35,9 @@ def open_window(
     if problem is None:
         _check_places()
         with quick_imports():
+            if packages_before_ours():
+                # What does not work is a sentence here; the window would find out while it draws.
+                import gpupanel.ui.plots.plot_canvas  # noqa: F401
             from gpupanel.ui.app import open_window as show
         raise typer.Exit(show(target))
     print_problems([problem])

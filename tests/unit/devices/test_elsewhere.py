@@ -11,6 +11,9 @@ from gpupanel.devices import elsewhere as module
 from gpupanel.devices.doctor.spoiled_import import packages_of_elsewhere, what_spoils_import
 from gpupanel.devices.elsewhere import elsewhere, libraries_before_ours, packages_before_ours
 from gpupanel.devices.start_refusal import spoiled_by
+from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.problem import Problem
+from gpupanel.runs.child_answer import ChildWords, answer_of_child
 from gpupanel.runs.error_problems import problems_of
 
 ROOT = Path(__file__).parents[3]
@@ -251,6 +254,37 @@ def test_that_a_package_that_a_verb_needs_is_a_sentence_too(
     assert problem.detail == ""
     (unexpected,) = problems_of(ValueError("7"))
     assert unexpected.code == "unexpected_error"
+
+
+def test_that_ones_own_modules_are_not_blamed_for_their_errors(
+    other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(other))
+    (found,) = elsewhere()
+
+    assert found.blamed_in(f'File "{other}/my_data.py", line 7') == ()
+    assert found.blamed_in(f'File "{other}/pydantic/__init__.py", line 7') == ("pydantic",)
+    assert found.blamed_in(f"{other}/libx.so.6: undefined symbol") == ("libx.so.6",)
+
+
+def test_that_a_death_of_a_child_names_what_its_last_words_name(
+    other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(other))
+    words = ChildWords("preview", "the process", "the work", "", "Repair it.", "data")
+    dies = f"import sys; sys.exit('File \"{other}/%s/x.py\"')"
+
+    def death(package: str) -> Problem:
+        command = (sys.executable, "-S", "-c", dies % package)
+        problem = answer_of_child(GpuSupport, words, command, b"", 30.0, None)
+        assert isinstance(problem, Problem)
+        return problem
+
+    spoiled = death("pydantic")
+    assert spoiled.code == "preview_died"
+    assert spoiled.message == "The process ended with exit status 1: PYTHONPATH brings pydantic."
+    assert spoiled.command == "env -u PYTHONPATH gpupanel"
+    assert death("my_own").hint == "Repair it."
 
 
 def test_that_libraries_count_where_something_cannot_be_imported(

@@ -10,6 +10,7 @@ from gpupanel.domain.inherited_variables import (
     Treatment,
     deciding_variables,
     inherited,
+    is_cleared,
     known_variable,
     of_window,
     said_variables,
@@ -62,6 +63,12 @@ def test_that_each_variable_is_treated_as_it_changes_a_run(name: str, treatment:
 def test_that_nothing_is_decided_of_what_nobody_knows() -> None:
     assert known_variable("EDITOR") is None
     assert known_variable("TF") is None
+
+
+def test_that_it_is_known_which_a_process_begins_without() -> None:
+    assert is_cleared("TF_CONFIG")
+    assert not is_cleared("XLA_FLAGS")
+    assert not is_cleared("EDITOR")
 
 
 def test_that_no_line_stands_behind_one_that_means_all_of_its_variables() -> None:
