@@ -1,18 +1,23 @@
 """The command: its verbs, and the window when no verb is named."""
 
+import difflib
+import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Final, cast
 
 import typer
 
-from gpupanel.cli.literal_console import styled
-from gpupanel.cli.output import EXIT_FAILED, answers, print_refusal
-from gpupanel.cli.verb_group import OPEN, VERBS, VerbGroup
-from gpupanel.domain.problem import Problem
+from gpupanel.cli.literal_console import paragraph, styled
+from gpupanel.cli.output import EXIT_FAILED, answers, print_refusal, progress
+from gpupanel.cli.verb_group import OPEN, PLAIN_TEXT, VERBS, VerbGroup
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.runs.error_problems import problems_of
 
 _EXIT_BAD_USAGE: Final = 2
+_LIKE_A_VERB: Final = re.compile(r"[A-Za-z][\w-]*")
+"""What cannot be a verb, such as a path or a profile's name with its ending, is opened."""
 _USAGE_ERROR: Final = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
 """Click's ``UsageError``, with the attributes of this subclass: newer versions of Typer bring a
 Click of their own, which is not the one that ``import click`` finds."""
@@ -22,6 +27,7 @@ app = typer.Typer(
     cls=VerbGroup,
     invoke_without_command=True,
     add_completion=False,
+    rich_markup_mode=PLAIN_TEXT,
     pretty_exceptions_enable=False,
     help="Train TensorFlow models on every GPU of this machine, equal or not. "
     "`gpupanel [PROFILE|RUN]` opens the window; the verbs work without a display.",
@@ -61,10 +67,38 @@ def root(
 
 
 def with_verb(arguments: Sequence[str]) -> list[str]:
-    """The arguments with the verb made plain: what is no verb is a profile or run to open."""
+    """The arguments with the verb made plain: what is no verb is a profile or run to open.
+
+    Raises:
+        ProblemError: It is none of them, but a word as verbs are.
+    """
     if not arguments or arguments[0].startswith("-") or arguments[0] in (OPEN, *VERBS):
         return list(arguments)
+    if _LIKE_A_VERB.fullmatch(arguments[0]) and not _can_be_opened(arguments[0]):
+        raise ProblemError(_unknown_verb(arguments[0]))
     return [OPEN, *arguments]
+
+
+def _can_be_opened(name: str) -> bool:
+    from gpupanel.cli.named_run import run_called
+    from gpupanel.runs.locations import default_runs_dir
+
+    if os.path.lexists(name):
+        return True
+    try:
+        return run_called(name, default_runs_dir()) is not None
+    except ProblemError:
+        return False  # nobody knows where runs are kept
+
+
+def _unknown_verb(word: str) -> Problem:
+    close = difflib.get_close_matches(word.lower(), VERBS, n=1)
+    meant = f"Did you mean `gpupanel {close[0]}`? " if close else ""
+    return Problem(
+        code="verb_unknown",
+        message=f"gpupanel has no verb {word}, and there is no profile or run of that name.",
+        hint=f"{meant}`gpupanel --help` lists the verbs, `gpupanel runs` the runs.",
+    )
 
 
 def main() -> None:
@@ -73,12 +107,17 @@ def main() -> None:
     Whatever goes wrong is printed as a problem, with an exit status, and never as a bare traceback.
     """
     try:
-        status = app(args=with_verb(sys.argv[1:]), standalone_mode=False)
+        arguments = with_verb(sys.argv[1:])
+    except ProblemError as error:
+        sys.exit(_refused(error.problems, _EXIT_BAD_USAGE))
+    try:
+        status = app(args=arguments, standalone_mode=False)
     except _USAGE_ERROR as error:
-        # Typer would print it as it is, and an argument may be the name of a stranger's file. Of a
-        # group of verbs that is named alone it has printed the help, and there is nothing to say.
+        # Typer would print it as it is, and an argument may be the name of a stranger's file.
         status = _EXIT_BAD_USAGE
-        if error.format_message():
+        if error.ctx is not None and error.format_message() == error.ctx.get_help():
+            progress.print(paragraph(error.format_message()))  # a group of verbs named alone
+        else:
             status = _refused((_usage_problem(error),), status)
     except typer.Abort:
         status = EXIT_FAILED

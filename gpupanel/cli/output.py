@@ -42,12 +42,13 @@ def _strict(node: Any) -> Any:  # noqa: ANN401 - as deep as any document
 
 
 def print_problems(problems: Iterable[Problem], console: Console = progress) -> None:
-    """Print each problem: what is wrong, where, what to do, and the detail behind it."""
+    """Print each problem: what is wrong, where, its code in the guide, what to do, its detail."""
     for problem in problems:
         style = _STYLES[problem.severity]
         field = f" {problem.field}" if problem.field else ""
         severity = (str(problem.severity), f"{style} bold")
-        console.print(styled(severity, (field, "dim"), f"  {problem.message}"))
+        code = (f" [{problem.code}]", "dim")
+        console.print(styled(severity, (field, "dim"), f"  {problem.message}", code))
         if problem.hint:
             console.print(f"    {problem.hint}")
         if problem.command:

@@ -22,7 +22,9 @@ _INTRODUCTION: Final = """\
 `gpupanel [PROFILE|RUN]` opens the window, `gpupanel --version` prints the versions that a report
 needs; every verb works without a display. What is asked for is printed on standard output, progress
 and problems on standard error. Names and paths are printed as text: what would act on the terminal
-stands there escaped (`\\x1b`, `\\u202e`).
+stands there escaped (`\\x1b`, `\\u202e`). At the end of a problem stands its code, `[no_space]`, by
+which [Problems](problems.md) has its cause and fix. A terminal that is too narrow for a table leaves
+out its last columns, and says which; a pipe or a file has all, a line for each row.
 
 With `--json` a verb prints one JSON document on standard output. Where nothing is done it is
 `{"outcome": null, "problems": [...]}`. A problem has `code`, `severity` (`error`, `warning`,
@@ -72,7 +74,7 @@ class _Parameter(NamedTuple):
     def text(self) -> str:
         """What it does, its bounds and its default."""
         said = [str(self.info.help or "")]
-        if self.choices:
+        if self.choices and self.info.metavar is None:
             said.append(f"One of {', '.join(f'`{each}`' for each in self.choices)}.")
         least, most = self.info.min, self.info.max
         if least is not None and most is not None:
@@ -149,7 +151,8 @@ def _parameters(verb: Callable[..., Any]) -> list[_Parameter]:
 
 
 def _in_call(argument: _Parameter) -> str:
-    return argument.words.replace(" ", "")
+    words = argument.words.replace(" ", "")
+    return words if argument.default is inspect.Parameter.empty else f"[{words}]"
 
 
 def _rows(parameters: Iterable[_Parameter]) -> Iterator[str]:

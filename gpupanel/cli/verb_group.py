@@ -34,9 +34,29 @@ VERBS: Final = (
     "desktop",
 )
 """In the order of the help: from a profile to its runs."""
+PLAIN_TEXT: Final = None
+"""How Typer is to read help: as text. As Rich's markup ``[sweep]`` would be a style, and unseen."""
+
+_WHOLE: Final = 1_000
+"""Characters, more than the first sentence of any help has."""
 
 
-class VerbGroup(TyperGroup):
+class WholeHelpGroup(TyperGroup):
+    """Says of each verb all of its first sentence, in as many lines as that takes."""
+
+    @override
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [
+            (name, verb.get_short_help_str(_WHOLE))
+            for name, verb in found
+            if verb is not None and not verb.hidden
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+class VerbGroup(WholeHelpGroup):
     """Finds a verb in the module of ``gpupanel.cli.verbs`` that is named as it is.
 
     Importing all of them takes a tenth of a second, before a word of any is said. This is the
@@ -63,7 +83,7 @@ def program_of(verb: str) -> typer.Typer:
     name_in_python = verb.replace("-", "_")
     module = import_module(f"gpupanel.cli.verbs.{name_in_python}")
     found = getattr(module, "open_window" if verb == OPEN else name_in_python)
-    program = typer.Typer(add_completion=False)
+    program = typer.Typer(add_completion=False, rich_markup_mode=PLAIN_TEXT)
     program.callback()(_none)  # makes it a group, also of one verb
     if isinstance(found, typer.Typer):
         program.add_typer(found, name=verb)

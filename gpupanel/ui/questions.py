@@ -1,5 +1,6 @@
 """What the window asks a person, and how it shows problems: the only modal dialogs."""
 
+import re
 from collections.abc import Sequence
 from enum import Enum, auto
 from pathlib import Path
@@ -195,11 +196,13 @@ class Questions:
 
         Args:
             title: What is asked, as the dialog's title.
-            suggestion: Its suffix is that of the file where the person gives none.
+            suggestion: Its suffix is that of the file where the person gives none of that kind: a
+                report called "x.pdf" is "x.pdf.html", and "resnet v1.5" is no file of kind ".5".
             kind: The file's kind as Qt's dialogs filter it: ``Pictures (*.png)``.
         """
         name, _ = QFileDialog.getSaveFileName(self._window, title, str(suggestion), kind)
-        return self._completed(name, "" if Path(name).suffix else suggestion.suffix)
+        is_whole = Path(name).suffix.lower() in re.findall(r"\*(\.\w+)", kind)
+        return self._completed(name, "" if is_whole else suggestion.suffix)
 
     def _completed(self, name: str, suffix: str) -> Path | None:
         """The file that was named, with that suffix; the dialog asked about the bare name only."""

@@ -89,3 +89,18 @@ def test_that_no_button_of_a_question_has_a_picture_of_the_desktop(qtbot):
     box.ensurePolished()
     hint = QStyle.StyleHint.SH_DialogButtonBox_ButtonsHaveIcons
     assert box.style().styleHint(hint, None, box.findChild(QDialogButtonBox)) == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"),
+    [
+        ("x.pdf", "x.pdf.html"),
+        ("x.html", "x.html"),
+        ("x.HTM", "x.HTM.html"),
+        ("resnet v1.5", "resnet v1.5.html"),
+    ],
+)
+def test_that_what_is_exported_has_the_ending_of_its_kind(window, picks, tmp_path, typed, written):
+    picks(tmp_path / typed)
+    found = Questions(window).place_to_export("Export", tmp_path / "run.html", "Reports (*.html)")
+    assert found == tmp_path / written

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.table import Table
 
+from gpupanel.cli.file_endings import check_is_toml
 from gpupanel.cli.literal_console import styled
 from gpupanel.cli.options import JsonOption, ProfileArgument, RunsDirOption, TrustOption
 from gpupanel.cli.output import (
@@ -53,18 +54,25 @@ def bench(
     seconds: Annotated[
         float,
         typer.Option(
-            "--seconds", min=10.0, max=86_400.0, help="When it lasts so long, nothing is repeated."
+            "--seconds",
+            metavar="SECONDS",
+            min=10.0,
+            max=86_400.0,
+            help="When it lasts so long, nothing is repeated.",
         ),
     ] = SECONDS,
     repeats: Annotated[
-        int, typer.Option("--repeats", min=1, max=20, help="How often each candidate runs.")
+        int,
+        typer.Option(
+            "--repeats", metavar="N", min=1, max=20, help="How often each candidate runs."
+        ),
     ] = REPEATS,
     apply: Annotated[
         Path | None,
         typer.Option(
             "--apply",
-            metavar="FILE",
-            help="Write the profile that trains as the fastest does into this .toml file.",
+            metavar="FILE.toml",
+            help="Write the profile that trains as the fastest does there.",
             show_default=False,
         ),
     ] = None,
@@ -76,6 +84,8 @@ def bench(
 ) -> None:
     """Train some steps with each device alone and with all, and show which way is the fastest."""
     try:
+        if apply is not None:
+            check_is_toml(apply)
         read = read_profile(profile)
         if trust:
             trust_code(code_of_profile(read))

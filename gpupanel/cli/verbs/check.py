@@ -7,6 +7,7 @@ import typer
 from rich.table import Table
 
 from gpupanel.cli.device_table import print_gpu_processes
+from gpupanel.cli.file_endings import check_is_toml
 from gpupanel.cli.options import JsonOption, ProfileArgument
 from gpupanel.cli.output import NONE_GIVEN, answers, print_json, print_problems
 from gpupanel.cli.preparation import prepared
@@ -36,6 +37,8 @@ def check(
     """Print every problem of a profile on this machine, and what would be launched."""
     preparation = Preparation()
     try:
+        if fixed is not None:
+            check_is_toml(fixed)
         read, preparation = prepared(profile, with_preview=True, mend=fixed is not None)
         problems = (*preparation.problems, *code_problems(read))
         if fixed is not None:

@@ -8,11 +8,13 @@ import typer
 from gpupanel.cli.literal_console import styled
 from gpupanel.cli.options import JsonOption
 from gpupanel.cli.output import EXIT_FAILED, answers, print_json, refuse
+from gpupanel.cli.verb_group import WholeHelpGroup
 from gpupanel.domain.problem import ProblemError
 from gpupanel.ui.desktop import installation
 from gpupanel.ui.preflight import missing_libraries
 
 desktop = typer.Typer(
+    cls=WholeHelpGroup,
     no_args_is_help=True,
     help="A launcher, an icon, and profiles that open with a double click, for this person.",
 )

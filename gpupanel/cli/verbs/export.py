@@ -1,13 +1,13 @@
 """The verb that writes what a person takes away of a run or a profile."""
 
 import os
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from gpupanel.cli.exported_model import model_document, write_model
+from gpupanel.cli.file_endings import Written, written_as
 from gpupanel.cli.named_run import run_called
 from gpupanel.cli.options import JsonOption, RunsDirOption, TrustOption
 from gpupanel.cli.output import answers, print_json, print_problems
@@ -15,7 +15,6 @@ from gpupanel.cli.preparation import startable, with_found_data
 from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.model_export import (
     ModelExport,
-    ModelFormat,
     Quantization,
     export_sentence,
 )
@@ -35,30 +34,6 @@ from gpupanel.runs.trust.trusted import trust as trust_code
 from gpupanel.runs.trust.user_code import code_of_profile
 
 
-class Written(Enum):
-    """What is written: of a run or a profile, of a run, or of its model."""
-
-    SCRIPT = ExportFormat.SCRIPT.value
-    NOTEBOOK = ExportFormat.NOTEBOOK.value
-    SLURM = ExportFormat.SLURM.value
-    REPORT = ExportFormat.REPORT.value
-    KERAS = ModelFormat.KERAS.value
-    SAVEDMODEL = ModelFormat.SAVEDMODEL.value
-    TFLITE = ModelFormat.TFLITE.value
-
-    @property
-    def model_format(self) -> ModelFormat | None:
-        """Of a model; ``None``: it is a text."""
-        return next((each for each in ModelFormat if each.value == self.value), None)
-
-
-_SUFFIXES: Final = {
-    ".keras": Written.KERAS,
-    ".tflite": Written.TFLITE,
-    **{each.suffix: Written(each.value) for each in ExportFormat},
-}
-
-
 def export(
     source: Annotated[
         str,
@@ -75,8 +50,10 @@ def export(
         Written | None,
         typer.Option(
             "--format",
-            help="What to write; otherwise what the file's name ends in (.ipynb, .html, .sbatch, "
-            ".keras, .tflite), or a script.",
+            metavar="FORMAT",
+            help="What to write: script, notebook, slurm, report, keras, savedmodel or tflite; "
+            "otherwise what the file's name ends in (.py, .ipynb, .sbatch, .html, .keras, "
+            ".tflite).",
             show_default=False,
         ),
     ] = None,
@@ -109,6 +86,7 @@ def export(
         int | None,
         typer.Option(
             "--nodes",
+            metavar="N",
             min=1,
             max=MOST_PLACES,
             help="With --slurm: how many nodes of the cluster; otherwise one.",
@@ -123,12 +101,12 @@ def export(
     Beside a model stand a JSON file that says what it takes and gives, and predict.py, which runs
     it on images, tables, texts or arrays.
     """
-    of_the_file = _SUFFIXES.get(output.suffix.lower(), Written.SCRIPT)
-    wanted = Written.SLURM if slurm else file_format or of_the_file
+    asked = Written.SLURM if slurm else file_format
     model: ModelExport | None = None
     notes: tuple[Problem, ...] = ()
     try:
         _check_batch_script(file_format, slurm=slurm)
+        wanted = written_as(output, asked)
         _check_nodes(wanted, nodes)
         _check_quantized(wanted, quantize)
         _check_weights(wanted, weights)
@@ -147,7 +125,8 @@ def export(
         print_problems(error.problems)
         if json:
             documents = [problem.model_dump(mode="json") for problem in error.problems]
-            print_json({wanted.value: None, "problems": documents})
+            document = {} if asked is None else {asked.value: None}
+            print_json({**document, "problems": documents})
         raise typer.Exit(1) from error
     print_problems(notes)
     if json:

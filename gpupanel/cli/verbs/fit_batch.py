@@ -42,7 +42,10 @@ def fit_batch(
     profile: ProfileArgument,
     *,
     seconds: Annotated[
-        float, typer.Option("--seconds", min=5.0, max=3600.0, help="How long to try each device.")
+        float,
+        typer.Option(
+            "--seconds", metavar="SECONDS", min=5.0, max=3600.0, help="How long to try each device."
+        ),
     ] = SECONDS,
     json: JsonOption = False,
 ) -> None:

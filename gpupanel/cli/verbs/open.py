@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from gpupanel.cli.named_run import run_called
 from gpupanel.cli.output import print_problems, progress
 from gpupanel.devices.elsewhere import packages_before_ours
 from gpupanel.domain.inherited_variables import of_window
@@ -17,7 +18,7 @@ from gpupanel.ui.quick_imports import quick_imports
 
 def open_window(
     target: Annotated[
-        Path | None, typer.Argument(metavar="[PROFILE|RUN]", show_default=False)
+        Path | None, typer.Argument(metavar="PROFILE|RUN", show_default=False)
     ] = None,
     or_train: Annotated[
         Path | None,
@@ -27,6 +28,7 @@ def open_window(
     ] = None,
 ) -> None:
     """Open the window, on a profile or a run when one is named."""
+    target = None if target is None else _meant(target)
     wanted = of_window(os.environ)
     for name in os.environ.keys() - wanted:
         del os.environ[name]
@@ -48,6 +50,17 @@ def open_window(
 
     progress.print(f"Training {profile} in the terminal instead.")
     train(profile)
+
+
+def _meant(target: Path) -> Path:
+    """The profile or the run's folder; a run may be named as `gpupanel runs` lists it."""
+    if os.path.lexists(target):
+        return target
+    try:
+        run = run_called(str(target), default_runs_dir())
+    except ProblemError:
+        return target  # nobody knows where runs are kept, which is said before the window opens
+    return target if run is None else run.root
 
 
 def _check_places() -> None:

@@ -18,6 +18,7 @@ from gpupanel.cli.output import (
     progress,
     refuse,
 )
+from gpupanel.cli.verb_group import WholeHelpGroup
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.directory.profile_file import read_profile
@@ -32,7 +33,9 @@ from gpupanel.runs.trust.trusted import trust as trust_code
 from gpupanel.runs.trust.user_code import code_of_profile
 
 queue = typer.Typer(
-    invoke_without_command=True, help="Runs that wait for their devices; without a verb, list them."
+    cls=WholeHelpGroup,
+    invoke_without_command=True,
+    help="Runs that wait for their devices; without a verb, list them.",
 )
 
 EntryArgument = Annotated[
@@ -173,7 +176,7 @@ def _document(line: WaitingLine, problems: tuple[Problem, ...]) -> dict[str, obj
 def _table(line: WaitingLine) -> Table:
     table = Table(box=None, header_style="dim")
     for heading in ("", "id", "name", "state", "devices", "why it waits, or its result"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", no_wrap=heading == "name")
     for entry in line.entries:
         place = line.place(entry.id)
         table.add_row(

@@ -41,7 +41,7 @@ def selftest(
     profile: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[PROFILE]",
+            metavar="PROFILE",
             help="A profile: a .toml file. Without one every GPU is tested, or the CPU.",
             show_default=False,
         ),

@@ -203,7 +203,7 @@ def _run_text(trial: TrialStatus) -> str:
 def _table(headings: list[str]) -> Table:
     table = Table(box=None, header_style="dim")
     for heading in headings:
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", no_wrap=heading == "run")
     return table
 
 

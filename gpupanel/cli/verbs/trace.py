@@ -34,7 +34,9 @@ def trace(
     *,
     steps: Annotated[
         int,
-        typer.Option("--steps", min=1, max=MOST_TRACED_STEPS, help="How many steps are traced."),
+        typer.Option(
+            "--steps", metavar="N", min=1, max=MOST_TRACED_STEPS, help="How many steps are traced."
+        ),
     ] = DEFAULT_TRACED_STEPS,
     worker: Annotated[
         int | None,

@@ -145,6 +145,11 @@ CHAPTER: Final = ProblemChapter(
             "The disk fails, or the path is wrong.",
             "Check both, then try again.",
         ),
+        "verb_unknown": ProblemEntry(
+            "The first word after `gpupanel` is not a verb, nor the name of a profile or run.",
+            "It is mistyped, or the profile or run is in another folder.",
+            "`gpupanel --help` lists the verbs, `gpupanel runs` the runs.",
+        ),
         "file_missing": ProblemEntry(
             "A file does not exist.",
             "It was moved or renamed.",
@@ -159,6 +164,11 @@ CHAPTER: Final = ProblemChapter(
             "A path is not a regular file.",
             "It is a folder, a device or a pipe: it is neither read nor replaced.",
             "Choose another file.",
+        ),
+        "file_ending_unknown": ProblemEntry(
+            "The name of a file that is to be written ends as those of other files do.",
+            "`-o`, `--fixed` or `--apply` names it: a script would be in what is called a PDF.",
+            "Choose an ending that is listed, such as `.py` or `.html`; a profile ends in `.toml`.",
         ),
         "export_needs_run": ProblemEntry(
             "What was asked for is of a run, not of a profile.",

@@ -52,7 +52,8 @@ def test_that_only_the_verb_that_is_named_is_imported() -> None:
 def test_that_verbs_are_verbs_and_all_else_is_opened() -> None:
     for verb in (OPEN, *VERBS):
         assert with_verb([verb, "x"]) == [verb, "x"]
-    assert with_verb(["stopp"]) == [OPEN, "stopp"]
+    for opened in ("./stopp", "a.toml", "runs/stopp", "profile v2"):
+        assert with_verb([opened]) == [OPEN, opened]
     assert with_verb([]) == []
 
 
