@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field
 
 from gpupanel.domain.number_text import watt_hours
-from gpupanel.domain.value import Value
+from gpupanel.domain.value import PerPlace, Value
 
 JOULES_PER_WH = 3600.0
 MOST_WH: Final = 1e12
@@ -34,7 +34,7 @@ class RunEnergy(Value):
         examples: Trained on in that time, counted as often as they were.
     """
 
-    devices: tuple[DeviceEnergy, ...]
+    devices: Annotated[tuple[DeviceEnergy, ...], PerPlace]
     epochs: int = 0
     examples: int = 0
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.domain.value import GREATEST_COUNT, Value
+from gpupanel.domain.value import GREATEST_COUNT, PerPlace, Value
 
 MOST_NAME_CHARACTERS = 16 * 1024
 """Of all class names of a data set together, in an event."""
@@ -74,7 +74,7 @@ class ReturnedMemory(Value):
     device_key: str
     freed_mib: int
     still_held_mib: int = 0
-    holders: tuple[DeviceProcess, ...] = ()
+    holders: Annotated[tuple[DeviceProcess, ...], PerPlace] = ()
 
 
 class AllocatedMemory(Value):

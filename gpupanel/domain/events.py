@@ -8,8 +8,9 @@ import json
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
+from gpupanel.domain.document_bounds import OF_A_RECORD, check_json
 from gpupanel.domain.energy import RunEnergy
 from gpupanel.domain.event_details import (
     AllocatedMemory,
@@ -22,12 +23,14 @@ from gpupanel.domain.event_details import (
 from gpupanel.domain.finding import Finding
 from gpupanel.domain.fine_tuning import begun_text
 from gpupanel.domain.inference import ExamplesChosen
-from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork, ValidatedEpoch
 from gpupanel.domain.problem import Change, Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.time_spent import TimeSpent
-from gpupanel.domain.value import Value
+from gpupanel.domain.value import MOST_AXES, PerPlace, Value
+
+Shape = Annotated[tuple[int, ...], Field(max_length=MOST_AXES)]
+"""Of a tensor."""
 
 
 class Phase(StrEnum):
@@ -92,7 +95,7 @@ class RunRestarted(_Event):
     kind: Literal["run_restarted"] = "run_restarted"
     attempt: int
     problem: Problem | None = None
-    changes: tuple[Change, ...] = ()
+    changes: Annotated[tuple[Change, ...], PerPlace] = ()
     accepts_changed_data: bool = False
 
 
@@ -144,7 +147,7 @@ class DevicesReady(_Event):
     tensorflow_version: str
     python_version: str = ""
     gpupanel_version: str = ""
-    logical_devices: tuple[LogicalDeviceAnswer, ...]
+    logical_devices: Annotated[tuple[LogicalDeviceAnswer, ...], PerPlace]
 
 
 class DownloadProgressed(_Event):
@@ -186,7 +189,7 @@ class DataReady(_Event):
     training_examples: int
     validation_examples: int
     test_examples: int = 0
-    feature_shape: tuple[int, ...]
+    feature_shape: Shape
     class_count: int = 0
     class_names: tuple[str, ...] = ()
     steps_per_epoch: int
@@ -242,7 +245,7 @@ class SharesChosen(_Event):
     kind: Literal["shares_chosen"] = "shares_chosen"
     step: int
     shares: tuple[int, ...]
-    speeds: tuple[ReplicaSpeed, ...]
+    speeds: Annotated[tuple[ReplicaSpeed, ...], PerPlace]
     reason: Literal["measured", "adjusted"]
 
 
@@ -350,7 +353,7 @@ class MemoryReported(_Event):
 
     kind: Literal["memory_reported"] = "memory_reported"
     process: int = 0
-    devices: tuple[AllocatedMemory, ...]
+    devices: Annotated[tuple[AllocatedMemory, ...], PerPlace]
 
 
 class EpochDone(_Event):
@@ -458,7 +461,7 @@ class MemoryExhausted(_Event):
     device_key: str | None = None
     logical_device: str | None = None
     asked_bytes: int | None = None
-    tensor_shape: tuple[int, ...] | None = None
+    tensor_shape: Shape | None = None
     tensor_type: str | None = None
     limit_bytes: int | None = None
     held_bytes: int | None = None
@@ -505,7 +508,7 @@ class MemoryReturned(_Event):
 
     kind: Literal["memory_returned"] = "memory_returned"
     seconds: float
-    devices: tuple[ReturnedMemory, ...]
+    devices: Annotated[tuple[ReturnedMemory, ...], PerPlace]
 
 
 class RunEnded(_Event):
@@ -534,13 +537,13 @@ class RunEnded(_Event):
     waiting_for_data: float | None = None
     problem: Problem | None = None
     exit_code: int | None = None
-    log_tail: tuple[str, ...] = ()
+    log_tail: Annotated[tuple[str, ...], PerPlace] = ()
     saved: SavedWork | None = None
     restarts: Annotated[int, Field(ge=0)] | None = None
     lasted_s: Annotated[float, Field(ge=0.0)] | None = None
     time_spent: TimeSpent | None = None
     energy: RunEnergy | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: Annotated[tuple[Finding, ...], PerPlace] = ()
 
 
 class UnknownEvent(_Event):
@@ -623,9 +626,8 @@ def decode_event(line: str | bytes) -> Event:
     """The event of one whole line; an :class:`UnknownEvent` when it cannot be read."""
     content = line.encode(errors="replace") if isinstance(line, str) else line
     try:
+        check_json(content, OF_A_RECORD)
         event: Event = _DECODER.validate_json(content)
-        if not json_has_integer_beyond_64_bits(content):
-            return event
-    except ValidationError:
-        pass
-    return UnknownEvent(time_s=0.0, line=content.decode(errors="replace"))
+    except ValueError:
+        return UnknownEvent(time_s=0.0, line=content.decode(errors="replace"))
+    return event

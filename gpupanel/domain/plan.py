@@ -5,17 +5,20 @@ The planner makes it, the launcher writes it, the trainer carries it out to the 
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Self
+from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
 
 from gpupanel.domain.cluster import ClusterSettings
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.device_names import numbered
-from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
+from gpupanel.domain.document_bounds import OF_A_RECORD, check_json
 from gpupanel.domain.job_node import NodeAddress
 from gpupanel.domain.strategy import AllReduce, StrategyKind
-from gpupanel.domain.value import Mib, PositiveInt, Value
+from gpupanel.domain.value import MOST_PLACES, Mib, PerPlace, PositiveInt, Value
+
+_MOST_PROCESSES: Final = 2 * MOST_PLACES + 1
+"""A worker for each place, a parameter server for each of them, and a coordinator."""
 
 
 class PlannedDevice(Value):
@@ -40,7 +43,7 @@ class PlannedDevice(Value):
     name: str
     index: int
     memory_growth: bool = False
-    logical_limits_mib: tuple[Mib | None, ...] = ()
+    logical_limits_mib: Annotated[tuple[Mib | None, ...], PerPlace] = ()
     pci_bus_id: str | None = None
     memory_total_mib: int | None = None
     available_mib: int | None = None
@@ -102,8 +105,8 @@ class PlannedProcess(Value):
 
     role: ProcessRole = ProcessRole.TRAINER
     index: int = 0
-    environment: dict[str, str] = Field(default_factory=dict)
-    devices: tuple[PlannedDevice, ...] = ()
+    environment: Annotated[dict[str, str], PerPlace] = Field(default_factory=dict)
+    devices: Annotated[tuple[PlannedDevice, ...], PerPlace] = ()
     node: str | None = None
     address: NodeAddress | None = None
 
@@ -152,19 +155,19 @@ class LaunchPlan(Value):
             evaluation or a prediction do not: each hands its outputs to the first one.
     """
 
-    environment: dict[str, str]
-    devices: tuple[PlannedDevice, ...]
+    environment: Annotated[dict[str, str], PerPlace]
+    devices: Annotated[tuple[PlannedDevice, ...], PerPlace]
     strategy: StrategyKind
     all_reduce: AllReduce = AllReduce.AUTO
-    replicas: tuple[PlannedReplica, ...]
-    places: tuple[LogicalPlace, ...] = ()
+    replicas: Annotated[tuple[PlannedReplica, ...], PerPlace]
+    places: Annotated[tuple[LogicalPlace, ...], PerPlace] = ()
     global_batch_size: PositiveInt
     accumulation_steps: PositiveInt = 1
     balanced: bool = False
-    processes: tuple[PlannedProcess, ...] = ()
+    processes: Annotated[tuple[PlannedProcess, ...], Field(max_length=_MOST_PROCESSES)] = ()
     cluster: ClusterSettings | None = None
     communicates: bool = True
-    compiles_for: tuple[str, ...] = ()
+    compiles_for: Annotated[tuple[str, ...], PerPlace] = ()
 
     @model_validator(mode="after")
     def _shares_sum_to_the_global_batch(self) -> Self:
@@ -251,6 +254,5 @@ def parse_plan(content: bytes) -> LaunchPlan:
     Raises:
         ValueError: It is no plan that this version knows.
     """
-    if json_has_integer_beyond_64_bits(content):
-        raise ValueError("a number in it is one that 64 bits cannot hold")
+    check_json(content, OF_A_RECORD)
     return LaunchPlan.model_validate_json(content)

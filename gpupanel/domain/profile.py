@@ -15,7 +15,7 @@ from gpupanel.domain.setting import setting
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.domain.value import Mib, PlaceCount, Value
+from gpupanel.domain.value import MOST_PLACES, Mib, PlaceCount, Value
 
 SCHEMA_VERSION = 1
 """The format that this version reads and writes."""
@@ -42,6 +42,7 @@ class DeviceSettings(Value):
         "Devices in use",
         "Which devices the run trains on: the UUIDs that NVML gives GPUs, or cpu.",
         default=(),
+        max_length=MOST_PLACES,
         off="every GPU, or the CPU where there is none",
         examples=[["cpu"]],
     )
@@ -62,6 +63,7 @@ class DeviceSettings(Value):
         "What the GPUs are that the profile names, by their keys. Written when a profile is saved, "
         "so that another machine can find which of its own is the nearest.",
         default_factory=dict,
+        max_length=MOST_PLACES,
         advanced=True,
     )
 
@@ -100,6 +102,7 @@ class Profile(Value):
     devices: DeviceSettings = DeviceSettings()
     memory: dict[str, MemoryPolicy] = Field(
         default_factory=dict,
+        max_length=MOST_PLACES,
         description="How much of a GPU's memory TensorFlow may take, by the UUID that NVML gives "
         "the GPU; `default` is for each GPU without a table of its own. Without either, memory "
         "grows as it is needed.",

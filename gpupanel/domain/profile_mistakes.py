@@ -52,6 +52,21 @@ def mistakes(errors: Sequence[ErrorDetails], kind: type[Value] = Profile) -> lis
     return [*problems, _more(more)] if more > 0 else problems
 
 
+def too_much(field: str, words: str) -> Problem:
+    """The problem of a key that holds more than is read.
+
+    Args:
+        field: The key.
+        words: How much it holds, and the bound.
+    """
+    return Problem(
+        code="profile_beyond_bounds",
+        field=field,
+        message=f"{field or 'The profile'} {words}.",
+        hint="Leave out what is not needed; no machine and no data set has use for more.",
+    )
+
+
 def _more(count: int) -> Problem:
     return Problem(
         code="profile_more_mistakes",
@@ -67,6 +82,11 @@ def _problem(details: ErrorDetails, table: type[Value]) -> Problem:
     if kind == "missing" and isinstance(details["loc"][-1], int):
         # Of a list with a fixed length: the whole of it is to be given anew.
         names, kind = names[:-1], "too_short"
+    if kind in ("too_long", "string_too_long") and not (setting and allowed_values(setting)):
+        has = len(details["input"])
+        what = "characters" if kind == "string_too_long" else "entries"
+        most = context["max_length"]
+        return too_much(".".join(names), f"has {has:,} {what}; at most {most:,} are read")
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         names = [*names, str(context["discriminator"]).strip("'")]
     field = ".".join(names)

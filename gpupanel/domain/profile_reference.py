@@ -16,10 +16,11 @@ from pydantic.fields import FieldInfo
 
 from gpupanel.domain.allowed_values import allowed_values
 from gpupanel.domain.choice import Choice, ChoiceEnum
+from gpupanel.domain.document_bounds import OF_A_PROFILE
 from gpupanel.domain.profile import SCHEMA_VERSION, Profile
 from gpupanel.domain.profile_schema import first_paragraph
 from gpupanel.domain.setting import Setting, SettingType, settings_of
-from gpupanel.domain.value import Value
+from gpupanel.domain.value import MOST_PLACES, Value
 
 _ANY_KEY: Final = "KEY"
 """Stands for a key of the person's choice."""
@@ -32,6 +33,12 @@ A profile is a TOML file; the format of these keys is `schema_version = {SCHEMA_
 be left out unless it is *required*, and one that is not known is refused. `gpupanel check PROFILE`
 reports the mistakes of one, each with what is allowed; `gpupanel schema` prints the format as JSON
 schema, for editors.
+
+A profile has at most 1 MiB, {MOST_PLACES:,} devices, {OF_A_PROFILE.entries:,} entries in any
+other list or table, {OF_A_PROFILE.characters:,} characters in a text, and tables nested
+{OF_A_PROFILE.depth} deep; whole numbers have 64 bits, and numbers are finite. What is beyond is
+refused with its key and the bound: [profile_beyond_bounds](problems.md#profile_beyond_bounds).
+
 `{_ANY_KEY}` in the name of a table stands for a key of the profile's choice, such as a device's.
 """
 _WIDTH: Final = 100

@@ -5,10 +5,11 @@ from typing import Any
 import tomli_w
 from pydantic import ValidationError
 
+from gpupanel.domain.document_bounds import OF_A_PROFILE, beyond_bounds
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_migrations import migrated
-from gpupanel.domain.profile_mistakes import mistakes
+from gpupanel.domain.profile_mistakes import mistakes, too_much
 from gpupanel.domain.toml_text import read_toml
 
 
@@ -42,6 +43,9 @@ def profile_from_document(document: dict[str, Any]) -> Profile:
     Raises:
         ProblemError: It is no profile; one problem for each mistake.
     """
+    beyond = beyond_bounds(document, OF_A_PROFILE)
+    if beyond is not None:
+        raise ProblemError(too_much(beyond.path, beyond.words))
     try:
         return Profile.model_validate(migrated(document))
     except ValidationError as error:

@@ -1,9 +1,19 @@
 """What devices report at one moment."""
 
 from enum import StrEnum
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from gpupanel.domain.gpu_failure import GpuFailure
-from gpupanel.domain.value import Value
+from gpupanel.domain.value import MOST_PLACES, Value
+
+_MOST_CORES: Final = 8_192
+"""As many as Linux can be built for (``NR_CPUS``)."""
+_MOST_PROCESSES: Final = 32_768
+"""Linux's default of ``pid_max``."""
+MOST_READINGS: Final = 16 * MOST_PLACES
+"""A machine has up to 16 GPUs, and a cluster not more machines than a run takes places."""
 
 
 class DeviceState(StrEnum):
@@ -120,7 +130,7 @@ class DeviceReading(Value):
     memory_reserved_mib: int | None = None
     gpu_utilization_percent: float | None = None
     memory_utilization_percent: float | None = None
-    core_utilization_percent: tuple[float, ...] = ()
+    core_utilization_percent: Annotated[tuple[float, ...], Field(max_length=_MOST_CORES)] = ()
     temperature_c: float | None = None
     power_w: float | None = None
     power_limit_w: float | None = None
@@ -135,7 +145,7 @@ class DeviceReading(Value):
     ecc_uncorrected: int | None = None
     retired_pages: int | None = None
     compute_mode: ComputeMode | None = None
-    processes: tuple[DeviceProcess, ...] = ()
+    processes: Annotated[tuple[DeviceProcess, ...], Field(max_length=_MOST_PROCESSES)] = ()
 
 
 class DiskReading(Value):
@@ -155,7 +165,7 @@ class TelemetrySample(Value):
     """
 
     time_s: float
-    readings: tuple[DeviceReading, ...]
+    readings: Annotated[tuple[DeviceReading, ...], Field(max_length=MOST_READINGS)]
     disk: DiskReading | None = None
 
     def reading(self, key: str) -> DeviceReading | None:

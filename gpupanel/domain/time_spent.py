@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
-from gpupanel.domain.value import Value
+from gpupanel.domain.value import PerPlace, Value
 
 
 class TimeCategory(StrEnum):
@@ -122,7 +122,7 @@ class TimeSpent(Value):
     host_s: float = 0.0
     validating_s: float = 0.0
     saving_s: float = 0.0
-    replicas: tuple[ReplicaTime, ...] = ()
+    replicas: Annotated[tuple[ReplicaTime, ...], PerPlace] = ()
 
     def plus(self, more: Self) -> Self:
         """This and a later stretch; of replicas that differ in number, those of the later one."""

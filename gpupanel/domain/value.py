@@ -31,4 +31,8 @@ MOST_PLACES = 1_024
 """More replicas or processes than any workstation takes: a slip of the finger beyond that would be
 carried out to the letter, and cost all memory."""
 
+PerPlace = Field(max_length=MOST_PLACES)
+"""Of a list or table that has an entry for each device, replica or process."""
+MOST_AXES = 254
+"""Of a tensor's shape (``TensorShape::MaxDimensions`` of TensorFlow)."""
 PlaceCount = Annotated[int, Field(gt=0, le=MOST_PLACES)]

@@ -1,10 +1,14 @@
 """The plan of a run in its ``plan.json``: written, read whole, or read as far as a list shows."""
 
+from typing import Annotated
+
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import from_json
 
+from gpupanel.domain.document_bounds import OF_A_RECORD, check_json
 from gpupanel.domain.plan import LaunchPlan, parse_plan
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.value import PerPlace
 from gpupanel.files.guarded_files import read_file
 from gpupanel.files.whole_files import write_whole
 
@@ -72,7 +76,7 @@ class PlanHead(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
-    devices: tuple[DeviceHead, ...] = ()
+    devices: Annotated[tuple[DeviceHead, ...], PerPlace] = ()
     strategy: str = ""
 
     @property
@@ -90,4 +94,6 @@ def read_plan_head(layout: RunLayout) -> PlanHead:
         OSError: It cannot be read.
         ValueError: It is no plan.
     """
-    return PlanHead.model_validate_json(read_file(layout.plan))
+    content = read_file(layout.plan)
+    check_json(content, OF_A_RECORD)
+    return PlanHead.model_validate_json(content)

@@ -8,16 +8,21 @@ from gpupanel.domain.cluster import ClusterSettings, devices_of, sample_of
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.events import RunStarted
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.value import MOST_PLACES
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import device_colors
 from gpupanel.ui.device_choices import DeviceChoices
+from gpupanel.ui.panels.device_panel import DevicePanel
+from gpupanel.ui.panels.device_panel.absent_card import AbsentCard
 from gpupanel.ui.panels.live_panel import LivePanel
+from gpupanel.ui.panels.plan_panel.panel import ProblemList
 from gpupanel.ui.panels.run_parts import member_states
 from gpupanel.ui.panels.runs_panel import columns
 from gpupanel.ui.plots.device_spread import MOST_CURVES
@@ -171,3 +176,31 @@ def test_that_lost_gpus_of_a_node_are_not_switched_on():
 def test_that_the_table_of_runs_counts_very_many_devices(names, expected):
     run = RunSummary.model_construct(devices=names)
     assert columns._devices(run) == expected
+
+
+def test_that_of_very_many_devices_that_are_not_here_the_first_have_cards(qtbot):
+    panel = DevicePanel()
+    qtbot.addWidget(panel)
+    panel.setInventory(CPU_ONLY)
+    named = tuple(f"GPU-{number}" for number in range(MOST_PLACES))
+    panel.setValue(DeviceChoices(devices=DeviceSettings(visible=named)))
+    cards = panel.findChildren(AbsentCard)
+    assert [each.key for each in cards] == list(named[: MOST_ROWS - 1])
+    notes = [each.text() for each in panel.findChildren(Note) if not each.isHidden()]
+    assert f"and {MOST_PLACES - MOST_ROWS + 1:,} more devices of the profile" in notes
+    panel.setValue(DeviceChoices(devices=DeviceSettings(visible=named[:2])))
+    assert [each.key for each in panel._absent] == ["GPU-0", "GPU-1"]
+    assert panel._more_absent.isHidden()
+
+
+def test_that_of_very_many_problems_the_errors_are_shown_and_the_others_counted(qtbot):
+    shown = ProblemList()
+    qtbot.addWidget(shown)
+    hints = [Problem(code=f"h{n}", severity=Severity.HINT, message="m") for n in range(1_000)]
+    shown.setProblems([*hints, Problem(code="wrong", message="It is wrong.")])
+    codes = [each.code for each in shown.problems()]
+    assert codes == ["wrong", *(f"h{n}" for n in range(MOST_ROWS - 2))]
+    assert shown._more.text() == "and 978 more: `gpupanel check` lists them"
+    shown.setProblems(hints[:3])
+    assert [each.code for each in shown.problems()] == ["h0", "h1", "h2"]
+    assert shown._more.isHidden()

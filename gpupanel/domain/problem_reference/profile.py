@@ -14,6 +14,13 @@ CHAPTER: Final = ProblemChapter(
             " larger than any profile.",
             "Correct the line that is named: text needs quotes, tables need [brackets].",
         ),
+        "profile_beyond_bounds": ProblemEntry(
+            "A list, a table or a text of the profile holds more than is read.",
+            "Nobody needs so much, and each device that is named has a card in the window: 1,024"
+            " devices, 32,768 entries of any other list or table, 4,096 characters of a text.",
+            "Leave out what is not needed; where there are more classes or columns, let the data"
+            " say them.",
+        ),
         "profile_version_unknown": ProblemEntry(
             "The profile has a format that this gpupanel does not read.",
             "A newer gpupanel wrote it, or `schema_version` was changed by hand.",

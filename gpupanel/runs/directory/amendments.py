@@ -7,9 +7,8 @@ often that is cut short.
 
 from itertools import count
 
-from pydantic import ValidationError
-
 from gpupanel.domain.checked_files import CheckedFiles, digest_of
+from gpupanel.domain.document_bounds import OF_A_RECORD, check_json
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -71,8 +70,9 @@ def finish_amendment(layout: RunLayout) -> None:
     except FileNotFoundError:
         return
     try:
+        check_json(content, OF_A_RECORD)
         amendment = _Amendment.model_validate_json(content)
-    except ValidationError as error:
+    except ValueError as error:
         raise ProblemError(_damaged(layout, str(error))) from error
     _carry_out(layout, amendment)
 

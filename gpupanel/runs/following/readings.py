@@ -3,12 +3,12 @@
 from array import array
 from collections.abc import Sequence
 from math import nan
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 import msgspec
 from pydantic import ValidationError
 
-from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.domain.telemetry import MOST_READINGS, TelemetrySample
 
 if TYPE_CHECKING:
     from gpupanel.runs.following.steps import Floats
@@ -26,7 +26,7 @@ class _SampleLine(msgspec.Struct, gc=False):
     """A line of telemetry, as far as curves show it."""
 
     time_s: float
-    readings: list[_ReadingLine]
+    readings: Annotated[list[_ReadingLine], msgspec.Meta(max_length=MOST_READINGS)]
 
 
 _DECODER = msgspec.json.Decoder(_SampleLine)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from filelock import Timeout
-from pydantic import ValidationError
 
+from gpupanel.domain.document_bounds import OF_A_RECORD, check_json
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.files.locks import lock_in_folder
@@ -27,6 +27,9 @@ _PROFILE: Final = re.compile(r"[0-9a-f]{8}\.toml|\.[0-9a-f]{8}\.toml\.\d+")
 """What is in the folder of profiles, and what a writer leaves there that is killed."""
 
 Fingerprint = tuple[int, int, int]
+
+_MOST_BYTES: Final = 64 * 2**20
+"""An entry takes 600 bytes, and a refused one with its problems some thousand."""
 
 
 class QueueFiles:
@@ -53,16 +56,16 @@ class QueueFiles:
         """
         try:
             with open_regular(self._line) as file:
-                text = file.read().decode()
+                content = file.read(_MOST_BYTES + 1)
         except FileNotFoundError as error:
             if self._line.is_symlink():
                 raise ProblemError(self._unreadable(error)) from error
             return WaitingLine()
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             raise ProblemError(self._unreadable(error)) from error
         try:
-            return WaitingLine.model_validate_json(text)
-        except ValidationError as error:
+            return _parsed(content)
+        except ValueError as error:
             raise ProblemError(self._unreadable(error)) from error
 
     def change(self, how: Callable[[WaitingLine], WaitingLine]) -> WaitingLine:
@@ -178,3 +181,15 @@ def _busy(folder: Path) -> Problem:
         f"{_PATIENCE_S:.0f} s.",
         hint="Try again; if it happens again, end the gpupanel process that hangs.",
     )
+
+
+def _parsed(content: bytes) -> WaitingLine:
+    """The queue in its file.
+
+    Raises:
+        ValueError: It is none, or larger than any.
+    """
+    if len(content) > _MOST_BYTES:
+        raise ValueError(f"it is larger than {_MOST_BYTES // 2**20} MiB")
+    check_json(content, OF_A_RECORD)
+    return WaitingLine.model_validate_json(content)

@@ -1,11 +1,16 @@
 """All entries in their order, and what people do with them: values, no files."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.value import Value
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
+
+_MOST_ENTRIES: Final = 10_000
+"""Ten sweeps of a thousand trials each: years of trainings, and still shown at once."""
 
 
 class WaitingLine(Value):
@@ -20,8 +25,8 @@ class WaitingLine(Value):
 
     version: Literal[1] = 1
     paused: bool = False
-    entries: tuple[QueueEntry, ...] = ()
-    sweeps: tuple[Path, ...] = ()
+    entries: Annotated[tuple[QueueEntry, ...], Field(max_length=_MOST_ENTRIES)] = ()
+    sweeps: Annotated[tuple[Path, ...], Field(max_length=_MOST_ENTRIES)] = ()
 
     @property
     def waiting(self) -> tuple[QueueEntry, ...]:

@@ -8,9 +8,10 @@ lead nowhere else, and a record that is too large is refused.
 from collections.abc import Iterable
 from typing import Annotated, Final, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
 from gpupanel.domain.cuda_variables import CudaVariables
+from gpupanel.domain.document_bounds import OF_A_RECORD, check_json
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.sweep import MOST_TRIALS, SweptValue
@@ -223,6 +224,7 @@ def _events(content: bytes) -> Iterable[SweepEvent]:
     # What follows the last end of a line is half a line: whoever wrote it was killed over it.
     for line in content.split(b"\n")[:-1]:
         try:
+            check_json(line, OF_A_RECORD)
             yield _LINE.validate_json(line)
-        except ValidationError:
+        except ValueError:
             continue

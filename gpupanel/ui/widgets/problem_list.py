@@ -6,7 +6,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.problem import Problem
-from gpupanel.ui.widgets.layouts import column_in, discard
+from gpupanel.ui.widgets.labels import Note
+from gpupanel.ui.widgets.layouts import MOST_ROWS, column_in, discard
 from gpupanel.ui.widgets.problem_row import ProblemRow
 
 
@@ -24,14 +25,27 @@ class ProblemList(QWidget):
         super().__init__(parent)
         self.setAccessibleName("Problems")
         self._rows: list[ProblemRow] = []
+        self._more = Note()
+        self._more.hide()
         self._column = column_in(self)
+        self._column.addWidget(self._more)
 
     def problems(self) -> tuple[Problem, ...]:
         """The problems that are shown."""
         return tuple(row.problem() for row in self._rows)
 
     def setProblems(self, problems: Sequence[Problem]) -> None:
-        """Shows other problems."""
+        """Shows other problems; of very many the first ones, errors before all others."""
+        few = problems
+        if len(problems) > MOST_ROWS:
+            errors_first = sorted(problems, key=lambda problem: not problem.is_error)
+            few = errors_first[: MOST_ROWS - 1]
+        more = len(problems) - len(few)
+        self._more.setText(f"and {more:,} more: `gpupanel check` lists them" if more else "")
+        self._more.setVisible(more > 0)
+        self._show(few)
+
+    def _show(self, problems: Sequence[Problem]) -> None:
         while len(self._rows) > len(problems):
             row = self._rows.pop()
             discard(self._column, [row])
@@ -44,4 +58,4 @@ class ProblemList(QWidget):
             row.fieldActivated.connect(self.fieldActivated)
             row.doctorRequested.connect(self.doctorRequested)
             self._rows.append(row)
-            self._column.addWidget(row)
+            self._column.insertWidget(self._column.count() - 1, row)

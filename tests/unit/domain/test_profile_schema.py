@@ -31,6 +31,7 @@ KEYWORDS = {
     *("type", "title", "description", "default", "examples", "const", "enum", "oneOf", "anyOf"),
     *("properties", "required", "additionalProperties", "items", "minItems", "maxItems"),
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength"),
+    "maxProperties",
 }
 """What draft 7, which taplo reads, means by these is what draft 2020-12 does."""
 

@@ -326,12 +326,12 @@ def test_that_a_list_that_is_too_short_is_to_be_given_as_a_whole() -> None:
 
 
 def test_that_of_very_many_mistakes_the_first_are_reported_and_the_others_counted() -> None:
-    entries = ", ".join(["0"] * 100_000)
+    entries = ", ".join(["0"] * 30_000)
     begin = time.monotonic()
-    problems = problems_of(f"[devices]\nvisible = [{entries}]")
+    problems = problems_of(f'[data]\nsource = "images"\npath = "x"\nfiles = [{entries}]')
     assert time.monotonic() - begin < 20.0  # a second or two; it was hours
     assert len(problems) == MOST_MISTAKES + 1
-    assert problems[""].message == "There are 99,900 more mistakes in the profile."
+    assert problems[""].message == "There are 29,900 more mistakes in the profile."
 
 
 def test_that_a_kind_of_another_type_is_shown_as_toml_has_it() -> None:

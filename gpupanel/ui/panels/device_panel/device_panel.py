@@ -1,6 +1,6 @@
 """The left side of the window."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
@@ -25,7 +25,7 @@ from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
 from gpupanel.ui.panels.device_panel.unresponsive_card import UnresponsiveCard
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import Note
-from gpupanel.ui.widgets.layouts import column_in, discard
+from gpupanel.ui.widgets.layouts import MOST_ROWS, column_in, discard
 from gpupanel.ui.widgets.tips import wrapped
 
 _NOTHING = DeviceInventory(devices=())
@@ -70,6 +70,7 @@ class DevicePanel(QWidget):
         self._own_processes: frozenset[int] = frozenset()
         self._cards: list[DeviceCard] = []
         self._absent: list[AbsentCard] = []
+        self._wanted_absent: Sequence[tuple[object, ...]] = ()
         self._unresponsive: list[UnresponsiveCard] = []
         self._opened: dict[str, bool] = {}
         self._head = PanelHead()
@@ -81,6 +82,8 @@ class DevicePanel(QWidget):
         self._column = QVBoxLayout()
         self._cluster_note = ClusterNote()
         self._more_machines = _link_to_cluster()
+        self._more_absent = Note()
+        self._more_absent.hide()
         self._nodes = NodeSections(self._column, self)
         self._arrange()
         self._nodes.openChanged.connect(self._show_opened_nodes)
@@ -209,6 +212,7 @@ class DevicePanel(QWidget):
         self._column.setSpacing(GRID)
         self._column.addWidget(self._notice)
         self._column.addWidget(self._cluster_note)
+        self._column.addWidget(self._more_absent)
         self._column.addWidget(self._more_machines, 0, Qt.AlignmentFlag.AlignLeft)
         self._column.addStretch(1)
         page.setLayout(self._column)
@@ -349,15 +353,20 @@ class DevicePanel(QWidget):
             (key, devices.described.get(key), key in devices.visible)
             for key in self._choices.absent_keys(inventory)
         ]
-        if wanted != [(card.key, card.description, card.is_in_use) for card in self._absent]:
+        if wanted != list(self._wanted_absent):
+            self._wanted_absent = wanted
             for card in self._absent:
                 self._drop(card)
+            few = wanted if len(wanted) <= MOST_ROWS else wanted[: MOST_ROWS - 1]
             self._absent = [
                 AbsentCard(key, known, in_use=used, place=self._absence(key))
-                for key, known, used in wanted
+                for key, known, used in few
             ]
-            # Before the link that stands below all of them.
-            first = self._column.indexOf(self._more_machines)
+            more = len(wanted) - len(few)
+            self._more_absent.setText(f"and {more:,} more devices of the profile" if more else "")
+            self._more_absent.setVisible(more > 0)
+            # Before what stands below all of them.
+            first = self._column.indexOf(self._more_absent)
             for offset, card in enumerate(self._absent):
                 card.removed.connect(self._take_removal)
                 self._column.insertWidget(first + offset, card)
