@@ -41,14 +41,15 @@ class Elsewhere(NamedTuple):
         folders: From which it takes modules or libraries; those of which nothing is known are none.
         variables: What a child is given besides in order to be without it.
         command: What starts gpupanel without it.
-        prelude: Python that a child carries out first, in order to be without it.
+        limit: Of address space, in bytes (-1: none), that a child sets itself to be without it;
+            empty: it has nothing to do with that.
     """
 
     name: str
     folders: tuple[str, ...]
     variables: Mapping[str, str]
     command: str
-    prelude: str = ""
+    limit: str = ""
 
     def named_in(self, text: str) -> tuple[str, ...]:
         """What of its folders a text names: modules and libraries, each once."""
@@ -210,7 +211,7 @@ def _limit() -> Iterable[Elsewhere]:
         (),
         {},
         f"ulimit -Sv {raised} && gpupanel" if can_be_raised else "",
-        f"import resource as r; r.setrlimit(r.RLIMIT_AS, ({most}, {most}))",
+        str(most),
     )
 
 

@@ -5,19 +5,18 @@ of them say the same.
 """
 
 import os
-import sys
 from collections.abc import Callable, Sequence
 from threading import Event
 from typing import Final
 
 from gpupanel.devices.child_process import ChildEnd, ask_child
 from gpupanel.devices.elsewhere import Elsewhere, elsewhere, keras_file, packages_before_ours
-from gpupanel.domain.child_command import bundled_command
+from gpupanel.domain.child_command import bundled_command, python_module_command
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.visible_text import visible_beginning, visible_line
 
 TRIAL_LIMIT_S: Final = 60.0
-_IMPORT: Final = "import tensorflow, keras"
+_TRIAL: Final = "gpupanel.trainer.probe.trial"
 _OF_A_LIMIT: Final = ("MemoryError", "memory", "failed to map", "bad_alloc", "Resource temporarily")
 """What a library says that gets no address space."""
 
@@ -85,10 +84,10 @@ def packages_of_elsewhere() -> tuple[Problem, ...]:
 
 def _works(without: Sequence[Elsewhere], cancelled: Event | None) -> bool:
     variables = {name: text for each in without for name, text in each.variables.items()}
-    prelude = "; ".join((*(each.prelude for each in without if each.prelude), _IMPORT))
+    limits = [each.limit for each in without if each.limit]
     try:
         child = ask_child(
-            (sys.executable, "-P", "-c", prelude), TRIAL_LIMIT_S, cancelled, variables
+            python_module_command(_TRIAL, *limits), TRIAL_LIMIT_S, cancelled, variables
         )
     except OSError:
         return False
@@ -110,7 +109,7 @@ def _spoiled(group: Sequence[Elsewhere], failure: str) -> Problem:
 
 def _limited(suspects: Sequence[Elsewhere], failure: str) -> Problem | None:
     """A limit that cannot be raised here cannot be tried without either."""
-    fixed = next((each for each in suspects if each.prelude and not each.command), None)
+    fixed = next((each for each in suspects if each.limit and not each.command), None)
     if fixed is None or not any(word in failure for word in _OF_A_LIMIT):
         return None
     return Problem(
