@@ -2,14 +2,14 @@
 
 import gzip
 import hashlib
-import http.client
 import shutil
 import tarfile
 import tempfile
-import urllib.error
-import urllib.request
+import time
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from gpupanel.domain.data import DataSettings
@@ -17,18 +17,18 @@ from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.downloads.keras_cache import is_here, place_of
+from gpupanel.trainer.downloads.transfer import TooLargeError, TransferError, transfer
 
-_PIECE_BYTES = 256 * 1024
 _LARGEST_BYTES = 2**31
 """Of a download, and of what it unpacks to: the greatest of Keras's files has 1.3 GiB."""
 _MD5_DIGITS = 32
-_TIMEOUT_S = 30.0
-_NETWORK_ERRORS = (
-    urllib.error.URLError,
-    http.client.HTTPException,
-    TimeoutError,
-    ConnectionError,
-)
+_BEGINNINGS = {".h5": b"\x89HDF\r\n\x1a\n", ".gz": b"\x1f\x8b", ".npz": b"PK"}
+"""Of files by the ending of their names: a page that asks for a login has another."""
+_LEAST_OF_WEIGHTS = 0.9
+"""Of the size of published weights, which is nearly known."""
+_PREFIX = ".download-"
+_LEFT_BEHIND_S = 24 * 3600.0
+"""What was not written to for so long belongs to a download that was killed."""
 
 _DAMAGED = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError)
 _DEEPEST = 64
@@ -65,23 +65,65 @@ def download(name: str, file: KerasFile, on_progress: OnDownload) -> None:
     """
     place = place_of(file)
     place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".download-") as folder:
+    _remove_left_behind(place.parent)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=_PREFIX) as folder:
         fetched = Path(folder) / "file"
         _fetch(name, file, fetched, on_progress)
-        found = digest_of(fetched, file.digest)
-        if found != file.digest:
-            raise _damaged(name, file, f"its hash is {found}, expected {file.digest}")
+        _check(name, file, fetched)
         if not file.holds:
             fetched.replace(place)
             return
         unpacked = Path(folder) / "unpacked"
         try:
-            with tarfile.open(fetched) as archive:
+            with tarfile.open(fetched, "r:gz") as archive:
                 _unpack(archive, unpacked)
         except _DAMAGED as error:
             raise _damaged(name, file, f"{type(error).__name__}: {error}") from error
+        if is_here(file):
+            return  # another run was faster, and may be reading it
         shutil.rmtree(place, ignore_errors=True)
-        unpacked.replace(place)
+        try:
+            unpacked.replace(place)
+        except OSError:
+            if not is_here(file):
+                raise
+
+
+def _remove_left_behind(folder: Path) -> None:
+    """Remove what downloads left that were killed: up to gigabytes each."""
+    for path in folder.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            newest_s = max(each.lstat().st_mtime for each in (path, *path.iterdir()))
+            if newest_s < time.time() - _LEFT_BEHIND_S:
+                shutil.rmtree(path)
+
+
+def _check(name: str, file: KerasFile, fetched: Path) -> None:
+    """Hold what came against what is known of the file.
+
+    Raises:
+        ProblemError: It is another one.
+    """
+    found = digest_of(fetched, file.digest)
+    if found != file.digest:
+        raise _damaged(name, file, f"its hash is {found}, expected {file.digest}")
+    if file.digest:
+        return
+    size, least = fetched.stat().st_size, file.size_bytes
+    if file.folder == "models":
+        least = int(_LEAST_OF_WEIGHTS * least)
+    if size < least:
+        raise _damaged(name, file, f"it has {size:,} bytes, expected {file.size_bytes:,}")
+    beginning = _BEGINNINGS.get(PurePosixPath(file.place).suffix, b"")
+    with fetched.open("rb") as content:
+        head = content.read(len(beginning))
+    if head != beginning:
+        raise _damaged(name, file, f"it begins with {head!r}, expected {beginning!r}")
+
+
+def _most_bytes(file: KerasFile) -> int:
+    """How many the download may have; the sizes of weights are known nearly."""
+    return file.size_bytes if file.size_bytes and file.folder == "datasets" else _LARGEST_BYTES
 
 
 def digest_of(path: Path, like: str) -> str:
@@ -143,22 +185,13 @@ def _unpack_member(archive: tarfile.TarFile, member: tarfile.TarInfo, place: Pat
 
 
 def _fetch(name: str, file: KerasFile, target: Path, on_progress: OnDownload) -> None:
-    url, done = file.url, 0
     with target.open("wb") as output:
         try:
-            with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - https
-                length = answer.headers.get("Content-Length")
-                total = int(length) if length else None
-                while piece := answer.read(_PIECE_BYTES):
-                    if done + len(piece) > _LARGEST_BYTES:
-                        raise ProblemError(_too_large(name, file))
-                    output.write(piece)
-                    done += len(piece)
-                    on_progress(name, done, total)
-        except _NETWORK_ERRORS as error:
+            transfer(file.url, output, _most_bytes(file), partial(on_progress, name))
+        except TransferError as error:
             raise _failed(name, file, error) from error
-    if total is not None and done != total:
-        raise _failed(name, file, EOFError(f"{done:,} of {total:,} bytes came"))
+        except TooLargeError as error:
+            raise _too_large(name, file) from error
 
 
 def _named(name: str, file: KerasFile) -> tuple[str, str]:
@@ -168,10 +201,7 @@ def _named(name: str, file: KerasFile) -> tuple[str, str]:
     return f'the data set "{name}"', "data.source"
 
 
-def _failed(name: str, file: KerasFile, error: Exception) -> ProblemError:
-    reason = getattr(error, "reason", None) or error
-    if isinstance(error, urllib.error.HTTPError):
-        error.close()  # it holds the connection
+def _failed(name: str, file: KerasFile, error: TransferError) -> ProblemError:
     what, field = _named(name, file)
     instead = (
         "or choose the bundled digits, which need none"
@@ -188,9 +218,9 @@ def _failed(name: str, file: KerasFile, error: Exception) -> ProblemError:
             code="data_download_failed",
             field=field,
             message=f"{what[0].upper()}{what[1:]} {_are(file)} not on this machine yet and could "
-            f"not be downloaded: {reason}.",
+            f"not be downloaded: {error}.",
             hint=f"Connect to the network and start again, {instead}.{place}",
-            detail=f"{file.url}\n{type(error).__name__}: {error}",
+            detail=f"{file.url}\n{type(error.__cause__ or error).__name__}: {error}",
         )
     )
 
@@ -199,17 +229,8 @@ def _are(file: KerasFile) -> str:
     return "are" if file.folder == "models" else "is"
 
 
-def _too_large(name: str, file: KerasFile) -> Problem:
-    what, field = _named(name, file)
-    return Problem(
-        code="data_download_damaged",
-        field=field,
-        message=f"The download of {what} is larger than {_LARGEST_BYTES // 2**20:,} MiB, and none "
-        "of Keras's files is.",
-        hint="Start again; if it stays so, something between this machine and the server alters "
-        "downloads.",
-        detail=file.url,
-    )
+def _too_large(name: str, file: KerasFile) -> ProblemError:
+    return _damaged(name, file, f"it has more than {_most_bytes(file):,} bytes")
 
 
 def _damaged(name: str, file: KerasFile, detail: str) -> ProblemError:
