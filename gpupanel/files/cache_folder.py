@@ -10,6 +10,8 @@ from gpupanel.files.guarded_files import make_folder, remove
 from gpupanel.files.user_folders import user_folder
 
 _UNUSED_S = 30 * 24 * 3600.0
+_UNFINISHED_S = 24 * 3600.0
+"""Whoever writes a file writes more often."""
 
 CACHE_DIR_VARIABLE: Final = "GPUPANEL_CACHE_DIR"
 """Names another folder than the user's."""
@@ -41,10 +43,14 @@ def cache_folder(name: str) -> Path:
 def remove_unused(folder: Path) -> None:
     """Remove what nobody asked for in a month; a file that is open stays readable.
 
+    What a writer left that was killed may be as large as all else, and goes after a day.
+
     Args:
         folder: What is used in it is touched by whoever uses it.
     """
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if entry.stat(follow_symlinks=False).st_mtime < time.time() - _UNUSED_S:
+            # As files are called until they are whole.
+            most_s = _UNFINISHED_S if entry.name.startswith(".") else _UNUSED_S
+            if entry.stat(follow_symlinks=False).st_mtime < time.time() - most_s:
                 remove(Path(entry.path))

@@ -1,6 +1,7 @@
 """Writing a file all or nothing: beside its place, forced to the disk, then renamed."""
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -74,6 +75,19 @@ def write_whole(
     """
     with whole_file(path, private=private, within=within) as file:
         file.write(content.encode() if isinstance(content, str) else content)
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove what writers of a file left beside its place that were killed.
+
+    Args:
+        path: Its place; whoever writes the file holds a lock, and now the caller does.
+    """
+    unfinished = re.compile(rf"\.{re.escape(path.name)}\.\d+")
+    with suppress(OSError), opened_folder(path.parent) as folder:
+        for beside in path.parent.iterdir():
+            if unfinished.fullmatch(beside.name):
+                os.unlink(beside.name, dir_fd=folder)
 
 
 def _mode_before(path: Path, folder: int) -> int | None:

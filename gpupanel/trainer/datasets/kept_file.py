@@ -18,7 +18,7 @@ from gpupanel.domain.value import Value
 from gpupanel.files.cache_folder import cache_folder, cache_root, remove_unused
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.locks import locked_patiently
-from gpupanel.files.whole_files import whole_file, write_whole
+from gpupanel.files.whole_files import remove_unfinished, whole_file, write_whole
 
 _RECENT_NS = 2 * 10**9
 """A file that was changed so shortly before it was examined may be changed again unseen."""
@@ -80,6 +80,7 @@ def kept_file(
         with locked_patiently(place.with_suffix(".lock"), on_wait):
             if not _is_there(place, changed_ns):
                 remove_unused(folder)
+                remove_unfinished(place.with_suffix(".kept"))
                 looked_ns = time.time_ns()
                 with whole_file(place.with_suffix(".kept"), private=True) as file:
                     write(file)

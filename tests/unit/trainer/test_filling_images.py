@@ -316,6 +316,23 @@ def test_that_what_cannot_be_read_keeps_the_file_from_nothing(
     assert (len(skipped), decoded) == (1, ["2"])
 
 
+@pytest.mark.parametrize("is_whole", [True, False], ids=["complete", "begun"])
+def test_that_who_is_killed_between_pixels_and_record_leaves_nothing_that_stays(
+    root: Path, cache: Path, is_whole: bool
+) -> None:
+    values(opened(root))
+    (record,) = cache.glob("*.json")
+    record.unlink()
+    (orphan,) = cache.glob("*.pixels")
+
+    images = opened(root)
+    if is_whole:
+        values(images)
+
+    assert not orphan.exists()
+    assert len(list(cache.glob("*.pixels"))) == is_whole
+
+
 def test_that_a_disk_that_is_full_meanwhile_is_a_problem(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -244,6 +244,7 @@ class ImagesFile:
         for path in self._place.parent.glob(f"{self._place.name}-*"):
             if path.suffix in (".filling", ".times") and path not in (rows, times):
                 remove(path)  # of other images, or of another start of the system
+        self._keep_only(None if self._before is None else self._before[1].path)
         self._times_file = times
         filling = RowStore(rows, times, self._row_bytes, [each.settled_ns for each in prints])
         needed = len(filling.missing()) * self._row_bytes
@@ -284,7 +285,6 @@ class ImagesFile:
         self._filling = None
         if not filling.is_in_its_place():
             return  # another process did it, or has made another one
-        before = self._found()
         filling.force()
         listed = self._listed
         record = _Record(
@@ -293,5 +293,10 @@ class ImagesFile:
         rename(filling.path, self._pixels_file(record.looked_ns))
         write_whole(self._record_file, record.model_dump_json(), private=True)
         remove(self._times_file)
-        if before is not None and before[0].looked_ns != record.looked_ns:
-            remove(before[1].path)
+        self._keep_only(self._pixels_file(record.looked_ns))
+
+    def _keep_only(self, kept: Path | None) -> None:
+        """Remove complete files that no record names: replaced, or of a process killed since."""
+        for path in self._place.parent.glob(f"{self._place.name}-*.pixels"):
+            if path != kept:
+                remove(path)

@@ -27,7 +27,7 @@ from gpupanel.files.cache_folder import cache_folder, remove_unused
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.locks import locked_patiently
 from gpupanel.files.regular_files import open_regular
-from gpupanel.files.whole_files import whole_file, write_whole
+from gpupanel.files.whole_files import remove_unfinished, whole_file, write_whole
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.row_files import RowFile
 from gpupanel.trainer.datasets.tables import problems
@@ -149,6 +149,7 @@ class _Importing:
         if self.most_bytes is not None and size > self.most_bytes:
             raise problems.left_to_a_run(self.overview.path, size)
         remove_unused(self.place.parent)
+        remove_unfinished(self.place.with_suffix(".rows"))
         rows, facts = self._import()
         known = _Import(looked_ns=self.looked_ns, rows=rows, columns=facts)
         write_whole(self.place.with_suffix(".json"), known.model_dump_json(), private=True)
