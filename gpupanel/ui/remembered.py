@@ -15,6 +15,8 @@ _COLORS = "devices/colors"
 _SECTIONS = "session/open"
 _COLUMNS = "runs/columns"
 _SETTINGS = "window/settings"
+_MOST_PIXELS = 10_000
+"""Of a column; Qt has none of more than 2^31."""
 
 
 def remembered_folds(settings: QSettings) -> dict[str, bool]:
@@ -54,7 +56,11 @@ def remembered_columns(settings: QSettings) -> ColumnChoices:
     widths, order = document.get("widths"), document.get("order")
     return ColumnChoices(
         _truths(document.get("shown")),
-        {key: width for key, width in widths.items() if type(width) is int and width > 0}
+        {
+            key: width
+            for key, width in widths.items()
+            if type(width) is int and 0 < width <= _MOST_PIXELS
+        }
         if isinstance(widths, dict)
         else {},
         str(document.get("sorted_by", "started")),
@@ -94,7 +100,7 @@ def _document(settings: QSettings, key: str) -> dict[str, object]:
     """What is remembered under a key; empty when nothing, or nothing readable, is."""
     try:
         document = json.loads(str(settings.value(key, "{}")))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}
 

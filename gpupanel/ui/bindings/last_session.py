@@ -90,7 +90,7 @@ def kept_session(settings: QSettings) -> KeptSession | None:
         profile = parse_profile(kept["profile"])
         path = Path(kept["path"]) if kept["path"] else None
         is_dirty = bool(kept["dirty"])
-    except (ValueError, KeyError, TypeError, ProblemError):
+    except (ValueError, KeyError, TypeError, RecursionError, ProblemError):
         return None
     if path is not None:
         try:
