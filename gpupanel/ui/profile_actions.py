@@ -10,7 +10,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import LONGEST_NAME, Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.description import described
-from gpupanel.runs.directory.profile_file import read_profile, write_profile
+from gpupanel.runs.directory.profile_file import anchored, read_profile, write_profile
 from gpupanel.runs.directory.run_folder import run_of_file
 from gpupanel.ui import resources
 from gpupanel.ui.questions import SaveChoice
@@ -26,6 +26,9 @@ class ProfileQuestions(Protocol):
 
     def about_changes(self, name: str) -> SaveChoice:
         """Whether to save changes before they would be lost."""
+
+    def about_overwriting(self, name: str) -> bool:
+        """Whether to save over what something else wrote into that file meanwhile."""
 
     def profile_to_open(self, folder: Path) -> Path | None:
         """The profile to open."""
@@ -109,7 +112,10 @@ class ProfileActions(QObject):
         """Save to the profile's file, asking for one when there is none; says whether it was."""
         if self._session.path is None:
             return self.save_as()
-        return self._write(self._session.path)
+        path = self._session.path
+        if self._is_changed(path) and not self._questions.about_overwriting(path.name):
+            return False
+        return self._write(path)
 
     @Slot()
     def save_as(self) -> bool:
@@ -153,6 +159,16 @@ class ProfileActions(QObject):
             title = f"{path.name} was not opened: it has {number}."
             self._questions.show_problems(title, error.problems)
             return None
+
+    def _is_changed(self, path: Path) -> bool:
+        """Whether the file holds something else than this window read from it or saved to it."""
+        if not QFileInfo(str(path)).isFile():
+            return False
+        try:
+            known = anchored(self._session.saved_profile, path.absolute().parent)
+            return read_profile(path) != known
+        except ProblemError:
+            return True
 
     def _write(self, path: Path) -> bool:
         profile = self._session.profile

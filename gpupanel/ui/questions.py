@@ -83,6 +83,22 @@ class Questions:
         answers = {buttons.Save: SaveChoice.SAVE, buttons.Discard: SaveChoice.DISCARD}
         return answers.get(QMessageBox.StandardButton(box.exec()), SaveChoice.CANCEL)
 
+    def about_overwriting(self, name: str) -> bool:
+        """Whether to save over what something else wrote into the profile's file meanwhile.
+
+        Args:
+            name: Of the file.
+        """
+        box = self._box(
+            "overwriting_question",
+            "Changed meanwhile",
+            f"Save over the changes in {visible_line(name)}?",
+            "Another window or program changed the file after this one read it. To keep both, "
+            "cancel, and save under another name.",
+        )
+        box.setIcon(QMessageBox.Icon.Warning)
+        return _is_confirmed(box, "&Overwrite")
+
     def about_ending(self, process: DeviceProcess, *, by_force: bool) -> bool:
         """Whether to end a process.
 

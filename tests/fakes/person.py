@@ -35,12 +35,19 @@ class Person(Questions):
         self.codes: list[tuple[UserCode, ...]] = []
         self.endings: list[tuple[DeviceProcess, bool]] = []
         self.ends_runs = False
+        self.overwrites = False
+        self.overwritten: list[str] = []
         self.losses: list[str] = []
 
     @override
     def about_changes(self, name: str) -> SaveChoice:
         self.asked.append(name)
         return self.choice
+
+    @override
+    def about_overwriting(self, name: str) -> bool:
+        self.overwritten.append(name)
+        return self.overwrites
 
     @override
     def about_ending(self, process: DeviceProcess, *, by_force: bool) -> bool:

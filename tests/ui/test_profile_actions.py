@@ -35,12 +35,17 @@ class _Person:
         self.choice = SaveChoice.CANCEL
         self.opens: Path | None = None
         self.saves: Path | None = None
+        self.overwrites = False
         self.asked = []
         self.problems = []
 
     def about_changes(self, name):
         self.asked.append(name)
         return self.choice
+
+    def about_overwriting(self, name):
+        self.asked.append(name)
+        return self.overwrites
 
     def profile_to_open(self, folder):
         return self.opens
@@ -139,6 +144,46 @@ def test_that_save_asks_for_a_file_once(actions, session, person, tmp_path):
 
     assert read_profile(tmp_path / "mine.toml") == session.profile
     assert not session.is_dirty
+
+
+def test_that_a_save_asks_before_it_undoes_what_another_window_saved(
+    actions, session, person, tmp_path
+):
+    path = _written(tmp_path / "shared.toml")
+    actions.open_file(path)
+    session.edit(session.profile.model_copy(update={"name": "mine"}))
+    theirs = _written(path, "theirs").read_bytes()
+
+    assert not actions.save()
+    assert (person.asked, session.is_dirty) == (["shared.toml"], True)
+    assert path.read_bytes() == theirs
+
+    person.overwrites = True
+    assert actions.save()
+    assert read_profile(path).name == "mine"
+
+
+@pytest.mark.parametrize("there", ["as it was", "gone", "damaged"])
+def test_that_a_save_asks_only_where_something_would_be_lost(
+    actions, session, person, tmp_path, there
+):
+    path = tmp_path / "shared.toml"
+    data = {"source": "npz", "path": "data/train.npz"}
+    path.write_text(
+        "schema_version = 1\n[data]\n" + "".join(f'{k} = "{v}"\n' for k, v in data.items())
+    )
+    actions.open_file(path)
+    for name in ("once", "twice"):  # what it saved itself is no change
+        session.edit(session.profile.model_copy(update={"name": name}))
+        assert actions.save()
+    if there == "gone":
+        path.unlink()
+    elif there == "damaged":
+        path.write_text("half of what an editor wri")
+
+    session.edit(session.profile.model_copy(update={"name": "thrice"}))
+    assert actions.save() == (there != "damaged")
+    assert person.asked == (["shared.toml"] if there == "damaged" else [])
 
 
 def test_that_a_saved_profile_says_what_its_gpus_are(actions, session, person, tmp_path):
