@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
-from PySide6.QtCore import QFileInfo, QMimeData, QUrl
+from PySide6.QtCore import QFileInfo, QMimeData, QSysInfo, QUrl
 
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.kind import Kind, kinds_of
@@ -30,8 +30,14 @@ _FILES = {
 
 
 def local_paths(dropped: QMimeData) -> tuple[str, ...]:
-    """The paths of what was dropped; also of names that are no UTF-8, as Python holds them."""
-    return tuple(_path(url) for url in dropped.urls() if url.isLocalFile())
+    """The paths of what was dropped; also of names that are no UTF-8, as Python holds them.
+
+    Left out is what is on another machine, whose file of that path is not meant, and what no file
+    can be called.
+    """
+    here = ("", "localhost", QSysInfo.machineHostName().lower())
+    urls = [url for url in dropped.urls() if url.isLocalFile() and url.host() in here]
+    return tuple(path for path in map(_path, urls) if "\0" not in path)
 
 
 def kind_of_path(paths: Sequence[str]) -> Kind | None:

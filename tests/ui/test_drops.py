@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPointF, QSettings, QSysInfo, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.directory.profile_file import write_profile
+from gpupanel.ui.dropped_files import local_paths
 from gpupanel.ui.main_window import MainWindow
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
@@ -95,6 +96,22 @@ def test_that_a_file_without_an_ending_is_no_folder_of_images(
         said = [problem.code for _, found in person.problems for problem in found]
         assert said == ["drop_not_understood"] * count
     assert window.session.profile == before
+
+
+def test_that_only_files_of_this_machine_are_dropped() -> None:
+    data = QMimeData()
+    here = QSysInfo.machineHostName()
+    data.setUrls(
+        [
+            QUrl("file:///a/%ff.npz"),
+            QUrl("file://localhost/b.npz"),
+            QUrl(f"file://{here}/c.npz"),
+            QUrl("file://another.example/d.npz"),
+            QUrl("https://another.example/e.npz"),
+            QUrl("file:///f%00.toml"),
+        ]
+    )
+    assert local_paths(data) == ("/a/\udcff.npz", "/b.npz", "/c.npz")
 
 
 @pytest.mark.parametrize("count", [1, 3])
