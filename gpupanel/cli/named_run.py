@@ -8,6 +8,7 @@ from gpupanel.cli.output import EXIT_FAILED, print_json, progress, refuse
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.locations import default_runs_dir
@@ -16,22 +17,33 @@ from gpupanel.runs.locations import default_runs_dir
 def found_run(name: str, runs_dir: Path | None, *, json: bool) -> RunLayout:
     """The run of that name, or in that directory; leaves with a problem when there is none."""
     try:
-        folder = runs_dir or default_runs_dir()
+        layout = run_called(name, runs_dir or default_runs_dir())
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
-    layout = run_called(name, folder)
     if layout is None:
         refuse(ProblemError(_run_not_found(name)), json=json, status=EXIT_FAILED)
     return layout
 
 
 def run_called(name: str, folder: Path) -> RunLayout | None:
-    """The run of that name in a folder of runs, or in the directory of that name, if there is."""
-    for root in (folder / name, Path(name).absolute(), *_listed_as(name, folder)):
+    """The run of that name in a folder of runs, or in the directory of that name, if there is.
+
+    Raises:
+        ProblemError: Whether there is one may not be seen by this user.
+    """
+    places = (folder / name, Path(name).absolute())
+    for root in (*places, *_listed_as(name, folder)):
         layout = RunLayout(root)
         # Whatever stands there: what a run is not, whoever opens its files reports.
         if any(map(os.path.lexists, (layout.profile, layout.events))):
             return layout
+    for root in places:
+        try:
+            os.lstat(RunLayout(root).profile)
+        except PermissionError as error:
+            raise ProblemError(disk_problem(error, root)) from error
+        except OSError:
+            continue
     return None
 
 

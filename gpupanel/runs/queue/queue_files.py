@@ -11,6 +11,7 @@ from filelock import Timeout
 from gpupanel.domain.document_bounds import OF_A_RECORD, check_json
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.files.file_obstacles import file_obstacle
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.files.regular_files import obstacle, open_regular
 from gpupanel.files.whole_files import write_whole
@@ -155,10 +156,12 @@ class QueueFiles:
 
     def _unreadable(self, error: Exception) -> Problem:
         found = obstacle(self._line) or "it is damaged, or of a newer gpupanel"
+        of_disk = file_obstacle(error, self._line) if isinstance(error, OSError) else None
+        hint = "Update gpupanel; or move the file away to begin with an empty queue."
         return Problem(
             code="queue_unreadable",
             message=f"The queue in {self._line} cannot be read: {found}.",
-            hint="Update gpupanel; or move the file away to begin with an empty queue.",
+            hint=hint if of_disk is None else of_disk.hint,
             detail=str(error),
         )
 
