@@ -13,6 +13,9 @@ from gpupanel.domain.child_command import (
     searched_folders,
 )
 
+KERAS = "KERAS_BACKEND"
+"""Every child gets the one that gpupanel trains with."""
+
 HERE = "/home/somebody/downloads"
 
 
@@ -62,12 +65,13 @@ def test_that_a_folder_is_the_same_to_a_child_as_to_this_process(
     monkeypatch.chdir(tmp_path)
     given = {"GPUPANEL_CACHE_DIR": "cache", "KERAS_HOME": "~/keras", "TMPDIR": "/tmp", "X": "x"}
     made = {**given, "GPUPANEL_CACHE_DIR": str(tmp_path / "cache")}
-    assert child_environment({**given, "TFDS_DATA_DIR": ""}) == {**made, "TFDS_DATA_DIR": ""}
+    found = child_environment({**given, "TFDS_DATA_DIR": ""})
+    assert {name: found[name] for name in found if name != KERAS} == {**made, "TFDS_DATA_DIR": ""}
 
 
 def test_that_the_loaders_other_separator_leads_to_no_working_directory_either() -> None:
     given = {"LD_LIBRARY_PATH": "/opt/lib;;lib;/srv"}
-    assert child_environment(given) == {"LD_LIBRARY_PATH": "/opt/lib:/srv"}
+    assert child_environment(given)["LD_LIBRARY_PATH"] == "/opt/lib:/srv"
 
 
 @pytest.mark.parametrize(
