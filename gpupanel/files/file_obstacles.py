@@ -151,7 +151,7 @@ def file_obstacle(error: BaseException, place: Path, what: str = "") -> FileObst
             advice="raise the limit (ulimit -n), or end programs that hold many files",
         )
     if number in _IN_THE_WAY:
-        return _in_the_way(number, error, place)
+        return _in_the_way(number, error, what)
     if number == errno.ENOENT:
         return FileObstacle(
             code="file_missing",
@@ -188,14 +188,16 @@ def _no_space(number: int | None, place: Path, what: str) -> FileObstacle:
     )
 
 
-def _in_the_way(number: int | None, error: BaseException, place: Path) -> FileObstacle:
+def _in_the_way(number: int | None, error: BaseException, what: str) -> FileObstacle:
     named = error.filename if isinstance(error, OSError) else None
-    path = named if isinstance(named, str) and named else str(place)
     found = "a folder" if number == errno.EISDIR else "something else"
     wanted = "a file" if number == errno.EISDIR else "a folder"
+    place = f"{wanted} of {what} is to be"
+    if isinstance(named, str) and Path(named).is_absolute():
+        place = f"{named} is to be {wanted}"
     return FileObstacle(
         code="place_taken",
-        because=f"{found} stands where {path} is to be {wanted}",
+        because=f"{found} stands where {place}",
         advice="move it away, or choose another place",
     )
 

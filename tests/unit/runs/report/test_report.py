@@ -486,9 +486,10 @@ def test_that_whatever_stands_in_a_run_is_text_in_its_report(runs_dir: Path) -> 
 def test_that_names_of_any_length_leave_a_page_of_bounded_size(runs_dir: Path) -> None:
     run = trained(runs_dir)
     plan = json.loads(run.layout.plan.read_text())
-    plan["devices"][0]["name"] = "n" * 1_000_000
+    # As much as a plan may hold.
+    plan["devices"][0]["name"] = "n" * 60_000
     plan["devices"] *= 10
-    plan["replicas"] = [{**plan["replicas"][0], "share": 0}] * 20_000 + plan["replicas"]
+    plan["replicas"] = [{**plan["replicas"][0], "share": 0}] * 1_000 + plan["replicas"]
     run.layout.plan.write_text(json.dumps(plan))
     change_label(run.layout, notes="n" * 1_000_000)
     run.write(
@@ -508,7 +509,7 @@ def test_that_names_of_any_length_leave_a_page_of_bounded_size(runs_dir: Path) -
         ),
     )
     page = page_of(ended(run))
-    assert "and 19,938 more" in Elements(page).words
+    assert "and 938 more" in Elements(page).words
     assert len(page) < 2_500_000
 
 
