@@ -75,6 +75,7 @@ class Saving:
         self._training = training
         self._learned_from = learned_from(run.profile.data, training.seed, content)
         self._best = best
+        self._set_aside: Mapping[str, Array] = {}
         self._leads = run.leads
         self._layout = run.layout
         self._learner = learner
@@ -116,7 +117,8 @@ class Saving:
         if reason == "request":
             # Who asks is answered, also where it fails as it did before.
             self._reported.clear()
-        state = self._learner.state()
+        # While those of the best epoch are tested, the training still stands at the last ones.
+        state = {**self._learner.state(), **self._set_aside}
         self._saved_s = time.monotonic()
         self._writing = self._thread.submit(
             self._write, state, position, self._best, reason, start_s, self._saved_s - start_s
@@ -223,12 +225,13 @@ class Saving:
     @contextmanager
     def _best_weights(self) -> Iterator[None]:
         assert self._best is not None
-        last = self._learner.weights()
+        self._set_aside = self._learner.weights()
         self._learner.put_weights(self._best.weights)
         try:
             yield
         finally:
-            self._learner.put_weights(last)
+            self._learner.put_weights(self._set_aside)
+            self._set_aside = {}
 
     def save_model(self, position: Position) -> None:
         """Save ``model.keras``, when the last checkpoint is written, or cannot be.

@@ -12,6 +12,8 @@ from gpupanel.domain.data import NpzData
 from gpupanel.domain.events import (
     EpochDone,
     ModelSaved,
+    Phase,
+    PhaseChanged,
     ProblemReported,
     TrainingResumed,
 )
@@ -26,7 +28,13 @@ from gpupanel.trainer.saving.checkpoint_files import STATE_FILE
 from tests.sessions.both import weights
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.test_multi_worker import on_workers, states, train_gang
-from tests.unit.trainer.trained_runs import all_events, evaluation, train_all, train_layouts
+from tests.unit.trainer.trained_runs import (
+    all_events,
+    evaluation,
+    train_all,
+    train_layouts,
+    variables,
+)
 
 pytestmark = pytest.mark.tensorflow
 
@@ -77,7 +85,12 @@ def plans_of(overfitting: Profile) -> dict[str, tuple[Profile, list[int]]]:
     by_accuracy = with_training(overfitting, best_metric=BestMetric.ACCURACY, learning_rate=3e-3)
     by_accuracy = by_accuracy.model_copy(update={"model": MlpModel(hidden=(64, 64))})
     by_area = with_training(
-        overfitting, best_metric=BestMetric.AUC, epochs=40, early_stopping_patience=3
+        overfitting,
+        best_metric=BestMetric.AUC,
+        epochs=40,
+        early_stopping_patience=3,
+        # Whenever it can be, also while the best weights are tested.
+        checkpoint_every_minutes=1e-6,
     )
     unvalidated = overfitting.data.model_copy(update={"validation_fraction": 0.0})
     not_validated = overfitting.model_copy(update={"data": unvalidated})
@@ -227,6 +240,18 @@ def test_that_a_checkpoint_goes_on_from_the_last_weights(runs: dict[str, RunLayo
         with np.load(newest / STATE_FILE) as arrays:
             states.append({each: arrays[each] for each in arrays})
     assert same(*states)
+
+
+def test_that_a_checkpoint_saved_while_the_best_weights_are_tested_has_the_last(
+    runs: dict[str, RunLayout],
+) -> None:
+    layout = runs["by area"]
+    turned = [each.phase for each in all_events(layout) if isinstance(each, PhaseChanged)]
+    assert Phase.SAVING in turned[turned.index(Phase.TESTING) :]
+    last = weights(layout.other_model(is_best=False))
+    # The two have other names for them.
+    in_checkpoint = {array.tobytes() for array in variables(layout).values()}
+    assert [name for name, array in last.items() if array.tobytes() not in in_checkpoint] == []
 
 
 def test_that_the_best_weights_are_written_once_beside_the_checkpoints_that_need_them(
