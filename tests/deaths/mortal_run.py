@@ -2,6 +2,7 @@
 
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,7 +12,15 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from gpupanel.domain.events import EpochDone, Event, RunStarted, TrainerStarted
+from gpupanel.domain.events import (
+    EpochDone,
+    Event,
+    Phase,
+    PhaseChanged,
+    RunStarted,
+    SharesChosen,
+    TrainerStarted,
+)
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
@@ -45,6 +54,7 @@ class Deaths:
 
     Attributes:
         ended_s: Seconds from each kill to the run's end, no process of it left.
+        phases: What the run had turned to last, when something of it was killed.
     """
 
     trainers: int = 0
@@ -52,6 +62,7 @@ class Deaths:
     within_a_checkpoint: int = 0
     before_the_first_checkpoint: int = 0
     ended_s: list[float] = field(default_factory=list)
+    phases: Counter[str] = field(default_factory=Counter)
 
     @property
     def kills(self) -> int:
@@ -62,7 +73,8 @@ class Deaths:
         return (
             f"{self.kills} kills ({self.trainers} of a trainer, {self.supervisors} of a "
             f"supervisor; {self.within_a_checkpoint} within a checkpoint's writing, "
-            f"{self.before_the_first_checkpoint} before the first one); "
+            f"{self.before_the_first_checkpoint} before the first one; "
+            f"{', '.join(f'{phase} {count}' for phase, count in self.phases.items())}); "
             f"the end was known after {max(self.ended_s, default=0.0):.2f} s at the most"
         )
 
@@ -118,6 +130,18 @@ class MortalRun:
         self.deaths.trainers += 1
         self._see_it_end(lost=True)
 
+    def kill_in_phase(self, phase: Phase) -> None:
+        """Kill a process that trains as soon as the run has turned to this from now on."""
+        before = self._turns_to(phase)
+        until_some(lambda: self._turns_to(phase) > before or self._is_over())
+        trainers = self._trainers()
+        if not trainers:
+            return
+        self._note_moment()
+        self._kill(self._dice.choice(trainers))
+        self.deaths.trainers += 1
+        self._see_it_end(lost=True)
+
     def go_on(self) -> None:
         """Resume the run; where it has saved nothing yet, its profile is started again."""
         summary = summarize_run(self.layout)
@@ -154,6 +178,24 @@ class MortalRun:
         return {
             event.epoch: event.metrics for event in self._events() if isinstance(event, EpochDone)
         }
+
+    def shares_from(self) -> dict[int, tuple[int, ...]]:
+        """Which shares the steps had that count, by the first step of each.
+
+        What was trained after a checkpoint from which the run was resumed was forgotten.
+        """
+        taken: dict[int, tuple[int, ...]] = {}
+        for event in self._events():
+            if isinstance(event, SharesChosen):
+                taken = {step: shares for step, shares in taken.items() if step < event.step}
+                taken[event.step] = event.shares
+        return taken
+
+    def _turns_to(self, phase: Phase) -> int:
+        """How often it has; asked so often that events are not decoded for it."""
+        if not self.layout.events.exists():
+            return 0
+        return self.layout.events.read_bytes().count(f'"phase":"{phase}"'.encode())
 
     def _events(self) -> Iterator[Event]:
         follower = RunFollower(self.layout)
@@ -229,6 +271,8 @@ class MortalRun:
     def _see_it_end(self, *, lost: bool) -> None:
         took_s = until(self._is_over, "the end after a kill", 150.0)
         self.deaths.ended_s.append(took_s)
+        turned = [event.phase for event in self._events() if isinstance(event, PhaseChanged)]
+        self.deaths.phases[str(turned[-1]) if turned else "no phase"] += 1
         summary = summarize_run(self.layout)
         if lost and summary.outcome is not Outcome.COMPLETED:
             assert summary.outcome in (Outcome.LOST, Outcome.FAILED), summary
