@@ -62,21 +62,33 @@ def first_unsafe_entry(root: Path) -> UnsafeFileError | None:
 
 
 def _entries(root: Path) -> Iterator["os.DirEntry[str]"]:
-    """What the run writes: its own files, and all that is in its folders."""
+    """What the run writes: its own files, and all that is in its folders.
+
+    A run that goes on removes what it has replaced, such as a checkpoint, meanwhile.
+    """
     waiting = [root]
     while waiting:
         folder = waiting.pop()
-        with os.scandir(folder) as entries:
-            for entry in sorted(entries, key=lambda each: each.name):
-                is_own = _FOLDERS.fullmatch(entry.name) or _FILES.fullmatch(entry.name)
-                if folder != root or is_own:
-                    yield entry
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(Path(entry.path))
+        try:
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda each: each.name)
+        except FileNotFoundError:
+            if folder == root:
+                raise
+            continue
+        for entry in entries:
+            is_own = _FOLDERS.fullmatch(entry.name) or _FILES.fullmatch(entry.name)
+            if folder != root or is_own:
+                yield entry
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(Path(entry.path))
 
 
 def _flaw(entry: "os.DirEntry[str]", folder: os.stat_result) -> UnsafeFileError | None:
-    status = entry.stat(follow_symlinks=False)
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return None  # removed meanwhile
     path = Path(entry.path)
     if entry.is_dir(follow_symlinks=False):
         found = "a folder" if _FILES.fullmatch(entry.name) else None
