@@ -17,6 +17,8 @@ from gpupanel.runs.cluster.messages import DRIVER_WORD, DriverWord
 from gpupanel.runs.cluster.reading import DRIVER
 
 _END_S: Final = 20.0
+_MOST_LINE_BYTES: Final = 2**26
+"""A word holds what nodes say, and is never so long: what is longer is no word."""
 
 
 class DriverProcess:
@@ -76,10 +78,13 @@ class DriverProcess:
             self._stream(self._process.stdout).close()
 
     def _read(self) -> None:
-        for line in self._stream(self._process.stdout):
+        output, is_whole = self._stream(self._process.stdout), True
+        while piece := output.readline(_MOST_LINE_BYTES):
+            begins, is_whole = is_whole, piece.endswith(b"\n")
             # A line that is no word, as of one that was killed while it wrote, says nothing.
-            with suppress(ValidationError):
-                self._words.append(DRIVER_WORD.validate_json(line))
+            if begins and is_whole:
+                with suppress(ValidationError):
+                    self._words.append(DRIVER_WORD.validate_json(piece))
 
     @staticmethod
     def _stream(stream: IO[bytes] | None) -> IO[bytes]:

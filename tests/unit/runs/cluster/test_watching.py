@@ -57,6 +57,18 @@ def test_that_the_newest_reading_counts_and_lines_that_are_no_words_do_not(speak
         assert watcher.reading() is None
 
 
+def test_that_a_line_without_an_end_is_no_word_and_takes_no_memory(
+    speak: Speak, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver_process, "_MOST_LINE_BYTES", 1000)
+    smuggled = "[" * 1000 + _seen("smuggled:1")
+    speak("\n".join((_seen("well:1"), "[" * 2500 + "\x1b[2J", smuggled, _seen("x" * 2000))))
+    with ClusterWatcher("auto") as watcher:
+        time.sleep(0.5)
+        assert _reading(watcher).address == "well:1"
+        assert watcher.reading() is None
+
+
 def test_that_what_the_process_refuses_is_raised(speak: Speak) -> None:
     problem = Problem(code="cluster_not_found", message="No answer.")
     speak(Refused(problem=problem).model_dump_json())
