@@ -121,7 +121,7 @@ def libraries_before_ours(
     """
     found = []
     for each in _library_folders(environment):
-        held = [name for name in LIBRARIES if any(Path(f, name).exists() for f in each.folders)]
+        held = [name for name in LIBRARIES if any(_is_there(Path(f, name)) for f in each.folders)]
         if held:
             found.append((each, tuple(held)))
     return tuple(found)
@@ -226,11 +226,21 @@ def _is_ours(folder: str) -> bool:
     return _normal(folder) == _normal(str(Path(__file__).parents[2]))
 
 
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
 def _normal(folder: str) -> str:
     return os.path.realpath(folder)
 
 
 def _holds(folder: str, package: str) -> bool:
     place = Path(folder, package)
-    # A command beside this one may be named like a package.
-    return place.is_dir() or place.with_name(f"{place.name}.py").is_file()
+    try:
+        # A command beside this one may be named like a package.
+        return place.is_dir() or place.with_name(f"{place.name}.py").is_file()
+    except OSError:
+        return False  # a folder that this user may not search gives Python nothing either

@@ -99,7 +99,9 @@ def test_that_checking_warns_and_neither_it_nor_planning_nor_a_look_carries_code
     seen = preview_data(preview_request(profile))
     assert (seen.needs_start, seen.problems) == (True, ())
     assert prepare(profile, CPU_ONLY, preview=seen).plan is not None
-    exported = gpupanel("export", profile_file, "-o", profile_file.with_suffix(".out"), "--json")
+    exported = gpupanel(
+        "export", profile_file, "-o", profile_file.with_name("exported.py"), "--json"
+    )
     assert problems(exported) == [
         ("code_not_trusted", "error", "data.path"),
         ("code_not_trusted", "error", "model.path"),

@@ -111,7 +111,7 @@ def test_that_titles_and_cells_have_tips_and_stand_on_one_side(model):
     across = Qt.Orientation.Horizontal
     tip, side = Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.TextAlignmentRole
     assert [model.headerData(place, across) for place in (0, 1)] == ["Name", "Weight"]
-    assert model.headerData(1, across, tip) == "In kilograms."
+    assert model.headerData(1, across, tip) == "<qt>In kilograms.</qt>"
     assert "a cat" in model.index(0, 0).data(tip)
     assert "weighed today" in model.index(0, 1).data(tip)
     for place, expected in enumerate((Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)):

@@ -299,3 +299,16 @@ def test_that_libraries_count_where_something_cannot_be_imported(
     assert spoiled is not None
     assert (spoiled[0].name, spoiled[1]) == ("LD_LIBRARY_PATH", ("libQt6Core.so.6",))
     assert spoiled_by(ValueError("x"), os.environ) is None
+
+
+def test_that_a_folder_that_may_not_be_searched_holds_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(_path: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    for name in ("is_dir", "is_file", "exists"):
+        monkeypatch.setattr(Path, name, refuse)
+    environment = {"PYTHONPATH": str(tmp_path), "LD_LIBRARY_PATH": str(tmp_path)}
+    assert packages_before_ours(environment, [str(tmp_path), *sys.path]) == ()
+    assert libraries_before_ours(environment) == ()

@@ -330,7 +330,7 @@ import sys, zipfile, json, keras
 from pathlib import Path
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.models.model_file import check_model_file
-from gpupanel.trainer.models.loaded_model import load_saved
+from gpupanel.trainer.models.loaded_model import _loaded
 
 folder, marker = Path(sys.argv[1]), sys.argv[2]
 layer = keras.layers.Lambda(lambda x, m=marker: (open(m, "w").close(), x)[1])
@@ -353,9 +353,11 @@ with zipfile.ZipFile(folder / "custom.keras", "w") as archive:
 
 reported = []
 for name in ("lambda.keras", "custom.keras"):
-    for refuse in (check_model_file, load_saved):  # ours, and behind it Keras's own safe mode
+    path = str(folder / name)
+    # Ours, and behind it Keras's own safe mode.
+    for refuse in (check_model_file, lambda path: _loaded(path, path)):
         try:
-            refuse(str(folder / name))
+            refuse(path)
         except ProblemError as error:
             reported.append(error.problems[0].code)
         else:

@@ -71,6 +71,6 @@ def test_that_a_file_that_cannot_be_made_or_written_is_reported_once_and_why(
         assert isinstance(event, ProblemReported)
         assert event.problem.code == "tensorboard_not_written", name
         assert not event.problem.is_error
-        says_space = "no space is left on the disk" in event.problem.message
+        says_space = "there is no space left on the disk" in event.problem.message
         assert says_space == (name != "blocked"), event.problem.message
     assert json.loads((tmp_path / "blocked").read_text())["problem"]["detail"]
