@@ -307,8 +307,9 @@ def test_that_a_folder_that_may_not_be_searched_holds_nothing(
     def refuse(_path: Path) -> bool:
         raise PermissionError(13, "Permission denied")
 
-    for name in ("is_dir", "is_file", "exists"):
-        monkeypatch.setattr(Path, name, refuse)
     environment = {"PYTHONPATH": str(tmp_path), "LD_LIBRARY_PATH": str(tmp_path)}
-    assert packages_before_ours(environment, [str(tmp_path), *sys.path]) == ()
-    assert libraries_before_ours(environment) == ()
+    with monkeypatch.context() as patched:
+        for name in ("is_dir", "is_file", "exists"):
+            patched.setattr(Path, name, refuse)
+        assert packages_before_ours(environment, [str(tmp_path), *sys.path]) == ()
+        assert libraries_before_ours(environment) == ()
