@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from gpupanel.files.guarded_files import open_to_append, status
+from gpupanel.files.guarded_files import open_to_append, size_of
 
 HEAD_BYTES: Final = 8 * 2**20
 """Kept of what a process writes first: TensorFlow's word on each device is there."""
@@ -37,11 +37,11 @@ class BoundedLog:
     ) -> None:
         self._path = path
         self._tail_bytes = tail_bytes
-        self._from = self._to = _size(path) + head_bytes
+        self._from = self._to = size_of(path) + head_bytes
 
     def bound(self) -> None:
         """Give back the middle where it has grown beyond its bound; called while it is written."""
-        if _size(self._path) - self._to <= 2 * self._tail_bytes:
+        if size_of(self._path) - self._to <= 2 * self._tail_bytes:
             return
         with suppress(OSError):  # the next time, or the disk is full and the run says so
             log = open_to_append(self._path)
@@ -94,11 +94,3 @@ def _write(log: int, text: bytes) -> None:
     rest = memoryview(text)
     while rest:
         rest = rest[os.write(log, rest) :]
-
-
-def _size(path: Path) -> int:
-    try:
-        found = status(path)
-    except OSError:
-        return 0
-    return 0 if found is None else found.st_size

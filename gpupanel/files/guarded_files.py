@@ -210,6 +210,15 @@ def status(path: Path, within: Path | None = None) -> os.stat_result | None:
         return None
 
 
+def size_of(path: Path) -> int:
+    """Bytes of a file; 0 where it is not there, or cannot be asked."""
+    try:
+        found = status(path)
+    except OSError:
+        return 0
+    return 0 if found is None else found.st_size
+
+
 def check_folder(path: Path, within: Path | None = None) -> bool:
     """Whether there is such a folder.
 

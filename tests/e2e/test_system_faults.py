@@ -64,6 +64,24 @@ def environment(faults: Path, folder: Path, **fault: int | str) -> dict[str, str
     }
 
 
+def started_until_its_fault(
+    profile: Path, begins: Path, faults: Path, folder: Path, **fault: int
+) -> subprocess.Popen[str]:
+    """A run whose fault has begun with its first checkpoint, and lasts while that file is there."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "gpupanel", "run", str(profile)],
+        env=environment(faults, folder, **fault, **{"while": str(begins)}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    until_s = time.monotonic() + 120.0
+    while not list(folder.glob("*/checkpoints/*")) and time.monotonic() < until_s:
+        time.sleep(0.1)
+    begins.touch()
+    return process
+
+
 def test_that_a_run_on_a_file_system_without_locks_is_refused_at_once_by_name(
     faults: Path, folder: Path
 ) -> None:
@@ -123,17 +141,7 @@ def test_that_a_fault_in_the_middle_has_its_own_name(
     profile.write_text(
         "schema_version = 1\n[training]\nepochs = 200\ncheckpoint_every_epochs = 1\n"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "gpupanel", "run", str(profile)],
-        env=environment(faults, folder, writes=number, **{"while": str(begins)}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    until_s = time.monotonic() + 120.0
-    while not list(folder.glob("*/checkpoints/*")) and time.monotonic() < until_s:
-        time.sleep(0.1)
-    begins.touch()
+    process = started_until_its_fault(profile, begins, faults, folder, writes=number)
     time.sleep(3.0)
     begins.unlink()  # a disk that never takes a word again could say nothing
     said, _ = process.communicate(timeout=120)
@@ -147,17 +155,7 @@ def test_that_a_clock_that_is_set_forward_in_the_middle_is_left_out_and_said(
 ) -> None:
     profile, begins = tmp_path / "long.toml", tmp_path / "begins"
     profile.write_text("schema_version = 1\n[training]\nepochs = 200\n")
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "gpupanel", "run", str(profile)],
-        env=environment(faults, folder, clock=8 * 3600, **{"while": str(begins)}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    until_s = time.monotonic() + 120.0
-    while not list(folder.glob("*/checkpoints/*")) and time.monotonic() < until_s:
-        time.sleep(0.1)
-    begins.touch()
+    process = started_until_its_fault(profile, begins, faults, folder, clock=8 * 3600)
     said, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert "The machine slept for 8:00:00" in said

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gpupanel.files.guarded_files import status
+from gpupanel.files.guarded_files import size_of
 from gpupanel.runs.directory.tails import last_bytes_lines
 
 
@@ -15,20 +15,12 @@ class LogSince:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._begins = _size(path)
+        self._begins = size_of(path)
 
     def last_lines(self, most_bytes: int) -> list[bytes]:
         """The last lines of it, within so many bytes."""
-        written = _size(self._path) - self._begins
+        written = size_of(self._path) - self._begins
         if written <= 0:
             return []
         # With the end of the line before: a first line without one may be half a line.
         return last_bytes_lines(self._path, min(written + 1, most_bytes))
-
-
-def _size(path: Path) -> int:
-    try:
-        found = status(path)
-    except OSError:
-        return 0
-    return 0 if found is None else found.st_size
