@@ -27,7 +27,7 @@ _IN_THE_WAY: Final = frozenset({errno.EEXIST, errno.ENOTDIR, errno.EISDIR})
 _READ_IN_WORDS: Final = (
     NO_SPACE | _TOO_MANY | _GONE | _FAILING | {errno.EFBIG, errno.EROFS, errno.EACCES}
 )
-_ELSEWHERE: Final = "choose another folder"
+_ELSEWHERE: Final = "choose another folder (for runs: $GPUPANEL_RUNS_DIR)"
 _GIB: Final = 2**30
 
 
