@@ -105,15 +105,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Sche
 def _shared_by(file: str) -> str:
     """What a file of tests shares with others, or the file itself.
 
-    The package is parsed and exports are made once. What forks processes that find cards is started
-    twice, so that nobody waits for the last of these tests.
+    The package is parsed, exports are made, and what forks processes that find cards is started,
+    once.
     """
     if file.startswith(_WITH_EXPORTS):
         return _WITH_EXPORTS
     if file in _PARSING_THE_PACKAGE:
         return "the parsed package"
     if file.startswith(_ON_CARDS):
-        return f"cards, {'a-m' if file < f'{_ON_CARDS}test_n' else 'n-z'}"
+        return _ON_CARDS
     return file
 
 

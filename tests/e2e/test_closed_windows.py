@@ -90,6 +90,7 @@ def end_of(window: subprocess.Popen[str]) -> tuple[int, list[str]]:
     return window.returncode, lines
 
 
+@pytest.mark.slow
 @pytest.mark.alone
 def test_that_a_window_closed_while_a_resume_waits_is_gone_at_once_and_the_resume_is_done(
     windows: Windows, run: RunLayout

@@ -55,6 +55,7 @@ def gpupanel(standin: Standin, *arguments: str | Path) -> subprocess.CompletedPr
     )
 
 
+@pytest.mark.slow
 def test_that_check_and_run_refuse_them_and_mend_the_profile(
     nvml_in_process: Standin, tmp_path: Path, runs_dir: Path
 ) -> None:

@@ -134,23 +134,6 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             model=CnnModel(filters=(4,), batch_norm=True),
             training=changed(global_batch_size=16, learning_rate=0.01),
         ),
-        "layers on two devices, AdamW": session(
-            StrategyKind.MODEL_PARALLEL,
-            2,
-            data=FEW_DIGITS,
-            model=CnnModel(filters=(3,), hidden=(6,)),
-            name='\x00\u202e\'"""\n',
-            placement={"dense_1": 1},
-            training=changed(
-                optimizer=Optimizer.ADAMW,
-                learning_rate=1e-3,
-                seed=2**31 - 1,
-                weight_decay=0.05,
-                beta_1=0.8,
-                beta_2=0.95,
-                ema=0.9,
-            ),
-        ),
     }
 
 
@@ -272,6 +255,23 @@ def further_sessions(material: Material) -> dict[str, Profile]:
             data=PythonData(path=str(material.pixels_code), validation_fraction=0.1),
             model=PythonModel(path=str(material.embedding_code)),
             training=changed(accumulation_steps=2, clip_norm=0.01),
+        ),
+        "layers on two devices, AdamW": session(
+            StrategyKind.MODEL_PARALLEL,
+            2,
+            data=FEW_DIGITS,
+            model=CnnModel(filters=(3,), hidden=(6,)),
+            name='\x00\u202e\'"""\n',
+            placement={"dense_1": 1},
+            training=changed(
+                optimizer=Optimizer.ADAMW,
+                learning_rate=1e-3,
+                seed=2**31 - 1,
+                weight_decay=0.05,
+                beta_1=0.8,
+                beta_2=0.95,
+                ema=0.9,
+            ),
         ),
         "one device": session(
             ones,

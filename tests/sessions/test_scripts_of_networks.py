@@ -50,6 +50,7 @@ def texts_and_table(folder: Path) -> tuple[TextData, TableData]:
     return texts, TableData(path=str(prices), validation_fraction=0.2)
 
 
+@pytest.mark.slow
 def test_that_run_and_script_give_the_same_weights_and_evaluations(tmp_path: Path) -> None:
     texts, table = texts_and_table(tmp_path)
     trained = {

@@ -53,6 +53,7 @@ def pixels() -> np.ndarray:
     return np.random.default_rng(5).integers(0, 17, (120, 8, 8)).astype(np.float32)
 
 
+@pytest.mark.slow
 def test_that_run_and_script_give_the_same_weights_and_evaluations(
     made: Path, three: NpzData, tmp_path: Path
 ) -> None:

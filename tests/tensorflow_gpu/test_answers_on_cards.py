@@ -36,6 +36,7 @@ def of_kind(found: dict[str, Any], kind: SelfTestKind) -> list[dict[str, Any]]:
     return [each for each in found["outcomes"] if each["case"]["kind"] == kind]
 
 
+@pytest.mark.slow
 def test_that_two_cards_pass_the_self_test(
     cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:

@@ -45,7 +45,8 @@ def outcomes(layout: RunLayout) -> list[Outcome]:
     return [each.outcome for each in all_events(layout) if isinstance(each, RunEnded)]
 
 
-@pytest.mark.parametrize("how", ["suspended", pytest.param("killed", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["suspended", "killed"])
 def test_that_a_resumed_training_comes_to_the_same_bits(
     cards_in_process: CardsOfThisProcess,
     tmp_path: Path,

@@ -28,6 +28,7 @@ global_batch_size = 64
 """
 
 
+@pytest.mark.slow
 def test_that_cards_without_nccl_sum_in_another_way_and_it_is_said(
     cards: Cards, tmp_path: Path, runs_dir: Path
 ) -> None:

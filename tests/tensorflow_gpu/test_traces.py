@@ -24,6 +24,7 @@ checkpoint_every_epochs = 0
 """
 
 
+@pytest.mark.slow
 def test_that_cards_are_not_said_to_be_traced_where_the_host_alone_was(
     cards_in_process: CardsOfThisProcess, tmp_path: Path
 ) -> None:

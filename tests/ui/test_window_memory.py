@@ -157,6 +157,7 @@ def test_that_the_window_keeps_nothing_of_a_run_but_what_its_buffers_hold(
     assert len(curves.loss) == followed.run.reports, "nothing was followed"
 
 
+@pytest.mark.slow
 def test_that_no_check_of_the_files_leaves_anything_behind(followed: _Followed) -> None:
     followed.grow(portions=3, reports=REPORTS)
     followed.wait_for_plots()

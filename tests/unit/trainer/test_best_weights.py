@@ -359,6 +359,7 @@ def test_that_best_weights_that_are_damaged_are_said_and_not_guessed(
     assert saved(layout).epoch == min(again, key=lambda done: done.metrics.val_loss or 0.0).epoch
 
 
+@pytest.mark.slow
 def test_that_every_worker_tests_with_the_best_weights(
     tmp_path: Path, overfitting: Profile, runs: dict[str, RunLayout]
 ) -> None:

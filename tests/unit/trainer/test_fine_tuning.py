@@ -278,6 +278,7 @@ def test_that_a_rate_that_follows_the_loss_goes_on_scaled(runs: dict[str, RunLay
     assert learned == pytest.approx(2e-3 * 0.125)
 
 
+@pytest.mark.slow
 def test_that_a_run_learns_what_keras_learns_with_another_optimizer_from_then_on(
     tmp_path: Path, make_run: MakeRun, data: NpzData
 ) -> None:

@@ -38,7 +38,7 @@ from tests.forked.terminal import forked_trainers
 from tests.patience import PATIENCE_S
 from tests.unit.trainer.trained_runs import changed, profile, variables
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
 
 _EPOCHS = 8
 _STEPS_AN_EPOCH = 23
@@ -155,7 +155,6 @@ def test_that_a_run_with_a_killed_worker_reaches_the_same_bits(
     assert_same_bits(undisturbed, layout)
 
 
-@pytest.mark.slow
 def test_that_a_run_stopped_orphaned_and_resumed_reaches_the_same_bits(
     undisturbed: RunLayout, runs_dir: Path
 ) -> None:

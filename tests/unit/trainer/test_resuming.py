@@ -172,6 +172,7 @@ def trained_in_turn(root: Path, make_run: MakeRun, legs: Legs) -> dict[str, RunL
     return layouts
 
 
+@pytest.mark.slow
 def test_that_a_checkpoint_of_one_strategy_goes_on_under_others_to_what_one_device_learns(
     tmp_path: Path, make_run: MakeRun
 ) -> None:

@@ -406,6 +406,7 @@ def test_that_a_set_that_is_unknown_or_cannot_be_reached_is_said(
     assert problem.code == "data_download_failed"
 
 
+@pytest.mark.slow
 @NEEDS_TFDS
 def test_that_a_stop_ends_the_preparing_and_leaves_nothing_half_done(
     tmp_path: Path, tiny_catalogue: Callable[..., TfdsData]
