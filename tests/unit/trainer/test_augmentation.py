@@ -237,6 +237,7 @@ def further_runs(
     return train_all(root / "runs", make_run, further)
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("name", DIVIDED)
 def test_that_any_split_trains_on_the_same_changed_examples(
@@ -263,6 +264,7 @@ def assert_alike(runs: dict[str, RunLayout], name: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_that_only_training_examples_are_changed(runs: dict[str, RunLayout]) -> None:
     assert furthest(runs["digits"], runs["digits as they are"]) > 1e-2

@@ -28,6 +28,7 @@ def distances() -> dict[str, dict[str, float]]:
     return measured("mirrored")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_that_a_step_of_two_replicas_does_what_keras_does_on_one_device(
     distances: dict[str, dict[str, float]], model: str

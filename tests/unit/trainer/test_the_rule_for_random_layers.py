@@ -189,7 +189,12 @@ def train(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> Train:
 
 @pytest.fixture(scope="module")
 def runs(train: Train) -> dict[str, RunLayout]:
-    return train(ALONE + FEW + WARNED)
+    return train(ALONE + FEW)
+
+
+@pytest.fixture(scope="module")
+def warned_runs(train: Train) -> dict[str, RunLayout]:
+    return train(WARNED + FEW[:1])
 
 
 @pytest.fixture(scope="module")
@@ -203,6 +208,7 @@ def assert_alike(one_device: RunLayout, other: RunLayout) -> None:
     assert last_metrics(other).model_dump(exclude_none=True) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FEW)
 def test_that_any_split_draws_what_one_device_draws(runs: dict[str, RunLayout], name: str) -> None:
     model, _, _ = name.partition(", ")
@@ -211,11 +217,11 @@ def test_that_any_split_draws_what_one_device_draws(runs: dict[str, RunLayout], 
 
 
 def test_that_layers_that_draw_otherwise_are_named_where_the_batch_is_divided(
-    runs: dict[str, RunLayout],
+    warned_runs: dict[str, RunLayout],
 ) -> None:
     warned = {
         name: event.problem.message
-        for name, layout in runs.items()
+        for name, layout in warned_runs.items()
         for event in all_events(layout)
         if isinstance(event, ProblemReported) and event.problem.code == "random_numbers_by_split"
     }
@@ -225,11 +231,11 @@ def test_that_layers_that_draw_otherwise_are_named_where_the_batch_is_divided(
 
 
 def test_that_layers_that_draw_when_the_model_predicts_are_named_however_it_is_divided(
-    runs: dict[str, RunLayout],
+    warned_runs: dict[str, RunLayout],
 ) -> None:
     warned = {
         name: event.problem.message
-        for name, layout in runs.items()
+        for name, layout in warned_runs.items()
         for event in all_events(layout)
         if isinstance(event, ProblemReported) and event.problem.code == "predictions_at_random"
     }

@@ -111,6 +111,7 @@ def assert_as_on_one_device(runs: dict[str, RunLayout], name: str) -> None:
     assert measured == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHOSEN)
 def test_that_any_split_of_texts_gives_the_weights_and_metrics_of_one_device(
     runs: dict[str, RunLayout], name: str
@@ -126,6 +127,7 @@ def test_that_other_splits_of_texts_give_the_weights_and_metrics_of_one_device(
     assert_as_on_one_device(other_runs, name)
 
 
+@pytest.mark.slow
 def test_that_something_is_learned_of_words(runs: dict[str, RunLayout]) -> None:
     assert last_metrics(runs["adam, one device"]).loss < 1.3
     first = variables(runs["sgd, one device"])["model/embedding/embeddings"]
@@ -134,6 +136,7 @@ def test_that_something_is_learned_of_words(runs: dict[str, RunLayout]) -> None:
     assert abs(first - other).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_that_words_are_distinguished_under_mixed_precision(runs: dict[str, RunLayout]) -> None:
     """A half holds whole numbers up to 256 only."""
     assert last_metrics(runs["many words"]).accuracy > 0.95
