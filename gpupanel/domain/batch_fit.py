@@ -117,7 +117,7 @@ def batch_fit_request(profile: Profile) -> Profile:
     plain = TrainingSettings()
     unused = ("global_batch_size", "learning_rate", "schedule", "epochs")
     training = profile.training.model_copy(update={each: getattr(plain, each) for each in unused})
-    return profile.model_copy(update={"name": "", "training": training})
+    return profile.model_copy(update={"name": "any", "training": training})
 
 
 def fastest_trial(trials: tuple[BatchTrial, ...]) -> int | None:

@@ -186,7 +186,7 @@ def bench_request(profile: Profile) -> Profile:
     plain = TrainingSettings()
     unused = ("learning_rate", "schedule", "epochs", "seed")
     training = profile.training.model_copy(update={each: getattr(plain, each) for each in unused})
-    return profile.model_copy(update={"name": "", "training": training})
+    return profile.model_copy(update={"name": "any", "training": training})
 
 
 def fastest_of(results: tuple[BenchResult, ...]) -> BenchResult | None:

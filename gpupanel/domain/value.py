@@ -1,6 +1,7 @@
 """The base of every value in the domain."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -9,12 +10,22 @@ class Value(BaseModel):
     """An immutable value that refuses keys it does not know.
 
     Two values are equal when all their fields are. A changed copy comes from
-    ``value.model_copy(update={...})``.
+    ``value.model_copy(update={...})``, which checks it.
     """
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=False, allow_inf_nan=False, protected_namespaces=()
     )
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other fields, checked as one that is made from nothing is.
+
+        Raises:
+            ValidationError: A field that it does not have, or a value that it does not take.
+        """
+        if not update:
+            return super().model_copy(deep=deep)
+        return type(self).model_validate({**self.__dict__, **update})
 
 
 Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
