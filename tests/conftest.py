@@ -44,7 +44,7 @@ _FIRST = (
 _WITH_EXPORTS = "tests/unit/trainer/exports/"
 _PARSING_THE_PACKAGE = (
     "tests/guide/test_names_of_the_window.py",
-    "tests/unit/domain/test_problem_reference.py",
+    "tests/unit/references/test_problems.py",
     "tests/unit/test_child_processes.py",
     "tests/unit/test_doubled_statements.py",
     "tests/unit/test_kinds.py",

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from references.environment import environment_reference
 
-from gpupanel.domain.environment_reference import environment_reference
 from gpupanel.domain.inherited_variables import (
     INHERITED_VARIABLES,
     Treatment,

@@ -13,7 +13,7 @@ def test_that_a_changed_copy_has_the_change_and_everything_else() -> None:
     copy = TRAINING.model_copy(update={"epochs": 7})
 
     assert copy == TrainingSettings(epochs=7)
-    assert TRAINING == TrainingSettings()
+    assert TrainingSettings() == TRAINING
 
 
 @pytest.mark.parametrize(

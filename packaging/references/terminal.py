@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin, get_
 import typer
 from typer.models import ArgumentInfo, CommandInfo, OptionInfo, ParameterInfo
 
-from gpupanel.cli.verb_answers import ANSWERS, VerbAnswer
 from gpupanel.cli.verb_group import VERBS, program_of
+from references.verb_answers import ANSWERS, VerbAnswer
 
 _WIDTH: Final = 100
 _INTRODUCTION: Final = """\

@@ -5,8 +5,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from references.profile import profile_reference
 
-from gpupanel.domain.profile_reference import profile_reference
 from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.setting import SettingType, settings_of
 from gpupanel.domain.training import TrainingSettings

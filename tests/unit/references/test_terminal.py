@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 import typer
+from references.terminal import terminal_reference
+from references.verb_answers import ANSWERS
 from typer.core import TyperGroup
 
 from gpupanel.cli.app import app
-from gpupanel.cli.terminal_reference import terminal_reference
-from gpupanel.cli.verb_answers import ANSWERS
 from gpupanel.cli.verb_group import VERBS
 from tests.forked.terminal import gpupanel
 

@@ -1,0 +1,1 @@
+"""Pages of the guide that are made of declarations."""
