@@ -4,6 +4,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
@@ -20,6 +21,7 @@ progress = LiteralConsole(stderr=True)
 """Standard error: progress and problems."""
 
 _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.HINT: "cyan"}
+_MOST_DETAIL_LINES = 8
 NONE_GIVEN = "–"  # noqa: RUF001 - the dash that stands for a reading that is not there
 
 
@@ -41,8 +43,17 @@ def _strict(node: Any) -> Any:  # noqa: ANN401 - as deep as any document
     return None if isinstance(node, float) and not math.isfinite(node) else node
 
 
-def print_problems(problems: Iterable[Problem], console: Console = progress) -> None:
-    """Print each problem: what is wrong, where, its code in the guide, what to do, its detail."""
+def print_problems(
+    problems: Iterable[Problem], console: Console = progress, *, log: Path | None = None
+) -> None:
+    """Print each problem: what is wrong, where, its code in the guide, what to do, its detail.
+
+    Args:
+        problems: In their order.
+        console: Where.
+        log: Has the details, too: of those that fill a screen, such as a trace, its path is printed
+            in their place.
+    """
     for problem in problems:
         style = _STYLES[problem.severity]
         field = f" {problem.field}" if problem.field else ""
@@ -57,7 +68,9 @@ def print_problems(problems: Iterable[Problem], console: Console = progress) -> 
         first = () if problem.fix is None else (problem.fix,)
         for fix in (*first, *problem.alternatives):
             console.print(f"    → {fix.label}: {changes_toml(fix.changes)}", style="dim")
-        if problem.detail:
+        if log is not None and problem.detail.count("\n") > _MOST_DETAIL_LINES:
+            console.print(f"    Details: {log}", style="dim", highlight=False, soft_wrap=True)
+        elif problem.detail:
             console.print(paragraph(problem.detail, "dim"))
 
 

@@ -1,5 +1,6 @@
 """Following a run to its end, and printing how it ended."""
 
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -116,9 +117,15 @@ def _energy_document(energy: RunEnergy | None) -> dict[str, Any] | None:
     }
 
 
+def _log_of_failure(layout: RunLayout, status: RunStatus) -> Path:
+    """The log of the process that says what ended the run, else of the first."""
+    places = (place for place, problem in status.failures if problem == status.ending_problem)
+    return layout.process_log(next(places, 0))
+
+
 def _print_end(layout: RunLayout, status: RunStatus) -> None:
     if status.ending_problem is not None:
-        print_problems([status.ending_problem])
+        print_problems([status.ending_problem], log=_log_of_failure(layout, status))
     print_evaluation(layout, status)
     outcome = str(status.outcome)
     style = "green" if status.outcome is Outcome.COMPLETED else "yellow"

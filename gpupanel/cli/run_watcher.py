@@ -168,7 +168,7 @@ class _Watcher:
         self._take_news()
         self._before = None
         if before.restart is not None:
-            _print_restart(before.restart)
+            _print_restart(before.restart, self._layout)
         for answer in self.status.answers:
             self._print_devices(answer)
         if before.last_epoch is not None:
@@ -196,7 +196,7 @@ class _Watcher:
         elif isinstance(event, EpochDone):
             self._print_epoch(event)
         elif isinstance(event, RunRestarted):
-            _print_restart(event)
+            _print_restart(event, self._layout)
         elif isinstance(event, TrainingResumed):
             _print_resumed(event)
         elif isinstance(event, ProblemReported | FindingReported) and not event.problem.is_error:
@@ -286,9 +286,9 @@ def metrics_text(metrics: Metrics) -> str:
     return "  ".join(f"{name} {value:.4f}" for name, value in known.items())
 
 
-def _print_restart(event: RunRestarted) -> None:
+def _print_restart(event: RunRestarted, layout: RunLayout) -> None:
     if event.problem is not None:
-        print_problems([event.problem])
+        print_problems([event.problem], log=layout.trainer_log)
         console.print(f"Started again from its last checkpoint (attempt {event.attempt}).")
     if event.changes:
         # One line whatever the width, so that it can be copied.

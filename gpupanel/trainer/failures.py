@@ -83,7 +83,7 @@ def problems_of(
             code="trainer_crashed",
             message=f"{what or _OF_RUNS[task]} ended with an unexpected {type(error).__name__}: "
             f"{_first_sentence(error)[:200]}",
-            hint=f"The details below show where{'' if what else _IN_LOG}.",
+            hint=f"The details show where{'' if what else _IN_LOG}.",
             detail=detail,
         ),
     )

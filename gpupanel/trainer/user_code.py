@@ -146,7 +146,7 @@ def _hint(error: BaseException) -> str:
             "In a run a relative path leads nowhere: begin it with Path(__file__).parent, the "
             "folder of your file."
         )
-    return "Fix it and start again; the details below show how it got there."
+    return "Fix it and start again; the details show how it got there."
 
 
 def _is_of_relative_path(error: BaseException) -> bool:
