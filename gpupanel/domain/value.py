@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import override
 
 
 class Value(BaseModel):
@@ -17,6 +18,7 @@ class Value(BaseModel):
         frozen=True, extra="forbid", strict=False, allow_inf_nan=False, protected_namespaces=()
     )
 
+    @override
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy with other fields, checked as one that is made from nothing is.
 

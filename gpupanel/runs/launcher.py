@@ -34,9 +34,9 @@ from gpupanel.runs.error_problems import process_problem
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.named_paths import checked_path
+from gpupanel.runs.processes.run_processes import await_end_of_processes, end_processes_of
 from gpupanel.runs.resumable import goes_on, resume_problem
 from gpupanel.runs.run_folders import named_run, named_run_folder, new_run_folder
-from gpupanel.runs.supervision.run_processes import await_end_of_processes, end_processes_of
 from gpupanel.runs.trust.checked_start import check_start, checked_files
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.user_code import code_of_profile, digests_of_code, keep_code

@@ -38,10 +38,10 @@ from gpupanel.domain.self_test import (
 from gpupanel.planning.context import PlanningContext, planning_context
 from gpupanel.planning.self_test import self_test_request
 from gpupanel.planning.self_test_findings import self_test_findings
+from gpupanel.runs.cluster.environments import allowed, process_environments
 from gpupanel.runs.readiness import Machine, known_support
 from gpupanel.runs.self_test_memory import recall_self_test, remember_self_test
 from gpupanel.runs.self_test_problems import died, never_ready, no_plan, not_started
-from gpupanel.runs.supervision.cluster import allowed, process_environments
 
 SELF_TEST_COMMAND: Final = python_module_command("gpupanel.trainer.self_test")
 """Reads the question on standard input and answers by lines on standard output."""

@@ -12,16 +12,10 @@ import time
 from gpupanel.domain.data import DataCache, Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest
+from gpupanel.trainer.datasets.progress import OnProgress, ignore_progress
 from gpupanel.trainer.datasets.scanning.report import report_of
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
-from gpupanel.trainer.datasets.source import (
-    OnProgress,
-    Reading,
-    ignore_progress,
-    no_download,
-    scan_unlabelled,
-    source_of,
-)
+from gpupanel.trainer.datasets.source import Reading, no_download, scan_unlabelled, source_of
 from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.progress_lines import ProgressLines, end_on_sigterm
 

@@ -16,13 +16,8 @@ from gpupanel.files.locks import lock_in_folder
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.learned_from import known_content
-from gpupanel.trainer.datasets.source import (
-    OnProgress,
-    Reading,
-    ignore_progress,
-    read_data,
-    source_of,
-)
+from gpupanel.trainer.datasets.progress import OnProgress, ignore_progress
+from gpupanel.trainer.datasets.source import Reading, read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.device_log import show_device_log
 from gpupanel.trainer.downloads.download import OnDownload, fetch

@@ -13,7 +13,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.bench import speed_meter
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.locations import bench_dir
-from gpupanel.runs.supervision.run_processes import processes_of
+from gpupanel.runs.processes.run_processes import processes_of
 from tests.forked.terminal import answered, gpupanel, verb
 from tests.patience import PATIENCE_S
 

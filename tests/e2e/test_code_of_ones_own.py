@@ -23,10 +23,10 @@ from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import read_profile, write_profile
 from gpupanel.runs.launcher import create_run, launch, resume
 from gpupanel.runs.locations import queue_dir
+from gpupanel.runs.processes.trainer_process import start_trainer
 from gpupanel.runs.queue.orders import add
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.supervision import gang
-from gpupanel.runs.supervision.trainer_process import start_trainer
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust, trusted_file
 from gpupanel.runs.trust.user_code import code_of_profile
 from gpupanel.ui.run_state import RunState

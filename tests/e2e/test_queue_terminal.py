@@ -66,7 +66,7 @@ def scheduler(files: QueueFiles) -> psutil.Process | None:
             command = process.cmdline()
         except psutil.Error:
             continue
-        if command[-2:] == ["gpupanel.runs.queue.scheduler", str(files.folder)]:
+        if command[-2:] == ["gpupanel.runs.scheduling.scheduler", str(files.folder)]:
             return process
     return None
 

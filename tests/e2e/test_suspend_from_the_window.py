@@ -12,7 +12,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.directory.profile_file import write_profile
-from gpupanel.runs.supervision.run_processes import processes_of
+from gpupanel.runs.processes.run_processes import processes_of
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_state import RunState
 

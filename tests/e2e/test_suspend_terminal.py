@@ -22,7 +22,7 @@ from gpupanel.domain.events import (
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import RunFollower
-from gpupanel.runs.supervision.run_processes import processes_of
+from gpupanel.runs.processes.run_processes import processes_of
 from tests.forked import terminal as forked
 from tests.patience import PATIENCE_S
 

@@ -47,7 +47,7 @@ def scheduler_of(folder: Path) -> psutil.Process | None:
     """The process that works on the queue in that folder."""
     for process in psutil.process_iter(["cmdline"]):
         command = process.info["cmdline"] or []
-        if "gpupanel.runs.queue.scheduler" in command and str(folder) in command:
+        if "gpupanel.runs.scheduling.scheduler" in command and str(folder) in command:
             return process
     return None
 

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from gpupanel.domain.checked_files import CheckedFiles
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.start_claim import AlreadyClaimedError
 from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.queue.scheduler import Scheduler
-from gpupanel.runs.supervision.start_claim import AlreadyClaimedError
+from gpupanel.runs.scheduling.scheduler import Scheduler
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.queued_runs import MACHINE, prepare_without_build
 

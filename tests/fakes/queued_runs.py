@@ -11,8 +11,8 @@ from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.line_log import LineLog
 from gpupanel.planning.prepare import Preparation, prepare
+from gpupanel.runs.directory.start_claim import claim_start
 from gpupanel.runs.readiness import Machine
-from gpupanel.runs.supervision.start_claim import claim_start
 from tests.fakes.devices import TWO_UNEQUAL
 
 if TYPE_CHECKING:

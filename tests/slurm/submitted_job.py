@@ -14,7 +14,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.run_name import slug
 from gpupanel.planning.script.slurm import slurm_script
-from gpupanel.runs.supervision.run_processes import processes_of
+from gpupanel.runs.processes.run_processes import processes_of
 from tests.patience import PATIENCE_S
 from tests.slurm.slurm_cluster import SlurmCluster
 

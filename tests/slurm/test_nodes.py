@@ -21,7 +21,7 @@ from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.files.plan_file import read_plan
 from gpupanel.files.trace_files import trace_records
 from gpupanel.runs.history.summaries import summarize_run
-from gpupanel.runs.supervision.run_processes import processes_of
+from gpupanel.runs.processes.run_processes import processes_of
 from tests.deaths.mortal_run import saved_weights
 from tests.patience import PATIENCE_S
 from tests.slurm.slurm_cluster import SlurmCluster, missing_programs, slurm_cluster

@@ -14,7 +14,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.plan_file import read_plan
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.history.summaries import summarize_run
-from gpupanel.runs.supervision.run_processes import processes_of
+from gpupanel.runs.processes.run_processes import processes_of
 from tests.deaths.mortal_run import saved_weights
 from tests.nvml.standin import TWO_UNEQUAL_GPUS
 from tests.patience import PATIENCE_S

@@ -12,8 +12,8 @@ from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import EntryState
 from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.queue.scheduler import Scheduler
 from gpupanel.runs.readiness import read_machine
+from gpupanel.runs.scheduling.scheduler import Scheduler
 from tests.forked.terminal import answered, forked_trainers
 from tests.tensorflow_gpu.fixtures import CardsOfThisProcess
 from tests.tensorflow_gpu.profiles import BOTH, LARGE, SMALL, memory, mirrored

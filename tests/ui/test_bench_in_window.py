@@ -26,7 +26,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.runs.bench.remembered import remember, remembered
+from gpupanel.runs.history.measured_speeds import remember, remembered
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.bindings.bench_binding import BenchBinding

@@ -16,7 +16,7 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision.run_processes import await_end_of_processes, processes_of
+from gpupanel.runs.processes.run_processes import await_end_of_processes, processes_of
 from gpupanel.ui.live_page import _problem_to_show
 from gpupanel.ui.run_state import RunState, state_words, status_words
 from gpupanel.ui.workers.run_worker import RunWatch

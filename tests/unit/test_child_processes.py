@@ -16,7 +16,7 @@ STARTING = {
     "runs/following/event_tail.py",
     "runs/cluster/driver_process.py",
     "runs/supervision/task_readings.py",
-    "runs/supervision/trainer_process.py",
+    "runs/processes/trainer_process.py",
     "runs/tensorboard.py",
     "trainer/__main__.py",  # itself, from its beginning
     "trainer/datasets/catalogue/preparing.py",

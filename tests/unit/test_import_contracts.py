@@ -43,6 +43,7 @@ WRONG_IMPORTS = [
     ("one-ray-door", "runs/cluster/reading.py", "import ray"),
     ("driver-alone", "runs/cluster/reading.py", "import gpupanel.runs.cluster.driver.nodes"),
 ]
+CIRCLE = ("runs/directory/requests.py", "import gpupanel.runs.supervision.supervisor")
 
 
 def contracts() -> dict[str, str]:
@@ -74,7 +75,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def broken(copy: Path) -> dict[str, str]:
     """What is said of each contract that the wrong imports break, by its name."""
-    for _, file, line in WRONG_IMPORTS:
+    for file, line in (CIRCLE, *(wrong[1:] for wrong in WRONG_IMPORTS)):
         with (copy / "gpupanel" / file).open("a") as module:
             module.write(f"\n{line}\n")
     answer = lint_imports(copy)
@@ -87,7 +88,7 @@ def broken(copy: Path) -> dict[str, str]:
 
 
 def test_that_every_contract_is_broken_once_below() -> None:
-    assert {contract for contract, _, _ in WRONG_IMPORTS} == set(contracts())
+    assert {contract for contract, _, _ in WRONG_IMPORTS} | {"no-circles"} == set(contracts())
 
 
 @pytest.mark.parametrize(("contract", "file", "line"), WRONG_IMPORTS)
@@ -99,6 +100,12 @@ def test_that_a_wrong_import_breaks_its_contract(
     # Of what is not gpupanel's own only the package counts.
     known = imported if imported.startswith("gpupanel.") else imported.partition(".")[0]
     assert f"{module} -> {known} (l." in broken[contracts()[contract]]
+
+
+def test_that_a_room_that_reaches_itself_through_a_sibling_is_found(broken: dict[str, str]) -> None:
+    found = broken[contracts()["no-circles"]]
+    assert "No cycles are allowed in gpupanel.runs." in found
+    assert "- .directory -> .supervision (1 import)" in found
 
 
 def test_that_a_package_without_a_layer_breaks_the_layers(copy: Path) -> None:

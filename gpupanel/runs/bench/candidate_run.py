@@ -24,9 +24,9 @@ from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.error_problems import process_problem
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_checked_run, start_supervisor
+from gpupanel.runs.processes.run_processes import end_processes_of
 from gpupanel.runs.queue.running_runs import goes_on
 from gpupanel.runs.readiness import check_devices_answer
-from gpupanel.runs.supervision.run_processes import end_processes_of
 
 _SUPERVISOR: Final = "gpupanel.runs.bench.supervisor"
 _POLL_S: Final = 0.05

@@ -29,14 +29,14 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import touch
+from gpupanel.runs.cluster.environments import free_ports
 from gpupanel.runs.cluster.listening import address_in, interfaces_here
 from gpupanel.runs.cluster.messages import AgentOrder, AgentReady, NodeSeen, ProcessSeen
 from gpupanel.runs.cluster.reserved_gpus import check_reserved, reserved_gpus
 from gpupanel.runs.directory.tails import LineTail
-from gpupanel.runs.supervision.cluster import free_ports
-from gpupanel.runs.supervision.liveness import process_activity
-from gpupanel.runs.supervision.run_processes import await_end_of_processes, end_processes_of
-from gpupanel.runs.supervision.trainer_process import signal_group, start_trainer
+from gpupanel.runs.processes.liveness import process_activity
+from gpupanel.runs.processes.run_processes import await_end_of_processes, end_processes_of
+from gpupanel.runs.processes.trainer_process import signal_group, start_trainer
 
 if TYPE_CHECKING:
     import subprocess

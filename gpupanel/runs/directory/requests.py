@@ -7,7 +7,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder, status, touch
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.supervision.frozen_supervisor import continue_frozen
+from gpupanel.runs.processes.frozen_supervisor import continue_frozen
 
 
 def ask(layout: RunLayout, request: Request) -> None:

@@ -8,8 +8,8 @@ from typing import Final
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.bench import remembered
 from gpupanel.runs.directory.profile_file import run_profile_if_readable
+from gpupanel.runs.history import measured_speeds as remembered
 from gpupanel.runs.history.run_summary import RunSummary
 
 _MOST_READ: Final = 40

@@ -15,7 +15,7 @@ from gpupanel.runs.directory.run_lock import STARTING_S, is_supervised
 from gpupanel.runs.history import flaws
 from gpupanel.runs.history.run_record import RunRecord, read_progress, read_record
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.runs.supervision.frozen_supervisor import frozen_problem
+from gpupanel.runs.processes.frozen_supervisor import frozen_problem
 
 _FIRST = 32
 """Runs that are read before it is decided whether the disk is waited for."""

@@ -13,9 +13,9 @@ from gpupanel.domain.value import Value
 from gpupanel.files.guarded_files import status
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.run_lock import STARTING_S, is_supervised
+from gpupanel.runs.directory.start_claim import is_start_claimed
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
-from gpupanel.runs.supervision.start_claim import is_start_claimed
 
 _Fingerprint = tuple[int, int]
 

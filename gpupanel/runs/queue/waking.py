@@ -59,7 +59,7 @@ def ensure_scheduler(files: QueueFiles) -> bool:
     if not files.read().needs_scheduler or scheduler_lives(files.folder):
         return False
     log = scheduler_log(files.folder)
-    command = python_module_command("gpupanel.runs.queue.scheduler", str(files.folder))
+    command = python_module_command("gpupanel.runs.scheduling.scheduler", str(files.folder))
     try:
         _note_start(log)
         start_detached(command, log, "scheduler of the queue")

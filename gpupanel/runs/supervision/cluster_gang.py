@@ -14,6 +14,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder, remove_folder, status
 from gpupanel.planning.cluster_check import is_public
 from gpupanel.runs.cluster.driver_process import DriverProcess
+from gpupanel.runs.cluster.environments import environments_on_nodes
 from gpupanel.runs.cluster.messages import (
     DriverWord,
     EndWanted,
@@ -32,14 +33,13 @@ from gpupanel.runs.cluster.messages import (
     StartWanted,
     Waiting,
 )
+from gpupanel.runs.processes.liveness import Activity, Frozen, Liveness
+from gpupanel.runs.processes.run_processes import end_processes_of
 from gpupanel.runs.supervision.checked_run import CheckedRun
-from gpupanel.runs.supervision.cluster import environments_on_nodes
 from gpupanel.runs.supervision.exit_reading import cluster_lost, head_silent, node_lost
 from gpupanel.runs.supervision.handed_outputs import remove_handed_outputs
-from gpupanel.runs.supervision.liveness import Activity, Frozen, Liveness
 from gpupanel.runs.supervision.node_samples import NodeSamples
 from gpupanel.runs.supervision.process_events import Append, ProcessEvents
-from gpupanel.runs.supervision.run_processes import end_processes_of
 
 _TICK_S: Final = 0.1
 _SILENT_S: Final = 20.0

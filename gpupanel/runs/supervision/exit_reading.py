@@ -13,7 +13,7 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STATUS
 from gpupanel.domain.value import Value
 from gpupanel.files.process_limits import process_count_limit, processor_time_limit
-from gpupanel.runs.supervision.liveness import Frozen
+from gpupanel.runs.processes.liveness import Frozen
 
 SUPERVISOR_GONE = "supervisor_gone"
 """Code of the problem that a process reports when it sees that it is alone."""

@@ -38,7 +38,7 @@ from gpupanel.planning.findings.registry import (
     FINDING_RULES,
     FindingRule,
 )
-from gpupanel.runs.bench.remembered import remembered
+from gpupanel.runs.history.measured_speeds import remembered
 from gpupanel.runs.readiness import Machine, known_support
 from gpupanel.runs.supervision.host_load import HostLoad
 

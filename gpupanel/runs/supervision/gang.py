@@ -23,20 +23,20 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.bounded_log import BoundedLog
 from gpupanel.files.guarded_files import make_folder, remove_folder
-from gpupanel.runs.slurm.task_command import exit_code_of_task, task_command
-from gpupanel.runs.supervision.checked_run import CheckedRun
-from gpupanel.runs.supervision.cluster import allowed, process_environments
-from gpupanel.runs.supervision.endless_allocation import AllocationWatch
-from gpupanel.runs.supervision.handed_outputs import remove_handed_outputs
-from gpupanel.runs.supervision.liveness import (
+from gpupanel.runs.cluster.environments import allowed, process_environments
+from gpupanel.runs.processes.liveness import (
     FROZEN_AFTER_S,
     TASK_FROZEN_AFTER_S,
     Frozen,
     Liveness,
     process_activity,
 )
-from gpupanel.runs.supervision.run_processes import end_processes_of
-from gpupanel.runs.supervision.trainer_process import signal_group, start_trainer
+from gpupanel.runs.processes.run_processes import end_processes_of
+from gpupanel.runs.processes.trainer_process import signal_group, start_trainer
+from gpupanel.runs.slurm.task_command import exit_code_of_task, task_command
+from gpupanel.runs.supervision.checked_run import CheckedRun
+from gpupanel.runs.supervision.endless_allocation import AllocationWatch
+from gpupanel.runs.supervision.handed_outputs import remove_handed_outputs
 
 KILL_S = 5.0
 """The longest time that killed processes are waited for: more than what the kernel needs to take

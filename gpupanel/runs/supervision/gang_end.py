@@ -11,6 +11,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.run_folder import has_checkpoint
 from gpupanel.runs.directory.tails import last_lines
+from gpupanel.runs.processes.liveness import waits_in_kernel
 from gpupanel.runs.supervision.cluster_gang import ClusterGang
 from gpupanel.runs.supervision.exit_reading import (
     Ending,
@@ -23,7 +24,6 @@ from gpupanel.runs.supervision.exit_reading import (
 from gpupanel.runs.supervision.gang import Gang
 from gpupanel.runs.supervision.gang_reports import GangReports
 from gpupanel.runs.supervision.gang_watchdog import GangWatchdog
-from gpupanel.runs.supervision.liveness import waits_in_kernel
 from gpupanel.runs.supervision.stop_requests import StopRequests
 from gpupanel.runs.supervision.watchdogs import Patience
 

@@ -9,11 +9,11 @@ from gpupanel.domain.events import Event, ProblemReported, RequestAnswered
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
+from gpupanel.runs.processes.liveness import ProcessorUse
 from gpupanel.runs.supervision.cluster_gang import ClusterGang
 from gpupanel.runs.supervision.gang import Gang
 from gpupanel.runs.supervision.gang_reports import GangReports
 from gpupanel.runs.supervision.gpu_loss import GpuLossWatch
-from gpupanel.runs.supervision.liveness import ProcessorUse
 from gpupanel.runs.supervision.stop_requests import StopRequests
 from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
 

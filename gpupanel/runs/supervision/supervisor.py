@@ -40,7 +40,9 @@ from gpupanel.files.process_log import write_to_process_log
 from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.planning.visible_gpus import variables_of_plan
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.start_claim import AlreadyClaimedError, claim_start
 from gpupanel.runs.directory.tails import LineTail, last_lines
+from gpupanel.runs.processes.run_processes import end_processes_of
 from gpupanel.runs.queue.waking import wake_scheduler
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.checked_run import CheckedRun
@@ -53,10 +55,8 @@ from gpupanel.runs.supervision.memory.memory_watch import MemoryWatch
 from gpupanel.runs.supervision.node_care import plan_without_lost_nodes
 from gpupanel.runs.supervision.node_samples import NodeSamples
 from gpupanel.runs.supervision.run_legs import RunLegs
-from gpupanel.runs.supervision.run_processes import end_processes_of
 from gpupanel.runs.supervision.shortage_care import ShortageCare
 from gpupanel.runs.supervision.spoiled_start import explained_import
-from gpupanel.runs.supervision.start_claim import AlreadyClaimedError, claim_start
 from gpupanel.runs.supervision.stop_requests import StopRequests
 from gpupanel.runs.supervision.task_readings import TaskReadings
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder

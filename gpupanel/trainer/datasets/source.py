@@ -2,7 +2,7 @@
 
 import importlib
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
@@ -13,20 +13,13 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import DataSource
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, chained
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
+from gpupanel.trainer.datasets.progress import OnProgress, ignore_progress
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.downloads.download import OnDownload
 from gpupanel.trainer.user_code import RunCode
 
-OnProgress = Callable[[str, int, int], None]
-"""Called with what is being done, in words, and how many examples or bytes of how many are done;
-may raise, which ends the reading."""
-
 Settings = TypeVar("Settings", bound=DataSource, contravariant=True)
-
-
-def ignore_progress(doing: str, done: int, total: int) -> None:
-    """The :data:`OnProgress` of a preview."""
 
 
 def no_download(name: str, bytes_done: int, bytes_total: int | None) -> None:

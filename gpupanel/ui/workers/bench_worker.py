@@ -9,8 +9,8 @@ from gpupanel.domain.bench import Bench
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.bench.bench import REPEATS, SECONDS, compare
-from gpupanel.runs.bench.remembered import remembered
 from gpupanel.runs.directory.profile_file import anchored
+from gpupanel.runs.history.measured_speeds import remembered
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.ui.workers.single_request import Report, SingleRequestFacade

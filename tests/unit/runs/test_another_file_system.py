@@ -24,7 +24,7 @@ from gpupanel.runs.launcher import create_run
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import EntryState
 from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.queue.scheduler import Scheduler
+from gpupanel.runs.scheduling.scheduler import Scheduler
 from gpupanel.runs.trust.trusted import trust
 from gpupanel.runs.trust.user_code import code_of_profile
 from tests.fakes.devices import CPU_ONLY

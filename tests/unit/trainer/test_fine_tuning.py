@@ -26,8 +26,8 @@ from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs.cluster.environments import process_environments
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision.cluster import process_environments
 from gpupanel.trainer.saving.checkpoint_files import STATE_FILE
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from tests.fakes.devices import CPU_ONLY

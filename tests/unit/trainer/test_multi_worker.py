@@ -18,8 +18,8 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs.cluster.environments import process_environments
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision.cluster import process_environments
 from tests.fakes.devices import CPU_ONLY
 from tests.forked.processes import ForkedProcess
 from tests.patience import PATIENCE_S

@@ -40,9 +40,9 @@ from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs.cluster.environments import process_environments
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.launcher import create_run, launch, resume
-from gpupanel.runs.supervision.cluster import process_environments
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_networks import assert_out_of_reach
 from tests.forked.processes import ForkedProcess, run_forked

@@ -19,8 +19,8 @@ from gpupanel.trainer.datasets.images.decode_ahead import chunks, read_ahead
 from gpupanel.trainer.datasets.images.decoded_file import DOING, ImagesFile
 from gpupanel.trainer.datasets.images.decoded_problems import disk_problems
 from gpupanel.trainer.datasets.images.files import ImageFiles, image_vanished
+from gpupanel.trainer.datasets.progress import OnProgress
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
-from gpupanel.trainer.datasets.source import OnProgress
 
 _DECODER = 3
 """Another one gives other pixels for the same file."""

@@ -38,9 +38,9 @@ from gpupanel.trainer.datasets.images.decoded_problems import (
     unreadable,
 )
 from gpupanel.trainer.datasets.images.files import ImageFiles
+from gpupanel.trainer.datasets.progress import OnProgress
 from gpupanel.trainer.datasets.row_files import RowFile
 from gpupanel.trainer.datasets.row_store import Bytes, Flags, RowStore, system_start
-from gpupanel.trainer.datasets.source import OnProgress
 
 _LARGEST_RECORD_BYTES = 2**30
 _LOOK_S = 1.0

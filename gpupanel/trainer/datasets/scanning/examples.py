@@ -8,6 +8,7 @@ import numpy as np
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.scan import ScannedColumn, SetName
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices
+from gpupanel.trainer.datasets.progress import OnProgress
 from gpupanel.trainer.datasets.scanning.digests import digests_of_rows
 from gpupanel.trainer.datasets.scanning.numbers import (
     NumberFacts,
@@ -32,7 +33,6 @@ _WIDEST = 50_000
 """A row of more numbers is not read column by column."""
 _DOING = "scanning examples"
 
-OnProgress = Callable[[str, int, int], None]
 NameOf = Callable[[SetName, int], str]
 DigestsOf = Callable[[Examples, Indices, Array], Digests]
 """Of the contents of examples: by a set, their indices in it and their features."""

@@ -4,7 +4,7 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
@@ -22,6 +22,7 @@ from gpupanel.trainer.datasets.images.files import image_errors
 from gpupanel.trainer.datasets.images.pixels import form_and_pixels_of
 from gpupanel.trainer.datasets.images.sets import ImageSet
 from gpupanel.trainer.datasets.images.sides import value_notes
+from gpupanel.trainer.datasets.progress import OnProgress
 from gpupanel.trainer.datasets.scanning.digests import digest_of_file
 from gpupanel.trainer.datasets.scanning.image_facts import (
     MARKS,
@@ -51,8 +52,6 @@ _SIDE = 64
 _BATCH = 8
 """Files that a thread reads before it is given others: small ones are seen as fast as that."""
 _DOING = "scanning images"
-
-OnProgress = Callable[[str, int, int], None]
 
 
 def scan_images(

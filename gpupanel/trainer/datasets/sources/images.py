@@ -35,18 +35,12 @@ from gpupanel.trainer.datasets.images.listing import look_into
 from gpupanel.trainer.datasets.images.recipe import read_as_trained, recipe_of
 from gpupanel.trainer.datasets.images.set_folders import with_found_sets
 from gpupanel.trainer.datasets.images.sets import ImageSet, list_sets
+from gpupanel.trainer.datasets.progress import OnProgress, ignore_progress
 from gpupanel.trainer.datasets.scanning.image_sets import list_all_sets
 from gpupanel.trainer.datasets.scanning.images import listed_images, scan_images
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
-from gpupanel.trainer.datasets.source import (
-    Found,
-    OnProgress,
-    Reading,
-    Source,
-    all_examples,
-    ignore_progress,
-)
+from gpupanel.trainer.datasets.source import Found, Reading, Source, all_examples
 from gpupanel.trainer.size_limits import check_size
 
 _MOST_OFFERED = 1000

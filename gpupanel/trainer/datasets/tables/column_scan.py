@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from gpupanel.domain.scan import ScannedColumn, SetName
 from gpupanel.trainer.datasets.examples import DataSet
+from gpupanel.trainer.datasets.progress import OnProgress
 from gpupanel.trainer.datasets.scanning.numbers import (
     NumberFacts,
     NumberScan,
@@ -23,8 +24,6 @@ _CHUNK_BYTES = 8 * 2**20
 _MOST_COLUMNS = 200
 _DOING = "scanning columns"
 _NUMBERS = ("number", "date")
-
-OnProgress = Callable[[str, int, int], None]
 
 
 class ColumnScan:

@@ -19,17 +19,17 @@ from gpupanel.planning.context import planning_context
 from gpupanel.runs.bench import bench, candidate_run, speed_meter
 from gpupanel.runs.bench.bench import compare
 from gpupanel.runs.bench.candidate_run import Measured
-from gpupanel.runs.bench.claim import HOLDER, benched_devices, claimed
-from gpupanel.runs.bench.remembered import remembered
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.profile_file import read_run_profile
+from gpupanel.runs.directory.start_claim import claim_start
+from gpupanel.runs.history.measured_speeds import remembered
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.locations import bench_dir, queue_dir
+from gpupanel.runs.queue.bench_claim import HOLDER, benched_devices, claimed
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.queue.scheduler import Scheduler
 from gpupanel.runs.readiness import Machine
-from gpupanel.runs.supervision.start_claim import claim_start
+from gpupanel.runs.scheduling.scheduler import Scheduler
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.small_disks import small_disk
 from tests.patience import PATIENCE_S

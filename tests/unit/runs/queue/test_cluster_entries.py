@@ -12,11 +12,11 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.runs.queue import orders
-from gpupanel.runs.queue.cluster_readings import FRESH_S, ClusterReadings
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.queue.scheduler import Scheduler
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.scheduling.cluster_readings import FRESH_S, ClusterReadings
+from gpupanel.runs.scheduling.scheduler import Scheduler
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, RTX_4090
 from tests.fakes.queued_runs import QueuedRuns, prepare_without_build
 

@@ -12,12 +12,13 @@ from typer.testing import CliRunner
 from gpupanel.cli.app import app
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.runs.queue import orders, scheduler
+from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.queue.scheduler import Scheduler
 from gpupanel.runs.queue.scheduler_trouble import note_trouble, queue_problems
 from gpupanel.runs.queue.waking import STARTS, scheduler_lock, scheduler_log
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.scheduling import scheduler
+from gpupanel.runs.scheduling.scheduler import Scheduler
 from tests.fakes.queued_runs import MACHINE, QueuedRuns, prepare_without_build
 
 FULL = Problem(code="no_space", message="No space is left.", hint="Free some space.")

@@ -9,7 +9,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import EntryState
 from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.queue.scheduler import Scheduler
+from gpupanel.runs.scheduling.scheduler import Scheduler
 from tests.fakes.queued_runs import GPU_A, MACHINE, QueuedRuns, prepare_without_build, profile_on
 from tests.fakes.small_disks import fill, full_page, logging_to, small_disk  # noqa: F401 - a fixture
 
@@ -58,7 +58,7 @@ def test_that_the_scheduler_waits_for_space_and_then_starts_the_entry_once(
     runs: QueuedRuns,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gpupanel.runs.queue.scheduler._TROUBLE_S", 0.0)
+    monkeypatch.setattr("gpupanel.runs.scheduling.scheduler._TROUBLE_S", 0.0)
     scheduler = Scheduler(queue, lambda: MACHINE, prepare_without_build, runs.start, poll_s=0.0)
     log = full_page(small_disk / "scheduler.log")
     filler = fill(small_disk)
@@ -70,7 +70,7 @@ def test_that_the_scheduler_waits_for_space_and_then_starts_the_entry_once(
         filler.unlink()
         scheduler.step()
         # What could not be reserved is selected again after a while.
-        monkeypatch.setattr("gpupanel.runs.queue.scheduler._SELECT_S", -1.0)
+        monkeypatch.setattr("gpupanel.runs.scheduling.scheduler._SELECT_S", -1.0)
         scheduler.step()
     (entry,) = queue.read().entries
     assert entry.state is EntryState.RUNNING

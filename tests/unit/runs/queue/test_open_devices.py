@@ -17,7 +17,7 @@ from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.queue.scheduler import Scheduler
+from gpupanel.runs.scheduling.scheduler import Scheduler
 from gpupanel.runs.sweeps import starting
 from gpupanel.runs.sweeps.starting import places_on, start_sweep
 from tests.fakes.devices import CPU_ONLY

@@ -18,12 +18,12 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.job_nodes import on_nodes, with_addresses
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs.cluster.environments import process_environments
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
+from gpupanel.runs.processes.run_processes import processes_of
 from gpupanel.runs.slurm.task_command import exit_code_of_task, task_command
 from gpupanel.runs.supervision.checked_run import CheckedRun
-from gpupanel.runs.supervision.cluster import process_environments
-from gpupanel.runs.supervision.run_processes import processes_of
 from gpupanel.runs.supervision.supervisor import Supervisor
 from gpupanel.runs.supervision.watchdogs import Patience
 from tests.fakes.devices import CPU_ONLY

@@ -27,8 +27,8 @@ from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.launcher import create_run
+from gpupanel.runs.processes.run_processes import await_end_of_processes, processes_of
 from gpupanel.runs.resumable import resume_problem
-from gpupanel.runs.supervision.run_processes import await_end_of_processes, processes_of
 from tests.fakes.devices import CPU_ONLY
 
 SUPERVISE = Path(__file__).parents[3] / "fakes" / "supervise.py"

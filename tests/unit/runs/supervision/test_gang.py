@@ -25,10 +25,10 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs.cluster.environments import free_ports, process_environments
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision.cluster import free_ports, process_environments
 from gpupanel.runs.supervision.supervisor import Supervisor
 from gpupanel.runs.supervision.watchdogs import Patience
 from tests.fakes.devices import CPU_ONLY

@@ -27,7 +27,7 @@ from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision.run_processes import processes_of
+from gpupanel.runs.processes.run_processes import processes_of
 from gpupanel.runs.supervision.supervisor import Supervisor
 from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
 from tests.fakes.devices import CPU_ONLY

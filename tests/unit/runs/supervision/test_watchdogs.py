@@ -5,7 +5,7 @@ import pytest
 from gpupanel.domain.events import Phase, PhaseChanged, StepsDone
 from gpupanel.domain.problem import Severity
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.supervision.liveness import ProcessorUse
+from gpupanel.runs.processes.liveness import ProcessorUse
 from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
 
 TRACING = RunStatus().after(PhaseChanged(time_s=0.0, phase=Phase.TRACING))

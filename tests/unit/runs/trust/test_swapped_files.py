@@ -30,7 +30,7 @@ from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import fill_run, launch, resume
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
-from gpupanel.runs.queue.start_entry import start_again
+from gpupanel.runs.scheduling.start_entry import start_again
 from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.supervisor import supervisor_of
 from gpupanel.runs.trust.checked_start import check_start

@@ -14,8 +14,8 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.code_file import LARGEST_CODE_BYTES
+from gpupanel.runs.cluster.environments import allowed
 from gpupanel.runs.directory.profile_file import read_profile, write_profile
-from gpupanel.runs.supervision.cluster import allowed
 from gpupanel.runs.trust.trusted import (
     CodeNotTrustedError,
     check_trusted,

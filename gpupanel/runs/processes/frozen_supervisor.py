@@ -11,7 +11,7 @@ import psutil
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
-from gpupanel.runs.supervision.run_processes import processes_of
+from gpupanel.runs.processes.run_processes import processes_of
 
 _SILENT_S = 5.0
 """A stop that is taken back within so long is no reason to say anything."""

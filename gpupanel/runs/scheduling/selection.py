@@ -11,12 +11,12 @@ from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.chosen_devices import chosen_devices
 from gpupanel.planning.description import described
 from gpupanel.planning.prepare import Preparation
-from gpupanel.runs.queue.cluster_readings import ClusterReadings
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.running_runs import held_devices
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.scheduling.cluster_readings import ClusterReadings
 
 Prepare = Callable[[Machine, Profile], Preparation]
 

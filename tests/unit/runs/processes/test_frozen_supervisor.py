@@ -20,8 +20,8 @@ from gpupanel.domain.request import Request
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.history.run_text import run_outcome_words
 from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.processes.frozen_supervisor import frozen_problem
 from gpupanel.runs.resumable import resume_problem
-from gpupanel.runs.supervision.frozen_supervisor import frozen_problem
 from tests.unit.runs.supervision.test_deaths import SupervisedRun, until
 
 TOLD_WITHIN_S = 15.0

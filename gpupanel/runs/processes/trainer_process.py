@@ -9,7 +9,7 @@ from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
 from gpupanel.domain.process_environment import RUN_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import open_to_append
-from gpupanel.runs.supervision.run_processes import run_name
+from gpupanel.runs.processes.run_processes import run_name
 
 
 def start_trainer(

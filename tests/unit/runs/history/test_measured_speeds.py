@@ -14,8 +14,8 @@ from gpupanel.domain.model import CnnModel
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.runs.bench import remembered as module
-from gpupanel.runs.bench.remembered import nearest, remember, remembered
+from gpupanel.runs.history import measured_speeds as module
+from gpupanel.runs.history.measured_speeds import nearest, remember, remembered
 from gpupanel.runs.locations import bench_dir
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gpupanel.runs.queue.entry import QueueEntry
-from gpupanel.runs.queue.selection import Candidate, reasons_to_wait
+from gpupanel.runs.scheduling.selection import Candidate, reasons_to_wait
 
 A, B = {"A": "device A"}, {"B": "device B"}
 

@@ -22,12 +22,12 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.start_claim import is_start_claimed
 from gpupanel.runs.error_problems import process_problem
 from gpupanel.runs.launcher import fill_run, reserve_run
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.waiting_line import WaitingLine
-from gpupanel.runs.supervision.start_claim import is_start_claimed
 from gpupanel.runs.trust.checked_start import check_start
 
 StartSupervisor = Callable[[RunLayout, CheckedFiles], None]

@@ -16,12 +16,13 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.queue import orders, scheduler, start_entry
+from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.queue.scheduler import Scheduler
 from gpupanel.runs.queue.waking import scheduler_lives, scheduler_lock
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.scheduling import scheduler, start_entry
+from gpupanel.runs.scheduling.scheduler import Scheduler
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.queued_runs import (
     GPU_A,
@@ -304,7 +305,7 @@ def test_that_there_is_one_scheduler_at_a_time(desk: Desk, monkeypatch: pytest.M
     lock = scheduler_lock(desk.files.folder)
     with lock:
         assert scheduler_lives(desk.files.folder)
-        monkeypatch.setattr("gpupanel.runs.queue.scheduler._ANOTHER_S", 0.1)
+        monkeypatch.setattr("gpupanel.runs.scheduling.scheduler._ANOTHER_S", 0.1)
         assert not desk.scheduler.run()
     assert desk.runs.started == []
 

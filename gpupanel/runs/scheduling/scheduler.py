@@ -1,6 +1,6 @@
 """The scheduler: a small process per user that starts what waits when its devices are free.
 
-``python -m gpupanel.runs.queue.scheduler FOLDER`` works until nothing waits and no run of the
+``python -m gpupanel.runs.scheduling.scheduler FOLDER`` works until nothing waits and no run of the
 queue goes on. It knows nothing that the queue's files and the runs' directories do not say, so it
 may be killed at any moment: the next one goes on where it was.
 """
@@ -18,19 +18,29 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.prepare import Preparation
-from gpupanel.runs.bench.claim import HOLDER, benched_devices
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.run_lock import STARTING_S
+from gpupanel.runs.directory.start_claim import is_start_claimed
 from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.launcher import start_supervisor
 from gpupanel.runs.locations import default_runs_dir
-from gpupanel.runs.queue.cluster_readings import ClusterReadings
+from gpupanel.runs.queue.bench_claim import HOLDER, benched_devices
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
 from gpupanel.runs.queue.running_runs import RunningRuns, device_keys, ended_entry
 from gpupanel.runs.queue.scheduler_trouble import ENDED, forget_trouble, note_trouble
-from gpupanel.runs.queue.selection import Candidate, candidate_of, note_selection, reasons_to_wait
-from gpupanel.runs.queue.start_entry import (
+from gpupanel.runs.queue.waiting_line import WaitingLine
+from gpupanel.runs.queue.waking import scheduler_lock
+from gpupanel.runs.readiness import Machine, MachineWatch, prepared_on
+from gpupanel.runs.scheduling.cluster_readings import ClusterReadings
+from gpupanel.runs.scheduling.feeding import SweepFeeder
+from gpupanel.runs.scheduling.selection import (
+    Candidate,
+    candidate_of,
+    note_selection,
+    reasons_to_wait,
+)
+from gpupanel.runs.scheduling.start_entry import (
     StartSupervisor,
     put_back,
     refuse,
@@ -38,11 +48,6 @@ from gpupanel.runs.queue.start_entry import (
     start_again,
     start_entry,
 )
-from gpupanel.runs.queue.waiting_line import WaitingLine
-from gpupanel.runs.queue.waking import scheduler_lock
-from gpupanel.runs.readiness import Machine, MachineWatch, prepared_on
-from gpupanel.runs.supervision.start_claim import is_start_claimed
-from gpupanel.runs.sweeps.feeding import SweepFeeder
 
 POLL_S = 0.5
 _SELECT_S = 2.0

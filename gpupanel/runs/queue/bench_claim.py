@@ -23,10 +23,10 @@ from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
 from gpupanel.runs.directory.private_files import make_private_folder
 from gpupanel.runs.locations import bench_dir, default_runs_dir, queue_dir
+from gpupanel.runs.processes.run_processes import end_processes_of
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.running_runs import RunningRuns
 from gpupanel.runs.queue.waiting_line import WaitingLine
-from gpupanel.runs.supervision.run_processes import end_processes_of
 
 HOLDER: Final = "a comparison of devices"
 """What the queue's entries wait for."""

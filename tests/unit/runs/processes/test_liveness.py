@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 
-from gpupanel.runs.supervision.liveness import (
+from gpupanel.runs.processes.liveness import (
     TASK_FROZEN_AFTER_S,
     Activity,
     Frozen,

@@ -18,8 +18,8 @@ from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.requests import is_asked
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.queue.scheduler import Scheduler
-from gpupanel.runs.sweeps import feeding
+from gpupanel.runs.scheduling import feeding
+from gpupanel.runs.scheduling.scheduler import Scheduler
 from gpupanel.runs.sweeps.starting import places_on, resume_sweep, start_sweep, stop_sweep
 from gpupanel.runs.sweeps.sweep_layout import SweepLayout
 from gpupanel.runs.sweeps.sweep_record import SweepState, SweepTrial, read_state
