@@ -74,11 +74,11 @@ td:first-child { min-width: 100px; }
 .bar span { display: block; height: 100%; background: var(--first); border-radius: 3px; }
 .heat { min-width: 0; }
 .heat th, .heat td { padding: 5px 8px; border: 0; text-align: right; font-size: 13px; }
-.heat thead th { max-width: 12em; color: var(--text); font-weight: 400; white-space: normal;
-  vertical-align: bottom; }
+.heat thead th { min-width: 6em; max-width: 12em; color: var(--text); font-weight: 400;
+  white-space: normal; vertical-align: bottom; }
 .heat tbody th { color: var(--text); font-weight: 400; }
 .heat tbody td {
-  min-width: 40px; border: 1px solid var(--page);
+  min-width: 40px; border: 1px solid var(--page); white-space: nowrap;
   background: rgb(var(--heat) / calc(var(--part) * 0.6));
 }
 .heat .corner { color: var(--muted); white-space: nowrap; vertical-align: bottom; }
@@ -123,6 +123,11 @@ footer { margin-top: 48px; color: var(--muted); font-size: 13px; }
   section { margin-top: 20px; padding-top: 14px; }
   h2, h3 { break-after: avoid; }
   .card { display: block; }
+  .scrolls { overflow: visible; }
+  .heat th, .heat td, .heat thead th, .heat tbody td {
+    min-width: 0; padding: 3px 2px; font-size: 6.5pt;
+  }
+  details::details-content { display: block; content-visibility: visible; }
   tr, dl > div, .problem { break-inside: avoid; }
 }
 """

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import time
 from html.parser import HTMLParser
 from pathlib import Path
@@ -44,6 +45,7 @@ from gpupanel.runs.report import fingerprints
 from gpupanel.runs.report.material import read_material
 from gpupanel.runs.report.page import report_page
 from gpupanel.runs.report.run_events import ReportCancelledError, read_events
+from gpupanel.runs.report.style import STYLE
 from tests.fakes import hostile_files
 from tests.fakes.hostile_files import IN_PLACE_OF_A_FILE, Plant, put_in_place
 from tests.fakes.run_directory import STARTED_S, WrittenRun
@@ -363,6 +365,26 @@ def test_that_a_small_confusion_matrix_stands_in_full(runs_dir: Path) -> None:
     for expected in ("61", "57", "19", "0.8750", "0.9531", "0.7308"):
         assert expected in words, expected
     assert page.count('style="--part:') == 9
+
+
+def test_that_numbers_of_a_table_stay_whole_and_no_column_is_lost_on_paper() -> None:
+    def declared(style: str, selector: str) -> dict[str, str]:
+        found = re.findall(
+            rf"(?:^|, ){re.escape(selector)}(?:, [^{{}}]*)? {{([^}}]*)}}", style, re.M
+        )
+        pairs = (each.split(":", 1) for each in ";".join(found).split(";") if each.strip())
+        return {name.strip(): value.strip() for name, value in pairs}
+
+    screen, paper = STYLE.split("@media print {")
+    # Broken where the page lets long words break, "12,345" reads "12,3" and "45".
+    assert declared(screen, ".heat tbody td")["white-space"] == "nowrap"
+    assert declared(screen, ".number")["white-space"] == "nowrap"
+    # Paper is not scrolled: 20 columns of a matrix fit, or a browser makes all smaller.
+    paper = re.sub("^  ", "", paper, flags=re.M)
+    assert declared(paper, ".scrolls")["overflow"] == "visible"
+    assert declared(paper, ".heat tbody td")["min-width"] == "0"
+    # Nor is anything on it opened.
+    assert declared(paper, "details::details-content")["content-visibility"] == "visible"
 
 
 def test_that_a_large_confusion_matrix_is_summarised(runs_dir: Path) -> None:
