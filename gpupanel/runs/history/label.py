@@ -1,6 +1,6 @@
 """What a person calls a run, its tags, and what they noted: ``label.toml`` in its directory."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import tomli_w
 from filelock import Timeout
@@ -10,6 +10,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.toml_text import read_toml
 from gpupanel.domain.value import Value
+from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.guarded_files import UnsafeFileError, read_file, remove
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.files.whole_files import write_whole
@@ -24,19 +25,21 @@ _LOCK_WAIT_S = 5.0
 """Far longer than writing so small a file takes."""
 
 
+# A label that anybody may have written keeps what of it can be read.
 def _one_line(text: object) -> object:
-    return " ".join(text.split())[:LONGEST_NAME] if isinstance(text, str) else text
+    return " ".join(as_utf8(text).split())[:LONGEST_NAME] if isinstance(text, str) else ""
 
 
 def _some_lines(text: object) -> object:
-    return text.strip()[:LONGEST_NOTES] if isinstance(text, str) else text
+    return as_utf8(text).strip()[:LONGEST_NOTES] if isinstance(text, str) else ""
 
 
 def _short_words(tags: object) -> object:
     if not isinstance(tags, list | tuple):
-        return ()  # a label that anybody may have written keeps its name and notes
+        return ()
     # A comma divides them where a person writes them.
-    words = (" ".join(tag.replace(",", " ").split()) for tag in tags if isinstance(tag, str))
+    texts = (as_utf8(tag).replace(",", " ") for tag in tags if isinstance(tag, str))
+    words = (" ".join(text.split()) for text in texts)
     by_word: dict[str, str] = {}
     for word in words:
         short = word[:LONGEST_TAG].rstrip()
@@ -69,10 +72,22 @@ def read_label(layout: RunLayout) -> RunLabel:
         OSError: It cannot be read now.
     """
     try:
-        text = read_file(layout.label, most_bytes=_MOST_BYTES).decode()
-        return RunLabel.model_validate(read_toml(text))
-    except (FileNotFoundError, UnsafeFileError, ValueError):
+        return RunLabel.model_validate(_document(layout))
+    except ValueError:
         return RunLabel()
+
+
+def _document(layout: RunLayout) -> dict[str, Any]:
+    """All that stands in the file; nothing where there is none, or something else in its place.
+
+    Raises:
+        OSError: It cannot be read now.
+        ValueError: It is no TOML.
+    """
+    try:
+        return read_toml(read_file(layout.label, most_bytes=_MOST_BYTES).decode())
+    except (FileNotFoundError, UnsafeFileError):
+        return {}
 
 
 def change_label(
@@ -84,7 +99,7 @@ def change_label(
 ) -> RunLabel:
     """Give the run a name, notes or tags and leave the others as they are.
 
-    Whoever else writes meanwhile, nothing is lost.
+    Whoever else writes meanwhile, nothing is lost; nor is what a newer version keeps there.
 
     Args:
         layout: The run.
@@ -96,21 +111,25 @@ def change_label(
         The label as it now stands.
 
     Raises:
-        ProblemError: The run's directory is gone or cannot be written; nothing has changed.
+        ProblemError: The run's directory is gone or cannot be written, or nobody can say what
+            would be lost, since the label is damaged; nothing has changed.
     """
     asked = {"name": name, "notes": notes, "tags": tags}
     given = {key: each for key, each in asked.items() if each is not None}
     try:
         with lock_in_folder(layout.label.with_suffix(".lock"), _LOCK_WAIT_S):
-            label = RunLabel.model_validate({**read_label(layout).model_dump(), **given})
-            if label == RunLabel():
+            document = _document(layout)
+            label = RunLabel.model_validate({**document, **given})
+            unknown = document.keys() - RunLabel.model_fields.keys()
+            if label == RunLabel() and not unknown:
                 remove(layout.label)
             else:
-                write_whole(
-                    layout.label, tomli_w.dumps(label.model_dump(mode="json")), private=True
-                )
+                text = tomli_w.dumps({**document, **label.model_dump(mode="json")})
+                write_whole(layout.label, text, private=True)
     except Timeout as error:
         raise ProblemError(_busy(layout)) from error
+    except ValueError as error:
+        raise ProblemError(_damaged(layout, str(error))) from error
     except OSError as error:
         raise ProblemError(disk_problem(error, layout.label)) from error
     return label
@@ -121,4 +140,14 @@ def _busy(layout: RunLayout) -> Problem:
         code="label_busy",
         message=f"The name, tags and notes of {layout.name} are being written by another program.",
         hint="Try again.",
+    )
+
+
+def _damaged(layout: RunLayout, detail: str) -> Problem:
+    return Problem(
+        code="label_damaged",
+        message=f"Name, tags and notes of {layout.name} were not changed: {layout.label} is "
+        "damaged, and what it holds would be lost.",
+        hint="Correct the file, or remove it.",
+        detail=detail,
     )

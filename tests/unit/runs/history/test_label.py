@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -98,16 +99,43 @@ def test_that_a_name_is_one_line_that_is_not_endless() -> None:
     assert len(label.name) == LONGEST_NAME
 
 
-@pytest.mark.parametrize("content", [b"", b"name = 7", b"\xff\xfe", b"name = ", b"[name]"])
-def test_that_a_damaged_label_is_none(layout: RunLayout, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"name = 7", b"[name]"])
+def test_that_a_label_of_something_else_is_none(layout: RunLayout, content: bytes) -> None:
     layout.label.write_bytes(content)
     assert read_label(layout) == RunLabel()
-    assert change_label(layout, notes="mended").notes == "mended"
+    assert change_label(layout, notes="corrected").notes == "corrected"
 
 
-def test_that_what_a_newer_version_keeps_there_does_no_harm(layout: RunLayout) -> None:
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"name = ", b'notes = "of a week\n'])
+def test_that_what_stands_in_a_damaged_label_is_not_lost(layout: RunLayout, content: bytes) -> None:
+    layout.label.write_bytes(content)
+    assert read_label(layout) == RunLabel()
+    with pytest.raises(ProblemError) as raised:
+        change_label(layout, name="named")
+    assert raised.value.problems[0].code == "label_damaged"
+    assert str(layout.label) in raised.value.problems[0].message
+    assert layout.label.read_bytes() == content
+
+
+def test_that_a_byte_that_is_no_utf_8_can_be_written_into_a_label(layout: RunLayout) -> None:
+    given = b"caf\xe9".decode("utf-8", "surrogateescape")
+    label = change_label(layout, name=given, notes=given, tags=(given,))
+    shown = r"caf\xe9"
+    assert label == read_label(layout) == RunLabel(name=shown, notes=shown, tags=(shown,))
+
+
+def test_that_a_key_of_something_else_does_not_take_the_others_with_it(layout: RunLayout) -> None:
+    layout.label.write_text('name = 7\nnotes = "of a week"\ntags = ["a"]\n')
+    assert read_label(layout) == RunLabel(notes="of a week", tags=("a",))
+    assert change_label(layout, name="named").notes == "of a week"
+
+
+def test_that_what_a_newer_version_keeps_there_stays(layout: RunLayout) -> None:
     layout.label.write_text('name = "kept"\nstars = 5\n')
     assert read_label(layout).name == "kept"
+    change_label(layout, name="", notes="noted")
+    change_label(layout, notes="")
+    assert tomllib.loads(layout.label.read_text())["stars"] == 5
 
 
 def test_that_a_label_of_a_run_that_is_gone_is_reported(tmp_path: Path) -> None:
