@@ -3,12 +3,14 @@
 ``python prepare_tiny_catalogue.py NAME FOLDER``.
 """
 
+import os
 import sys
 import time
 
 import numpy as np
 import tensorflow_datasets as tfds
 
+from gpupanel.trainer.datasets.catalogue import bounded_requests
 from gpupanel.trainer.datasets.catalogue.preparing import main
 
 
@@ -73,5 +75,23 @@ class Endless(TinyCats):
             time.sleep(600)
 
 
+class OfServer(TinyCats):
+    """Of a file that a server of the test sends; one of them has the checksum of another one."""
+
+    BUILDER_CONFIGS = ()
+
+    @property
+    def url_infos(self):
+        known = tfds.core.download.checksums.UrlInfo(
+            size=tfds.core.utils.Size(4), checksum="0" * 64, filename="altered"
+        )
+        return {f"{os.environ['TINY_SERVER']}/altered": known}
+
+    def _split_generators(self, downloads):
+        downloads.download(f"{os.environ['TINY_SERVER']}/{os.environ['TINY_FILE']}")
+        return super()._split_generators(downloads)
+
+
 if __name__ == "__main__":
+    bounded_requests.SILENT_S = float(os.environ.get("TINY_SILENT_S", bounded_requests.SILENT_S))
     sys.exit(main())

@@ -1,12 +1,16 @@
 """Data sets of tensorflow-datasets: prepared ones without the package, others by it."""
 
+import errno
 import json
+import logging
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +22,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest
 from gpupanel.planning.script.data_section import data_section, script_of
-from gpupanel.trainer.datasets.catalogue import preparing
+from gpupanel.trainer.datasets.catalogue import bounded_requests, preparing
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.sources.tfds import SOURCE
@@ -425,3 +429,122 @@ def test_that_a_stop_ends_the_preparing_and_leaves_nothing_half_done(
     assert time.monotonic() - began < 60
     assert not [each for each in child_processes() if "prepare_tiny" in str(each)]
     assert not list(tmp_path.glob("endless/*incomplete*"))
+
+
+class _BadServer(BaseHTTPRequestHandler):
+    """Says nothing, breaks off, sends another file, or sends the reader to a file of its own."""
+
+    def do_GET(self) -> None:
+        kind = self.path.strip("/")
+        if kind == "silent":
+            self.server.over.wait(60)  # type: ignore[attr-defined]
+            return
+        self.send_response(302 if kind == "elsewhere" else 200)
+        if kind == "elsewhere":
+            self.send_header("Location", "file:///etc/passwd")
+        elif kind == "broken":
+            self.send_header("Content-Length", "1000")
+        self.end_headers()
+        self.wfile.write(b"evil")
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def bad_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _BadServer) as server:
+        server.over = threading.Event()  # type: ignore[attr-defined]
+        server.daemon_threads = False  # its threads end before the test does
+        serving = threading.Thread(target=server.serve_forever, args=(0.05,))
+        serving.start()
+        monkeypatch.setenv("TINY_SERVER", f"http://127.0.0.1:{server.server_port}")
+        monkeypatch.setenv("TINY_SILENT_S", "0.3")
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        yield
+        server.over.set()  # type: ignore[attr-defined]
+        server.shutdown()
+        serving.join()
+
+
+@NEEDS_TFDS
+def test_that_no_server_is_waited_for_without_end(
+    bad_server: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.ERROR, "urllib3")  # which says that it tries again
+    import requests
+    from requests.adapters import HTTPAdapter
+
+    monkeypatch.setattr(HTTPAdapter, "send", HTTPAdapter.send)
+    monkeypatch.setattr(bounded_requests, "SILENT_S", 0.02)
+    bounded_requests.bound_requests()
+    with requests.Session() as session:
+        # As the package has it.
+        retry = requests.packages.urllib3.util.retry.Retry(total=10, raise_on_redirect=True)
+        session.mount("http://", HTTPAdapter(max_retries=retry))
+        began_s = time.monotonic()
+        with pytest.raises(requests.ConnectionError, match="timed out"):
+            session.get(f"{os.environ['TINY_SERVER']}/silent", stream=True)
+        assert time.monotonic() - began_s < 20.0
+
+
+@NEEDS_TFDS
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "code", "words"),
+    [
+        ("silent", "data_download_failed", "timed out"),
+        ("altered", "data_download_damaged", "checksum"),
+        ("broken", "data_download_failed", "IncompleteRead"),
+        ("elsewhere", "data_download_failed", "file:///"),
+    ],
+)
+@pytest.mark.usefixtures("bad_server")
+def test_that_a_bad_server_neither_holds_a_run_nor_leaves_anything(
+    tmp_path: Path,
+    tiny_catalogue: Callable[..., TfdsData],
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
+    code: str,
+    words: str,
+) -> None:
+    monkeypatch.setenv("TINY_FILE", file)
+    of_others = tmp_path / "downloads" / "of_server" / f"x.tmp.{'0' * 32}"
+    of_others.mkdir(parents=True)
+    began_s = time.monotonic()
+    problem = refused(tiny_catalogue("of_server", tmp_path))
+    assert time.monotonic() - began_s < 50.0
+    assert problem.code == code
+    assert words in problem.message
+    # What another process downloads there meanwhile, or has left, stays.
+    assert [each for each in tmp_path.rglob("*.tmp.*") if each.is_dir()] == [of_others]
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "/data/x"), "no_space"),
+        # As the package has it of an archive, and as a server has it of itself.
+        (RuntimeError("Error while extracting a: [Errno 28] No space left on device"), "no_space"),
+        (ConnectionError("[Errno 110] Connection timed out"), "data_download_failed"),
+        (RuntimeError("x" * 100_000), "data_download_failed"),
+    ],
+)
+def test_that_a_full_disk_is_said_and_is_no_missing_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Exception, code: str
+) -> None:
+    class Builder:
+        def __init__(self, **_: object) -> None:
+            raise said
+
+    package = types.ModuleType("tensorflow_datasets")
+    package.disable_progress_bar = lambda: None  # type: ignore[attr-defined]
+    package.builder_cls = lambda _: Builder  # type: ignore[attr-defined]
+    package.core = types.SimpleNamespace(DatasetNotFoundError=LookupError)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "tensorflow_datasets", package)
+    with pytest.raises(ProblemError) as caught:
+        preparing.prepare("tiny_cats", tmp_path)
+    (problem,) = caught.value.problems
+    assert problem.code == code
+    assert problem.hint
+    assert len(problem.detail) < 20_000

@@ -5,9 +5,12 @@ on its standard output where it exits with 1.
 """
 
 import contextlib
+import errno
 import importlib.util
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,7 +32,9 @@ from gpupanel.domain.child_command import (
 from gpupanel.domain.data import TfdsData
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import visible_line
+from gpupanel.files.file_obstacles import NO_SPACE, file_obstacle, number_of
 from gpupanel.files.locks import locked_patiently
+from gpupanel.trainer.datasets.catalogue.bounded_requests import bound_requests
 from gpupanel.trainer.datasets.catalogue.prepared_sets import (
     data_folder,
     find_prepared,
@@ -45,7 +50,12 @@ _MOST_ENTRIES = 10_000
 _LOOK_S = 0.5
 _GRACE_S = 10.0
 _LAST_LINES = 12
+_LONGEST_DETAIL = 10_000
 _INSTALL = 'pip install "gpupanel[tfds]"'
+_HALF_DONE = re.compile(r".+\.tmp\.[0-9a-f]{32}|incomplete\..+", re.DOTALL)
+"""How the package calls the folder of a download and of an archive that it has not done with."""
+_OF_FILES = NO_SPACE | {errno.EFBIG, errno.EROFS}
+"""What can only be said of files: a network, too, is denied or times out."""
 
 
 def is_installed() -> bool:
@@ -91,10 +101,13 @@ def prepare_here(data: TfdsData, reading: Reading) -> None:
             if find_prepared(data) is None:
                 _prepare_in_child(data, root, reading)
     except OSError as error:
+        obstacle = file_obstacle(error, root)
         raise problem_with(
-            "data_file_unreadable",
-            f"The data folder {root} cannot be written to: {error.strerror}.",
-            "Choose another one.",
+            "data_file_unreadable" if obstacle is None else obstacle.code,
+            f"The data folder {root} cannot be written to: {error.strerror}."
+            if obstacle is None
+            else obstacle.message,
+            "Choose another one." if obstacle is None else obstacle.hint,
             "data.path",
         ) from error
 
@@ -102,6 +115,7 @@ def prepare_here(data: TfdsData, reading: Reading) -> None:
 def _prepare_in_child(data: TfdsData, root: Path, reading: Reading) -> None:
     # Preparing initialises TensorFlow's devices, and takes the memory of the GPUs it sees.
     without_gpus = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    others = _half_done(data, root)
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as log:
         child = subprocess.Popen(
             [*PREPARE_COMMAND, data.name, str(root.absolute())],
@@ -118,6 +132,9 @@ def _prepare_in_child(data: TfdsData, root: Path, reading: Reading) -> None:
                 reading.on_download(data.name, _bytes_below(root), None)
         finally:
             _end(child)
+            # Gigabytes each, which nobody would ever use again.
+            for folder in _half_done(data, root) - others:
+                shutil.rmtree(folder, ignore_errors=True)
         output.seek(0)
         answer = output.read(_LARGEST_ANSWER)
         log.seek(max(0, log.seek(0, os.SEEK_END) - 2**16))
@@ -139,6 +156,20 @@ def _end(child: "subprocess.Popen[bytes]") -> None:
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
             child.wait()
+
+
+def _half_done(data: TfdsData, root: Path) -> set[Path]:
+    """Folders of this set's downloads that go on or were broken off."""
+    downloads = root / "downloads"
+    found = set()
+    for folder in (downloads, downloads / "extracted", downloads / str(name_parts(data)["name"])):
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            found |= {
+                Path(entry.path)
+                for entry in entries
+                if _HALF_DONE.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
+            }
+    return found
 
 
 def _bytes_below(root: Path) -> int:
@@ -163,6 +194,17 @@ def _failed(name: str, why: str, lines: list[str]) -> ProblemError:
         "Connect to the network and start again; or prepare it elsewhere (tfds build), and choose "
         "the folder that it is in then as data.path.",
         detail="\n".join(lines),
+    )
+
+
+def _altered(name: str, detail: str) -> ProblemError:
+    return problem_with(
+        "data_download_damaged",
+        f'A file of the data set "{name}" is not the one that tensorflow-datasets knows: its '
+        "checksum is another one. It was not used.",
+        "Try again; where it stays so, the server has a newer file: update tensorflow-datasets, or "
+        "prepare the data set elsewhere and choose its folder as data.path.",
+        detail=detail[:_LONGEST_DETAIL],
     )
 
 
@@ -194,10 +236,19 @@ def prepare(name: str, root: Path) -> None:
         builder = made(data_dir=str(root), file_format="tfrecord", **chosen)
         builder.download_and_prepare()
     except Exception as error:
+        if type(error).__name__ == "NonMatchingChecksumError":  # which the package does not export
+            raise _altered(name, str(error)) from error
+        if number_of(error) in _OF_FILES and (obstacle := file_obstacle(error, root)) is not None:
+            message = f'The data set "{name}" could not be prepared: {obstacle.because}.'
+            raise problem_with(
+                obstacle.code, message, obstacle.hint, "data.path", str(error)[:_LONGEST_DETAIL]
+            ) from error
         # Whatever the sources of a data set and the network happen to make of its code.
         why = (str(error).strip().splitlines() or [""])[0][:300] or type(error).__name__
         raise _failed(
-            name, f"{type(error).__name__}: {why}", str(error).splitlines()[:40]
+            name,
+            f"{type(error).__name__}: {why}",
+            str(error)[:_LONGEST_DETAIL].splitlines()[:40],
         ) from error
 
 
@@ -217,6 +268,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     answer, sys.stdout = sys.stdout, sys.stderr  # the sources of data sets print
+    bound_requests()
     try:
         prepare(sys.argv[1], Path(sys.argv[2]))
     except ProblemError as error:
