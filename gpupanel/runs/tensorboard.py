@@ -98,6 +98,11 @@ class TensorBoards:
         folder = layout.tensorboard.absolute()
         known = self._servers.get(folder)
         if known is not None and known.is_alive:
+            try:
+                _check_files(layout)
+            except ProblemError:
+                self._forget(folder)  # what has come into the folder meanwhile is not served on
+                raise
             return known.address
         self._forget(folder)
         if self._command == TENSORBOARD_COMMAND and find_spec("tensorboard") is None:

@@ -7,13 +7,18 @@ ends with it in the same way.
 
 import os
 import sys
+from typing import Any, Final
+
+_NOT_LOADED: Final = frozenset({"projector"})
+"""Its ``projector_config.pbtxt``, which lies in the folder, names any files of this machine, and up
+to TensorBoard 2.20 what is in them is served to everybody here. No run writes one."""
 
 
 def main() -> None:
     """Serve the folder until nobody wants it any more."""
     from tensorboard import program  # takes seconds
 
-    board = program.TensorBoard()
+    board = program.TensorBoard(plugins=loaded_plugins())
     # Port 0: one that is free.
     arguments = ("--logdir", sys.argv[1], "--host", "127.0.0.1", "--port", "0")
     board.configure(argv=("tensorboard", *arguments))
@@ -21,6 +26,14 @@ def main() -> None:
     sys.stdin.buffer.read()
     # Its threads would go on.
     os._exit(0)
+
+
+def loaded_plugins() -> list[Any]:
+    """TensorBoard's own and the installed ones that read nothing but what is in the folder."""
+    from tensorboard import default
+
+    found = default.get_plugins()
+    return [each for each in found if getattr(each, "plugin_name", None) not in _NOT_LOADED]
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +21,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs import tensorboard
 from gpupanel.runs.tensorboard import MOST_AT_ONCE, TENSORBOARD_COMMAND, TensorBoards
+from gpupanel.runs.tensorboard_process import loaded_plugins
 from tests.forked.processes import child_processes
 from tests.patience import PATIENCE_S
 
@@ -199,6 +201,53 @@ def asked(address: str, path: str) -> tuple[int, bytes]:
         return answer.status, answer.read()
     finally:
         connection.close()
+
+
+def test_that_one_whose_folder_leads_elsewhere_by_now_ends(
+    boards: TensorBoards, tmp_path: Path
+) -> None:
+    layout = run_with_files(tmp_path)
+    boards.address_of(layout, NOT_WANTED)
+    link = layout.tensorboard / "other"
+    link.symlink_to(tmp_path)
+    assert refusal(boards, layout) == "run_folder_unsafe"
+    assert not child_processes()
+    link.unlink()
+    assert boards.address_of(layout, NOT_WANTED)
+
+
+def test_that_no_plugin_is_loaded_that_reads_files_that_a_folder_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Loader:
+        """As TensorBoard has it for some of its own: without a name."""
+
+    scalars = type("ScalarsPlugin", (), {"plugin_name": "scalars"})
+    projector = type("ProjectorPlugin", (), {"plugin_name": "projector"})
+    package = types.ModuleType("tensorboard")
+    loader = Loader()
+    package.default = types.SimpleNamespace(  # type: ignore[attr-defined]
+        get_plugins=lambda: [loader, scalars, projector]
+    )
+    monkeypatch.setitem(sys.modules, "tensorboard", package)
+    assert loaded_plugins() == [loader, scalars]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("tensorboard") is None, reason="TensorBoard is not installed")
+def test_that_the_real_one_serves_no_file_that_a_folder_names(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("of the person")
+    layout = run_with_files(tmp_path)
+    config = layout.tensorboard / "train" / "projector_config.pbtxt"
+    config.write_text(f'embeddings {{ tensor_name: "e" metadata_path: "{secret}" }}')
+    boards = TensorBoards()
+    try:
+        address = boards.address_of(layout, NOT_WANTED)
+        status, content = asked(address, "/data/plugin/projector/metadata?run=train&name=e")
+        assert (status, b"of the person" in content) == (404, False)
+    finally:
+        boards.close()
 
 
 @pytest.mark.slow
