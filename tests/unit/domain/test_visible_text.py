@@ -12,6 +12,7 @@ from gpupanel.domain.visible_text import (
 )
 
 DIRECTION = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+MARK = "\u0301"
 HOSTILE = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0)))) + DIRECTION + "\u2028\u2029\ud800"
 
 
@@ -29,6 +30,12 @@ HOSTILE = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0)))) + DIRECTION + "\
         # Other people's writing, and what is used in it, stays as it is.
         ("naïve Zoë — 日本語 עברית العربية", "naïve Zoë — 日本語 עברית العربية"),
         ("👩\u200d🔬 क\u200dष", "👩\u200d🔬 क\u200dष"),
+        # Names that look alike, and a name that nobody sees.
+        ("cat\u00ad\ufeff", r"cat\xad\ufeff"),
+        ("\u3164\u2060", r"\u3164\u2060"),
+        # Two accents upon a letter, and forty that would paint over the lines above it.
+        ("tie\u0302\u0301ng", "tie\u0302\u0301ng"),
+        (f"a{MARK * 6}b", f"a{MARK * 4}\\u0301\\u0301b"),
         (r"C:\x1b [red] :smile:", r"C:\x1b [red] :smile:"),
     ],
 )
