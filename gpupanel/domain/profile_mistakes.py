@@ -100,8 +100,15 @@ def _problem(details: ErrorDetails, table: type[Value]) -> Problem:
     )
     if field == "schema_version":
         code = "profile_version_unknown"
-        message = f"The profile has format version {value}; this gpupanel reads {SCHEMA_VERSION}."
-        hint = "Update gpupanel, or write the profile again."
+        is_newer = type(value) is int and value > SCHEMA_VERSION
+        message = (
+            f"The profile has format version {_shown(value)}; this gpupanel reads {SCHEMA_VERSION}."
+        )
+        hint = (
+            "Update gpupanel, or write the profile again."
+            if is_newer
+            else f"Write {SCHEMA_VERSION}, without quotes, or remove the line."
+        )
     elif kind == "extra_forbidden":
         code, message = "profile_key_unknown", f"{name} is not a key of a profile."
         hint = _did_you_mean(field.rpartition(".")[2], _known_keys(table)) or "Remove it."

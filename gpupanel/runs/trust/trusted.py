@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from pydantic import Field, ValidationError
 
@@ -24,6 +25,8 @@ from gpupanel.runs.trust.user_code import UserCode, code_of_profile
 
 CONFIG_DIR_VARIABLE = "GPUPANEL_CONFIG_DIR"
 """Environment variable that names another folder for what is remembered of trust."""
+_MOST_BYTES: Final = 16 * 2**20
+"""Some 60,000 files."""
 
 
 class CodeNotTrustedError(ProblemError):
@@ -145,7 +148,8 @@ def _read() -> _TrustedCode:
     """What is remembered; nothing, where the file is missing or cannot be read."""
     try:
         with open_regular(trusted_file()) as file:
-            return _TrustedCode.model_validate_json(file.read())
+            content = file.read(_MOST_BYTES + 1)
+            return _TrustedCode.model_validate_json(content if len(content) <= _MOST_BYTES else b"")
     except (OSError, ValidationError):
         # Asking again does no harm; taking a damaged file for trust would.
         return _TrustedCode()

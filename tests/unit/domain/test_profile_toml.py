@@ -173,6 +173,16 @@ def test_that_a_newer_format_version_is_reported_as_such() -> None:
     assert "9" in problem.message
 
 
+@pytest.mark.parametrize("written", ["0", "-1", "1.5", '"1"', "false", "[1]", "1979-05-27"])
+def test_that_a_format_that_never_was_is_no_newer_one(written: str) -> None:
+    with pytest.raises(ProblemError) as caught:
+        parse_profile(f"schema_version = {written}\nodd = 1\n")
+    (problem,) = caught.value.problems
+    assert problem.code == "profile_version_unknown"
+    assert f"version {written};" in problem.message
+    assert "Update" not in problem.hint
+
+
 def test_that_shares_that_are_no_numbers_are_reported_once() -> None:
     problems = problems_of('[strategy]\nshares = "even"')
     assert set(problems) == {"strategy.shares"}

@@ -72,6 +72,13 @@ def test_that_many_who_trust_at_once_all_are_remembered(tmp_path: Path) -> None:
     assert len(json.loads(trusted_file().read_text())["trusted"]) == 24
 
 
+def test_that_a_memory_of_terabytes_is_not_read(code: UserCode) -> None:
+    trust([code])
+    with trusted_file().open("r+b") as file:
+        file.truncate(2**42)
+    assert untrusted([code]) == (code,)
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b'{"trusted": [1]}', b"\xff"])
 def test_that_a_damaged_memory_trusts_nothing_and_is_written_anew(
     code: UserCode, content: bytes
