@@ -6,6 +6,8 @@ DASH = "\N{EN DASH}"
 """Shown for a reading that there is none of."""
 
 MIB_PER_GIB = 1024
+_BEYOND_MEASURE = 1e15
+"""Nobody measures so much, but a damaged file may say so: with 300 digits no row would hold it."""
 
 
 def count(value: int | None) -> str:
@@ -22,19 +24,19 @@ def memory_size(mib: float | None) -> str:
 
 def mebibytes(mib: float) -> str:
     """A size in mebibytes that a person can set, or compare with one: "11,388 MiB"."""
-    return f"{mib:,.0f} MiB"
+    return f"{_grouped(mib, 0)} MiB"
 
 
 def gibibytes(mib: float | None) -> str:
     """A size in mebibytes as a bare number of gibibytes, for "3.1 / 24.0 GiB"."""
-    return DASH if mib is None else f"{mib / MIB_PER_GIB:,.1f}"
+    return DASH if mib is None else _grouped(mib / MIB_PER_GIB, 1)
 
 
 def rate(value: float | None) -> str:
     """Examples per second: "118,000 ex/s"; slow ones keep a decimal."""
     if value is None or not math.isfinite(value):
         return DASH
-    return f"{value:,.1f} ex/s" if value < 10.0 else f"{value:,.0f} ex/s"
+    return f"{_grouped(value, 1 if value < 10.0 else 0)} ex/s"
 
 
 def watt_hours(value: float | None) -> str:
@@ -42,7 +44,7 @@ def watt_hours(value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return DASH
     decimals = max(0, 2 - math.floor(math.log10(value))) if 0.0 < value < 1000.0 else 0
-    return f"{value:,.{min(decimals, 6)}f} Wh"
+    return f"{_grouped(value, min(decimals, 6))} Wh"
 
 
 def number(value: float | None) -> str:
@@ -60,6 +62,8 @@ def duration(seconds: float | None) -> str:
     """A span of time: ``41`` is "0:41", ``3661`` is "1:01:01"."""
     if seconds is None or not math.isfinite(seconds):
         return DASH
+    if abs(seconds) >= _BEYOND_MEASURE:
+        return f"{seconds:.1e} s"
     sign = "-" if seconds <= -0.5 else ""
     whole = round(abs(seconds))
     hours, rest = divmod(whole, 3600)
@@ -67,3 +71,7 @@ def duration(seconds: float | None) -> str:
     if hours:
         return f"{sign}{hours}:{minutes:02}:{second:02}"
     return f"{sign}{minutes}:{second:02}"
+
+
+def _grouped(value: float, decimals: int) -> str:
+    return f"{value:.1e}" if abs(value) >= _BEYOND_MEASURE else f"{value:,.{decimals}f}"

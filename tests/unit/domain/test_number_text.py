@@ -16,6 +16,7 @@ from gpupanel.domain.number_text import (
     memory_size,
     number,
     rate,
+    watt_hours,
 )
 
 
@@ -35,6 +36,12 @@ from gpupanel.domain.number_text import (
         (gibibytes(3174), "3.1"),
         (rate(118_000.4), "118,000 ex/s"),
         (rate(3.25), "3.2 ex/s"),
+        (rate(1e300), "1.0e+300 ex/s"),
+        (rate(-1e300), "-1.0e+300 ex/s"),
+        (watt_hours(1e300), "1.0e+300 Wh"),
+        (memory_size(1e300), "9.8e+296 GiB"),
+        (mebibytes(1e300), "1.0e+300 MiB"),
+        (duration(-1e300), "-1.0e+300 s"),
         (duration(41.0), "0:41"),
         (duration(3661.0), "1:01:01"),
         (duration(-61.0), "-1:01"),
