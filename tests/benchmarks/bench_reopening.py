@@ -30,10 +30,11 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.runs.launcher import create_run
-from gpupanel.ui import formatting
-from gpupanel.ui.app import dispose, make_application, make_window
+from gpupanel.ui import formatting, theme
+from gpupanel.ui.app import dispose, make_application
 from gpupanel.ui.main_window import MainWindow
 from tests.fakes.long_run import STEPS_INTERVAL_S, LongRun, write_log
+from tests.fakes.person import Person
 from tests.fakes.readings import EIGHT_DEVICES
 
 TARGET_S = 2.0
@@ -149,7 +150,9 @@ def look(folder: Path, live_line: str) -> dict[str, float | None]:
     settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
     before_mib = _peak_mib()
     began = time.perf_counter()
-    window = make_window(application, settings, folder / "runs")
+    # At its end the window asks whether the run is to go on without it.
+    window = MainWindow(settings, folder / "runs", Person())
+    theme.follow_system(application)
     window.show()
     window.begin()
     meter = Meter(window, layout, live_line)
