@@ -46,7 +46,7 @@ _ORPHANS_S = 20.0
 then they are ended."""
 
 
-SUPERVISOR: Final = "gpupanel.runs.supervision.supervisor"
+SUPERVISOR: Final = "gpupanel.runs.supervision.process"
 """The module that supervises a run."""
 
 

@@ -127,7 +127,7 @@ def watched_to_its_end(layout: RunLayout) -> tuple[RunEnded, Heard]:
 
 def start_as_plain_user(layout: RunLayout) -> None:
     """Start its supervisor with the rights of an ordinary user, whoever tests."""
-    module = "gpupanel.runs.supervision.supervisor"
+    module = "gpupanel.runs.supervision.process"
     checked = check_start(layout)[1].model_dump_json()
     start_detached(
         (*plain_user(), sys.executable, "-P", "-m", module, str(layout.root), checked),

@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.supervision.supervisor import Supervisor, supervise
+from gpupanel.runs.supervision.process import supervise
+from gpupanel.runs.supervision.supervisor import Supervisor
 
 FAKES = Path(__file__).parent
 
 if __name__ == "__main__":
     mode, layout = sys.argv[1], RunLayout(Path(sys.argv[2]))
     trainer = "gang_trainer.py" if "," in mode else "trainer.py"
-    sys.exit(supervise(Supervisor(layout, (sys.executable, str(FAKES / trainer), mode))))
+    command = (sys.executable, str(FAKES / trainer), mode)
+    sys.exit(supervise(layout, lambda run: Supervisor(run, command)))

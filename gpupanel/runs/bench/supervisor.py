@@ -17,7 +17,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.requests import ask
-from gpupanel.runs.supervision.supervisor import supervise, supervisor_of
+from gpupanel.runs.supervision.process import supervise_as_told
 
 _LOOK_S: Final = 0.5
 
@@ -27,7 +27,7 @@ def main() -> int:
     layout = RunLayout(Path(sys.argv[1]))
     watch = threading.Thread(target=_end_with, args=(layout, os.getppid()), daemon=True)
     watch.start()
-    return supervise(supervisor_of(sys.argv[1:]))
+    return supervise_as_told(sys.argv[1:])
 
 
 def _end_with(layout: RunLayout, parent: int) -> None:

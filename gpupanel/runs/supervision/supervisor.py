@@ -1,20 +1,14 @@
-"""The supervisor: a small process per run, without Qt and TensorFlow.
+"""The supervisor of a run, without Qt and TensorFlow; :mod:`process` is its process.
 
-``python -m gpupanel.runs.supervision.supervisor RUN_DIR CHECKED`` starts the run's processes, each
-in a process group of its own, samples the devices, carries out the watchdogs, starts all of them
-again when one died, and writes how the run ended. It outlives the window that started it; it holds
-``run.lock`` as long as it lives. ``CHECKED`` says what the run's files held when they were checked
-to be started (:class:`~gpupanel.domain.checked_files.CheckedFiles`).
+It starts the run's processes, each in a process group of its own, samples the devices, carries out
+the watchdogs, starts all of them again when one died, and writes how the run ended. It holds
+``run.lock`` as long as it lives.
 """
 
 import os
-import signal
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
-from types import FrameType
 
 from gpupanel.domain.checked_files import CheckedFiles
 from gpupanel.domain.child_command import python_module_command
@@ -40,10 +34,9 @@ from gpupanel.files.process_log import write_to_process_log
 from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.planning.visible_gpus import variables_of_plan
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.directory.start_claim import AlreadyClaimedError, claim_start
+from gpupanel.runs.directory.start_claim import claim_start
 from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.processes.run_processes import end_processes_of
-from gpupanel.runs.queue.waking import wake_scheduler
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.energy_meter import EnergyMeter
@@ -75,6 +68,9 @@ class Supervisor:
             processes executes code of a person's.
         trainer_command: Without the run's directory, which is added.
         patience: How long the watchdogs wait.
+
+    Raises:
+        OSError: The run's events cannot be written.
     """
 
     def __init__(
@@ -106,14 +102,20 @@ class Supervisor:
 
         Raises:
             AlreadyClaimedError: Another supervisor was started for it, too, and was faster.
+            OSError: A file of the run cannot be used, such as a link that stands in its place, and
+                nothing can be written about that. None of the run's processes is there.
         """
         lock = claim_start(self._layout)
         try:
             # Those of a supervisor before, which was killed, write into the same directory.
             end_processes_of(self._layout)
-            self._skip_what_was()
-            self._append(RunStarted(time_s=time.time(), supervisor_pid=os.getpid()))
-            return self._supervise()
+            try:
+                self._skip_what_was()
+                self._append(RunStarted(time_s=time.time(), supervisor_pid=os.getpid()))
+                return self._supervise()
+            except OSError as error:
+                problem = disk_problem(error, self._layout.root)
+                return self._end(Ending(outcome=Outcome.FAILED, problem=problem))
         finally:
             self._log.close()
             lock.release()
@@ -319,43 +321,3 @@ def _not_started(error: Exception, layout: RunLayout) -> Ending:
             hint="Run gpupanel doctor; if it finds nothing, install gpupanel again.",
         ),
     )
-
-
-def supervise(supervisor: Supervisor) -> int:
-    """Let a supervisor do its work in this process; gives the exit status.
-
-    SIGTERM stops the run as a person would: the machine shuts down, or somebody means to end it.
-    """
-
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        supervisor.signal_stop()
-
-    signal.signal(signal.SIGTERM, stop)
-    # Trainers inherit that: whoever logs out takes no run along.
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        return 0 if supervisor.run().was_successful else 1
-    except AlreadyClaimedError:
-        return 0
-    finally:
-        # Its devices are free for what waits; the scheduler may have been killed meanwhile.
-        wake_scheduler()
-
-
-def main() -> int:
-    """Supervise a run: its directory is the first argument, what was checked of it the other."""
-    return supervise(supervisor_of(sys.argv[1:]))
-
-
-def supervisor_of(arguments: Sequence[str]) -> Supervisor:
-    """The supervisor that a launcher wants by these arguments.
-
-    Raises:
-        ValueError: They are others.
-    """
-    root, checked = arguments
-    return Supervisor(RunLayout(Path(root)), checked=CheckedFiles.model_validate_json(checked))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

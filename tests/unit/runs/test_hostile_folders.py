@@ -25,6 +25,7 @@ from gpupanel.runs.history.summaries import RunLister, list_runs, summarize_run
 from gpupanel.runs.launcher import resume
 from gpupanel.runs.queue.running_runs import RunningRuns
 from gpupanel.runs.resumable import resume_problem
+from gpupanel.runs.supervision import process
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes import hostile_files
 from tests.fakes.hostile_files import (
@@ -212,6 +213,23 @@ def test_that_a_supervisor_follows_no_link_that_was_planted_after_it_was_checked
         with pytest.raises(OSError, match="a symbolic link"):
             start()
     assert_untouched(victim)
+
+
+@pytest.mark.parametrize("name", ["events.jsonl", "run.lock"])
+def test_that_a_supervisor_that_can_write_nothing_ends_with_a_sentence(
+    layout: RunLayout,
+    victim: Path,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(process.signal, "signal", lambda *_: None)
+    put_in_place(hostile_files.link, layout.root / name, victim)
+    assert process.supervise(layout, lambda run: Supervisor(run, ("false",))) == 1
+    said = capfd.readouterr().err
+    assert said.startswith("supervisor: ")
+    assert f"{name} is a symbolic link" in said
+    assert said.count("\n") == 1
 
 
 def test_that_a_label_is_written_into_the_run_and_nowhere_else(

@@ -32,7 +32,7 @@ from gpupanel.runs.launcher import fill_run, launch, resume
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.scheduling.start_entry import start_again
 from gpupanel.runs.supervision.checked_run import CheckedRun
-from gpupanel.runs.supervision.supervisor import supervisor_of
+from gpupanel.runs.supervision.process import supervisor_of
 from gpupanel.runs.trust.checked_start import check_start
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
 from gpupanel.runs.trust.user_code import code_of_profile
