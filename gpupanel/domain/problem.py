@@ -1,5 +1,6 @@
 """What a person must know: what happened, why, and what to do about it."""
 
+import math
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
@@ -20,16 +21,30 @@ class Severity(StrEnum):
     HINT = "hint"
 
 
+def _checked(value: Any) -> Any:  # noqa: ANN401 - as a change's
+    """A value that TOML and JSON give back as it was: JSON makes null of NaN and of infinity."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("a setting is a finite number")
+    if isinstance(value, dict):
+        for each in value.values():
+            _checked(each)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            _checked(each)
+    return value
+
+
 class Change(Value):
     """One profile key with the value that it gets.
 
     Attributes:
         path: The key's tables and name: ``("strategy", "shares")``.
-        value: As TOML would hold it; ``None`` removes the key, so that its default applies again.
+        value: As TOML would hold it, every number of it finite; ``None`` removes the key, so that
+            its default applies again.
     """
 
     path: tuple[str, ...]
-    value: Any = None
+    value: Annotated[Any, AfterValidator(_checked)] = None
 
 
 class Fix(Value):

@@ -18,6 +18,7 @@ from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split, check_best_metric
 from gpupanel.trainer.measures.measured_objective import MeasuredObjective
 from gpupanel.trainer.models.build import BuiltModel, build_model
+from gpupanel.trainer.models.keras_settings import set_keras
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.objectives import (
     Classification,
@@ -214,8 +215,6 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     training, plan = run.profile.training, run.plan
     across_replicas = strategy.num_replicas_in_sync > 1
     set_precision(training)
-    keras.config.set_image_data_format("channels_last")
-    keras.config.set_epsilon(1e-7)
     building = Building(
         split.data,
         split.training,
@@ -365,7 +364,7 @@ def _class_weights(data: DataSettings, split: Split) -> Floats | None:
 
 
 def set_precision(training: TrainingSettings) -> None:
-    """Set Keras's policy for the layers that are built from now on.
+    """Set Keras for the layers that are built from now on, its dtype policy above all.
 
     bfloat16 has the range of float32, so gradients need no loss scaling and the loop stays what
     it is. float16 would need it.
@@ -373,9 +372,8 @@ def set_precision(training: TrainingSettings) -> None:
     Raises:
         ProblemError: A visible GPU cannot calculate with bfloat16.
     """
-    keras.config.set_floatx("float32")
     if not training.mixed_precision:
-        keras.config.set_dtype_policy("float32")
+        set_keras()
         return
     for gpu in tf.config.get_visible_devices("GPU"):
         details = tf.config.experimental.get_device_details(gpu)
@@ -391,4 +389,4 @@ def set_precision(training: TrainingSettings) -> None:
                     hint="Turn off training.mixed_precision, or use newer GPUs only.",
                 )
             )
-    keras.config.set_dtype_policy("mixed_bfloat16")
+    set_keras("mixed_bfloat16")

@@ -136,12 +136,13 @@ def _built(request: SummaryRequest, data: DataSet) -> ModelSummary:
     import keras  # takes seconds
 
     from gpupanel.trainer.models.build import build_model
+    from gpupanel.trainer.models.keras_settings import set_keras
     from gpupanel.trainer.models.network import Building
 
     count = min(_EXAMPLES, len(data.training))
     some = data.training.subset(np.arange(count, dtype=np.int32))
     # Weights of a file are not read, and none are drawn: they change no layer, and may not fit.
-    keras.config.set_dtype_policy("mixed_bfloat16" if request.mixed_precision else "float32")
+    set_keras("mixed_bfloat16" if request.mixed_precision else "float32")
     with keras.StatelessScope(initialize_variables=False):
         built = build_model(request.model, Building(data, some, begins=False))
         layers = tuple(_layers(built.trained))

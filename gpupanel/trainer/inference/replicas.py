@@ -15,6 +15,7 @@ from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.inference.examples import InferenceExamples
 from gpupanel.trainer.inference.meaning import Activation, Floats
 from gpupanel.trainer.models.ending import before_ending, ending_of
+from gpupanel.trainer.models.keras_settings import set_keras
 from gpupanel.trainer.models.loaded_model import check_single, fitting_shape, load_saved
 from gpupanel.trainer.models.model_file_problems import problem
 from gpupanel.trainer.models.output_ending import LINEAR, SIGMOID, SOFTMAX
@@ -102,9 +103,7 @@ def load_replicas(
     Raises:
         ProblemError: Keras cannot load it, or it does not fit the data.
     """
-    keras.config.set_floatx("float32")
-    keras.config.set_epsilon(1e-7)  # losses and metrics are bounded by it
-    keras.config.set_dtype_policy("float32")
+    set_keras()
     replicas = []
     for planned in plan.replicas:
         if planned.process != place:

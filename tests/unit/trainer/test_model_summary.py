@@ -93,11 +93,15 @@ def test_that_a_model_that_fits_nowhere_is_listed_all_the_same() -> None:
 
 COUNT = """
 import sys
+import keras
 from gpupanel.domain.data import NpzData, TextData
 from gpupanel.domain.model import ResNetModel, TabularModel, TransformerModel
 from gpupanel.domain.model_summary import SummaryRequest
 from gpupanel.trainer.model_summary import summarize
 
+# As a keras.json of the person's may have it, which a training does not obey.
+keras.config.set_image_data_format("channels_first")
+keras.config.set_epsilon(0.5)
 folder = sys.argv[1]
 images, greys, columns = (NpzData(path=f"{folder}/{name}.npz") for name in ("c", "g", "t"))
 texts = TextData(path=f"{folder}/texts", vocabulary=50, length=7)
@@ -110,6 +114,7 @@ for model, data, shape, tokens in (
 ):
     found = summarize(SummaryRequest(data=data, model=model))
     print(found.parameters.total, model.least_weights(shape, 2, tokens), found.problems)
+assert keras.config.epsilon() == 1e-7
 """
 
 
