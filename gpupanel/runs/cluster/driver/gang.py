@@ -12,6 +12,13 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from gpupanel import __version__
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.runs.cluster.agent_answers import (
+    UNREADABLE,
+    UnreadableAnswerError,
+    read_ready,
+    read_seen,
+    read_started,
+)
 from gpupanel.runs.cluster.driver.head_watch import HeadWatch
 from gpupanel.runs.cluster.driver.nodes import listed_nodes, node_names, why_lost, why_not
 from gpupanel.runs.cluster.driver.reservation import Bundle, bundles_for, waiting_for
@@ -24,7 +31,6 @@ from gpupanel.runs.cluster.messages import (
     GangWanted,
     HeadSilent,
     NodeLost,
-    NodeSeen,
     ProcessStart,
     Ready,
     ReadyPlace,
@@ -164,7 +170,10 @@ class GangDriver:
         ]
         found: dict[int, ReadyPlace] = {}
         for bundle, text in zip(bundles, self._answers(asked, _READY_S), strict=True):
-            ready = AgentReady.model_validate_json(text)
+            try:
+                ready = read_ready(text, len(bundle.places))
+            except UnreadableAnswerError as error:
+                raise ProblemError(_not_ready(bundle.node, UNREADABLE)) from error
             _check(bundle, ready)
             for place, port in zip(bundle.places, ready.ports, strict=True):
                 found[place] = ReadyPlace(
@@ -182,9 +191,11 @@ class GangDriver:
             order = AgentOrder(root=self.wanted.root, starts=starts)
             asked.append(agent.handle.start.remote(order.model_dump_json()))
         pids: dict[int, int] = {}
-        for text in self._answers(asked, _START_S):
-            seen = NodeSeen.model_validate_json(text)
-            pids |= {process.place: process.pid for process in seen.processes}
+        for agent, text in zip(self._agents, self._answers(asked, _START_S), strict=True):
+            try:
+                pids |= read_started(text, agent.places)
+            except UnreadableAnswerError as error:
+                raise ProblemError(_not_ready(agent.node, UNREADABLE)) from error
         self.say(Started(pids=tuple(pids[place] for place in sorted(pids))))
 
     def _answers(self, asked: Sequence[Any], limit_s: float) -> list[str]:
@@ -219,7 +230,7 @@ class GangDriver:
 
     def _take(self, agent: _Agent) -> None:
         try:
-            seen = NodeSeen.model_validate_json(ray.get(agent.asked, timeout=0))
+            seen = read_seen(ray.get(agent.asked, timeout=0), agent.places)
         except ray.exceptions.GetTimeoutError:
             if time.monotonic() - agent.asked_s < _SILENT_S:
                 return
@@ -227,6 +238,10 @@ class GangDriver:
             return
         except ray.exceptions.RayError as error:
             self._lose(agent, why_lost(error))
+            return
+        except UnreadableAnswerError:
+            self._lose(agent, UNREADABLE)
+            agent.handle.end.remote()
             return
         agent.asked = None
         if seen.is_alone:
