@@ -21,6 +21,8 @@ TAIL_BYTES: Final = 8 * 2**20
 """Kept of what it writes last, at least."""
 _KEEP_SIZE_AND_PUNCH_HOLE: Final = 0x01 | 0x02
 _PIECE_BYTES: Final = 2**20
+_BLOCK_BYTES: Final = 512
+"""In which ``stat(2)`` counts."""
 
 
 class BoundedLog:
@@ -78,6 +80,19 @@ class BoundedLog:
         left_out = begin - self._from
         _write(log, f"\n[{left_out:,} bytes of this log are left out here]\n".encode() + end)
         self._from = self._to = os.fstat(log).st_size - len(end)
+
+
+def bound_unnamed(log: int, tail_bytes: int = TAIL_BYTES) -> None:
+    """Give back all but the end of a log that has no name, while another process writes it.
+
+    Args:
+        log: Its descriptor.
+        tail_bytes: Kept of what was written last; the disk holds twice as much at most.
+    """
+    with suppress(OSError):
+        end = os.fstat(log).st_size - tail_bytes
+        if os.fstat(log).st_blocks * _BLOCK_BYTES > 2 * tail_bytes and end > 0:
+            _give_back(log, 0, end)
 
 
 def _give_back(log: int, begin: int, count: int) -> bool:

@@ -23,6 +23,10 @@ def main() -> None:
     arguments = ("--logdir", sys.argv[1], "--host", "127.0.0.1", "--port", "0")
     board.configure(argv=("tensorboard", *arguments))
     print(board.launch(), flush=True)  # noqa: T201 - for the window
+    # What it says from now on nobody reads: a file of that would grow as long as the window lives.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (sys.stdout.fileno(), sys.stderr.fileno()):
+        os.dup2(nowhere, descriptor)
     sys.stdin.buffer.read()
     # Its threads would go on.
     os._exit(0)

@@ -28,6 +28,7 @@ from gpupanel.domain.cluster import NodeReport
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.bounded_log import BoundedLog
 from gpupanel.files.guarded_files import touch
 from gpupanel.runs.cluster.environments import free_ports
 from gpupanel.runs.cluster.listening import address_in, interfaces_here
@@ -62,6 +63,7 @@ class NodeAgent:
     def __init__(self) -> None:
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._events: dict[int, LineTail] = {}
+        self._logs: dict[int, BoundedLog] = {}
         self._layout: RunLayout | None = None
         self._sampler: DeviceSampler | None = None
         self._sampled_s = 0.0
@@ -133,6 +135,7 @@ class NodeAgent:
         command = python_module_command("gpupanel.trainer", wanted.root)
         for each in wanted.starts:
             self._events[each.place] = LineTail(layout.process_events(each.place))
+            self._logs[each.place] = BoundedLog(layout.process_log(each.place))
             self._processes[each.place] = start_trainer(
                 layout, each.place, command, _without_rays(os.environ), each.environment
             )
@@ -145,6 +148,8 @@ class NodeAgent:
     def poll(self) -> str:
         """What the processes are doing, and twice a second what the devices report."""
         self._called_s = time.monotonic()
+        for log in self._logs.values():
+            log.bound()
         processes = tuple(self._seen(place) for place in self._processes)
         inventory, sample = None, None
         now_s = time.monotonic()
@@ -180,6 +185,8 @@ class NodeAgent:
             process.wait()
         if self._layout is not None:
             end_processes_of(self._layout)
+        for log in self._logs.values():
+            log.close()
         if self._sampler is not None:
             self._sampler.close()
             self._sampler = None

@@ -18,7 +18,8 @@ from gpupanel.runs.queue.queue_files import QueueFiles
 
 STARTS: Final = "scheduler: starts"
 """A line of the log: what follows is of that scheduler."""
-_LONGEST_LOG_BYTES: Final = 256 * 1024
+LOG_BYTES: Final = 256 * 1024
+"""Of the scheduler's log, kept of what it says first and last; a longer one is begun anew."""
 
 
 def scheduler_lock(folder: Path) -> FileLock:
@@ -71,7 +72,7 @@ def ensure_scheduler(files: QueueFiles) -> bool:
 def _note_start(log: Path) -> None:
     descriptor = open_to_append(log)
     try:
-        if os.fstat(descriptor).st_size > _LONGEST_LOG_BYTES:
+        if os.fstat(descriptor).st_size > LOG_BYTES:
             os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{STARTS}\n".encode())
     finally:

@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.bounded_log import BoundedLog
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.directory.disk_problems import disk_problem
@@ -30,7 +31,7 @@ from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
 from gpupanel.runs.queue.running_runs import RunningRuns, device_keys, ended_entry
 from gpupanel.runs.queue.scheduler_trouble import ENDED, forget_trouble, note_trouble
 from gpupanel.runs.queue.waiting_line import WaitingLine
-from gpupanel.runs.queue.waking import scheduler_lock
+from gpupanel.runs.queue.waking import LOG_BYTES, scheduler_lock, scheduler_log
 from gpupanel.runs.readiness import Machine, MachineWatch, prepared_on
 from gpupanel.runs.scheduling.cluster_readings import ClusterReadings
 from gpupanel.runs.scheduling.feeding import SweepFeeder
@@ -104,12 +105,15 @@ class Scheduler:
             return False
         except OSError as error:
             raise ProblemError(disk_problem(error, self._files.folder)) from error
+        log = BoundedLog(scheduler_log(self._files.folder), LOG_BYTES, LOG_BYTES)
         try:
             self._files.remove_left_overs()
             forget_trouble(self._files.folder)  # of the one before
             while not self.step():
+                log.bound()
                 time.sleep(self._poll_s)
         finally:
+            log.close()
             self._clusters.close()
             self._let_go()
         return True

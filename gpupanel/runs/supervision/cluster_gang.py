@@ -11,6 +11,7 @@ from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.process_environment import CHECKED_VARIABLE
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.bounded_log import BoundedLog
 from gpupanel.files.guarded_files import make_folder, remove_folder, status
 from gpupanel.planning.cluster_check import is_public
 from gpupanel.runs.cluster.driver_process import DriverProcess
@@ -135,6 +136,7 @@ class ClusterGang:
         self._skip = skip
         self._events = ProcessEvents(layout, len(plan.gang), append)
         self._driver: DriverProcess | None = None
+        self._log = BoundedLog(run.layout.cluster_log)
         self._heard_s = time.monotonic()
         self.members = [RemoteMember(each, place) for place, each in enumerate(plan.gang)]
         self.network_refusal = ""
@@ -194,6 +196,7 @@ class ClusterGang:
             return
         # Asked first: what it says before its end is heard then.
         is_there = driver.is_there
+        self._log.bound()
         self._hear(driver)
         now_s = time.monotonic()
         if not is_there or now_s - self._heard_s > _SILENT_S:
@@ -226,6 +229,7 @@ class ClusterGang:
             self._driver.order(EndWanted())
             self._driver.end()
             self._hear(self._driver)
+            self._log.close()
         end_processes_of(self._layout)
         if any(member.lost is not None for member in self.members):
             self._await_silence()
@@ -266,6 +270,7 @@ class ClusterGang:
         self._heard_s = time.monotonic()
         while True:
             is_there = driver.is_there
+            self._log.bound()
             waiting = None
             # What follows the word that is waited for is for whoever asks next.
             while (word := driver.word()) is not None:

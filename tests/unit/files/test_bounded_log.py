@@ -1,13 +1,15 @@
 """A log that another process writes without end keeps its beginning and its end."""
 
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from gpupanel.files import bounded_log as module
-from gpupanel.files.bounded_log import BoundedLog
+from gpupanel.files.bounded_log import BoundedLog, bound_unnamed
 
 KIB = 2**10
 HEAD, TAIL = 64 * KIB, 64 * KIB
@@ -92,3 +94,14 @@ def test_that_a_log_that_is_a_link_is_left_alone(path: Path, tmp_path: Path) -> 
     log.bound()
     log.close()
     assert other.read_text() == lines(0, 50_000)
+
+
+def test_that_a_log_without_a_name_keeps_its_end() -> None:
+    with tempfile.TemporaryFile() as file:
+        for piece in range(30):
+            file.write(lines(piece * 5_000, 5_000).encode())
+            file.flush()
+            bound_unnamed(file.fileno(), TAIL)
+        end = os.pread(file.fileno(), 2**22, 0)[-TAIL:]
+        assert os.fstat(file.fileno()).st_blocks * 512 < 2**20  # of 2 MiB
+    assert end.decode() == lines(0, 150_000)[-TAIL:]

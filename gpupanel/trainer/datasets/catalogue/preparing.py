@@ -32,6 +32,7 @@ from gpupanel.domain.child_command import (
 from gpupanel.domain.data import TfdsData
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import visible_line
+from gpupanel.files.bounded_log import bound_unnamed
 from gpupanel.files.file_obstacles import NO_SPACE, file_obstacle, number_of
 from gpupanel.files.locks import locked_patiently
 from gpupanel.trainer.datasets.catalogue.bounded_requests import bound_requests
@@ -129,6 +130,7 @@ def _prepare_in_child(data: TfdsData, root: Path, reading: Reading) -> None:
         try:
             while child.poll() is None:
                 time.sleep(_LOOK_S)
+                bound_unnamed(log.fileno())
                 reading.on_download(data.name, _bytes_below(root), None)
         finally:
             _end(child)
