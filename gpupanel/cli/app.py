@@ -13,6 +13,8 @@ from gpupanel.cli.literal_console import paragraph, styled
 from gpupanel.cli.output import EXIT_FAILED, answers, print_refusal, progress
 from gpupanel.cli.verb_group import OPEN, PLAIN_TEXT, VERBS, VerbGroup
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.process_limits import hear_of_used_time, used_time_words
+from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.error_problems import problems_of
 
 _EXIT_BAD_USAGE: Final = 2
@@ -106,6 +108,7 @@ def main() -> None:
 
     Whatever goes wrong is printed as a problem, with an exit status, and never as a bare traceback.
     """
+    hear_of_used_time(_end_with_used_time)
     try:
         arguments = with_verb(sys.argv[1:])
     except ProblemError as error:
@@ -124,6 +127,12 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001 - whichever it is, the person has to read it
         status = _refused(problems_of(error), EXIT_FAILED)
     sys.exit(status)
+
+
+def _end_with_used_time() -> None:
+    words = used_time_words("This command")
+    write_to_process_log(f"{words} A run that it started or followed continues without it.")
+    sys.exit(EXIT_FAILED)
 
 
 def _refused(problems: tuple[Problem, ...], status: int) -> int:

@@ -2,6 +2,8 @@
 
 import os
 import resource
+import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -23,8 +25,39 @@ def file_size_limit() -> int | None:
 
 def processor_time_limit() -> int | None:
     """The most seconds of processor that a process may use (``ulimit -t``); ``None``: any."""
-    limit, _ = resource.getrlimit(resource.RLIMIT_CPU)
-    return None if limit == resource.RLIM_INFINITY else limit
+    limit, most = resource.getrlimit(resource.RLIMIT_CPU)
+    if limit == resource.RLIM_INFINITY:
+        return None
+    return most if limit == _heard_of_at(most) else limit
+
+
+def hear_of_used_time(hear: Callable[[], None]) -> None:
+    """Have a function called before the system ends this process for its processor time.
+
+    At the hard limit the system kills without a word, and a shell sets the soft limit, at which it
+    sends SIGXCPU, to the same: that one is put some seconds before it. Where time is not limited
+    nothing is done. Call in the main thread; what is called may raise.
+    """
+    limit, most = resource.getrlimit(resource.RLIMIT_CPU)
+    if limit == resource.RLIM_INFINITY:
+        return
+    if limit == most:
+        resource.setrlimit(resource.RLIMIT_CPU, (_heard_of_at(most), most))
+    signal.signal(signal.SIGXCPU, lambda *_: hear())
+
+
+def used_time_words(who: str) -> str:
+    """That a process ends because it has used its time; ``who`` is it, for people."""
+    limit = processor_time_limit() or 0
+    return (
+        f"{who} has used nearly all the processor time that a process may use here, {limit:,} s "
+        "(ulimit -t), and ends. Start from a shell without that limit: ulimit -t unlimited."
+    )
+
+
+def _heard_of_at(most_s: int) -> int:
+    """So many seconds of processor leave time for last words, and for a run to save."""
+    return most_s - max(1, min(10, most_s // 6))
 
 
 def process_count_limit() -> int | None:

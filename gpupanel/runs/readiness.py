@@ -73,6 +73,7 @@ class MachineWatch:
         from gpupanel.devices.doctor.spoiled_import import packages_of_elsewhere
         from gpupanel.devices.network_access import network_access
         from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
+        from gpupanel.devices.shell_limits import shell_limits
 
         if self._sampler is None:
             self._sampler = DeviceSampler(
@@ -80,7 +81,7 @@ class MachineWatch:
                 ask_network=network_access,
                 cuda_variables=cuda_variables_of(os.environ),
                 shell_variables=said_variables(os.environ),
-                environment_problems=packages_of_elsewhere(),
+                environment_problems=(*packages_of_elsewhere(), *shell_limits()),
                 wakes=self._wakes,
             )
         return Machine(self._sampler.inventory(), self._sampler.sample())

@@ -13,6 +13,8 @@ from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 
+from gpupanel.files.process_limits import used_time_words
+from gpupanel.files.process_log import write_to_process_log
 from gpupanel.ui.workers.worker_thread import end_threads_of, is_work_left, wait_for_ending
 
 LONGEST_WORK_MS = 120_000
@@ -23,7 +25,7 @@ _IDLE_MS = 500
 """Threads that are idle have ended by then; the window is hidden already."""
 _LAST_WAIT_MS = 3_000
 _CHECK_MS = 50
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGXCPU)
 
 
 def hide_and_end(
@@ -82,6 +84,8 @@ class Leaving(QObject):
 class EndingSignals(QObject):
     """Ctrl+C and SIGTERM close the window; one after that ends the process at once.
 
+    So does the end of the processor time that the process may use (SIGXCPU).
+
     Python's handlers run between two steps of Python code, of which there are none while Qt
     waits: the wake-up socket is what brings Qt round.
 
@@ -135,7 +139,9 @@ class EndingSignals(QObject):
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         if self._is_closed():
             end_process(128 + number)
-        if number == signal.SIGTERM or self._is_asking:
+        if number == signal.SIGXCPU:
+            write_to_process_log(f"{used_time_words('The window')} Runs continue without it.")
+        if number != signal.SIGINT or self._is_asking:
             self._terminated()
             return
         self._is_asking = True

@@ -19,6 +19,7 @@ from gpupanel.devices.doctor.visibility import visibilities
 from gpupanel.devices.packages import tensorflow_package
 from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer, ask_tensorflow
+from gpupanel.devices.shell_limits import shell_limits
 from gpupanel.domain.inherited_variables import said_variables
 from gpupanel.domain.problem import Problem
 
@@ -89,7 +90,7 @@ def examine_machine(
         visible_devices=inherited.get("CUDA_VISIBLE_DEVICES"),
         least_multiprocessors=inherited.get("TF_MIN_GPU_MULTIPROCESSOR_COUNT"),
         spoiled=spoiled,
-        environment_problems=packages_of_elsewhere(),
+        environment_problems=(*packages_of_elsewhere(), *shell_limits()),
         shell_variables=said_variables(environment),
     )
 

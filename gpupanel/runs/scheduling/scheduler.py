@@ -17,6 +17,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.bounded_log import BoundedLog
+from gpupanel.files.process_limits import hear_of_used_time, used_time_words
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.directory.disk_problems import disk_problem
@@ -31,7 +32,7 @@ from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
 from gpupanel.runs.queue.running_runs import RunningRuns, device_keys, ended_entry
 from gpupanel.runs.queue.scheduler_trouble import ENDED, forget_trouble, note_trouble
 from gpupanel.runs.queue.waiting_line import WaitingLine
-from gpupanel.runs.queue.waking import LOG_BYTES, scheduler_lock, scheduler_log
+from gpupanel.runs.queue.waking import LOG_BYTES, ensure_scheduler, scheduler_lock, scheduler_log
 from gpupanel.runs.readiness import Machine, MachineWatch, prepared_on
 from gpupanel.runs.scheduling.cluster_readings import ClusterReadings
 from gpupanel.runs.scheduling.feeding import SweepFeeder
@@ -95,6 +96,12 @@ class Scheduler:
         self._troubles: dict[str, int | None] = {}
         self._seen: Fingerprint | None = None
         self._selected_s = float("-inf")
+        self._has_used_time = False
+
+    def note_used_time(self) -> None:
+        """Leave the rest to another one before the system ends this process (``ulimit -t``)."""
+        self._has_used_time = True
+        write_to_process_log(f"scheduler: {used_time_words('The scheduler')}")
 
     def run(self) -> bool:
         """Work until there is nothing to do; says whether it was its turn to do it."""
@@ -109,7 +116,7 @@ class Scheduler:
         try:
             self._files.remove_left_overs()
             forget_trouble(self._files.folder)  # of the one before
-            while not self.step():
+            while not self.step() and not self._has_used_time:
                 log.bound()
                 time.sleep(self._poll_s)
         finally:
@@ -264,7 +271,11 @@ def main() -> int:
     files = QueueFiles(Path(sys.argv[1]))
     try:
         with MachineWatch() as machine:
-            Scheduler(files, machine.read).run()
+            scheduler = Scheduler(files, machine.read)
+            hear_of_used_time(scheduler.note_used_time)
+            scheduler.run()
+        # One that has used its processor time has left something: another one has its own time.
+        ensure_scheduler(files)
     except Exception as error:  # noqa: BLE001 - whichever it is, who lists the queue sees it
         problems = problems_of(error)
         note_trouble(files.folder, problems)

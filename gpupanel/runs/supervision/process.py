@@ -13,6 +13,7 @@ from types import FrameType
 
 from gpupanel.domain.checked_files import CheckedFiles
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.process_limits import hear_of_used_time
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.start_claim import AlreadyClaimedError
@@ -34,6 +35,7 @@ def supervise(layout: RunLayout, make: Callable[[RunLayout], Supervisor]) -> int
             supervisor.signal_stop()
 
         signal.signal(signal.SIGTERM, stop)
+        hear_of_used_time(supervisor.note_used_time)
         return 0 if supervisor.run().was_successful else 1
     except AlreadyClaimedError:
         return 0

@@ -15,6 +15,7 @@ from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.energy import RunEnergy
 from gpupanel.domain.events import (
     Event,
+    ProblemReported,
     RunEnded,
     RunRestarted,
     RunStarted,
@@ -23,13 +24,14 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Change, Problem, ProblemError
+from gpupanel.domain.problem import Change, Problem, ProblemError, Severity
 from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.unsafe_files import unsafe_file
 from gpupanel.files.file_obstacles import NO_SPACE
 from gpupanel.files.guarded_files import UnsafeFileError
+from gpupanel.files.process_limits import used_time_words
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.planning.visible_gpus import variables_of_plan
@@ -92,9 +94,15 @@ class Supervisor:
         self._energy: EnergyMeter | None = None
         self._findings: FindingWatch | None = None
         self._samples: NodeSamples | None = None
+        self._has_used_time = False
 
     def signal_stop(self) -> None:
         """Let the run save and end, as if a person had asked; a signal's handler may call it."""
+        self._stop_requests.signal_stop()
+
+    def note_used_time(self) -> None:
+        """Let the run save and end before the system ends this process (``ulimit -t``)."""
+        self._has_used_time = True
         self._stop_requests.signal_stop()
 
     def run(self) -> Outcome:
@@ -255,6 +263,8 @@ class Supervisor:
         said = attempt.said if attempt is not None else None
         log = last_lines(self._layout.process_log(ending.place))
         now_s = time.time()
+        if self._has_used_time:
+            self._append(ProblemReported(time_s=now_s, problem=_used_time()))
         self._append(
             RunEnded(
                 time_s=now_s,
@@ -304,6 +314,15 @@ def _task_readings(plan: LaunchPlan, samples: NodeSamples | None) -> AbstractCon
         return nullcontext()
     nodes = dict.fromkeys(process.node for process in plan.gang if process.node is not None)
     return TaskReadings(tuple(nodes), samples)
+
+
+def _used_time() -> Problem:
+    return Problem(
+        code="processor_time_limited",
+        severity=Severity.WARNING,
+        message=f"{used_time_words('The supervisor of the run')} The run was stopped before.",
+        hint="Resume it from there: it continues from its last checkpoint.",
+    )
 
 
 def _not_started(error: Exception, layout: RunLayout) -> Ending:

@@ -61,6 +61,7 @@ def machine_devices(folder: Path | None = None) -> DeviceSource:
     from gpupanel.devices.doctor.spoiled_import import packages_of_elsewhere
     from gpupanel.devices.network_access import network_access
     from gpupanel.devices.sampler import DeviceSampler
+    from gpupanel.devices.shell_limits import shell_limits
 
     variables = cuda_variables_of(os.environ)
     return DeviceSampler(
@@ -68,7 +69,7 @@ def machine_devices(folder: Path | None = None) -> DeviceSource:
         ask_network=network_access,
         cuda_variables=variables,
         shell_variables=said_variables(os.environ),
-        environment_problems=packages_of_elsewhere(),
+        environment_problems=(*packages_of_elsewhere(), *shell_limits()),
     )
 
 

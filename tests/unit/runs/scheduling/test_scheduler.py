@@ -316,6 +316,17 @@ def test_that_a_scheduler_ends_by_itself_and_lets_go_of_its_lock(desk: Desk) -> 
     assert not scheduler_lives(desk.files.folder)
 
 
+def test_that_one_that_has_used_its_processor_time_leaves_the_rest_to_another(
+    desk: Desk, capfd: pytest.CaptureFixture[str]
+) -> None:
+    desk.add(GPU_A)
+    desk.scheduler.note_used_time()
+    assert desk.scheduler.run()
+    assert desk.files.read().needs_scheduler
+    assert not scheduler_lives(desk.files.folder)
+    assert "scheduler: The scheduler has used nearly all" in capfd.readouterr().err
+
+
 def test_that_a_damaged_queue_ends_the_scheduler_without_touching_it(desk: Desk) -> None:
     desk.add(GPU_A)
     (desk.files.folder / "queue.json").write_text("{")

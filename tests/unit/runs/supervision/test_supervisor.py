@@ -290,6 +290,16 @@ def test_that_a_stop_during_start_up_ends_at_once(layout: RunLayout) -> None:
     assert any(isinstance(event, RequestAnswered) for event in events_of(layout))
 
 
+def test_that_a_run_saves_and_stops_before_its_supervisor_has_used_its_processor_time(
+    layout: RunLayout,
+) -> None:
+    running = supervisor(layout, "wait_for_stop")
+    assert while_it_runs(running, layout, running.note_used_time) is Outcome.STOPPED
+    said = [event.problem for event in events_of(layout) if isinstance(event, ProblemReported)]
+    assert [each.code for each in said] == ["processor_time_limited"]
+    assert "The supervisor of the run has used nearly all the processor time" in said[0].message
+
+
 def test_that_a_second_click_ends_it_now(layout: RunLayout) -> None:
     running = supervisor(layout, "ignore_sigterm")
     assert while_it_runs(running, layout, lambda: ask(layout, Request.END)) is Outcome.STOPPED

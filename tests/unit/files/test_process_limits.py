@@ -1,0 +1,27 @@
+"""A process that has used its processor time says so before the system ends it."""
+
+import subprocess
+import sys
+
+WORKS = """
+import os, resource, sys
+from gpupanel.files.process_limits import hear_of_used_time, processor_time_limit, used_time_words
+
+resource.setrlimit(resource.RLIMIT_CPU, (2, 2))  # as `ulimit -t 2` does
+
+def end():
+    print(used_time_words("This"), flush=True)
+    sys.exit(7)
+
+hear_of_used_time(end)
+assert processor_time_limit() == 2
+while True:
+    pass
+"""
+
+
+def test_that_a_process_has_its_last_word_before_it_is_killed() -> None:
+    done = subprocess.run([sys.executable, "-c", WORKS], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 7
+    assert "a process may use here, 2 s (ulimit -t)" in done.stdout
+    assert done.stderr == ""
