@@ -30,6 +30,7 @@ from gpupanel.domain.bench import Bench, BenchProgress, BenchResult, bench_sente
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.visible_text import visible_line
+from gpupanel.files.regular_files import open_regular
 from gpupanel.runs.bench.bench import REPEATS, SECONDS, compare
 from gpupanel.runs.directory.profile_file import anchored, read_profile, write_profile
 from gpupanel.runs.history.measured_speeds import remembered
@@ -39,6 +40,8 @@ from gpupanel.runs.trust.user_code import code_of_profile
 
 _BAR: Final = 20
 """Characters of the longest one."""
+_MOST_BYTES: Final = 2**21
+"""Of a profile; one that is longer is none."""
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _NOTHING: Final = Problem(
     code="bench_not_measured",
@@ -86,6 +89,7 @@ def bench(
     try:
         if apply is not None:
             check_is_toml(apply)
+        before = None if apply is None else _content(apply)
         read = read_profile(profile)
         if trust:
             trust_code(code_of_profile(read))
@@ -108,7 +112,18 @@ def bench(
     if found.fastest is None:
         raise typer.Exit(EXIT_FAILED)
     if apply is not None:
-        _apply(read, found.fastest, apply)
+        _apply(read, found.fastest, apply, before)
+
+
+def _changed_meanwhile(path: Path, fastest: BenchResult) -> Problem:
+    name = visible_line(str(path))
+    return Problem(
+        code="bench_file_changed",
+        message=f"{name} was written by somebody else while the devices were compared, so it is "
+        f"left as it is. The fastest way was: {fastest.name}.",
+        hint="Name another file, or compare again; of the profile that was compared the result is "
+        "remembered (--remembered).",
+    )
 
 
 def _not_trained() -> Problem:
@@ -210,7 +225,20 @@ def _bar(result: BenchResult, best: float) -> str:
     return "█" * whole + (_EIGHTHS[rest] if rest else "")
 
 
-def _apply(profile: Profile, fastest: BenchResult, path: Path) -> None:
+def _content(path: Path) -> bytes | None:
+    """Of a file that may be written to at the end; ``None``: there is none that can be read."""
+    try:
+        with open_regular(path) as file:
+            return file.read(_MOST_BYTES)
+    except OSError:
+        return None
+
+
+def _apply(profile: Profile, fastest: BenchResult, path: Path, before: bytes | None) -> None:
+    """Write the profile, unless somebody else has written there since the comparison began."""
+    if _content(path) not in (None, before):
+        print_problems([_changed_meanwhile(path, fastest)])
+        raise typer.Exit(EXIT_FAILED)
     try:
         write_profile(path, fastest.candidate.applied(profile))
     except ProblemError as error:
