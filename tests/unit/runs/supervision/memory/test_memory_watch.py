@@ -118,6 +118,14 @@ def gpu_run(runs_dir: Path, nvml_in_process: Standin) -> GpuRun:
     return GpuRun(runs_dir, nvml_in_process)
 
 
+@pytest.fixture
+def long_wait_s(monkeypatch: pytest.MonkeyPatch) -> float:
+    """Whoever waits in vain waits for so long: more than a busy machine delays anybody."""
+    for name in ("LIMIT_S", "SILENCE_S"):
+        monkeypatch.setattr(memory_watch, name, 15.0)
+    return 15.0
+
+
 def events_of(layout: RunLayout) -> tuple[Event, ...]:
     return RunFollower(layout).poll().events
 
@@ -148,21 +156,27 @@ def told(events: tuple[Event, ...]) -> MemoryReturned:
     return returned
 
 
-def test_that_memory_that_comes_back_at_once_is_reported_before_the_end(gpu_run: GpuRun) -> None:
+def test_that_memory_that_comes_back_at_once_is_reported_before_the_end(
+    gpu_run: GpuRun, long_wait_s: float
+) -> None:
     returned = told(gpu_run.run(holding, back))
     (device,) = returned.devices
     assert (device.device_key, device.freed_mib) == (GPU.key, 20_000)
     assert (device.still_held_mib, device.holders) == (0, ())
-    assert returned.seconds < 1.0
+    assert returned.seconds < long_wait_s / 2
 
 
-def test_that_memory_that_comes_back_after_a_while_is_waited_for(gpu_run: GpuRun) -> None:
+def test_that_memory_that_comes_back_after_a_while_is_waited_for(
+    gpu_run: GpuRun, long_wait_s: float
+) -> None:
     returned = told(gpu_run.run(holding, back, delay_s=1.0))
     assert returned.devices[0].freed_mib == 20_000
-    assert 0.7 < returned.seconds < 2.5
+    assert 0.7 < returned.seconds < long_wait_s / 2
 
 
-def test_that_what_another_process_takes_as_the_run_ends_is_not_waited_for(gpu_run: GpuRun) -> None:
+def test_that_what_another_process_takes_as_the_run_ends_is_not_waited_for(
+    gpu_run: GpuRun, long_wait_s: float
+) -> None:
     """The next run of the queue begins at once, and is not blamed for what this one held."""
     other = os.getpid()
 
@@ -172,7 +186,7 @@ def test_that_what_another_process_takes_as_the_run_ends_is_not_waited_for(gpu_r
     returned = told(gpu_run.run(holding, taken))
     (device,) = returned.devices
     assert (device.freed_mib, device.still_held_mib, device.holders) == (20_000, 0, ())
-    assert returned.seconds < 1.0
+    assert returned.seconds < long_wait_s / 2
 
 
 def test_that_memory_that_nobody_is_seen_to_hold_is_reported(
