@@ -9,7 +9,9 @@ from typing import Final
 from gpupanel.devices.child_process import ChildEnd, ask_child
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.job_node import JobNode
+from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.value import MOST_PLACES
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.slurm.task_command import JOB_VARIABLE, task_command
 
@@ -36,6 +38,9 @@ def read_nodes() -> tuple[JobNode, ...]:
     names = _asked("scontrol", "show", "hostnames", listed).decode(errors="replace").split()
     if not names:
         raise ProblemError(_no_answer("scontrol", f"The job has the nodes {listed!r}."))
+    if len(names) > MOST_PLACES:
+        what = f"It names {len(names):,} nodes; a run has processes on {MOST_PLACES:,} at most."
+        raise ProblemError(_no_answer("scontrol", what))
     known = _asked("scontrol", "--oneliner", "show", "node", listed).decode(errors="replace")
     addresses = dict(_NODE.findall(known))
     # Each finds its own address by that of another one.
@@ -83,5 +88,5 @@ def _no_answer(who: str, detail: str) -> Problem:
         code="nodes_not_known",
         message=f"{who} did not answer what the nodes of this job have.",
         hint="See that gpupanel is at the same path on every node, and start the job again.",
-        detail=detail,
+        detail=last_lines(detail),
     )

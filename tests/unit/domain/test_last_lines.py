@@ -9,3 +9,9 @@ def test_that_the_last_twelve_lines_are_left_and_no_blank_ones_around_them() -> 
     assert last_lines(f"\n{log}\n\n") == expected
     assert last_lines("one\r\ntwo\n") == "one\ntwo"
     assert last_lines("  \n") == ""
+
+
+def test_that_a_line_of_megabytes_is_shown_by_its_end() -> None:
+    shown = last_lines("x" * 2**20 + "the end\n")
+    assert shown.endswith("xthe end")
+    assert len(shown) == 2**14

@@ -115,6 +115,23 @@ def test_that_an_answer_of_something_else_is_refused(commands: Commands, answer:
     assert problem_of(refused)[0] == "nodes_not_known"
 
 
+def test_that_of_an_answer_without_end_only_its_end_is_shown(commands: Commands) -> None:
+    commands.answer(one="x" * 2**20 + "the end", two=line_of("two", "10.0.0.2"))
+    with pytest.raises(ProblemError) as refused:
+        read_nodes()
+    detail = refused.value.problems[0].detail
+    assert detail.endswith("xthe end")
+    assert len(detail) <= 2**14
+
+
+def test_that_more_nodes_than_a_run_can_have_are_not_asked(commands: Commands) -> None:
+    commands.set("scontrol", "#!/bin/sh\nseq 1025\n")
+    with pytest.raises(ProblemError) as refused:
+        read_nodes()
+    assert "1,025 nodes" in problem_of(refused)[1] + refused.value.problems[0].detail
+    assert not list(commands.folder.glob("asked-*"))
+
+
 def test_that_a_name_that_no_node_can_have_is_handed_to_no_command(commands: Commands) -> None:
     commands.answer()
     commands.set("scontrol", "#!/bin/sh\necho -- --wrap=id\n")
