@@ -15,6 +15,8 @@ from gpupanel.files.file_obstacles import NO_LOCKS, NoLocksError
 from gpupanel.files.guarded_files import PRIVATE_FILE, open_to_append, open_to_read
 
 _LOOK_S = 0.5
+_WRITTEN_BYTES = 4096
+"""A block of most file systems: less may be kept beside the file's name, which costs nothing."""
 _HELD = frozenset({errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES})
 
 
@@ -57,14 +59,19 @@ def lock_in_folder(path: Path, timeout_s: float = -1.0) -> FileLock:
     return _FolderLock(path, timeout_s, mode=PRIVATE_FILE)
 
 
-def check_locks(folder: Path) -> None:
-    """See whether the file system of a folder has locks, with a file that is removed again.
+def check_folder(folder: Path) -> None:
+    """See whether files can be made, written and locked in a folder, with one that is removed.
 
     Raises:
-        NoLocksError: It has none.
-        OSError: No file can be made there.
+        NoLocksError: Its file system has no locks.
+        OSError: No file can be made or written there.
     """
-    with tempfile.TemporaryFile(dir=folder) as file:
+    if not folder.is_dir():
+        number = errno.ENOTDIR if folder.exists() else errno.ENOENT
+        raise OSError(number, os.strerror(number), str(folder))
+    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+        # A used up quota lets an empty file be made.
+        file.write(bytes(_WRITTEN_BYTES))
         _shared(file.fileno(), folder)
 
 

@@ -9,10 +9,11 @@ from gpupanel.devices.doctor.report import ExaminedFolder
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.cache_folder import cache_root
 from gpupanel.files.file_obstacles import nearest
-from gpupanel.files.locks import check_locks
+from gpupanel.files.locks import check_folder
 from gpupanel.files.user_folders import HomeUnknownError
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
 from gpupanel.runs.locations import default_runs_dir, queue_dir
+from gpupanel.runs.named_paths import checked_path
 from gpupanel.runs.trust.trusted import trusted_file
 
 _FOLDERS: Final[Mapping[str, Callable[[], Path]]] = {
@@ -21,12 +22,12 @@ _FOLDERS: Final[Mapping[str, Callable[[], Path]]] = {
     "Cache": cache_root,
     "Trusted code": lambda: trusted_file().parent,
 }
-_PATIENCE_S: Final = 10.0
+PATIENCE_S: Final = 10.0
 """A local disk answers in milliseconds; one behind a network that is down, never."""
 
 
 def examined_folders(
-    folders: Mapping[str, Callable[[], Path]] = _FOLDERS, patience_s: float = _PATIENCE_S
+    folders: Mapping[str, Callable[[], Path]] = _FOLDERS, patience_s: float = PATIENCE_S
 ) -> tuple[ExaminedFolder, ...]:
     """What is to be said of each folder; one that is not there is not made.
 
@@ -44,25 +45,41 @@ def _examined(name: str, where: Callable[[], Path], patience_s: float) -> Examin
         return ExaminedFolder(name=name, path="", problem=error.problems[0])
     except HomeUnknownError as error:
         return ExaminedFolder(name=name, path="", problem=disk_problem(error, Path("~")))
+    problem = folder_problem_in_time(folder, patience_s)
+    return ExaminedFolder(name=name, path=str(folder), problem=problem)
+
+
+def folder_problem_in_time(folder: Path, patience_s: float = PATIENCE_S) -> Problem | None:
+    """As :func:`folder_problem`, also where the folder's disk does not answer at all.
+
+    Args:
+        folder: Need not be there; it is not made.
+        patience_s: How long it may take to answer.
+    """
     found: list[Problem | None] = []
     thread = threading.Thread(target=lambda: found.append(folder_problem(folder)), daemon=True)
     thread.start()
     thread.join(patience_s)
-    problem = found[0] if found else _silent(folder, patience_s)
-    return ExaminedFolder(name=name, path=str(folder), problem=problem)
+    return found[0] if found else silent_disk(folder, patience_s)
 
 
 def folder_problem(folder: Path) -> Problem | None:
-    """Why nothing can be kept in that folder, or in the one where it would be made."""
-    there = nearest(folder)
+    """Why nothing can be kept in that folder, or in the one where it would be made.
+
+    What is said is what whoever starts a run there would be told.
+    """
     try:
-        check_locks(there)
-        return space_problem(there)
+        checked_path(str(folder))
+        check_folder(nearest(folder))
+        return space_problem(folder)
+    except ProblemError as error:
+        return error.problems[0]
     except OSError as error:
-        return disk_problem(error, there)
+        return disk_problem(error, folder)
 
 
-def _silent(folder: Path, patience_s: float) -> Problem:
+def silent_disk(folder: Path, patience_s: float) -> Problem:
+    """That the disk of a folder has not answered for so long."""
     return Problem(
         code="disk_not_answering",
         message=f"The disk that holds {folder} did not answer for {patience_s:.0f} s.",

@@ -19,7 +19,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder, remove, touch
 from gpupanel.files.line_log import LineLog
-from gpupanel.files.locks import check_locks, lock_in_folder
+from gpupanel.files.locks import check_folder, lock_in_folder
 from gpupanel.files.plan_file import plan_if_readable, write_plan
 from gpupanel.files.whole_files import write_whole
 from gpupanel.planning.resuming import changes_between
@@ -258,7 +258,7 @@ def reserve_run(profile_name: str, runs_dir: Path, name: str | None = None) -> R
     checked_path(str(runs_dir.absolute()))
     try:
         make_private_folder(runs_dir, parents=True)
-        check_locks(runs_dir)
+        check_folder(runs_dir)
         problem = space_problem(runs_dir)
         if problem is not None:
             raise ProblemError(problem)

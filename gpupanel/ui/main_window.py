@@ -72,6 +72,7 @@ from gpupanel.ui.widgets.reading_order import move_focus
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
 from gpupanel.ui.workers.cluster_worker import ClusterWatch
 from gpupanel.ui.workers.device_worker import DeviceWatch
+from gpupanel.ui.workers.folder_worker import FolderWatch
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 from gpupanel.ui.workers.sweep_start_worker import SweepStarter
@@ -108,6 +109,8 @@ class MainWindow(QMainWindow):
         self.profiles = ProfileActions(self.session, settings, self._questions, self)
         self._process_actions = ProcessActions(self.session, self._questions, self)
         self._device_watch = DeviceWatch(self, folder=runs_dir)
+        self._folder_watch = FolderWatch(runs_dir, parent=self)
+        self._folder_watch.found.connect(self.session.set_folder_problem)
         self._doctor_binding = DoctorBinding(self.session, self._device_watch, self)
         self._preview_loader = PreviewLoader(parent=self)
         self.window_actions = WindowActions(self)
@@ -224,6 +227,7 @@ class MainWindow(QMainWindow):
         """Watch devices and runs; a run that goes on is followed at once."""
         self._device_watch.start(self.settings.value.sampling.milliseconds)
         self._history.refresh()
+        self._folder_watch.look()
         self._queue.begin()
 
     def begin_unasked(self) -> None:
@@ -282,6 +286,7 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         self._device_watch.refused.connect(self._show_errors)
+        self._folder_watch.refused.connect(self._show_errors)
         self.shown_devices.refused.connect(self._show_errors)
         self._doctor_binding.refused.connect(self._show_errors)
         self._preview_loader.refused.connect(self._show_errors)
@@ -303,6 +308,8 @@ class MainWindow(QMainWindow):
         self.control.launched.connect(self.tabs.show_live)
         self.control.launched.connect(self._history.refresh)
         self.control.ended.connect(self._history.refresh)
+        for happened in (self.control.launched, self.control.ended, self.control.refused):
+            happened.connect(self._folder_watch.look)
         self.control.refused.connect(self._show_refusal)
         self.live_page.keepSharesRequested.connect(self.session_page.choose_shares)
         self.runs.runOpened.connect(self._open_run)
@@ -360,7 +367,8 @@ class MainWindow(QMainWindow):
         parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
         searches = (self._rates, self._batches, self._self_test, self._bench, self._trace)
         readers = (self._scan, self._layers, *searches, self._download, self._examples)
-        children = (self.shown_devices, self._doctor_binding, self._preview_loader, *readers)
+        asked = (self._doctor_binding, self._folder_watch, self._preview_loader)
+        children = (self.shown_devices, *asked, *readers)
         queued = (self._queue, self._sweeps, self._new_sweep)
         runs = (self._past_speed, self._history, *queued, self._comparison, self._exports)
         others = (*children, *runs, self._live_curves, self._tensorboard)

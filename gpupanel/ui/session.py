@@ -77,6 +77,7 @@ class Session(QObject):
         self._awaiting = _LOOKING
         self._no_devices: tuple[Problem, ...] = ()
         self._of_nodes: tuple[Problem, ...] = ()
+        self._of_folder: tuple[Problem, ...] = ()
         self._sample: TelemetrySample | None = None
         self._previewed: tuple[PreviewRequest, DataPreview] | None = None
         self._awaits_preview = False
@@ -297,6 +298,13 @@ class Session(QObject):
             self._of_nodes = problems
             self._prepare_soon()
 
+    def set_folder_problem(self, problem: Problem | None) -> None:
+        """Take over why no run can be kept in the folder of runs; ``None``: nothing is known."""
+        of_folder = () if problem is None else (problem,)
+        if of_folder != self._of_folder:
+            self._of_folder = of_folder
+            self._prepare_soon()
+
     def lack_devices(self, awaiting: str, problems: tuple[Problem, ...] = ()) -> None:
         """Know of no devices for now: the profile's cluster was not asked yet, or cannot be.
 
@@ -378,9 +386,10 @@ class Session(QObject):
             preparation = Preparation(problems=self._no_devices)
         else:
             preparation = self.prepare_other(self._profile)
-            if self._of_nodes and self._address:
+            others = (*self._of_folder, *(self._of_nodes if self._address else ()))
+            if others:
                 # Behind the errors, before the hints.
-                said = sorted((*preparation.problems, *self._of_nodes), key=_gravity)
+                said = sorted((*preparation.problems, *others), key=_gravity)
                 preparation = preparation.model_copy(update={"problems": tuple(said)})
         wrong = tuple(_input_problem(*each) for each in self._input_errors.items())
         if wrong:

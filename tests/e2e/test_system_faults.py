@@ -100,6 +100,9 @@ def test_that_every_way_to_have_no_locks_is_refused_and_found_by_the_doctor(
 ) -> None:
     done = started(("run", str(PROFILE)), faults, folder, locks=number)
     assert "has no locks (flock)" in done.stderr
+    checked = started(("check", str(PROFILE)), faults, folder, locks=number)
+    assert checked.returncode == 1
+    assert f"The file system that holds {folder} has no locks (flock)" in checked.stdout
     said = started(("doctor",), faults, folder, locks=number)
     assert f"The file system that holds {folder} has no locks (flock)" in said.stdout
 
@@ -122,6 +125,9 @@ def test_that_a_fault_at_the_start_has_its_own_name(
     done = started(("run", str(PROFILE)), faults, folder, **fault)
     assert done.returncode == 1
     assert words in done.stderr
+    checked = started(("check", str(PROFILE)), faults, folder, **fault)
+    assert checked.returncode == 1
+    assert words in checked.stdout
     assert list(folder.iterdir()) == []
 
 

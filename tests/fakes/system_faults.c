@@ -94,7 +94,8 @@ WRITES(pwrite64, (int descriptor, const void *bytes, size_t count, off64_t place
 static int refuses(int folder, const char *path, int flags)
 {
     char link[64], whole[2 * PATH_MAX] = "";
-    if (!(flags & O_CREAT) || !number("SYSTEM_FAULTS_CREATES"))
+    int is_nameless = (flags & O_TMPFILE) == O_TMPFILE;
+    if (!(flags & O_CREAT || is_nameless) || !number("SYSTEM_FAULTS_CREATES"))
         return 0;
     int before = errno;
     if (path[0] != '/') {
@@ -104,7 +105,7 @@ static int refuses(int folder, const char *path, int flags)
             snprintf(whole + length, sizeof whole - length, "/%s", path);
     } else
         snprintf(whole, sizeof whole, "%s", path);
-    int is_there = faccessat(folder, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    int is_there = !is_nameless && faccessat(folder, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
     errno = before;
     return !is_there && is_under(whole);
 }

@@ -52,6 +52,7 @@ from gpupanel.ui.workers import (
     ending_worker,
     examples_worker,
     export_worker,
+    folder_worker,
     gpu_support_worker,
     history_worker,
     launch_worker,
@@ -154,6 +155,12 @@ def _asking_about_gpus(error: Exception, _runs: Path, monkeypatch: pytest.Monkey
     return Case(
         loader, order, loader.refused, loader.answered, failing, lambda: not loader._is_busy
     )
+
+
+def _looking_at_the_folder(error: Exception, runs: Path, _patch: pytest.MonkeyPatch) -> Case:
+    failing = _Failing(error, lambda _folder: None)
+    watch = folder_worker.FolderWatch(runs, failing)
+    return Case(watch, watch.look, watch.found, watch.found, failing)
 
 
 def _comparing(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
@@ -443,6 +450,7 @@ def _following(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 CASES: dict[str, tuple[Make, ...]] = {
     "GpuSupportLoader": (_asking_about_gpus,),
+    "FolderWatch": (_looking_at_the_folder,),
     "RunComparison": (_comparing,),
     "CurveTableWriter": (_writing_a_table,),
     "SweepReader": (_reading_sweeps,),

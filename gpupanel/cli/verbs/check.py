@@ -8,7 +8,7 @@ from rich.table import Table
 
 from gpupanel.cli.device_table import print_gpu_processes
 from gpupanel.cli.file_endings import check_is_toml
-from gpupanel.cli.options import JsonOption, ProfileArgument
+from gpupanel.cli.options import JsonOption, ProfileArgument, RunsDirOption
 from gpupanel.cli.output import NONE_GIVEN, answers, print_json, print_problems
 from gpupanel.cli.preparation import prepared
 from gpupanel.domain.number_text import count
@@ -16,6 +16,8 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.directory.profile_file import write_profile
+from gpupanel.runs.folder_examination import folder_problem_in_time
+from gpupanel.runs.locations import default_runs_dir
 from gpupanel.runs.trust.trusted import code_problems
 
 
@@ -32,6 +34,7 @@ def check(
             show_default=False,
         ),
     ] = None,
+    runs_dir: RunsDirOption = None,
     json: JsonOption = False,
 ) -> None:
     """Print every problem of a profile on this machine, and what would be launched."""
@@ -40,7 +43,9 @@ def check(
         if fixed is not None:
             check_is_toml(fixed)
         read, preparation = prepared(profile, with_preview=True, mend=fixed is not None)
-        problems = (*preparation.problems, *code_problems(read))
+        of_folder = folder_problem_in_time((runs_dir or default_runs_dir()).absolute())
+        ways = () if of_folder is None else (of_folder,)
+        problems = (*ways, *preparation.problems, *code_problems(read))
         if fixed is not None:
             write_profile(fixed, read)
     except ProblemError as error:

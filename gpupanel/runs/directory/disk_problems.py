@@ -6,7 +6,7 @@ from pathlib import Path
 from gpupanel.domain.number_text import mebibytes
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.unsafe_files import unsafe_file
-from gpupanel.files.file_obstacles import file_obstacle
+from gpupanel.files.file_obstacles import file_obstacle, nearest
 from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.process_limits import file_size_limit
 from gpupanel.files.regular_files import NotRegularFileError
@@ -48,10 +48,10 @@ def disk_problem(error: OSError, path: Path) -> Problem:
 
 
 def space_problem(folder: Path) -> Problem | None:
-    """Too little free space to start a run in that folder, or ``None``.
+    """Too little free space to start a run in that folder, or ``None``; it need not be there.
 
     Raises:
-        OSError: The folder is not there, or its disk does not answer.
+        OSError: Its disk does not answer.
     """
     limit = file_size_limit()
     if limit is not None and limit < LEAST_FREE_MIB * 2**20:
@@ -61,7 +61,7 @@ def space_problem(folder: Path) -> Problem | None:
             f"(ulimit -f); a run needs at least {LEAST_FREE_MIB} MiB for its events and its model.",
             hint="Start from a shell without that limit: ulimit -f unlimited.",
         )
-    found = os.statvfs(folder)
+    found = os.statvfs(nearest(folder))
     # None at all is decided by making one: some file systems of networks count none.
     if found.f_files and 0 < found.f_favail < LEAST_FREE_FILES:
         return Problem(

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from functools import wraps
-from typing import ClassVar, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 from shiboken6 import isValid
@@ -22,7 +22,7 @@ class Worker(QObject):
     made by :func:`guarded_slot`.
     """
 
-    may_be_cut_short: ClassVar[bool] = False
+    may_be_cut_short: bool = False
     """Whether the process may end in the middle of its work: else that is waited for, within
     reason."""
 
@@ -33,8 +33,10 @@ class Worker(QObject):
     failed = Signal(object)
     """A slot raised: a tuple of :class:`Problem`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, may_be_cut_short: bool | None = None) -> None:
         super().__init__()
+        if may_be_cut_short is not None:
+            self.may_be_cut_short = may_be_cut_short
         self._failing: dict[str, tuple[str, ...]] = {}
         self.first_wanted = 0
         """Work of smaller numbers is not begun any more; set in the GUI thread."""

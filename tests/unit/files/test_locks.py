@@ -13,7 +13,7 @@ import pytest
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files import locks
 from gpupanel.files.file_obstacles import NoLocksError
-from gpupanel.files.locks import check_locks, is_lock_held, lock_in_folder
+from gpupanel.files.locks import check_folder, is_lock_held, lock_in_folder
 from gpupanel.runs.directory.run_lock import hold_run_lock
 
 LOOKERS = 4
@@ -98,7 +98,7 @@ def test_that_a_file_system_without_locks_is_refused_and_holds_none(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(locks.fcntl, "flock", refuse)
-    for ask in (lambda: lock_in_folder(path), lambda: check_locks(tmp_path)):
+    for ask in (lambda: lock_in_folder(path), lambda: check_folder(tmp_path)):
         with pytest.raises(NoLocksError) as caught:
             ask()
         assert caught.value.errno == number
