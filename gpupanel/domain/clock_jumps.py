@@ -61,6 +61,10 @@ class SkippedTime(Value):
             return self
         return SkippedTime(until_s=(*self.until_s, jump.time_s), gaps_s=(*self.gaps_s, jump.gap_s))
 
+    def after_moment(self, start_s: float) -> float:
+        """Seconds from a moment on that were no time of the run."""
+        return self.between(start_s, max(self.until_s, default=start_s))
+
     def between(self, start_s: float, end_s: float) -> float:
         """Seconds between two moments that were no time of the run."""
         return sum(

@@ -46,6 +46,9 @@ class RunSummary(Value):
             which may be gone; ``None``: the model is another file.
         strategy: Its kind, as a profile names it; empty: not known.
         started_s: Seconds since the epoch (UTC).
+        since_s: Of a run that goes on: from when it would have run until now had it never stood
+            still, seconds since the epoch (UTC). What the machine slept is left out, and what
+            passed until it was resumed.
         ended_s: Of a lost run: when it was heard of last.
         outcome: ``None`` while it runs, and where it is not known.
         progress: How far it is; ``None`` once it ended.
@@ -66,7 +69,8 @@ class RunSummary(Value):
         saved: What of a training is saved, once it ended; ``None`` where nobody reported it.
         restarts: How often its processes were started again; ``None``: it goes on, was lost, or an
             older version ran it.
-        active_s: How long all of its legs lasted, without the time between them; ``None`` likewise.
+        active_s: How long all of its legs lasted, without the time between them; ``None``: it goes
+            on, or nobody counted them.
         flaw: Why not all of it can be shown: its directory is of a newer version, incomplete,
             damaged or unreadable.
     """
@@ -81,6 +85,7 @@ class RunSummary(Value):
     model_run: Path | None = None
     strategy: str = ""
     started_s: float | None = None
+    since_s: float | None = None
     ended_s: float | None = None
     outcome: Outcome | None = None
     is_running: bool = False
@@ -104,6 +109,17 @@ class RunSummary(Value):
     def title(self) -> str:
         """What it is called for people: its label, else its profile's name."""
         return self.label or self.profile_name
+
+    def lasts_s(self, now_s: float) -> float | None:
+        """How long it is there by now, or was; ``None`` where nobody knows.
+
+        Args:
+            now_s: Seconds since the epoch (UTC).
+        """
+        if not self.is_running:
+            return self.lasted_s
+        since_s = self.started_s if self.since_s is None else self.since_s
+        return None if since_s is None else max(0.0, now_s - since_s)
 
     @property
     def lasted_s(self) -> float | None:

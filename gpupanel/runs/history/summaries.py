@@ -13,6 +13,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.run_lock import STARTING_S, is_supervised
 from gpupanel.runs.history import flaws
+from gpupanel.runs.history.legs_so_far import LegsSoFar, lost_legs_s
 from gpupanel.runs.history.run_record import RunRecord, read_progress, read_record
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.processes.frozen_supervisor import frozen_problem
@@ -35,6 +36,7 @@ class _Remembered:
     stamp: _Stamp
     record: RunRecord
     summary: RunSummary
+    legs: LegsSoFar
 
 
 class RunLister:
@@ -112,10 +114,11 @@ class RunLister:
             # A flaw may be gone though no file has changed: a disk answers again, or rights were
             # given.
             record = read_record(_layout(path))
-        summary = record.summary if record.has_ended else _without_last_word(record, stamp)
+        legs = LegsSoFar(_layout(path)) if before is None else before.legs
+        summary = record.summary if record.has_ended else _without_last_word(record, stamp, legs)
         if before is not None and before.summary == summary:
             summary = before.summary
-        self._remembered[path] = _Remembered(stamp, record, summary)
+        self._remembered[path] = _Remembered(stamp, record, summary, legs)
         return None if _is_being_made(summary, stamp) else summary
 
 
@@ -133,7 +136,9 @@ def summarize_run(layout: RunLayout) -> RunSummary:
     try:
         stamp = _stamp(str(layout.root))
         record = read_record(layout)
-        return record.summary if record.has_ended else _without_last_word(record, stamp)
+        if record.has_ended:
+            return record.summary
+        return _without_last_word(record, stamp, LegsSoFar(layout))
     except Exception as error:  # noqa: BLE001 - what stands in a folder never ends who reads it
         return _unreadable_run(layout, error)
 
@@ -167,12 +172,13 @@ def _is_being_made(run: RunSummary, stamp: _Stamp) -> bool:
     return events is None and profile is None and run.is_running
 
 
-def _without_last_word(record: RunRecord, stamp: _Stamp) -> RunSummary:
+def _without_last_word(record: RunRecord, stamp: _Stamp, legs: LegsSoFar) -> RunSummary:
     """The run whose supervisor has not said its last word: it goes on, or was killed.
 
     Args:
         record: Of the run.
         stamp: From before that was read.
+        legs: Of the run, as far as they were read.
     """
     layout, now_s = RunLayout(record.summary.path), time.time()
     # Whichever way the clock was set since.
@@ -182,6 +188,7 @@ def _without_last_word(record: RunRecord, stamp: _Stamp) -> RunSummary:
         return record.summary.model_copy(
             update={
                 "is_running": True,
+                "since_s": legs.since_s(),
                 "progress": progress,
                 "examples_per_second": rate,
                 "problem": frozen_problem(layout),
@@ -199,6 +206,7 @@ def _without_last_word(record: RunRecord, stamp: _Stamp) -> RunSummary:
     return record.summary.model_copy(
         update={
             "ended_s": word.time_s,
+            "active_s": lost_legs_s(layout, word.time_s),
             "outcome": word.outcome,
             "metrics": word.metrics,
             "kept_epoch": word.kept_epoch,
@@ -215,6 +223,7 @@ def _lost(layout: RunLayout, record: RunRecord) -> RunSummary:
     return record.summary.model_copy(
         update={
             "ended_s": record.last_s,
+            "active_s": lost_legs_s(layout, record.last_s),
             "outcome": Outcome.LOST,
             "problem": _supervisor_lost(),
             "flaw": record.summary.flaw or missing,

@@ -66,6 +66,16 @@ class RunLegs:
             self._end_leg(time_of_line(self._last_line))
             self._began_s = event.time_s
 
+    @property
+    def since_s(self) -> float | None:
+        """From when the run would go on had it never stood still: it has lasted since then.
+
+        ``None`` before its first supervisor.
+        """
+        if self._began_s is None:
+            return None
+        return self._began_s - self._before_s + self._skipped.after_moment(self._began_s)
+
     def lasted_s(self, now_s: float) -> float:
         """All legs together, up to that moment.
 

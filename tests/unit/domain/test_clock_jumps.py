@@ -38,6 +38,9 @@ def test_that_a_jump_is_left_out_of_what_lies_around_it_and_of_nothing_else() ->
     assert skipped.between(1000.0, 1050.0) == 0.0
     assert skipped.between(2000.0, 3000.0) == 0.0
     assert skipped.between(1500.0, 3000.0) == 500.0
+    assert skipped.after_moment(1000.0) == 900.0
+    assert skipped.after_moment(2000.0) == 0.0
+    assert SkippedTime().after_moment(1000.0) == 0.0
 
 
 def test_that_a_jump_that_several_processes_report_counts_once() -> None:

@@ -39,9 +39,7 @@ _MOST_NAMED = 8
 
 
 def _lasted(run: RunSummary) -> float | None:
-    if run.is_running and run.started_s is not None:
-        return max(0.0, time.time() - run.started_s)
-    return run.lasted_s
+    return run.lasts_s(time.time())
 
 
 def _devices(run: RunSummary) -> str:
@@ -127,8 +125,8 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
     ),
     _number(
         "Duration",
-        "How long its processes were there, with start-up, without the time until it was resumed; "
-        "from the start until now for a run in progress.",
+        "How long its processes were there, with start-up, until now for a run in progress; "
+        "without the time until it was resumed, and without what the machine slept.",
         "took",
         _lasted,
         formatting.duration,

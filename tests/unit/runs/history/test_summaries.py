@@ -219,6 +219,44 @@ def test_that_restarts_and_legs_are_those_of_the_last_word(runs_dir: Path) -> No
     assert (summary.restarts, summary.active_s, summary.lasted_s) == (None, None, 9_000.0)
 
 
+def test_that_what_a_run_in_progress_has_slept_and_what_was_before_it_was_resumed_is_no_time_of_it(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summaries, "is_supervised", lambda _layout: True)
+    lister, now_s = RunLister(runs_dir), time.time()
+    with WrittenRun(runs_dir) as run:
+        run.write(
+            events.RunStarted(time_s=now_s - 90_000.0, supervisor_pid=1),
+            events.RunEnded(time_s=now_s - 89_900.0, outcome=Outcome.SUSPENDED),
+            events.RunRestarted(time_s=now_s - 40_001.0, attempt=0),
+            events.RunStarted(time_s=now_s - 40_000.0, supervisor_pid=2),
+        )
+        assert lister.list()[0].lasts_s(now_s) == pytest.approx(100.0 + 40_000.0)
+        run.write(
+            # Of two processes, and so the same.
+            events.ClockJumped(time_s=now_s - 10_000.0, gap_s=29_000.0),
+            events.ClockJumped(time_s=now_s - 9_999.0, gap_s=29_000.5),
+        )
+        for found in (lister.list()[0], summarize_run(run.layout)):
+            assert found.lasts_s(now_s) == pytest.approx(100.0 + 11_000.0)
+            assert found.lasted_s is None
+        assert lister.list()[0] is lister.list()[0]
+
+
+def test_that_a_lost_run_lasted_without_what_it_slept_and_stood_still(runs_dir: Path) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.write(
+            events.RunStarted(time_s=STARTED_S, supervisor_pid=1),
+            events.RunEnded(time_s=STARTED_S + 10.0, outcome=Outcome.SUSPENDED),
+            events.RunRestarted(time_s=STARTED_S + 999.0, attempt=0),
+            events.RunStarted(time_s=STARTED_S + 1_000.0, supervisor_pid=2),
+            events.ClockJumped(time_s=STARTED_S + 9_000.0, gap_s=7_900.0),
+        )
+    found = only(runs_dir)
+    assert found.outcome is Outcome.LOST
+    assert found.lasted_s == pytest.approx(10.0 + 100.0)
+
+
 def test_that_a_word_within_a_log_is_no_last_word(runs_dir: Path) -> None:
     with WrittenRun(runs_dir) as run:
         run.begin()
