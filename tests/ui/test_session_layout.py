@@ -53,8 +53,10 @@ def window(qtbot: QtBot, settings: QSettings, runs_dir: Path) -> Iterator[MainWi
         window.show()
     with qtbot.waitSignal(window.session.preparationChanged, timeout=10_000):
         window.begin()
-    # What a test says of devices would be replaced by this machine's, which come in a moment.
+    # What a test says of devices, and of what they report, would be replaced by this machine's.
     qtbot.waitUntil(lambda: window.session.inventory is not None, timeout=10_000)
+    window._device_watch.stop()
+    QApplication.processEvents()
     yield window
     window.close()
     window.deleteLater()
