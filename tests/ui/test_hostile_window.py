@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QSettings, Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLabel, QWidget
+from PySide6.QtCore import QPoint, QSettings
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.data import TableData
@@ -22,22 +21,19 @@ from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.panels.runs_panel.table import RunsTable
+from gpupanel.ui.panels.runs_panel.table_menus import ColumnMenu
+from gpupanel.ui.widgets.table_model import Column
 from gpupanel.ui.workers import queue_worker
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
 from tests.ui.new_window import new_window
+from tests.ui.said_texts import SAID, TAG, said_by_widgets, unsafe_texts
 
 pytestmark = pytest.mark.usefixtures("preview_without_process")
 
-TAG = "<img src=FIFO>"
 NAME = f"{TAG}\x1b[31m\u202e"
-_ROLES = (
-    Qt.ItemDataRole.ToolTipRole,
-    Qt.ItemDataRole.StatusTipRole,
-    Qt.ItemDataRole.WhatsThisRole,
-)
-_MOST_ROWS = 50
 
 
 @pytest.fixture
@@ -74,33 +70,6 @@ def window(
     window.deleteLater()
 
 
-def said_by_widgets(window: QWidget) -> Iterator[tuple[str, str]]:
-    """Every text that Qt may take for rich text, and what has it."""
-    for widget in (window, *window.findChildren(QWidget)):
-        where = f"{type(widget).__name__} {widget.objectName()}"
-        for text in (widget.toolTip(), widget.statusTip(), widget.whatsThis()):
-            yield where, text
-        if isinstance(widget, QLabel) and widget.textFormat() is not Qt.TextFormat.PlainText:
-            yield where, widget.text()
-        if isinstance(widget, QComboBox):
-            yield from said_by_model(widget.model(), where)
-        if isinstance(widget, QAbstractItemView) and widget.model() is not None:
-            yield from said_by_model(widget.model(), where)
-    for action in window.findChildren(QAction):
-        for text in (action.toolTip(), action.statusTip(), action.whatsThis()):
-            yield f"action {action.objectName()} {action.text()}", text
-
-
-def said_by_model(model: QAbstractItemModel, where: str) -> Iterator[tuple[str, str]]:
-    columns, rows = model.columnCount(QModelIndex()), model.rowCount(QModelIndex())
-    for role in _ROLES:
-        for column in range(columns):
-            title = model.headerData(column, Qt.Orientation.Horizontal, role)
-            yield f"{where}, title {column}", str(title or "")
-            for row in range(min(rows, _MOST_ROWS)):
-                yield f"{where}, {row}, {column}", str(model.index(row, column).data(role) or "")
-
-
 def test_that_no_name_of_a_stranger_is_rich_text_anywhere_in_the_window(
     qtbot: QtBot, window: MainWindow
 ) -> None:
@@ -111,6 +80,25 @@ def test_that_no_name_of_a_stranger_is_rich_text_anywhere_in_the_window(
         window.tabs.setCurrentIndex(page)
         qtbot.wait(300)
         found = list(said_by_widgets(window))
-        texts += sum("&lt;img src=FIFO&gt;" in text for _, text in found)
+        texts += sum(SAID[0] in text for _, text in found)
         assert [each for each in found if TAG in each[1]] == []
     assert texts > 10, "the names are not shown at all"
+
+
+def test_that_no_name_of_a_stranger_is_rich_text_or_a_key_in_a_menu_that_is_made_on_demand(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The offscreen plugin warns of a menu's window.
+    monkeypatch.setattr(QMenu, "popup", lambda _menu, _place: None)
+    window.tabs.setCurrentWidget(window.runs)
+    (table,) = window.runs.findChildren(RunsTable)
+    qtbot.waitUntil(lambda: table.model().rowCount() == 2)
+    window.runs.findChild(QPushButton, "runs_group").click()
+    strange = Column(f"{TAG} a&b", NAME, str, key="strange")
+    shown = ColumnMenu(((strange, True), (strange, False)), strange, table)
+    for widget in (table, table.horizontalHeader()):
+        widget.customContextMenuRequested.emit(QPoint(5, 5))
+    assert unsafe_texts(window) == []
+    texts = [action.text() for action in shown.actions()]
+    assert f"&Hide {TAG} a&&b" in texts
+    assert f"{TAG} a&&b" in texts

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QFontMetrics, QIcon, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QIcon, QPaintEvent
 from PySide6.QtWidgets import (
     QMenu,
     QPushButton,
@@ -20,6 +20,7 @@ from gpupanel.domain.choice import Choice
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import resources, theme
 from gpupanel.ui.widgets.layouts import row_in
+from gpupanel.ui.widgets.menu_names import add_name
 from gpupanel.ui.widgets.tips import wrapped
 
 _MOST_OFFERED = 300
@@ -141,11 +142,10 @@ class NameChoices(QWidget):
     def _add(self, menu: QMenu, label: str, names: tuple[str, ...], *, is_chosen: bool) -> None:
         shown = visible_line(label)
         shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
-        action = QAction(shown.replace("&", "&&"), menu)
+        action = add_name(menu, shown, visible_line(label))
         action.setCheckable(True)
         action.setChecked(is_chosen)
         action.triggered.connect(partial(self._choose, names))
-        menu.addAction(action)
 
     def _choose(self, names: tuple[str, ...], *_: object) -> None:
         if names != self._names:

@@ -8,12 +8,11 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QWidget
 from typing_extensions import override
 
-from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.inputs.input import finish_editing
 from gpupanel.ui.menus.window_actions import WindowActions
 from gpupanel.ui.widgets.buttons import FollowingButton
 from gpupanel.ui.widgets.dropping_row import DroppingRow
-from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.widgets.menu_names import add_name
 
 _LEAST_NAME_WIDTH, _NAME_WIDTH = 120, 220
 """Pixels."""
@@ -113,10 +112,7 @@ class ProfileBar(DroppingRow):
         menu.clear()
         menu.setEnabled(bool(entries))
         for title, path in entries:
-            # An & in a file's name is no mnemonic.
-            action = menu.addAction(visible_line(title).replace("&", "&&"))
-            action.setData(path)
-            action.setToolTip(wrapped(str(path)))
+            add_name(menu, title, str(path)).setData(path)
         menu.setToolTipsVisible(True)
 
     @Slot(QAction)

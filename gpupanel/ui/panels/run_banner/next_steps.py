@@ -11,6 +11,7 @@ from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.run_links import RunLinks, link_words
 from gpupanel.ui.widgets.export_menu import ExportMenu
 from gpupanel.ui.widgets.flow_layout import FlowLayout
+from gpupanel.ui.widgets.menu_names import add_name
 from gpupanel.ui.widgets.tips import wrapped
 
 _ACCEPT_TIP = (
@@ -190,8 +191,7 @@ class NextSteps(QWidget):
         menu = self._others.menu()
         menu.clear()
         for run in self._links.others:
-            # An ampersand of a name is one, and no key.
-            entry = menu.addAction(link_words(run).replace("&", "&&"))
+            entry = add_name(menu, link_words(run))
             entry.triggered.connect(partial(self._show_other, run.path))
 
     def _show_other(self, path: Path, _is_checked: object = None) -> None:

@@ -6,11 +6,10 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
-from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.panels.runs_panel.run_rows import Figure, RunRow
 from gpupanel.ui.panels.runs_panel.setting_columns import DIFFERS, ColumnOffer
+from gpupanel.ui.widgets.menu_names import add_name
 from gpupanel.ui.widgets.table_model import Column
-from gpupanel.ui.widgets.tips import wrapped
 
 _MOST_OFFERED = 12
 """Settings that a menu lists; all others are grouped by the menu of their column's title."""
@@ -63,7 +62,7 @@ class GroupMenu(QMenu):
         self.addAction(title).setEnabled(False)
 
     def _add_choice(self, group: QActionGroup, data: str, title: str, *, is_chosen: bool) -> None:
-        action = self.addAction(visible_line(title))
+        action = add_name(self, title)
         action.setActionGroup(group)
         action.setCheckable(True)
         action.setChecked(is_chosen)
@@ -103,10 +102,10 @@ class ColumnMenu(QMenu):
         super().__init__(parent)
         self.setObjectName("column_menu")
         if at is not None:
-            hide = self.addAction(f"&Hide {visible_line(at.title)}")
+            hide = add_name(self, at.title, act="&Hide")
             hide.setObjectName("column_hide")
             hide.setData(at.key)
-            group = self.addAction(f"&Group by {visible_line(at.title)}")
+            group = add_name(self, at.title, act="&Group by")
             group.setObjectName("column_group")
             group.triggered.connect(lambda: self.groupChosen.emit(at.key))
         more = self.addAction("&All settings and metrics…")
@@ -114,11 +113,10 @@ class ColumnMenu(QMenu):
         more.triggered.connect(self.chooserRequested)
         self.addSeparator()
         for place, (column, is_shown) in enumerate(columns):
-            action = self.addAction(visible_line(column.title))
+            action = add_name(self, column.title, column.tip)
             action.setCheckable(True)
             action.setChecked(is_shown)
             action.setEnabled(place > 0)
-            action.setToolTip(wrapped(column.tip))
             action.setData(column.key)
         self.setToolTipsVisible(True)
         self.triggered.connect(self._on_triggered)

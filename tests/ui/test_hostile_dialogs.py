@@ -1,0 +1,261 @@
+"""Each dialog full of a stranger's names: none of them becomes rich text there either."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QDialog, QLabel, QMainWindow, QMenuBar, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpupanel import ui
+from gpupanel.devices.device_history import DeviceHistory
+from gpupanel.devices.doctor.report import DoctorReport
+from gpupanel.domain.batch_fit import BatchFit
+from gpupanel.domain.bench import Bench
+from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.model_export import ModelExport
+from gpupanel.domain.model_summary import ModelSummary
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.rate_range import RateRange
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.scan import DataScan
+from gpupanel.domain.self_test import SelfTest
+from gpupanel.domain.shown_examples import ExampleChoice, ShownExample, ShownExamples
+from gpupanel.domain.sweep import SweepSettings
+from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
+from gpupanel.domain.trace import TraceRecord
+from gpupanel.runs.export_format import ModelExportFormat
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.sweeps.proposing import SweepProposal
+from gpupanel.runs.sweeps.sweep_status import SweepStatus
+from gpupanel.runs.tracing.tracing import Trace
+from gpupanel.runs.trust.user_code import UserCode
+from gpupanel.ui.device_labels import DeviceLabels
+from gpupanel.ui.dialogs.about_dialog import AboutDialog
+from gpupanel.ui.dialogs.batch_fit_dialog import BatchFitDialog
+from gpupanel.ui.dialogs.bench_dialog import BenchDialog
+from gpupanel.ui.dialogs.device_history_dialog import DeviceHistoryDialog
+from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
+from gpupanel.ui.dialogs.examples_dialog import ExamplesDialog
+from gpupanel.ui.dialogs.guide_dialog import GuideDialog
+from gpupanel.ui.dialogs.label_dialog import LabelDialog
+from gpupanel.ui.dialogs.layers_dialog import LayersDialog
+from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
+from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
+from gpupanel.ui.dialogs.rate_range_dialog import RateRangeDialog
+from gpupanel.ui.dialogs.scan_dialog import ScanDialog
+from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
+from gpupanel.ui.dialogs.settings_dialog import SettingsDialog
+from gpupanel.ui.dialogs.shortcuts_dialog import ShortcutsDialog
+from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
+from gpupanel.ui.dialogs.trace_dialog import TraceDialog
+from gpupanel.ui.dialogs.trust_dialog import TrustDialog
+from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
+from gpupanel.ui.panels.runs_panel.columns import COLUMNS
+from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
+from gpupanel.ui.panels.runs_panel.setting_columns import ColumnOffer
+from gpupanel.ui.questions import ProblemDialog
+from gpupanel.ui.widgets.table_model import Column
+from gpupanel.ui.window_settings import WindowSettings
+from gpupanel.ui.workers.sweep_worker import SweepsRead
+from gpupanel.ui.workers.trace_worker import RunTraces
+from tests.fakes.devices import TWO_UNEQUAL
+from tests.ui.filled_values import filled
+from tests.ui.said_texts import TAG, unsafe_texts
+
+NAME = f"{TAG}\x1b[31m\u202e"
+PROBLEM = filled(Problem, NAME, field="", fixes=())
+GPU = TWO_UNEQUAL.gpus[0].model_copy(update={"name": NAME})
+INVENTORY = DeviceInventory(driver=NAME, devices=(GPU, TWO_UNEQUAL.devices[-1]))
+RUN = filled(RunSummary, NAME, is_running=False, tags=(NAME,))
+SWEEP = SweepSettings(values={f"training.{NAME}": (NAME,), "model.hidden": ((64,),)})
+EXAMPLES = ExampleChoice(which="mistakes")
+
+
+def labelled(dialog: QDialog) -> QDialog:
+    dialog.setLabels(DeviceLabels(INVENTORY))
+    return dialog
+
+
+def shown(dialog: QDialog, setter: str, *values: object) -> QDialog:
+    getattr(dialog, setter)(*values)
+    return dialog
+
+
+def examples() -> ExamplesDialog:
+    dialog = ExamplesDialog()
+    dialog.setReading(NAME, EXAMPLES)
+    example = filled(ShownExample, NAME, image=None)
+    dialog.setExamples(EXAMPLES, filled(ShownExamples, NAME, examples=(example,)))
+    return dialog
+
+
+def exported() -> ModelExportDialog:
+    dialog = ModelExportDialog()
+    dialog.begin(NAME, next(iter(ModelExportFormat)), Path("/", NAME))
+    dialog.setExport(filled(ModelExport, NAME, problems=(PROBLEM,)))
+    return dialog
+
+
+def device_history() -> DeviceHistoryDialog:
+    history = DeviceHistory()
+    for time_s in (100.0, 200.0):
+        reading = DeviceReading(key=GPU.key, gpu_utilization_percent=9.0)
+        history.add(TelemetrySample(time_s=time_s, readings=(reading,)))
+    dialog = DeviceHistoryDialog(history)
+    dialog.show_devices(INVENTORY)
+    return dialog
+
+
+def guide() -> GuideDialog:
+    dialog = GuideDialog(None)
+    dialog._search.setText(NAME)
+    dialog._begin_search()
+    return dialog
+
+
+def new_sweep() -> NewSweepDialog:
+    dialog = NewSweepDialog()
+    dialog.setProfile(Profile(name=NAME))
+    dialog.setSweep(SWEEP)
+    dialog.setProposal(filled(SweepProposal, NAME), NAME, (PROBLEM,))
+    return dialog
+
+
+def sweeps() -> SweepsDialog:
+    dialog = SweepsDialog()
+    dialog.setSweeps(SweepsRead((NAME,), filled(SweepStatus, NAME)))
+    return dialog
+
+
+def traced() -> TraceDialog:
+    dialog, layout = TraceDialog(has_page=True), RunLayout(Path("/", NAME))
+    dialog.setRun(layout, NAME)
+    record = filled(TraceRecord, NAME)
+    dialog.setTraces(RunTraces(layout, {1: record}, {1: NAME, 2: NAME}))
+    dialog.setTrace(filled(Trace, NAME, layout=layout, plan=None, problems=(PROBLEM,)))
+    return dialog
+
+
+def scatter() -> ScatterDialog:
+    dialog = ScatterDialog()
+    other = RUN.model_copy(update={"name": "other"})
+    strange = Column(NAME, NAME, lambda run: NAME + run.name, lambda run: NAME + run.name)
+    dialog.setRuns((RUN, other), {RUN.name: QColor("red")}, (strange, *COLUMNS), COLUMNS)
+    return dialog
+
+
+def shortcuts() -> ShortcutsDialog:
+    menus, window = QMenuBar(), QMainWindow()
+    menus.addMenu("File").addAction(NAME).setShortcut("Ctrl+K")
+    dialog = ShortcutsDialog(menus, window)
+    dialog.setParent(None, dialog.windowFlags())  # the window is gone with this call
+    return dialog
+
+
+MADE: dict[str, Callable[[], QDialog]] = {
+    "AboutDialog": lambda: AboutDialog(INVENTORY, None),
+    "BatchFitDialog": lambda: shown(
+        labelled(BatchFitDialog()), "setFit", filled(BatchFit, NAME, problems=(PROBLEM,))
+    ),
+    "BenchDialog": lambda: shown(
+        labelled(BenchDialog()), "setBench", filled(Bench, NAME, problems=(PROBLEM,))
+    ),
+    "ColumnChooser": lambda: shown(
+        ColumnChooser(), "setOffers", *([ColumnOffer(NAME, NAME, NAME, NAME)],) * 2
+    ),
+    "DeviceHistoryDialog": device_history,
+    "DoctorDialog": lambda: shown(
+        DoctorDialog(), "setReport", filled(DoctorReport, NAME, problems=(PROBLEM,))
+    ),
+    "ExamplesDialog": examples,
+    "GuideDialog": guide,
+    "LabelDialog": lambda: LabelDialog(RUN, None, at_notes=True),
+    "LayersDialog": lambda: shown(
+        LayersDialog(), "setSummary", filled(ModelSummary, NAME, problems=(PROBLEM,))
+    ),
+    "ModelExportDialog": exported,
+    "NewSweepDialog": new_sweep,
+    "ProblemDialog": lambda: ProblemDialog(NAME, (PROBLEM,), None),
+    "RateRangeDialog": lambda: shown(RateRangeDialog(), "setRange", RateRange(problems=(PROBLEM,))),
+    "ScanDialog": lambda: shown(
+        ScanDialog(), "setScan", filled(DataScan, NAME, problems=(PROBLEM,))
+    ),
+    "ScatterDialog": scatter,
+    "SelfTestDialog": lambda: shown(
+        labelled(SelfTestDialog()), "setTest", filled(SelfTest, NAME, problems=(PROBLEM,))
+    ),
+    "SettingsDialog": lambda: SettingsDialog(
+        WindowSettings(runs_dir=f"/{NAME}"), Path("/", NAME), None
+    ),
+    "ShortcutsDialog": shortcuts,
+    "SweepsDialog": sweeps,
+    "TraceDialog": traced,
+    "TrustDialog": lambda: TrustDialog([UserCode(NAME, Path("/", NAME), NAME.encode())]),
+}
+WITHOUT_NAMES = frozenset({"GuideDialog"})
+"""What they say is gpupanel's own, whatever is looked for."""
+
+
+_MOST_COLUMNS = 8
+
+
+def all_dialogs() -> set[type[QDialog]]:
+    """Every kind of dialog of the window that is a whole one."""
+    for module in pkgutil.walk_packages(ui.__path__, f"{ui.__name__}."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    found = {kind for kind in below(QDialog) if kind.__module__.startswith(ui.__name__)}
+    return {kind for kind in found if not found & {*below(kind)}}
+
+
+def below(kind: type) -> Iterator[type]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from below(each)
+
+
+def test_that_every_dialog_is_walked_here() -> None:
+    assert {kind.__name__ for kind in all_dialogs()} == set(MADE)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_that_no_name_of_a_stranger_is_rich_text_in_a_dialog(qtbot: QtBot, name: str) -> None:
+    dialog = MADE[name]()
+    qtbot.addWidget(dialog)
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    assert type(dialog).__name__ == name
+    assert unsafe_texts(dialog) == []
+    if name not in WITHOUT_NAMES:
+        assert shows_the_name(dialog), "the names are not shown at all"
+    dialog.close()
+
+
+def shows_the_name(dialog: QDialog) -> bool:
+    return any(TAG in text for text in plain_texts(dialog))
+
+
+def plain_texts(window: QWidget) -> Iterator[str]:
+    for widget in (window, *window.findChildren(QWidget)):
+        for part in ("text", "toPlainText", "title", "currentText", "windowTitle"):
+            if callable(say := getattr(widget, part, None)):
+                yield str(say()).replace("\u200b", "")
+        if callable(model := getattr(widget, "model", None)) and (held := model()) is not None:
+            for row in range(held.rowCount()):
+                for column in range(_MOST_COLUMNS):
+                    yield str(held.index(row, column).data() or "")
+        yield widget.toolTip().replace("&lt;", "<").replace("&gt;", ">")
+
+
+def test_that_a_dialog_that_takes_a_name_for_rich_text_would_be_found(qtbot: QtBot) -> None:
+    dialog = QDialog()
+    qtbot.addWidget(dialog)
+    label = QLabel(dialog)
+    label.setToolTip(NAME)
+    QVBoxLayout(dialog).addWidget(label)
+    assert len(unsafe_texts(dialog)) == 1
