@@ -66,7 +66,7 @@ def folder_problem_in_time(folder: Path, patience_s: float = PATIENCE_S) -> Prob
 def folder_problem(folder: Path) -> Problem | None:
     """Why nothing can be kept in that folder, or in the one where it would be made.
 
-    What is said is what whoever starts a run there would be told.
+    What is said is said likewise to whoever starts a run there.
     """
     try:
         checked_path(str(folder))

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from gpupanel.domain.cluster import devices_of, sample_of
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
@@ -33,8 +33,14 @@ from gpupanel.runs.self_test_memory import recall_self_test
 if TYPE_CHECKING:
     from gpupanel.devices.sampler import DeviceSampler
 
+_DOUBTFUL: Final = "packages_of_elsewhere"
+
 AskSupport = Callable[[tuple[PhysicalDevice, ...], str | None], GpuSupport | None]
 """Asks TensorFlow about GPUs that answer, under that driver."""
+
+
+AskImport = Callable[[], Problem | None]
+"""Asks what keeps TensorFlow from being imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +124,13 @@ def ask_doctor(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> GpuSuppo
     return gpu_support(gpus, driver)
 
 
+def ask_import() -> Problem | None:
+    """What of elsewhere keeps TensorFlow from being imported here: by trying it."""
+    from gpupanel.devices.doctor.spoiled_import import import_problem
+
+    return import_problem()
+
+
 def known_support(machine: Machine) -> GpuSupport | None:
     """What TensorFlow answered before about the GPUs; ``None``: it was not asked."""
     from gpupanel.devices.doctor.gpu_support import remembered_support
@@ -132,6 +145,7 @@ def prepared_on(
     preview: DataPreview | None = None,
     ask_support: AskSupport = ask_doctor,
     step: StepMemory | None = None,
+    try_import: AskImport = ask_import,
 ) -> Preparation:
     """What would happen with a profile on that machine, and everything that is wrong with it.
 
@@ -141,10 +155,19 @@ def prepared_on(
         preview: Of the profile's data, where there is one.
         ask_support: Asks which GPUs TensorFlow can use; only where one is chosen.
         step: What a training step holds in memory, where the model was built.
+        try_import: Asks whether TensorFlow can be imported; only where packages of elsewhere make
+            that doubtful, and nobody was asked about GPUs, which answers it.
     """
     support = _support_for(machine, profile, ask_support)
     known = recall_self_test(machine.inventory)
-    return prepare(profile, machine.inventory, machine.sample, preview, support, step, known)
+    found = prepare(profile, machine.inventory, machine.sample, preview, support, step, known)
+    doubted = [each for each in found.problems if each.code == _DOUBTFUL]
+    is_here = found.plan is not None and not found.plan.is_on_nodes
+    spoiled = try_import() if doubted and support is None and is_here else None
+    if spoiled is None:
+        return found
+    others = [each for each in found.problems if each not in doubted]
+    return found.model_copy(update={"problems": (spoiled, *others)})
 
 
 def mended_on(

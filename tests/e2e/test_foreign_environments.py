@@ -61,11 +61,11 @@ def test_that_check_warns_of_a_package_of_elsewhere_and_the_run_names_it(
     shell["PYTHONPATH"] = os.pathsep.join([str(tmp_path / "other"), str(ROOT)])
 
     checked = terminal(shell, "check", str(tmp_path / "p.toml"))
-    assert (
-        "packages_of_elsewhere"
-        in terminal(shell, "check", str(tmp_path / "p.toml"), "--json").stdout
-    )
+    assert checked.returncode == 1
+    assert "TensorFlow cannot be imported because of PYTHONPATH: " in checked.stdout
+    assert "[environment_spoils_import]" in checked.stdout
     assert f"env PYTHONPATH={ROOT} gpupanel" in checked.stdout
+    assert "Ready" not in checked.stdout
 
     ran = terminal(shell, "run", str(tmp_path / "p.toml"))
     assert ran.returncode != 0

@@ -55,6 +55,25 @@ def what_spoils_import(
     return _limited(suspects, failure)
 
 
+def import_problem(cancelled: Event | None = None) -> Problem | None:
+    """What of elsewhere keeps TensorFlow from being imported here; takes as long as an import.
+
+    Args:
+        cancelled: Set, by any thread, when the answer is not wanted any more.
+
+    Returns:
+        ``None`` where the import works, that cannot be tried, or nothing of elsewhere is the
+        reason.
+    """
+    try:
+        child = ask_child(python_module_command(_TRIAL), TRIAL_LIMIT_S, cancelled)
+    except OSError:
+        return None
+    if child.end is not ChildEnd.BY_ITSELF or child.exit_code == 0:
+        return None
+    return what_spoils_import(child.log, cancelled)
+
+
 def packages_of_elsewhere() -> tuple[Problem, ...]:
     """What of elsewhere is wrong or stands before gpupanel's own: known without a trial."""
     refused = (

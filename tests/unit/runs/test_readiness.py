@@ -6,7 +6,7 @@ import pytest
 
 from gpupanel.devices.gpus import power_states
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceState
@@ -15,6 +15,7 @@ from gpupanel.runs.launcher import launch
 from gpupanel.runs.readiness import (
     Machine,
     check_devices_answer,
+    prepared_on,
     read_machine,
     read_machines_for,
 )
@@ -138,3 +139,24 @@ def test_that_a_plan_on_the_cpu_asks_no_driver() -> None:
         raise AssertionError("nobody is to be asked")
 
     check_devices_answer(plan, read)
+
+
+@pytest.mark.parametrize(
+    ("is_spoiled", "code"), [(True, "spoiled"), (False, "packages_of_elsewhere")]
+)
+def test_that_packages_of_elsewhere_keep_a_run_back_where_they_spoil_it_and_are_a_warning_else(
+    is_spoiled: bool, code: str
+) -> None:
+    doubt = Problem(code="packages_of_elsewhere", severity=Severity.WARNING, message="Not ours.")
+    spoiled = Problem(code="spoiled", message="TensorFlow cannot be imported.")
+    asked: list[bool] = []
+
+    def tried() -> Problem | None:
+        asked.append(True)
+        return spoiled if is_spoiled else None
+
+    for inventory in (CPU_ONLY, CPU_ONLY.model_copy(update={"environment_problems": (doubt,)})):
+        found = prepared_on(Machine(inventory), Profile(), try_import=tried)
+    assert len(asked) == 1
+    assert [each.code for each in found.problems if each.is_error or each == doubt] == [code]
+    assert found.is_startable is not is_spoiled
