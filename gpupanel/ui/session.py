@@ -78,6 +78,7 @@ class Session(QObject):
         self._no_devices: tuple[Problem, ...] = ()
         self._of_nodes: tuple[Problem, ...] = ()
         self._of_folder: tuple[Problem, ...] = ()
+        self._of_import: tuple[Problem, ...] = ()
         self._sample: TelemetrySample | None = None
         self._previewed: tuple[PreviewRequest, DataPreview] | None = None
         self._awaits_preview = False
@@ -305,6 +306,13 @@ class Session(QObject):
             self._of_folder = of_folder
             self._prepare_soon()
 
+    def set_import_problem(self, problem: Problem | None) -> None:
+        """Take over what keeps TensorFlow from being imported here; ``None``: nothing is known."""
+        of_import = () if problem is None else (problem,)
+        if of_import != self._of_import:
+            self._of_import = of_import
+            self._prepare_soon()
+
     def lack_devices(self, awaiting: str, problems: tuple[Problem, ...] = ()) -> None:
         """Know of no devices for now: the profile's cluster was not asked yet, or cannot be.
 
@@ -386,7 +394,8 @@ class Session(QObject):
             preparation = Preparation(problems=self._no_devices)
         else:
             preparation = self.prepare_other(self._profile)
-            others = (*self._of_folder, *(self._of_nodes if self._address else ()))
+            # Of a cluster TensorFlow is imported on its nodes.
+            others = (*self._of_folder, *(self._of_nodes if self._address else self._of_import))
             if others:
                 # Behind the errors, before the hints.
                 said = sorted((*preparation.problems, *others), key=_gravity)

@@ -49,7 +49,7 @@ def terminal(
 
 
 @pytest.mark.parametrize("package", BROKEN)
-def test_that_check_warns_of_a_package_of_elsewhere_and_the_run_names_it(
+def test_that_check_and_run_refuse_a_package_of_elsewhere_that_spoils_the_import_by_name(
     package: str, tmp_path: Path, shell: dict[str, str]
 ) -> None:
     name, source = BROKEN[package]

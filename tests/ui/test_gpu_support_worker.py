@@ -5,14 +5,18 @@ import threading
 import time
 
 import pytest
+from PySide6.QtWidgets import QWidget
 
 from gpupanel.devices.probes.tensorflow_probe import ask_tensorflow
 from gpupanel.domain.gpu_support import GpuFault, GpuSupport
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
+from gpupanel.ui.bindings.doctor_binding import DoctorBinding
+from gpupanel.ui.session import Session
 from gpupanel.ui.workers import gpu_support_worker
+from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.gpu_support_worker import GpuSupportLoader
-from tests.fakes.devices import RTX_4090, TWO_UNEQUAL
+from tests.fakes.devices import CPU_ONLY, RTX_4090, TWO_UNEQUAL
 
 USABLE = GpuSupport(build=TensorFlowBuild(version="2.21.0", is_cuda_build=True))
 UNUSABLE = GpuSupport(
@@ -208,3 +212,28 @@ def test_that_closing_the_window_does_not_wait_for_tensorflow(qtbot):
 
     assert time.monotonic() - started < 3.0
     assert ended == ["tensorflow_probe_cancelled"]
+
+
+def test_that_a_session_without_gpus_knows_what_keeps_tensorflow_from_being_imported(
+    qtbot, monkeypatch
+):
+    spoiled = Problem(code="environment_spoils_import", message="It cannot be imported.")
+    doubt = Problem(code="packages_of_elsewhere", severity=Severity.WARNING, message="Not ours.")
+    tried = []
+    monkeypatch.setattr(
+        gpu_support_worker, "_try_import", lambda _cancelled: tried.append(True) or spoiled
+    )
+    session, window = Session(), QWidget()
+    qtbot.addWidget(window)
+    watch = DeviceWatch(window)
+    binding = DoctorBinding(session, watch, window)
+    doubtful = CPU_ONLY.model_copy(update={"environment_problems": (doubt,)})
+    for inventory in (CPU_ONLY, doubtful, doubtful):
+        session.set_inventory(inventory)
+        watch.inventoryChanged.emit(inventory)
+    qtbot.waitUntil(lambda: spoiled in session.prepare_now().problems)
+    assert tried == [True]
+    assert not session.preparation.is_startable
+    binding.stop()
+    watch.stop()
+    session.close()

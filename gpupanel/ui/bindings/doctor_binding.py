@@ -14,6 +14,7 @@ from gpupanel.ui.workers.doctor_worker import DoctorExaminer
 from gpupanel.ui.workers.gpu_support_worker import GpuSupportLoader
 
 if TYPE_CHECKING:
+    from gpupanel.domain.problem import Problem
     from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 
 
@@ -37,9 +38,11 @@ class DoctorBinding(QObject):
         self._examiner = DoctorExaminer(parent=self)
         self._dialog: DoctorDialog | None = None
         self._inventory: DeviceInventory | None = None
+        self._doubts: tuple[Problem, ...] = ()
         watch.inventoryChanged.connect(self._see_inventory)
         watch.sampled.connect(self._see_sample)
         self._support_loader.answered.connect(session.set_gpu_support)
+        self._support_loader.importTried.connect(session.set_import_problem)
         self._support_loader.busyChanged.connect(session.set_checking_gpus)
         self._support_loader.refused.connect(self.refused)
         self._examiner.examined.connect(self._support_loader.ask_again)
@@ -80,6 +83,10 @@ class DoctorBinding(QObject):
     def _see_inventory(self, inventory: DeviceInventory) -> None:
         self._inventory = inventory
         self._support_loader.set_gpus(inventory.gpus, inventory.driver)
+        doubts = tuple(each for each in inventory.environment_problems if not each.is_error)
+        if doubts != self._doubts:
+            self._doubts = doubts
+            self._support_loader.try_import()
 
     @Slot(object)
     def _see_sample(self, sample: TelemetrySample) -> None:

@@ -46,6 +46,12 @@ def _ask(question: SupportQuestion, cancelled: Event) -> GpuSupport:
     return gpu_support(question.gpus, question.driver, cancelled)
 
 
+def _try_import(cancelled: Event) -> Problem | None:
+    from gpupanel.devices.doctor.spoiled_import import import_problem
+
+    return import_problem(cancelled)
+
+
 def _recall(question: SupportQuestion) -> GpuSupport | None:
     from gpupanel.devices.doctor.gpu_support import remembered_support
     from gpupanel.devices.doctor.support_memory import forget_support
@@ -93,6 +99,8 @@ class GpuSupportLoader(WorkerFacade):
     """The :class:`GpuSupport` of the GPUs that were asked about last."""
     busyChanged = Signal(bool)
     """Whether an answer is waited for that is not known yet."""
+    importTried = Signal(object)
+    """What of elsewhere keeps TensorFlow from being imported: a :class:`Problem`, or ``None``."""
 
     def __init__(
         self, ask: Ask = _ask, recall: Recall = _recall, parent: QObject | None = None
@@ -116,6 +124,10 @@ class GpuSupportLoader(WorkerFacade):
         """Ask again about the same GPUs, whatever is remembered."""
         if self._question is not None:
             self._begin(SupportQuestion(self._question.gpus, self._question.driver, anew=True))
+
+    def try_import(self) -> None:
+        """Try whether TensorFlow can be imported, GPUs or none; ``importTried`` follows."""
+        self.submit(partial(_try_import, self.dropped), self.importTried.emit)
 
     def check_again(self) -> None:
         """Ask again where something could not be used and packages or libraries have changed."""
