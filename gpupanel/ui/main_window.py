@@ -46,7 +46,7 @@ from gpupanel.ui.bindings.undo_binding import UndoBinding
 from gpupanel.ui.bindings.welcome import Welcome
 from gpupanel.ui.bindings.window_closing import WindowClosing
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
-from gpupanel.ui.dropped_files import local_paths
+from gpupanel.ui.dropped_files import has_local_paths, local_paths
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.main_tabs import MainTabs
 from gpupanel.ui.menus.window_actions import WindowActions
@@ -342,7 +342,7 @@ class MainWindow(QMainWindow):
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if local_paths(event.mimeData()):
+        if has_local_paths(event.mimeData()):
             event.acceptProposedAction()
 
     @override

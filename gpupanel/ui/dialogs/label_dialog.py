@@ -1,19 +1,19 @@
 """Naming a run, giving it tags, and noting something about it."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QLabel,
     QLineEdit,
-    QPlainTextEdit,
     QVBoxLayout,
     QWidget,
 )
 
-from gpupanel.runs.history.label import LONGEST_NAME, RunLabel
+from gpupanel.runs.history.label import LONGEST_NAME, LONGEST_NOTES, RunLabel
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.bounded_text import BoundedText
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
 
 
@@ -39,10 +39,15 @@ class LabelDialog(QDialog):
         self._tags.setObjectName("label_tags")
         self._tags.setPlaceholderText("baseline, try again")
         self._tags.setToolTip("Short words, with commas between them; tag:baseline finds the run")
-        self._notes = QPlainTextEdit(run.notes, self)
+        self._notes = BoundedText(run.notes, LONGEST_NOTES, self)
         self._notes.setObjectName("label_notes")
         self._notes.setTabChangesFocus(True)
         self._notes.setPlaceholderText("Notes about this run")
+        self._beyond = QLabel(self)
+        self._beyond.setObjectName("label_beyond")
+        self._beyond.setProperty("tone", "warning")
+        self._beyond.hide()
+        self._notes.exceeded.connect(self._show_beyond)
         buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel, self
         )
@@ -60,6 +65,11 @@ class LabelDialog(QDialog):
             tags=tuple(self._tags.text().split(",")),
         )
 
+    @Slot(str)
+    def _show_beyond(self, words: str) -> None:
+        self._beyond.setText(words)
+        self._beyond.setVisible(bool(words))
+
     def _compose(self, run: RunSummary, buttons: QDialogButtonBox) -> None:
         name, tags, notes = QLabel("&Name"), QLabel("&Tags"), QLabel("N&otes")
         folder = QLabel(run.name)
@@ -71,5 +81,6 @@ class LabelDialog(QDialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
         layout.setSpacing(GRID)
-        for widget in (name, self._name, tags, self._tags, notes, self._notes, folder, buttons):
+        fields = (name, self._name, tags, self._tags, notes, self._notes)
+        for widget in (*fields, self._beyond, folder, buttons):
             layout.addWidget(widget)
