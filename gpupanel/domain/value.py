@@ -23,10 +23,14 @@ class Value(BaseModel):
         """A copy with other fields, checked as one that is made from nothing is.
 
         Raises:
-            ValidationError: A field that it does not have, or a value that it does not take.
+            TypeError: It has no such field.
+            ValidationError: It takes no such value.
         """
         if not update:
             return super().model_copy(deep=deep)
+        unknown = update.keys() - type(self).model_fields.keys()
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no field {', '.join(sorted(unknown))}")
         return type(self).model_validate({**self.__dict__, **update})
 
 

@@ -96,23 +96,27 @@ def change_label(
     name: str | None = None,
     notes: str | None = None,
     tags: tuple[str, ...] | None = None,
+    before: RunLabel | None = None,
 ) -> RunLabel:
     """Give the run a name, notes or tags and leave the others as they are.
 
-    Whoever else writes meanwhile, nothing is lost; nor is what a newer version keeps there.
+    Whoever else writes meanwhile, nothing is lost: what is given is refused where the same was
+    changed by somebody else. Nor is what a newer version keeps there.
 
     Args:
         layout: The run.
         name: The new name; empty: none any more; ``None``: as it is.
         notes: The new notes, the same way.
         tags: All tags that it is to have, the same way.
+        before: What was seen when that was written; ``None``: what stands there is replaced.
 
     Returns:
         The label as it now stands.
 
     Raises:
         ProblemError: The run's directory is gone or cannot be written, or nobody can say what
-            would be lost, since the label is damaged; nothing has changed.
+            would be lost, since the label is damaged, or somebody else has changed the same
+            meanwhile; nothing has changed.
     """
     asked = {"name": name, "notes": notes, "tags": tags}
     given = {key: each for key, each in asked.items() if each is not None}
@@ -120,6 +124,8 @@ def change_label(
         with lock_in_folder(layout.label.with_suffix(".lock"), _LOCK_WAIT_S):
             document = _document(layout)
             label = RunLabel.model_validate({**document, **given})
+            if before is not None:
+                _check_unchanged(layout, before, RunLabel.model_validate(document), label)
             unknown = document.keys() - RunLabel.model_fields.keys()
             if label == RunLabel() and not unknown:
                 remove(layout.label)
@@ -133,6 +139,26 @@ def change_label(
     except OSError as error:
         raise ProblemError(disk_problem(error, layout.label)) from error
     return label
+
+
+def _check_unchanged(layout: RunLayout, before: RunLabel, now: RunLabel, wanted: RunLabel) -> None:
+    for part in RunLabel.model_fields:
+        there, asked = getattr(now, part), getattr(wanted, part)
+        if there in (getattr(before, part), asked) or asked == getattr(before, part):
+            continue
+        written = asked if isinstance(asked, str) else ", ".join(asked)
+        raise ProblemError(
+            Problem(
+                code="label_changed_meanwhile",
+                message=f"The {part} of {layout.name} were not changed: another window or program "
+                "has changed them meanwhile."
+                if part != "name"
+                else f"{layout.name} was not given another name: another window or program has "
+                "given it one meanwhile.",
+                hint="Read what stands there now, and write it again where it is still meant.",
+                detail=written,
+            )
+        )
 
 
 def _busy(layout: RunLayout) -> Problem:

@@ -117,8 +117,8 @@ class RunHistory(WorkerFacade):
         notes = None if after.notes == before.notes else after.notes
         tags = None if after.tags == before.tags else after.tags
         if any(each is not None for each in (name, notes, tags)):
-            change = partial(change_label, RunLayout(path), name=name, notes=notes, tags=tags)
-            self.submit(change, self._on_labelled)
+            asked = partial(change_label, RunLayout(path), name=name, notes=notes, tags=tags)
+            self.submit(partial(asked, before=before), self._on_labelled, self._on_not_labelled)
 
     def delete(self, paths: tuple[Path, ...], *, for_good: bool = False) -> None:
         """Move runs to the bin, or delete them for good; ``deleted`` follows."""
@@ -172,6 +172,10 @@ class RunHistory(WorkerFacade):
 
     def _on_labelled(self, _done: object) -> None:
         self.refresh()
+
+    def _on_not_labelled(self, problems: tuple[Problem, ...]) -> None:
+        self.refused.emit(problems)
+        self.refresh()  # what stands there may be another window's
 
     def _read(self) -> None:
         self._is_reading = False

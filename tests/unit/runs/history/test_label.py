@@ -229,3 +229,19 @@ def test_that_what_a_failed_deletion_leaves_is_no_run(
     with pytest.raises(ProblemError):
         delete_run(layout, None)
     assert list_runs(layout.root.parent) == ()
+
+
+def test_that_what_two_windows_write_is_not_lost_without_a_word(runs_dir: Path) -> None:
+    layout = WrittenRun(runs_dir).layout
+    seen = RunLabel()
+    change_label(layout, notes="of the first", before=seen)
+    with pytest.raises(ProblemError) as caught:
+        change_label(layout, notes="of the second", before=seen)
+    (problem,) = caught.value.problems
+    assert problem.code == "label_changed_meanwhile"
+    assert problem.detail == "of the second"
+    assert read_label(layout).notes == "of the first"
+    # The same twice, or something else of the label, is in nobody's way.
+    change_label(layout, notes="of the first", before=seen)
+    change_label(layout, tags=("b",), before=seen)
+    assert read_label(layout) == RunLabel(notes="of the first", tags=("b",))
