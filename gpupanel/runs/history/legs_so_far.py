@@ -3,7 +3,7 @@
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
 from gpupanel.runs.directory.tails import LineTail
-from gpupanel.runs.supervision.run_legs import RunLegs
+from gpupanel.runs.history.run_legs import RunLegs
 
 _MOST_READS = 64
 """Of a mebibyte each, a tenth of a second or two in all; the next list goes on from there."""

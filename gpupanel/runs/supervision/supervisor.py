@@ -38,6 +38,7 @@ from gpupanel.planning.visible_gpus import variables_of_plan
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.start_claim import claim_start
 from gpupanel.runs.directory.tails import LineTail, last_lines
+from gpupanel.runs.history.run_legs import RunLegs
 from gpupanel.runs.processes.run_processes import end_processes_of
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.checked_run import CheckedRun
@@ -49,7 +50,6 @@ from gpupanel.runs.supervision.gpu_loss import GpuLossCare, GpuLossWatch
 from gpupanel.runs.supervision.memory.memory_watch import MemoryWatch
 from gpupanel.runs.supervision.node_care import plan_without_lost_nodes
 from gpupanel.runs.supervision.node_samples import NodeSamples
-from gpupanel.runs.supervision.run_legs import RunLegs
 from gpupanel.runs.supervision.shortage_care import ShortageCare
 from gpupanel.runs.supervision.spoiled_start import explained_import
 from gpupanel.runs.supervision.stop_requests import StopRequests

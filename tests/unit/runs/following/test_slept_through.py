@@ -8,7 +8,7 @@ from gpupanel.domain import events
 from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.supervision.run_legs import RunLegs
+from gpupanel.runs.history.run_legs import RunLegs
 from gpupanel.ui.plots.run_curves import RunCurves
 
 NIGHT_S = 8 * 3600.0

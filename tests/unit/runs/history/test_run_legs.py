@@ -3,7 +3,7 @@
 from gpupanel.domain.energy import DeviceEnergy, RunEnergy
 from gpupanel.domain.events import RunEnded, RunRestarted, RunStarted, StepsDone, encode_event
 from gpupanel.domain.outcome import Outcome
-from gpupanel.runs.supervision.run_legs import RunLegs
+from gpupanel.runs.history.run_legs import RunLegs
 
 
 def step(time_s: float) -> StepsDone:
