@@ -37,7 +37,7 @@ TrustOption = Annotated[
     bool,
     typer.Option(
         "--trust",
-        help="Trust the Python code that is named, as it is now, and remember it: it is executed.",
+        help="Trust the named Python code in its current version, and remember it: it is executed.",
     ),
 ]
 DetachOption = Annotated[
@@ -48,7 +48,7 @@ RunNameOption = Annotated[
     typer.Option(
         "--run-name",
         metavar="NAME",
-        help="Name the run so; where a run has that name already, continue it from its last "
+        help="Use this name; where a run has it already, continue it from its last "
         "checkpoint. For jobs of a batch system that start again.",
         show_default=False,
     ),

@@ -108,7 +108,7 @@ def set_path_setting(title: str, description: str, path: PathKind) -> Any:  # no
 def unreadable_share_setting(what: str) -> Any:  # noqa: ANN401
     """The part of the images that may be unreadable, of a source that decodes them."""
     return setting(
-        "May be unreadable",
+        "Allowed unreadable",
         f"The fraction of the images that may be {what}: these are reported, and the training "
         "continues; the next one with the same label takes the place of each.",
         default=0.01,

@@ -154,7 +154,7 @@ def fine_tune_from_setting() -> Any:  # noqa: ANN401
 def fine_tune_rate_setting() -> Any:  # noqa: ANN401
     """The learning rate from that epoch on."""
     return setting(
-        "Learning rate then",
+        "Fine-tuning rate",
         "The learning rate from that epoch on; a schedule continues at its place, scaled to this. "
         "A tenth or a hundredth of training.learning_rate is usual.",
         default=None,

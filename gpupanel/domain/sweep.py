@@ -120,7 +120,7 @@ class SweepSettings(Value):
         default=True,
     )
     prune_after_epochs: PositiveInt = setting(
-        "Not before",
+        "First prunable epoch",
         "No trial is stopped before the end of this epoch.",
         default=1,
         unit="epoch",

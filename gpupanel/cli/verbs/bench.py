@@ -61,7 +61,7 @@ def bench(
             metavar="SECONDS",
             min=10.0,
             max=86_400.0,
-            help="When it lasts so long, nothing is repeated.",
+            help="After this many seconds nothing is repeated.",
         ),
     ] = SECONDS,
     repeats: Annotated[

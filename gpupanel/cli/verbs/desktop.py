@@ -16,7 +16,7 @@ from gpupanel.ui.preflight import missing_libraries
 desktop = typer.Typer(
     cls=WholeHelpGroup,
     no_args_is_help=True,
-    help="A launcher, an icon, and profiles that open with a double click, for this person.",
+    help="A launcher, an icon, and profiles that open with a double click, for the current user.",
 )
 
 

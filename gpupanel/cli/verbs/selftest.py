@@ -48,7 +48,7 @@ def selftest(
     ] = None,
     *,
     again: Annotated[
-        bool, typer.Option("--again", help="Also test what is known from before.")
+        bool, typer.Option("--again", help="Also test what was already tested.")
     ] = False,
     json: JsonOption = False,
 ) -> None:

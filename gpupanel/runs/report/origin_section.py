@@ -58,4 +58,4 @@ def origin_section(material: ReportMaterial) -> Html:
         for each in material.fingerprints
     ]
     prints = table(("Fingerprint of", "", "SHA-256"), rows, texts=3) if rows else Html()
-    return section("To get the same again", terms(pairs), element("div", prints))
+    return section("Reproducibility", terms(pairs), element("div", prints))

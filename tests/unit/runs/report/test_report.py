@@ -571,7 +571,7 @@ def test_that_what_is_no_file_of_the_runs_is_neither_read_nor_waited_for(
     words = Elements(page).words
     assert "secret" not in words
     assert digest not in words
-    assert "To get the same again" in words
+    assert "Reproducibility" in words
 
 
 @pytest.mark.parametrize(
@@ -582,7 +582,7 @@ def test_that_a_file_of_terabytes_is_not_read(runs_dir: Path, name: str) -> None
     with (layout.root / name).open("wb") as file:
         file.truncate(2**42)
     begin_s = time.monotonic()
-    assert "To get the same again" in page_of(layout)
+    assert "Reproducibility" in page_of(layout)
     assert time.monotonic() - begin_s < 20.0
 
 
@@ -612,7 +612,7 @@ def test_that_a_run_without_one_of_its_files_is_reported_as_far_as_it_goes(
     os.utime(layout.profile if name != "profile.toml" else layout.plan, (1.0, 1.0))  # long ago
     words = Elements(page_of(layout)).words
     assert name in words
-    assert "To get the same again" in words
+    assert "Reproducibility" in words
 
 
 def test_that_the_terminal_writes_the_report_of_a_run(runs_dir: Path, tmp_path: Path) -> None:
