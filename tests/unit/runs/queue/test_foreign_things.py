@@ -16,7 +16,6 @@ from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.scheduler_trouble import note_trouble, queue_problems
 from gpupanel.runs.queue.waking import STARTS, scheduler_lock, scheduler_log
-from gpupanel.runs.readiness import Machine
 from gpupanel.runs.scheduling import scheduler
 from gpupanel.runs.scheduling.scheduler import Scheduler
 from tests.fakes.queued_runs import MACHINE, QueuedRuns, prepare_without_build
@@ -133,9 +132,7 @@ def test_that_a_scheduler_that_fails_says_why_in_the_list_and_the_next_one_takes
 ) -> None:
     orders.add(files, Profile(), runs_dir)
 
-    class Failing:
-        def __init__(self, _files: QueueFiles, _read: Callable[[], Machine]) -> None: ...
-
+    class Failing(scheduler.Scheduler):
         def run(self) -> bool:
             raise RuntimeError("no such attribute")
 

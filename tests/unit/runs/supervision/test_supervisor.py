@@ -44,7 +44,7 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.history.run_text import matches, run_outcome_words
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision import liveness
+from gpupanel.runs.processes import liveness
 from gpupanel.runs.supervision import supervisor as supervisor_module
 from gpupanel.runs.supervision.stop_requests import StopRequests
 from gpupanel.runs.supervision.supervisor import Supervisor
