@@ -273,6 +273,27 @@ def test_that_an_entry_started_while_it_was_edited_is_shown_and_the_profile_stay
     files.change(lambda line: line.model_copy(update={"entries": ()}))
 
 
+def test_that_an_entry_edited_elsewhere_meanwhile_is_not_replaced_and_the_profile_stays(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path, person: Person
+) -> None:
+    (entry,) = add(files, runs_dir, "before")
+    qtbot.waitUntil(lambda: names(window) == ["before"], timeout=10_000)
+    window._queue.panel.choose(entry.id)
+    press(qtbot, window, "queue_edit")
+    qtbot.waitUntil(lambda: window.session.profile.name == "before", timeout=10_000)
+    rename(window, "mine")
+    orders.edit(files, entry.id, Profile(name="another's"))
+    window._queue._editing.put_back()  # before this window has seen it
+    codes = {"queue_entry_edited_meanwhile", "queue_entry_overtaken"}
+    qtbot.waitUntil(
+        lambda: {problem.code for _, found in person.problems for problem in found} == codes,
+        timeout=10_000,
+    )
+    assert files.profile(entry.id).name == "another's"
+    assert window.session.profile.name == "mine"
+    assert button(window, "queue_button").text() == "Queue"
+
+
 def test_that_pause_remove_and_clear_reach_the_queue(
     qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
 ) -> None:

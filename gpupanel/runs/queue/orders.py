@@ -44,17 +44,27 @@ def add(files: QueueFiles, profile: Profile, runs_dir: Path) -> QueueEntry:
     return entry
 
 
-def edit(files: QueueFiles, entry_id: str, profile: Profile) -> QueueEntry:
+def edit(
+    files: QueueFiles, entry_id: str, profile: Profile, revision: int | None = None
+) -> QueueEntry:
     """Give an entry that was not started another profile; a refused one waits again.
+
+    Args:
+        files: Of the queue.
+        entry_id: Which entry.
+        profile: What it is to have.
+        revision: The entry's when the profile was read of which this one was made; ``None``:
+            whatever stands there is replaced.
 
     Raises:
         CodeNotTrustedError: The profile names Python code that nobody trusted yet.
-        ProblemError: There is no such entry, or it was started; or the queue cannot be changed.
+        ProblemError: There is no such entry, or it was started, or somebody else has edited it
+            meanwhile; or the queue cannot be changed.
     """
     check_trusted(code_of_profile(profile))
 
     def edited(line: WaitingLine) -> WaitingLine:
-        after = line.with_edited(entry_id, profile.name)
+        after = line.with_edited(entry_id, profile.name, revision)
         files.write_profile(entry_id, anchored(profile, Path.cwd()))
         return after
 

@@ -113,15 +113,23 @@ class WaitingLine(Value):
             tuple(next(in_order) if each.is_waiting else each for each in self.entries)
         )
 
-    def with_edited(self, entry_id: str, name: str) -> "WaitingLine":
+    def with_edited(self, entry_id: str, name: str, revision: int | None = None) -> "WaitingLine":
         """With an entry whose profile was changed: it waits, and is planned anew.
 
+        Args:
+            entry_id: Which one.
+            name: The other profile's.
+            revision: Of the entry when it was read; ``None``: any.
+
         Raises:
-            ProblemError: There is no such entry, or its run was started.
+            ProblemError: There is no such entry, or its run was started, or it has been edited
+                since it was read.
         """
         edited = self.entry(entry_id)
         if not edited.can_be_edited:
             raise ProblemError(not_waiting(edited))
+        if revision is not None and edited.revision != revision:
+            raise ProblemError(edited_meanwhile(edited))
         fresh = {"name": name, "revision": edited.revision + 1, "state": EntryState.WAITING}
         forgotten = {"devices": (), "waits": "", "problems": ()}
         return self.with_changed(edited.model_copy(update={**fresh, **forgotten}))
@@ -146,6 +154,16 @@ def not_waiting(entry: QueueEntry) -> Problem:
         code="queue_entry_ended",
         message=f"“{entry.name}” ({entry.id}) does not wait any more: it has ended.",
         hint="Add its profile to the queue again; that makes a new run.",
+    )
+
+
+def edited_meanwhile(entry: QueueEntry) -> Problem:
+    """The problem that somebody else has given an entry another profile since it was read."""
+    return Problem(
+        code="queue_entry_edited_meanwhile",
+        message=f"“{entry.name}” ({entry.id}) was not changed: another window or program has "
+        "changed it meanwhile.",
+        hint="Edit the entry again, which opens what stands there now; or add yours as a new one.",
     )
 
 

@@ -14,7 +14,8 @@ class QueueEditing(QObject):
     """Opens the profile of a waiting entry in the session, and puts it back.
 
     Opening another profile leaves the entry as it is. An entry that was started meanwhile cannot
-    be edited any more: the profile stays in the session, to be queued anew.
+    be edited any more, nor one that another window or program has changed: the profile stays in the
+    session, to be queued anew.
     """
 
     changed = Signal()
@@ -22,7 +23,7 @@ class QueueEditing(QObject):
     opened = Signal()
     """The profile of an entry was opened in the session."""
     overtaken = Signal(object)
-    """Problems: the entry was started or removed before it was put back."""
+    """Problems: the entry was started, removed or changed before it was put back."""
 
     def __init__(
         self, session: Session, profiles: ProfileActions, watch: QueueWatch, parent: QObject
@@ -33,6 +34,7 @@ class QueueEditing(QObject):
         self._watch = watch
         self._entry_id = ""
         self._name = ""
+        self._revision = 0
         self._sent: Profile | None = None
         self._is_opening = False
         watch.profileRead.connect(self._open)
@@ -55,19 +57,19 @@ class QueueEditing(QObject):
     def put_back(self) -> None:
         """Give the entry the profile as it is now."""
         self._sent = self._session.profile
-        self._watch.edit(self._entry_id, self._sent)
+        self._watch.edit(self._entry_id, self._sent, self._revision)
 
     @Slot()
     def leave(self) -> None:
         """Leave the entry as it is."""
         self._set("")
 
-    @Slot(str, object)
-    def _open(self, entry_id: str, profile: Profile) -> None:
+    @Slot(str, int, object)
+    def _open(self, entry_id: str, revision: int, profile: Profile) -> None:
         self._is_opening = True
         self._session.open_profile(profile, None)
         self._is_opening = False
-        self._name = profile.name
+        self._name, self._revision = profile.name, revision
         self._set(entry_id)
         self.opened.emit()
 
@@ -85,11 +87,16 @@ class QueueEditing(QObject):
     def _find_entry(self, line: WaitingLine) -> None:
         if not self._entry_id:
             return
-        found = [entry for entry in line.entries if entry.id == self._entry_id]
-        if any(entry.can_be_edited for entry in found):
-            return
+        found = next((entry for entry in line.entries if entry.id == self._entry_id), None)
+        if found is None:
+            self._give_up("was removed from the queue")
+        elif not found.can_be_edited:
+            self._give_up("was started")
+        elif found.revision > self._revision:
+            self._give_up("was changed by another window or program")
+
+    def _give_up(self, what: str) -> None:
         self._set("")
-        what = "was started" if found else "was removed from the queue"
         self.overtaken.emit(
             (
                 Problem(

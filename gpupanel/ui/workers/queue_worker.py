@@ -85,9 +85,12 @@ class _QueueKeeper(Worker):
         trust(code)
         return self.carry_out(order)
 
-    def profile(self, entry_id: str) -> Profile:
-        """The profile of an entry."""
-        return self._files.profile(entry_id)
+    def profile(self, entry_id: str) -> tuple[int, Profile]:
+        """The revision and the profile of an entry."""
+        # In this order: a profile that is written in between is of a later revision, and what is
+        # made of it is refused rather than that it replaces another's.
+        revision = self._files.read().entry(entry_id).revision
+        return revision, self._files.profile(entry_id)
 
     def _see_problems(self) -> None:
         problems = queue_problems(self._files, self._line)
@@ -123,8 +126,8 @@ class QueueWatch(WorkerFacade):
     """The queue as it is now: a :class:`WaitingLine`."""
     problemsChanged = Signal(object)
     """What keeps the queue from working: a tuple of :class:`Problem`."""
-    profileRead = Signal(str, object)
-    """The profile of the entry with that id: a :class:`Profile`."""
+    profileRead = Signal(str, int, object)
+    """The revision and the profile of the entry with that id: a :class:`Profile`."""
     added = Signal(str)
     """There is a new entry with that id."""
     edited = Signal(str)
@@ -146,9 +149,15 @@ class QueueWatch(WorkerFacade):
         """Let a run of the profile wait behind all others; ``added`` follows."""
         self._order(QueueOrder(partial(orders.add, profile=profile, runs_dir=runs_dir)))
 
-    def edit(self, entry_id: str, profile: Profile) -> None:
-        """Give a waiting entry another profile; ``edited`` follows."""
-        act = partial(orders.edit, entry_id=entry_id, profile=profile)
+    def edit(self, entry_id: str, profile: Profile, revision: int) -> None:
+        """Give a waiting entry another profile; ``edited`` follows.
+
+        Args:
+            entry_id: Which one.
+            profile: What it is to have.
+            revision: The entry's when the profile was read of which this one was made.
+        """
+        act = partial(orders.edit, entry_id=entry_id, profile=profile, revision=revision)
         self._order(QueueOrder(act, edited=entry_id))
 
     def move(self, entry_id: str, place: int) -> None:
@@ -170,12 +179,15 @@ class QueueWatch(WorkerFacade):
     def read_profile(self, entry_id: str) -> None:
         """Read the profile of an entry; ``profileRead`` follows."""
         read = partial(self._keeper.profile, entry_id)
-        self.submit(read, partial(self.profileRead.emit, entry_id))
+        self.submit(read, partial(self._on_profile_read, entry_id))
 
     def carry_out_trusted(self, order: QueueOrder, code: tuple[UserCode, ...]) -> None:
         """Do what waited for an answer: the person trusts the code."""
         act = partial(self._keeper.carry_out_trusted, order, code)
         self.submit(act, partial(self._on_carried_out, order))
+
+    def _on_profile_read(self, entry_id: str, read: tuple[int, Profile]) -> None:
+        self.profileRead.emit(entry_id, *read)
 
     def _order(self, order: QueueOrder) -> None:
         self.submit(partial(self._keeper.carry_out, order), partial(self._on_carried_out, order))

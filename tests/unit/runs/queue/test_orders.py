@@ -79,6 +79,20 @@ def test_that_an_edited_entry_has_the_other_profile(files: QueueFiles, runs_dir:
     assert files.read().entries == (edited,)
 
 
+def test_that_of_two_who_edit_an_entry_at_once_the_later_is_refused_and_the_first_stays(
+    files: QueueFiles, runs_dir: Path
+) -> None:
+    added = orders.add(files, Profile(name="before"), runs_dir)
+    first = orders.edit(files, added.id, Profile(name="first"), added.revision)
+    with pytest.raises(ProblemError) as caught:
+        orders.edit(files, added.id, Profile(name="second"), added.revision)
+    assert caught.value.problems[0].code == "queue_entry_edited_meanwhile"
+    assert files.profile(added.id).name == "first"
+    assert files.read().entries == (first,)
+    orders.edit(files, added.id, Profile(name="second"), first.revision)
+    assert files.profile(added.id).name == "second"
+
+
 def test_that_what_was_refused_leaves_profile_and_queue_alone(
     files: QueueFiles, runs_dir: Path
 ) -> None:
