@@ -67,6 +67,7 @@ from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.cut_texts import CutTexts
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.reading_order import move_focus
 from gpupanel.ui.widgets.screen_fit import resize_within_screen
@@ -183,6 +184,7 @@ class MainWindow(QMainWindow):
         )
         undoing = UndoBinding(self.session, self.window_actions, self)
         undoing.settingsChanged.connect(self.tabs.show_session)
+        CutTexts(self)
         self._notes = NoteBinding(self.session, self.control, self.settings, self)
         self._menus = MenuBinding(
             self.window_actions,

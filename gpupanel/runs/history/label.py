@@ -34,6 +34,16 @@ def _some_lines(text: object) -> object:
     return as_utf8(text).strip()[:LONGEST_NOTES] if isinstance(text, str) else ""
 
 
+def beyond_tags(text: str) -> str:
+    """What is not kept of tags as a person writes them, with commas between; empty: all is."""
+    words = [" ".join(word.split()) for word in as_utf8(text).split(",")]
+    if any(len(word) > LONGEST_TAG for word in words):
+        return f"A tag has at most {LONGEST_TAG} characters: what is beyond them is not kept."
+    if len({word.casefold() for word in words if word}) > MOST_TAGS:
+        return f"A run has at most {MOST_TAGS} tags: those beyond them are not kept."
+    return ""
+
+
 def _short_words(tags: object) -> object:
     if not isinstance(tags, list | tuple):
         return ()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpupanel.runs.history.label import LONGEST_NAME, LONGEST_NOTES, RunLabel
+from gpupanel.runs.history.label import LONGEST_NAME, LONGEST_NOTES, RunLabel, beyond_tags
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.bounded_text import BoundedText
@@ -46,8 +46,11 @@ class LabelDialog(QDialog):
         self._beyond = QLabel(self)
         self._beyond.setObjectName("label_beyond")
         self._beyond.setProperty("tone", "warning")
-        self._beyond.hide()
-        self._notes.exceeded.connect(self._show_beyond)
+        self._beyond.setWordWrap(True)
+        self._beyond_notes = ""
+        self._notes.exceeded.connect(self._note_beyond)
+        self._tags.textChanged.connect(self._show_beyond)
+        self._show_beyond()
         buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel, self
         )
@@ -66,9 +69,15 @@ class LabelDialog(QDialog):
         )
 
     @Slot(str)
-    def _show_beyond(self, words: str) -> None:
-        self._beyond.setText(words)
-        self._beyond.setVisible(bool(words))
+    def _note_beyond(self, words: str) -> None:
+        self._beyond_notes = words
+        self._show_beyond()
+
+    @Slot()
+    def _show_beyond(self) -> None:
+        said = filter(None, (beyond_tags(self._tags.text()), self._beyond_notes))
+        self._beyond.setText("\n".join(said))
+        self._beyond.setVisible(bool(self._beyond.text()))
 
     def _compose(self, run: RunSummary, buttons: QDialogButtonBox) -> None:
         name, tags, notes = QLabel("&Name"), QLabel("&Tags"), QLabel("N&otes")
