@@ -157,6 +157,13 @@ def main(mode: str, layout: RunLayout) -> int:
         say(RequestAnswered(time_s=time.time(), request=Request.STOP))
         say(TrainingEnded(time_s=time.time(), outcome=Outcome.STOPPED))
         return 0
+    if mode == "wait_for_any":
+        ends = {Request.STOP: Outcome.STOPPED, Request.SUSPEND: Outcome.SUSPENDED}
+        while not (asked := [each for each in ends if (layout.requests / each).exists()]):
+            time.sleep(0.01)
+        say(RequestAnswered(time_s=time.time(), request=asked[0]))
+        say(TrainingEnded(time_s=time.time(), outcome=ends[asked[0]]))
+        return 0
     if mode == "find_no_space":
         for _ in range(30):
             time.sleep(0.1)
