@@ -85,6 +85,9 @@ def trust(code: Sequence[UserCode]) -> None:
         make_private_folder(place.parent, parents=True)
         with lock_in_folder(place.with_name(f"{place.name}.lock")):
             known = dict(_read().trusted)
+            if _is_damaged():
+                # What else it remembered somebody may still read there.
+                place.replace(place.with_name("trusted.damaged.json"))
             for each in code:
                 known[each.sha256] = _Trust(path=str(each.path), trusted_s=time.time())
             content = _TrustedCode(trusted=known).model_dump_json(indent=2)
@@ -119,9 +122,9 @@ def not_trusted(code: UserCode, severity: Severity = Severity.ERROR) -> Problem:
 
 
 def trust_problem() -> Problem | None:
-    """What else stands in the place of the file; ``None``: the file, or nothing."""
+    """Why the file cannot be read; ``None``: it can, or there is none."""
     place = trusted_file()
-    found = obstacle(place)
+    found = obstacle(place) or ("it is damaged" if _is_damaged() else None)
     if found is None:
         return None
     return Problem(
@@ -147,9 +150,29 @@ def trusted_file() -> Path:
 def _read() -> _TrustedCode:
     """What is remembered; nothing, where the file is missing or cannot be read."""
     try:
-        with open_regular(trusted_file()) as file:
-            content = file.read(_MOST_BYTES + 1)
-            return _TrustedCode.model_validate_json(content if len(content) <= _MOST_BYTES else b"")
+        return _read_strictly()
     except (OSError, ValidationError):
         # Asking again does no harm; taking a damaged file for trust would.
         return _TrustedCode()
+
+
+def _is_damaged() -> bool:
+    try:
+        _read_strictly()
+    except ValidationError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _read_strictly() -> _TrustedCode:
+    """What is remembered.
+
+    Raises:
+        OSError: There is no such file, or it cannot be opened.
+        ValidationError: It is damaged, or larger than any.
+    """
+    with open_regular(trusted_file()) as file:
+        content = file.read(_MOST_BYTES + 1)
+    return _TrustedCode.model_validate_json(content if len(content) <= _MOST_BYTES else b"")
