@@ -28,7 +28,9 @@ def processor_time_limit() -> int | None:
     limit, most = resource.getrlimit(resource.RLIMIT_CPU)
     if limit == resource.RLIM_INFINITY:
         return None
-    return most if limit == _heard_of_at(most) else limit
+    # With each SIGXCPU the kernel puts the soft limit one second further.
+    is_ours = most != resource.RLIM_INFINITY and limit >= _heard_of_at(most)
+    return most if is_ours else limit
 
 
 def hear_of_used_time(hear: Callable[[], None]) -> None:

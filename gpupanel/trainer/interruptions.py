@@ -1,4 +1,4 @@
-"""What can interrupt a training: requests, SIGTERM, and a supervisor that is gone."""
+"""What can interrupt a training: requests, signals, and a supervisor that is gone."""
 
 import signal
 import time
@@ -7,9 +7,11 @@ from enum import Enum, auto
 from pathlib import Path
 from types import FrameType
 
-from gpupanel.domain.events import RequestAnswered
+from gpupanel.domain.events import ProblemReported, RequestAnswered
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.request import Request
 from gpupanel.files.guarded_files import remove, status
+from gpupanel.files.process_limits import hear_of_used_time, used_time_words
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.heartbeat import supervisor_is_gone, work_has_begun
 
@@ -39,18 +41,22 @@ class Interruptions:
         self._events = events
         self._leads = leads
         self._asked_to_end = False
+        self._has_used_time = False
         self._answered: set[Request] = set()
 
     def listen_to_sigterm(self) -> None:
-        """Take SIGTERM as a stop request from now on.
+        """Take SIGTERM as a stop request from now on, and the limit of processor time.
 
-        Before training starts its default action is right: there is nothing to save.
+        Before training starts their default action is right: there is nothing to save.
         """
         signal.signal(signal.SIGTERM, self._on_sigterm)
+        hear_of_used_time(self._on_used_time)
         work_has_begun()
 
     def ending(self) -> Interruption | None:
         """What ends the work now, the most urgent first; a stop wins over all others."""
+        if self._has_used_time:
+            self._report_used_time()
         if self._asked_to_end:
             self.answer_stop()
         if self._asked_to_end or self.is_stopped():
@@ -90,6 +96,19 @@ class Interruptions:
 
     def _on_sigterm(self, _signal: int, _frame: FrameType | None) -> None:
         self._asked_to_end = True
+
+    def _on_used_time(self) -> None:
+        self._has_used_time = self._asked_to_end = True
+
+    def _report_used_time(self) -> None:
+        self._has_used_time = False
+        problem = Problem(
+            code="processor_time_limited",
+            severity=Severity.WARNING,
+            message=f"{used_time_words('A process of the run')} The run was saved and stopped.",
+            hint="Resume it from there: it continues from its last checkpoint.",
+        )
+        self._events.write(ProblemReported(time_s=time.time(), problem=problem))
 
     def is_stopped(self) -> bool:
         """Whether somebody asked to stop by now; reports that it was heard."""

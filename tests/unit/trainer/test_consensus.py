@@ -61,6 +61,16 @@ def test_that_a_signal_to_any_of_them_stops_all(workers: Workers) -> None:
     assert workers.events.read_text().count('"request_answered"') == 1
 
 
+def test_that_used_processor_time_of_any_of_them_stops_all_and_is_reported_once(
+    workers: Workers,
+) -> None:
+    workers.interruptions[1]._on_used_time()
+    assert workers.call() == [Interruption.STOP, Interruption.STOP]
+    workers.call()
+    written = workers.events.read_text()
+    assert written.count('"processor_time_limited"') == written.count('"request_answered"') == 1
+
+
 def test_that_a_supervisor_gone_for_one_is_gone_for_all(
     workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
