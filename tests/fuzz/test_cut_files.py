@@ -1,6 +1,9 @@
 """Files that end too early, at any byte: read, or refused with a sentence, and left as they are."""
 
+import os
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from enum import Enum, auto
 from pathlib import Path
 
 import pytest
@@ -10,8 +13,9 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
+from gpupanel.files import whole_files
 from gpupanel.files.plan_file import plan_if_readable
-from gpupanel.runs.directory.profile_file import read_profile, read_run_profile
+from gpupanel.runs.directory.profile_file import read_profile, read_run_profile, write_profile
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.history.label import change_label, read_label
 from gpupanel.runs.history.summaries import summarize_run
@@ -26,7 +30,7 @@ from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.remembered import remembered_settings
 from tests.fakes.run_directory import WrittenRun
 
-FEW = 25
+FEW = 12
 """Places in each file at which it is cut in every run of the tests."""
 
 
@@ -69,7 +73,11 @@ def files_of(tmp_path: Path, runs_dir: Path) -> Iterator[Cut]:
     orders.pause(files)
     entry = orders.add(files, Profile(name="waits"), runs_dir)
     yield Cut(files.profile_path(entry.id), lambda: files.profile(entry.id))
-    yield Cut(files.folder / "queue.json", files.read, changes=lambda: orders.clear(files))
+
+    def turned() -> object:
+        return files.change(lambda line: line.with_paused(paused=not line.paused))
+
+    yield Cut(files.folder / "queue.json", files.read, changes=turned)
     sweep = SweepLayout(tmp_path / "sweep")
     sweep.root.mkdir()
     append_event(sweep, SweepBegun(time_s=1.0, trial_count=3))
@@ -77,6 +85,9 @@ def files_of(tmp_path: Path, runs_dir: Path) -> Iterator[Cut]:
     code = UserCode(key="model.path", path=tmp_path / "code.py", content=b"pass")
     trust((code,))
     yield Cut(trusted_file(), lambda: trusted_or_told(code))
+    another = UserCode(key="model.path", path=tmp_path / "another.py", content=b"...")
+    yield Cut(trusted_file(), trust_problem, changes=lambda: trust((another,)))
+    yield Cut(mine, changes=lambda: write_profile(mine, Profile(name="other")))
 
 
 def trusted_or_told(code: UserCode) -> None:
@@ -139,3 +150,53 @@ def test_that_settings_of_the_window_cut_at_every_place_are_read(tmp_path: Path)
         remembered_settings(read)
         for key in read.allKeys():
             read.value(key)
+
+
+class Standing(Enum):
+    """What somebody puts in the place of a file between its reading and its writing."""
+
+    LINK = auto()
+    FOLDER = auto()
+    FIFO = auto()
+
+    def put(self, place: Path, outside: Path) -> None:
+        place.unlink(missing_ok=True)
+        if self is Standing.LINK:
+            place.symlink_to(outside)
+        elif self is Standing.FOLDER:
+            place.mkdir()
+        else:
+            os.mkfifo(place)
+
+
+@pytest.mark.parametrize("standing", list(Standing))
+def test_that_what_takes_the_place_of_a_file_before_it_is_written_leads_nowhere(
+    tmp_path: Path, runs_dir: Path, monkeypatch: pytest.MonkeyPatch, standing: Standing
+) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("mine")
+    opened_folder = whole_files.opened_folder
+    for cut in files_of(tmp_path, runs_dir):
+        if cut.changes is None:
+            continue
+
+        def swap_and_open(
+            folder: Path, within: Path | None, place: Path = cut.file
+        ) -> AbstractContextManager[int]:
+            standing.put(place, outside)
+            return opened_folder(folder, within)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(whole_files, "opened_folder", swap_and_open)
+            try:
+                cut.changes()
+            except ProblemError as error:
+                assert_told(error.problems)
+            else:
+                assert cut.file.is_file()
+                assert not cut.file.is_symlink()
+        assert outside.read_text() == "mine"
+        if cut.file.is_dir():
+            cut.file.rmdir()
+        else:
+            cut.file.unlink()
