@@ -1,10 +1,12 @@
 """`gpupanel bench PROFILE` with real trainings, and ended in the middle of them."""
 
+import random
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -124,3 +126,40 @@ def test_that_a_profile_that_cannot_be_read_or_trains_nothing_is_one(tmp_path: P
     evaluating.write_text('schema_version = 1\ntask = "evaluate"\n[model]\nsource = "saved"\n')
     completed = verb("bench", evaluating, "--json")
     assert completed.returncode == 2
+
+
+@pytest.mark.slow
+def test_that_a_profile_is_never_half_written_by_one_that_is_killed(
+    profile: Path, tmp_path: Path, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = [sys.executable, "-m", "gpupanel"]
+    monkeypatch.setattr(speed_meter, "_LEAST_S", 1.0)  # nobody asks how exact it is
+    applied = tmp_path / "applied.toml"
+    completed = gpupanel("bench", profile, "--repeats", "1", "--apply", applied)
+    assert completed.returncode == 0, completed.stderr
+    before, after = profile.read_bytes(), read_profile(applied)
+    moments = random.Random(7)
+
+    def killed_after(seconds: float, *how: str) -> None:
+        profile.write_bytes(before)
+        bench = [*command, "bench", str(profile), "--apply", str(profile), *how]
+        with subprocess.Popen(bench, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+            with suppress(subprocess.TimeoutExpired):
+                process.communicate(timeout=seconds)
+            process.kill()
+        assert profile.read_bytes() == before or read_profile(profile) == after
+
+    for _ in range(5):
+        killed_after(moments.uniform(0.5, 6.0))
+    beside = tmp_path / "beside.toml"
+    beside.write_text(TWO_REPLICAS.replace("two", "beside") + "[training]\nepochs = 10000\n")
+    subprocess.run([*command, "run", str(beside), "--detach"], check=True, capture_output=True)
+    (root,) = (path for path in runs_dir.iterdir() if path.is_dir())
+    try:
+        until(lambda: processes_of(RunLayout(root)))
+        for _ in range(15):
+            killed_after(moments.uniform(0.5, 2.0), "--remembered")
+        assert processes_of(RunLayout(root)), "the other run goes on"
+    finally:
+        subprocess.run([*command, "stop", str(root)], check=True, capture_output=True)
+    until(lambda: "run_ended" in RunLayout(root).events.read_text())
