@@ -5,10 +5,11 @@ import fcntl
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import AcquireReturnProxy, FileLock, Timeout
 from typing_extensions import override
 
 from gpupanel.files.file_obstacles import NO_LOCKS, NoLocksError
@@ -24,8 +25,24 @@ class _FolderLock(FileLock):
     """A lock that does not make its folder anew where that is deleted while it is waited for.
 
     filelock before 4.2.6 makes it whenever it tries again, by :meth:`_acquire`; later ones make it
-    with their first try only, and do not call that.
+    with their first try only, before they call that: such a folder is removed again.
     """
+
+    folder: tuple[int, int] | None = None
+    """Which folder it was when the lock was asked for: of another one it is no lock."""
+
+    @override
+    def acquire(self, *arguments: Any, **named: Any) -> "AcquireReturnProxy[Any]":
+        proxy = super().acquire(*arguments, **named)
+        place = Path(self.lock_file)
+        if self.folder in (None, _identity(place.parent)):
+            return proxy
+        with suppress(OSError):
+            if list(place.parent.iterdir()) == [place]:
+                place.unlink()
+                place.parent.rmdir()
+        self.release()
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.lock_file)
 
     @override
     def _acquire(self) -> None:
@@ -51,12 +68,23 @@ def lock_in_folder(path: Path, timeout_s: float = -1.0) -> FileLock:
             :class:`~gpupanel.files.guarded_files.UnsafeFileError` where something else stands in
             its place.
     """
+    folder = _identity(path.parent)
     descriptor = open_to_append(path)
     try:
         _shared(descriptor, path)
     finally:
         os.close(descriptor)
-    return _FolderLock(path, timeout_s, mode=PRIVATE_FILE)
+    lock = _FolderLock(path, timeout_s, mode=PRIVATE_FILE)
+    lock.folder = folder
+    return lock
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino)
 
 
 def check_folder(folder: Path) -> None:

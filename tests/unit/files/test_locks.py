@@ -104,3 +104,16 @@ def test_that_a_file_system_without_locks_is_refused_and_holds_none(
         assert caught.value.errno == number
     assert not is_lock_held(path)
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_that_a_folder_that_goes_right_before_its_lock_is_taken_does_not_come_back(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    lock = lock_in_folder(folder / "resume.lock")
+    folder.rename(tmp_path / ".deleted-run")
+    with pytest.raises(FileNotFoundError), lock:
+        pass
+    assert not folder.exists()
+    assert not lock.is_locked
