@@ -91,6 +91,13 @@ class ProcessRole(StrEnum):
     PARAMETER_SERVER = "parameter_server"
 
 
+_TASK_TYPES = {
+    ProcessRole.WORKER: "worker",
+    ProcessRole.COORDINATOR: "chief",
+    ProcessRole.PARAMETER_SERVER: "ps",
+}
+
+
 class PlannedProcess(Value):
     """One process of a run.
 
@@ -117,6 +124,11 @@ class PlannedProcess(Value):
         alone = self.role in (ProcessRole.TRAINER, ProcessRole.COORDINATOR)
         name = f"the {role}" if alone else f"{role} {self.index}"
         return f"{name} on {self.node}" if self.node else name
+
+    @property
+    def task_type(self) -> str:
+        """What ``TF_CONFIG`` calls its role; a run's only process has none there."""
+        return _TASK_TYPES[self.role]
 
     @property
     def logical_gpus(self) -> tuple[str, ...]:

@@ -64,16 +64,19 @@ def _logical_limits(profile: Profile, device: PhysicalDevice) -> tuple[int | Non
     return policy.split_mib if isinstance(policy, SplitMemory) else ()
 
 
-def logical_devices(devices: tuple[PlannedDevice, ...]) -> tuple[tuple[str, str], ...]:
-    """Key of the physical device and TensorFlow's name of each logical one, in order.
+def logical_devices(
+    devices: tuple[PlannedDevice, ...],
+) -> tuple[tuple[str, str, int | None], ...]:
+    """Key of the physical device, TensorFlow's name and limit in MiB of each logical one, in order.
 
     TensorFlow numbers the logical devices of a kind through, over its physical devices.
     """
     counts = {DeviceKind.GPU: 0, DeviceKind.CPU: 0}
     named = []
     for device in devices:
-        for _ in device.logical_limits_mib or (None,):
-            named.append((device.key, f"/device:{device.kind.upper()}:{counts[device.kind]}"))
+        for limit in device.logical_limits_mib or (None,):
+            name = f"/device:{device.kind.upper()}:{counts[device.kind]}"
+            named.append((device.key, name, limit))
             counts[device.kind] += 1
     return tuple(named)
 

@@ -116,7 +116,8 @@ def _of_gang(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> Layout:
 
 def _places(devices: tuple[PlannedDevice, ...]) -> tuple[LogicalPlace, ...]:
     return tuple(
-        LogicalPlace(device_key=key, logical_device=name) for key, name in logical_devices(devices)
+        LogicalPlace(device_key=key, logical_device=name)
+        for key, name, _ in logical_devices(devices)
     )
 
 

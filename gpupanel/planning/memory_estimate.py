@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from gpupanel.domain.data_on_device import fits_on_device
-from gpupanel.domain.device import CPU_KEY, DeviceKind
+from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.device_memory import DeviceMemory
 from gpupanel.domain.memory import CUDA_CONTEXT_MIB
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.planning.context import PlanningContext
+from gpupanel.planning.device_layout import logical_devices
 from gpupanel.planning.kept_data import carried_data_bytes, kept_data_bytes
 from gpupanel.planning.memory_room import free_mib, rest_mib, room_mib
 
@@ -310,15 +311,11 @@ def with_data_placed(context: PlanningContext) -> LaunchPlan | None:
 
 def limits_of(plan: LaunchPlan) -> dict[tuple[int, str], int | None]:
     """The memory limit of each logical device, by its process and TensorFlow's name there."""
-    found = {}
-    for process, each in enumerate(plan.gang):
-        counts = {DeviceKind.GPU: 0, DeviceKind.CPU: 0}
-        for device in each.devices:
-            for limit in device.logical_limits_mib or (None,):
-                name = f"/device:{device.kind.upper()}:{counts[device.kind]}"
-                found[process, name] = limit
-                counts[device.kind] += 1
-    return found
+    return {
+        (process, name): limit
+        for process, each in enumerate(plan.gang)
+        for _, name, limit in logical_devices(each.devices)
+    }
 
 
 def overhead_mib(context: PlanningContext, plan: LaunchPlan, key: str) -> int:

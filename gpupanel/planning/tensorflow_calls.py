@@ -4,18 +4,13 @@ from json import dumps
 from typing import assert_never
 
 from gpupanel.domain.device import DeviceKind
-from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedProcess, ProcessRole
+from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 
 _CROSS_DEVICE_OPS = {
     AllReduce.NCCL: "NcclAllReduce",
     AllReduce.HIERARCHICAL_COPY: "HierarchicalCopyAllReduce",
     AllReduce.REDUCTION_TO_ONE_DEVICE: "ReductionToOneDevice",
-}
-_TASK_TYPES = {
-    ProcessRole.WORKER: "worker",
-    ProcessRole.COORDINATOR: "chief",
-    ProcessRole.PARAMETER_SERVER: "ps",
 }
 _FIRST_PORT = 12345
 _SERVER = "server_configuration"
@@ -69,11 +64,11 @@ def _environment_of_gang(plan: LaunchPlan) -> list[str]:
     lines += [f"    {dumps(process.environment)},  # {process.name}" for process in plan.gang]
     lines += ["]", "TASKS = ["]
     for process in plan.gang:
-        lines.append(f'    {{"type": "{_task_type(process)}", "index": {process.index}}},')
+        lines.append(f'    {{"type": "{process.task_type}", "index": {process.index}}},')
     lines += ["]", "CLUSTER = {"]
     port = _FIRST_PORT
-    for task_type in dict.fromkeys(_task_type(process) for process in plan.gang):
-        count = sum(_task_type(process) == task_type for process in plan.gang)
+    for task_type in dict.fromkeys(process.task_type for process in plan.gang):
+        count = sum(process.task_type == task_type for process in plan.gang)
         addresses = ", ".join(f'"127.0.0.1:{port + index}"' for index in range(count))
         lines.append(f'    "{task_type}": [{addresses}],')
         port += count
@@ -83,10 +78,6 @@ def _environment_of_gang(plan: LaunchPlan) -> list[str]:
         "os.environ.update(VARIABLES[PROCESS])",
         'os.environ["TF_CONFIG"] = json.dumps({"cluster": CLUSTER, "task": TASKS[PROCESS]})',
     ]
-
-
-def _task_type(process: PlannedProcess) -> str:
-    return _TASK_TYPES[process.role]
 
 
 def _configuration(device: PlannedDevice) -> list[str]:

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
-from gpupanel.domain.plan import LaunchPlan, PlannedProcess, ProcessRole
+from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.process_environment import (
     LISTEN_VARIABLE,
     NODE_VARIABLE,
@@ -23,12 +23,6 @@ by chance in the seconds between the choice and TensorFlow's server."""
 _NCCL = {"NCCL_SOCKET_IFNAME": "lo"}
 """NCCL listens while it sets itself up, also for the GPUs of one process, and by itself never on
 loopback where there is another interface (NCCL User Guide, "Environment Variables")."""
-
-_TASK_TYPES = {
-    ProcessRole.WORKER: "worker",
-    ProcessRole.COORDINATOR: "chief",
-    ProcessRole.PARAMETER_SERVER: "ps",
-}
 
 
 def free_ports(count: int, host: str = _LOOPBACK) -> tuple[int, ...]:
@@ -108,7 +102,7 @@ def _tf_config(
     """Nothing where processes do not communicate; TensorFlow takes one alone for no cluster."""
     if not plan.communicates or len(plan.gang) == 1:
         return {}
-    task = {"type": _TASK_TYPES[process.role], "index": process.index}
+    task = {"type": process.task_type, "index": process.index}
     return {"TF_CONFIG": json.dumps({"cluster": _cluster(plan.gang, endpoints), "task": task})}
 
 
@@ -130,5 +124,5 @@ def _network(process: PlannedProcess) -> dict[str, str]:
 def _cluster(gang: Sequence[PlannedProcess], endpoints: Sequence[str]) -> dict[str, list[str]]:
     cluster: dict[str, list[str]] = {}
     for process, endpoint in zip(gang, endpoints, strict=True):
-        cluster.setdefault(_TASK_TYPES[process.role], []).append(endpoint)
+        cluster.setdefault(process.task_type, []).append(endpoint)
     return cluster
