@@ -122,7 +122,7 @@ def measure(name: str) -> None:
     from gpupanel.trainer.loop import loop
     from gpupanel.trainer.progress import TrainingRecord
     from gpupanel.trainer.started_run import read_started_run
-    from gpupanel.trainer.steps.calls import CallSums
+    from gpupanel.trainer.steps.step_calls import CallSums
     from gpupanel.trainer.strategies.make_strategy import make_strategy
     from gpupanel.trainer.training import train
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from gpupanel.trainer.__main__ import main
 from gpupanel.trainer.balancing.balancing import Balancing
 from gpupanel.trainer.loop import consensus
-from gpupanel.trainer.steps.calls import CallSums
+from gpupanel.trainer.steps.step_calls import CallSums
 
 GIVEN = {
     int(step): tuple(shares)

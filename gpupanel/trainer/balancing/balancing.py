@@ -12,7 +12,7 @@ from gpupanel.trainer.balancing.measuring import Measuring
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.started_run import StartedRun
-from gpupanel.trainer.steps.calls import CallSums
+from gpupanel.trainer.steps.step_calls import CallSums
 from gpupanel.trainer.steps.trials import Trials
 
 _DOES_NOT_FIT = Problem(

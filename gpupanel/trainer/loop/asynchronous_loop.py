@@ -14,8 +14,7 @@ from gpupanel.trainer.loop.call_batches import CallBatches, batches_of_calls
 from gpupanel.trainer.loop.calls_in_flight import CallsInFlight, FinishedCall
 from gpupanel.trainer.loop.consensus import Pace
 from gpupanel.trainer.loop.loop import TrainingLoop
-from gpupanel.trainer.steps.calls import CallSums
-from gpupanel.trainer.steps.step_calls import StepCalls
+from gpupanel.trainer.steps.step_calls import CallSums, StepCalls
 
 _CALLS_A_WORKER = 2
 """One that it does, and one that is there when it has done it."""

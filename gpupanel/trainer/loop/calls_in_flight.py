@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     # Its module needs TensorFlow, which waiting does not.
-    from gpupanel.trainer.steps.calls import CallSums
+    from gpupanel.trainer.steps.step_calls import CallSums
 
 _LOOK_S = 0.1
 """How long nobody checks for requests while all calls are under way."""

@@ -25,9 +25,8 @@ from gpupanel.trainer.saving.run_saving import Reason, Saving
 from gpupanel.trainer.saving.saving_problems import not_finite
 from gpupanel.trainer.saving.tensorboard import TensorBoardFiles
 from gpupanel.trainer.started_run import StartedRun
-from gpupanel.trainer.steps.calls import CallSums
 from gpupanel.trainer.steps.order import make_epoch_order
-from gpupanel.trainer.steps.step_calls import StepCalls
+from gpupanel.trainer.steps.step_calls import CallSums, StepCalls
 from gpupanel.trainer.tracing.step_trace import StepTrace
 
 _LARGEST_READ_ON = 2**22

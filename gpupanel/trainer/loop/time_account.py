@@ -12,7 +12,7 @@ from gpupanel.trainer.progress import TrainingRecord, added
 
 if TYPE_CHECKING:
     # Its module needs TensorFlow, which counting does not.
-    from gpupanel.trainer.steps.calls import CallSums
+    from gpupanel.trainer.steps.step_calls import CallSums
 
 _INTERVAL_S = 1.0
 

@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from typing_extensions import override
 
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.steps.batch_part import BatchPart
-from gpupanel.trainer.steps.calls import CallSums, ReplicaStep
 from gpupanel.trainer.steps.clock import has_timestamp
 from gpupanel.trainer.steps.order import Parts, divide_batch
+from gpupanel.trainer.steps.step_calls import CallSums, ReplicaStep, StepCalls
 from gpupanel.trainer.steps.worker_feeds import WorkerFeed
 
 
-class AsynchronousCalls:
+class AsynchronousCalls(StepCalls):
     """Runs steps on workers, whose weights are those of the parameter servers.
 
     What a call did is what comes back from it, so steps and examples are counted exactly,
@@ -58,40 +59,30 @@ class AsynchronousCalls:
             autograph=False,
         )
 
+    @override
     def trace(self) -> None:
-        """Build the graph now, so that the first call does not have to."""
         # TensorFlow traces a step within a call only; this one has no steps.
         self(np.zeros((0, 1), np.int32))
 
+    @override
     def divide(self, batch_size: int) -> Parts:
-        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.divide`: one worker takes all."""
+        # One worker takes all.
         return divide_batch(self.shares[:1], batch_size, self._accumulation_steps)
 
+    @override
     def expect(self, order: Indices, batch_size: int, then: Indices | None = None) -> None:
-        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.expect`."""
         del batch_size  # a worker takes a batch as it is
         self._feed.expect(order if then is None else np.concatenate([order, then]))
 
+    @override
     def most_steps(self, batch_size: int) -> int | None:
-        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.most_steps`."""
         return self._feed.most_steps(batch_size)
 
+    @override
     def close(self) -> None:
-        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.close`."""
         self._feed.close()
 
-    def __call__(
-        self,
-        batches: Indices,
-        votes: Sequence[float] = (),
-        *,
-        place: int = 0,
-        first_step: int = 0,
-        coming: Indices | None = None,
-    ) -> CallSums:
-        """Do one step for each row on one worker, and wait for them; nothing is agreed on."""
-        return self.begin(batches, votes, place=place, first_step=first_step, coming=coming)()
-
+    @override
     def begin(
         self,
         batches: Indices,

@@ -2,64 +2,24 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from typing_extensions import override
 
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.clock import timestamp
 from gpupanel.trainer.steps.feeds import Feed
 from gpupanel.trainer.steps.order import Parts, divide_batch
-from gpupanel.trainer.steps.replica_sums import ReplicaSums
-
-ReplicaStep = Callable[[tf.Tensor, tf.Tensor, BatchPart], ReplicaSums]
-"""From the features and labels of a replica's part, and which part it is, to the sums of it."""
-
-VOTE_NUMBERS = 5
-"""How many numbers every process hands in with a call."""
+from gpupanel.trainer.steps.step_calls import VOTE_NUMBERS, CallSums, ReplicaStep, StepCalls
 
 _HOST = "/device:CPU:0"
 
 
-@dataclass(frozen=True, slots=True)
-class CallSums:
-    """What one call did, over all its steps and replicas.
-
-    Attributes:
-        sums: Of loss and measures, as :class:`~gpupanel.trainer.models.objectives.Objective` counts
-            them.
-        steps: Steps done: fewer than asked when one of them had a loss that is not finite.
-        votes: What the processes of the run handed in, summed: the same on each of them.
-        replica_seconds: How long each replica of the run computed, waiting not counted; empty
-            where it is not measured.
-        waited_s: How long the steps had to wait for their examples.
-        replica_waits: The same of each replica of the run, by its process.
-        graph_s: From the beginning of the first step to the end of the last one; ``None`` where
-            steps are not waited for.
-        gradient_norms: Sum over the steps of the global norm of each one's gradient, before it is
-            clipped; 0 where nothing learned.
-    """
-
-    sums: tuple[float, ...]
-    steps: int
-    votes: tuple[float, ...] = (0.0,) * VOTE_NUMBERS
-    replica_seconds: tuple[float, ...] = ()
-    waited_s: float = 0.0
-    replica_waits: tuple[float, ...] = ()
-    graph_s: float | None = None
-    gradient_norms: float = 0.0
-
-    @property
-    def loss_sum(self) -> float:
-        """Not finite when the last step done was the first whose loss is not."""
-        return self.sums[0]
-
-
-class Calls:
+class Calls(StepCalls):
     """Runs steps, traced once: batch size and number of steps may differ from call to call.
 
     Every process of a run calls with the same batches; each of its replicas takes its part, by
@@ -110,16 +70,16 @@ class Calls:
             autograph=False,
         )
 
+    @override
     def trace(self) -> None:
-        """Build the graph now, so that the first call does not have to."""
         self._function.get_concrete_function()
 
+    @override
     def divide(self, batch_size: int) -> Parts:
-        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.divide`."""
         return divide_batch(self.shares, batch_size, self._accumulation_steps)
 
+    @override
     def expect(self, order: Indices, batch_size: int, then: Indices | None = None) -> None:
-        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.expect`."""
         coming = []
         for each in (order, order[:0] if then is None else then):
             full = len(each) // batch_size * batch_size
@@ -128,26 +88,15 @@ class Calls:
             [(each, self.divide(each.shape[1]).bounds) for each in coming if each.size]
         )
 
+    @override
     def most_steps(self, batch_size: int) -> int | None:
-        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.most_steps`."""
         return self._feed.most_steps(self.divide(batch_size).bounds)
 
+    @override
     def close(self) -> None:
-        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.close`."""
         self._feed.close()
 
-    def __call__(
-        self,
-        batches: Indices,
-        votes: Sequence[float] = (),
-        *,
-        place: int = 0,
-        first_step: int = 0,
-        coming: Indices | None = None,
-    ) -> CallSums:
-        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.__call__`."""
-        return self.begin(batches, votes, place=place, first_step=first_step, coming=coming)()
-
+    @override
     def begin(
         self,
         batches: Indices,
@@ -157,18 +106,6 @@ class Calls:
         first_step: int = 0,
         coming: Indices | None = None,
     ) -> Callable[[], CallSums]:
-        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.begin`.
-
-        Args:
-            batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
-            votes: At most :data:`VOTE_NUMBERS` numbers, summed over the run's processes.
-            place: Of the first example among those of the epoch.
-            first_step: The number of the first step in the run, counted from 0.
-            coming: What the next call is going to take; ``None``: nobody knows.
-
-        Raises:
-            ProblemError: An example cannot be read.
-        """
         parts = self.divide(batches.shape[1])
         division = (tf.constant(parts.bounds), tf.constant(parts.copies))
         begun = tf.constant(first_step, tf.int64)

@@ -1,25 +1,58 @@
-"""The calls that do steps: what a loop asks of them, and which a run's strategy makes."""
+"""The calls that do steps: what a loop asks of them, and what one call did."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol
 
 import tensorflow as tf
 
-from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.strategy import StrategyKind
-from gpupanel.trainer.augmentation.augmenter import Augmenter
-from gpupanel.trainer.datasets.examples import Examples, Indices
-from gpupanel.trainer.steps.asynchronous_calls import AsynchronousCalls
-from gpupanel.trainer.steps.augmented_feeds import AugmentedFeed, AugmentedWorkerFeed
-from gpupanel.trainer.steps.calls import Calls, CallSums, ReplicaStep
-from gpupanel.trainer.steps.feeds import Feed, make_feed
+from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.order import Parts
-from gpupanel.trainer.steps.worker_feeds import make_worker_feed
+from gpupanel.trainer.steps.replica_sums import ReplicaSums
+
+ReplicaStep = Callable[[tf.Tensor, tf.Tensor, BatchPart], ReplicaSums]
+"""From the features and labels of a replica's part, and which part it is, to the sums of it."""
+
+VOTE_NUMBERS = 5
+"""How many numbers every process hands in with a call."""
 
 
-class StepCalls(Protocol):
+@dataclass(frozen=True, slots=True)
+class CallSums:
+    """What one call did, over all its steps and replicas.
+
+    Attributes:
+        sums: Of loss and measures, as :class:`~gpupanel.trainer.models.objectives.Objective` counts
+            them.
+        steps: Steps done: fewer than asked when one of them had a loss that is not finite.
+        votes: What the processes of the run handed in, summed: the same on each of them.
+        replica_seconds: How long each replica of the run computed, waiting not counted; empty
+            where it is not measured.
+        waited_s: How long the steps had to wait for their examples.
+        replica_waits: The same of each replica of the run, by its process.
+        graph_s: From the beginning of the first step to the end of the last one; ``None`` where
+            steps are not waited for.
+        gradient_norms: Sum over the steps of the global norm of each one's gradient, before it is
+            clipped; 0 where nothing learned.
+    """
+
+    sums: tuple[float, ...]
+    steps: int
+    votes: tuple[float, ...] = (0.0,) * VOTE_NUMBERS
+    replica_seconds: tuple[float, ...] = ()
+    waited_s: float = 0.0
+    replica_waits: tuple[float, ...] = ()
+    graph_s: float | None = None
+    gradient_norms: float = 0.0
+
+    @property
+    def loss_sum(self) -> float:
+        """Not finite when the last step done was the first whose loss is not."""
+        return self.sums[0]
+
+
+class StepCalls(ABC):
     """Runs several steps in one call.
 
     Attributes:
@@ -28,12 +61,15 @@ class StepCalls(Protocol):
 
     shares: tuple[int, ...]
 
+    @abstractmethod
     def trace(self) -> None:
         """Build the graph now, so that the first call does not have to."""
 
+    @abstractmethod
     def divide(self, batch_size: int) -> Parts:
         """How a batch of so many examples is divided."""
 
+    @abstractmethod
     def expect(self, order: Indices, batch_size: int, then: Indices | None = None) -> None:
         """Make ready what the coming steps take, instead of what was expected before.
 
@@ -43,6 +79,7 @@ class StepCalls(Protocol):
             then: Those of the first steps of the epoch after this; ``None``: nobody knows.
         """
 
+    @abstractmethod
     def most_steps(self, batch_size: int) -> int | None:
         """How many steps one call may take, by what it carries; ``None``: any number.
 
@@ -52,6 +89,7 @@ class StepCalls(Protocol):
             batch_size: Examples of a step, of all replicas together.
         """
 
+    @abstractmethod
     def close(self) -> None:
         """Make nothing ready any more."""
 
@@ -64,21 +102,10 @@ class StepCalls(Protocol):
         first_step: int = 0,
         coming: Indices | None = None,
     ) -> CallSums:
-        """Do one step for each row, and wait for them.
+        """Do one step for each row, and wait for them: see :meth:`begin`."""
+        return self.begin(batches, votes, place=place, first_step=first_step, coming=coming)()
 
-        Args:
-            batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
-            votes: Numbers to be summed over the processes of the run.
-            place: Of the first example among those of the epoch.
-            first_step: The number of the first step in the run, counted from 0: what layers draw
-                depends on it.
-            coming: What the next call is going to take: it is made ready while this one computes.
-                ``None``: nobody knows.
-
-        Raises:
-            ProblemError: An example cannot be read.
-        """
-
+    @abstractmethod
     def begin(
         self,
         batches: Indices,
@@ -91,11 +118,13 @@ class StepCalls(Protocol):
         """Begin one step for each row; what is given back waits for them.
 
         Args:
-            batches: See :meth:`__call__`.
-            votes: See :meth:`__call__`.
-            place: See :meth:`__call__`.
-            first_step: See :meth:`__call__`.
-            coming: See :meth:`__call__`.
+            batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
+            votes: At most :data:`VOTE_NUMBERS` numbers, summed over the processes of the run.
+            place: Of the first example among those of the epoch.
+            first_step: The number of the first step in the run, counted from 0: what layers draw
+                depends on it.
+            coming: What the next call is going to take: it is made ready while this one computes.
+                ``None``: nobody knows.
 
         Raises:
             ProblemError: An example cannot be read.
@@ -153,68 +182,3 @@ class TrainingCalls:
             made.shares = self.shares
             self._made[micro_batches] = made
         return self._made[micro_batches]
-
-
-MakeCalls = Callable[[ReplicaStep], StepCalls]
-
-
-@dataclass(frozen=True, slots=True)
-class CallsOver:
-    """One set of examples, ready to be stepped over.
-
-    Attributes:
-        make: Makes the calls that do a step; more than one step may go over the same examples.
-        feed: What hands the examples to replicas; ``None`` where workers take whole batches.
-    """
-
-    make: MakeCalls
-    feed: Feed | None = None
-
-
-def calls_over(
-    examples: Examples,
-    strategy: tf.distribute.Strategy,
-    plan: LaunchPlan,
-    sum_count: int,
-    *,
-    timed: bool = False,
-    augmenter: Augmenter | None = None,
-) -> CallsOver:
-    """Get examples to where the strategy needs them.
-
-    Args:
-        examples: To be stepped over.
-        strategy: The plan's.
-        plan: Its replicas and shares.
-        sum_count: How many sums of loss and measures a step gives.
-        timed: See :class:`~gpupanel.trainer.steps.calls.Calls`.
-        augmenter: Changes the examples; ``None``: they stay as they are.
-    """
-    if plan.strategy is StrategyKind.PARAMETER_SERVER:
-        coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
-        workers = make_worker_feed(examples, coordinator)
-        if augmenter is not None:
-            workers = AugmentedWorkerFeed(workers, augmenter)
-        make_asynchronous = partial(
-            AsynchronousCalls,
-            coordinator,
-            workers,
-            plan.shares,
-            sum_count,
-            accumulation_steps=plan.accumulation_steps,
-        )
-        return CallsOver(make_asynchronous)
-    # Of the neighbour of the first of a part, which may be another process's.
-    feed = make_feed(examples, plan, with_neighbour=augmenter is not None and augmenter.blends)
-    if augmenter is not None:
-        feed = AugmentedFeed(feed, augmenter)
-    make = partial(
-        Calls,
-        strategy,
-        feed,
-        plan.shares,
-        sum_count,
-        accumulation_steps=plan.accumulation_steps,
-        timed=timed,
-    )
-    return CallsOver(make, feed)
