@@ -6,7 +6,7 @@ from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.memory import Allocator, LimitedMemory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.strategy import StrategySettings
-from gpupanel.planning.context import PlanningContext, planning_context
+from gpupanel.planning.context import Known, PlanningContext, planning_context
 from gpupanel.planning.memory_estimate import (
     MOST_EXAMPLES,
     greatest,
@@ -105,15 +105,16 @@ def _alone(context: PlanningContext, key: str, most_mib: int) -> PlanningContext
     limited = {} if key == CPU_KEY else {key: LimitedMemory(limit_mib=most_mib, growth=True)}
     changes = {"devices": devices, "strategy": StrategySettings(), "memory": limited}
     # What was measured before must not hide what the estimate itself comes to.
-    step = context.step
+    step = context.known.step
     plain = None if step is None else step.model_copy(update={"measured": ()})
     alone = profile.model_copy(update=changes)
-    preview = context.preview
+    preview = context.known.preview
     if preview is not None:
         # What data takes of the device is not of the room any more.
         none = dict.fromkeys(("training_count", "held_out_count", "test_example_count"), 0)
         preview = preview.model_copy(update=none)
-    return planning_context(alone, context.inventory, context.sample, preview, step=plain)
+    known = Known(context.known.sample, preview, step=plain)
+    return planning_context(alone, context.inventory, known)
 
 
 def _first(alone: PlanningContext, most_mib: int, share: int) -> int:
@@ -121,6 +122,6 @@ def _first(alone: PlanningContext, most_mib: int, share: int) -> int:
         memory = replica_memory(alone, examples)
         return memory is None or memory.counted_mib <= most_mib
 
-    if alone.step is None:
+    if alone.known.step is None:
         return max(1, share)
     return max(1, greatest(MOST_EXAMPLES, fits))

@@ -22,17 +22,35 @@ from gpupanel.planning.tensorflow_build import refused_by_build, without_machine
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """What else is known of a machine and a run before it is planned; ``None``: that is not known.
+
+    Attributes:
+        sample: The latest readings of the devices, for what is free now.
+        preview: What the preview found in the profile's data and model file.
+        support: What TensorFlow answered about the GPUs.
+        step: What a training step holds in memory, where the model was built.
+        self_test: What is remembered of tests of this machine.
+    """
+
+    sample: TelemetrySample | None = None
+    preview: DataPreview | None = None
+    support: GpuSupport | None = None
+    step: StepMemory | None = None
+    self_test: SelfTest | None = None
+
+
+NOTHING_KNOWN = Known()
+
+
+@dataclass(frozen=True, slots=True)
 class PlanningContext:
     """A profile on this machine, and what follows from both; :func:`planning_context` makes it.
 
     Attributes:
         profile: What the person chose.
         inventory: The devices of this machine.
-        sample: The latest readings, for what is free now; ``None`` where there are none.
-        preview: What the preview found in the profile's data and model file; ``None`` until then.
-        support: What TensorFlow answered about the GPUs; ``None`` until then.
-        step: What a training step holds in memory; ``None`` until the model was built.
-        self_test: What is remembered of tests of this machine; ``None`` where nothing is.
+        known: What else is known of it and of the run.
         devices: Those that the profile means and this machine has, in the profile's order; empty
             where it has none of them.
         gpus: The GPUs and MIG instances among them.
@@ -53,10 +71,7 @@ class PlanningContext:
 
     profile: Profile
     inventory: DeviceInventory
-    sample: TelemetrySample | None
-    preview: DataPreview | None
-    support: GpuSupport | None
-    step: StepMemory | None
+    known: Known
     devices: tuple[PhysicalDevice, ...]
     gpus: tuple[PhysicalDevice, ...]
     gpu_groups: tuple[tuple[PhysicalDevice, ...], ...]
@@ -66,17 +81,16 @@ class PlanningContext:
     shares: tuple[int, ...] | None
     working_replicas: int
     plan: LaunchPlan | None
-    self_test: SelfTest | None = None
 
     @property
     def known_data(self) -> DataPreview | None:
         """The preview that read examples of the data and found nothing wrong; else ``None``."""
-        return None if self.preview is None else self._known(self.preview)
+        return None if self.known.preview is None else self._known(self.known.preview)
 
     @property
     def known_features(self) -> DataPreview | None:
         """The same, where labels that are missing or wrong do not matter: to predict."""
-        preview = self.preview
+        preview = self.known.preview
         if preview is None or self.profile.task != "predict":
             return self.known_data
         refused = [each for each in preview.problems if each.field not in LABEL_FIELDS]
@@ -100,7 +114,7 @@ class PlanningContext:
     @property
     def build(self) -> TensorFlowBuild | None:
         """What TensorFlow was built for; ``None`` while it is not known."""
-        return None if self.support is None else self.support.build
+        return None if self.known.support is None else self.known.support.build
 
     @property
     def sums_gradients(self) -> bool:
@@ -110,13 +124,13 @@ class PlanningContext:
     @property
     def has_validation_set(self) -> bool:
         """Whether there is a validation set of its own: chosen, or found in the data."""
-        found = self.preview is not None and self.preview.validation_example_count > 0
+        found = self.known.preview is not None and self.known.preview.validation_example_count > 0
         return found or self.profile.data.has_validation_set
 
     @property
     def may_validate(self) -> bool:
         """Whether there are validation examples, as far as is known before the data is read."""
-        data, preview = self.profile.data, self.preview
+        data, preview = self.profile.data, self.known.preview
         if self.has_validation_set:
             return True
         is_read = preview is not None and preview.example_count > 0
@@ -126,38 +140,25 @@ class PlanningContext:
 
     def with_profile(self, profile: Profile) -> "PlanningContext":
         """The same machine and answers with another profile."""
-        return planning_context(
-            profile,
-            self.inventory,
-            self.sample,
-            self.preview,
-            self.support,
-            self.step,
-            self.self_test,
-        )
+        return planning_context(profile, self.inventory, self.known)
 
 
 def planning_context(
-    profile: Profile,
-    inventory: DeviceInventory,
-    sample: TelemetrySample | None = None,
-    preview: DataPreview | None = None,
-    support: GpuSupport | None = None,
-    step: StepMemory | None = None,
-    self_test: SelfTest | None = None,
+    profile: Profile, inventory: DeviceInventory, known: Known = NOTHING_KNOWN
 ) -> PlanningContext:
     """Work out once what follows from a profile and a machine; see :class:`PlanningContext`.
 
     Of several equal GPUs each has a number in its name, for the sentences of rules; the plan has
     their names as they are, which runs of several machines are compared by.
     """
-    devices = chosen_devices(profile, inventory, sample)
+    devices = chosen_devices(profile, inventory, known.sample)
     gpus = tuple(device for device in devices if device.is_gpu)
     in_gang = profile.strategy.kind in GANG_KINDS
     layout = lay_out(profile, devices) if devices else None
     replica_count = 0 if layout is None else len(layout.spots)
     shares = None if layout is None else planned_shares(profile, replica_count)
     working = replica_count if shares is None else sum(share > 0 for share in shares)
+    support = known.support
     build = None if support is None else support.build
     plan = None
     if layout is not None and shares is not None:
@@ -170,10 +171,7 @@ def planning_context(
     return PlanningContext(
         profile=profile,
         inventory=inventory,
-        sample=sample,
-        preview=preview,
-        support=support,
-        step=step,
+        known=known,
         devices=devices,
         gpus=gpus,
         gpu_groups=device_groups(profile, gpus) if in_gang else (gpus,),
@@ -183,7 +181,6 @@ def planning_context(
         shares=shares,
         working_replicas=working,
         plan=plan,
-        self_test=self_test,
     )
 
 

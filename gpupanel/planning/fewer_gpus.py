@@ -5,6 +5,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.planning.context import Known
 from gpupanel.planning.device_fixes import on_the_cpu
 from gpupanel.planning.fewer_nodes import on_nodes_there
 from gpupanel.planning.fixes import apply_fix
@@ -65,6 +66,6 @@ def resumed_without(
         fixes.append(Fix(label=f"Resume on {names}", changes=changes))
     gpus = tuple(dict.fromkeys((*profile.devices.visible, *sorted(lost))))
     cpu = on_the_cpu(profile, tuple(key for key in gpus if key != CPU_KEY))
-    if prepare(apply_fix(profile, cpu), inventory, sample).is_startable:
+    if prepare(apply_fix(profile, cpu), inventory, Known(sample)).is_startable:
         fixes.append(cpu)
     return tuple(fixes)

@@ -4,6 +4,7 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.planning.context import Known
 from gpupanel.planning.prepare import prepare
 
 
@@ -36,7 +37,7 @@ def on_nodes_there(
     ):
         strategy = profile.strategy.model_copy(update=changed)
         fewer = profile.model_copy(update={"devices": devices, "strategy": strategy})
-        preparation = prepare(fewer, inventory, sample)
+        preparation = prepare(fewer, inventory, Known(sample))
         if preparation.is_startable and preparation.plan is not None:
             return fewer, preparation.plan
     return None

@@ -78,8 +78,8 @@ def largest_batch(context: PlanningContext) -> int | None:
     if len(estimator.plan.replicas) > _MOST_REPLICAS:
         return None
     most = MOST_EXAMPLES
-    if context.preview is not None and context.preview.trained_count:
-        most = min(most, context.preview.trained_count)
+    if context.known.preview is not None and context.known.preview.trained_count:
+        most = min(most, context.known.preview.trained_count)
     return greatest(most, estimator.fits_with_batch)
 
 
@@ -136,7 +136,7 @@ def room_of_places(context: PlanningContext, plan: LaunchPlan) -> tuple[int | No
 
 
 def _estimator(context: PlanningContext) -> "_Estimator | None":
-    step, plan = context.step, context.plan
+    step, plan = context.known.step, context.plan
     if step is None or plan is None or plan.places or not context.trains:
         return None
     return _Estimator(context, step, plan)

@@ -10,7 +10,7 @@ from gpupanel.planning.context import PlanningContext
 
 def free_mib(context: PlanningContext, key: str) -> int | None:
     """What is free now, or all that there is where that is not known."""
-    reading = None if context.sample is None else context.sample.reading(key)
+    reading = None if context.known.sample is None else context.known.sample.reading(key)
     if reading is not None and reading.memory_free_mib is not None:
         return reading.memory_free_mib
     device = context.inventory.device(key)

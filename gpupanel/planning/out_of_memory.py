@@ -20,6 +20,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import SHARING_KINDS
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.chosen_devices import chosen_devices
+from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.other_strategies import other_strategies
 from gpupanel.planning.prepare import prepare
@@ -76,7 +77,7 @@ def out_of_memory_fixes(
             prospect = prospects.of(changed)
             if prospect >= (Prospect.NONE if best is None else best[0]):
                 continue
-            if prepare(changed, inventory, sample).is_startable:
+            if prepare(changed, inventory, Known(sample)).is_startable:
                 best = prospect, fix
             if prospect is Prospect.FITS:
                 break

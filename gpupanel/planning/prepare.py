@@ -6,16 +6,12 @@ from pydantic import Field
 
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.device_memory import DeviceMemory
-from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.self_test import SelfTest
-from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
 from gpupanel.domain.value import Value
-from gpupanel.planning.context import planning_context
+from gpupanel.planning.context import NOTHING_KNOWN, Known, planning_context
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.memory_estimate import largest_batch, memory_estimate, with_data_placed
 from gpupanel.planning.memory_room import room_mib
@@ -66,26 +62,16 @@ class Preparation(Value):
 
 
 def prepare(
-    profile: Profile,
-    inventory: DeviceInventory,
-    sample: TelemetrySample | None = None,
-    preview: DataPreview | None = None,
-    support: GpuSupport | None = None,
-    step: StepMemory | None = None,
-    self_test: SelfTest | None = None,
+    profile: Profile, inventory: DeviceInventory, known: Known = NOTHING_KNOWN
 ) -> Preparation:
     """Everything that can be said about a profile on this machine before it starts.
 
     Args:
         profile: What the person chose.
         inventory: The devices of this machine.
-        sample: The latest readings, for what is free now.
-        preview: What the preview found in the profile's data and model file, if there was one.
-        support: What TensorFlow answered about the GPUs, if somebody asked it.
-        step: What a training step holds in memory, where the model was built.
-        self_test: What is remembered of tests of this machine.
+        known: What else is known of it and of the run.
     """
-    context = planning_context(profile, inventory, sample, preview, support, step, self_test)
+    context = planning_context(profile, inventory, known)
     context = replace(context, plan=with_data_placed(context))
     problems = [problem for rule in RULES for problem in rule(context)]
     rooms = {gpu.key_on_node: room_mib(context, gpu.key) for gpu in context.gpus}
@@ -93,38 +79,23 @@ def prepare(
     return Preparation(
         problems=tuple(sorted(problems, key=lambda problem: _ORDER.index(problem.severity))),
         plan=None if context.plan is None else context.plan.with_available(available),
-        other_processes=other_processes(context.devices, sample),
+        other_processes=other_processes(context.devices, known.sample),
         memory=memory_estimate(context),
         largest_batch=largest_batch(context),
         device_names={device.key_on_node: device.name for device in context.devices},
     )
 
 
-def mended(
-    profile: Profile,
-    inventory: DeviceInventory,
-    sample: TelemetrySample | None = None,
-    preview: DataPreview | None = None,
-    support: GpuSupport | None = None,
-    self_test: SelfTest | None = None,
-) -> Profile:
+def mended(profile: Profile, inventory: DeviceInventory, known: Known = NOTHING_KNOWN) -> Profile:
     """Apply the fix of the first error or warning until none has one; hints stay as they are.
 
-    One fix may bring another problem to light, so the profile is prepared again after each.
-
-    Args:
-        profile: What the person chose.
-        inventory: The devices of this machine.
-        sample: The latest readings.
-        preview: What the preview found in the profile's data and model file.
-        support: What TensorFlow answered about the GPUs.
-        self_test: What is remembered of tests of this machine.
+    One fix may bring another problem to light, so the profile is prepared again after each, with
+    the same that :func:`prepare` takes.
     """
-    given = (inventory, sample, preview, support, None, self_test)
     for _ in range(_MOST_FIXES):
         fixes = (
             problem.fix
-            for problem in prepare(profile, *given).problems
+            for problem in prepare(profile, inventory, known).problems
             if problem.severity is not Severity.HINT and problem.fix is not None
         )
         fix = next(fixes, None)

@@ -23,7 +23,7 @@ from gpupanel.domain.self_test import (
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.all_reduce import hierarchical_copy_is_right
-from gpupanel.planning.context import PlanningContext, planning_context
+from gpupanel.planning.context import Known, PlanningContext, planning_context
 from gpupanel.planning.memory_room import free_mib, rest_mib
 
 LEAST_ROOM_MIB: Final = 512
@@ -165,7 +165,8 @@ def _in_one_process(
         "training": profile.training.model_copy(update=batch),
     }
     alone = profile.model_copy(update=changes)
-    return planning_context(alone, context.inventory, context.sample, support=context.support)
+    known = Known(context.known.sample, support=context.known.support)
+    return planning_context(alone, context.inventory, known)
 
 
 def _cases(context: PlanningContext, plan: LaunchPlan) -> tuple[SelfTestCase, ...]:
@@ -230,7 +231,8 @@ def _ways(context: PlanningContext, plan: LaunchPlan, place_count: int) -> tuple
     ways = [AllReduce.AUTO]
     if plan_uses_nccl(plan):
         # Chosen automatically it is NCCL, too.
-        is_known_to_lack = context.support is not None and context.support.without_nccl is not None
+        support = context.known.support
+        is_known_to_lack = support is not None and support.without_nccl is not None
         ways = [] if is_known_to_lack else [AllReduce.AUTO, AllReduce.NCCL]
     if hierarchical_copy_is_right(place_count):
         ways.append(AllReduce.HIERARCHICAL_COPY)

@@ -1,7 +1,7 @@
 """Whether a change gives a run enough that ran out of memory, as far as that can be estimated."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
@@ -10,7 +10,7 @@ from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.planning.context import PlanningContext, planning_context
+from gpupanel.planning.context import Known, PlanningContext, planning_context
 from gpupanel.planning.memory_estimate import memory_estimate, room_of_places
 
 _BYTES_PER_MIB = 2**20
@@ -80,7 +80,7 @@ class Prospects:
         self._profile = profile
         self._shortage = shortage
         self._context = planning_context(
-            profile, inventory, sample, shortage.preview, step=shortage.step
+            profile, inventory, Known(sample, shortage.preview, step=shortage.step)
         )
         self._missed_mib = self._missed()
 
@@ -98,7 +98,7 @@ class Prospects:
             for each, taken in zip(memories, least, strict=True)
         ):
             return Prospect.NONE
-        is_same_step = context.step == self._context.step
+        is_same_step = context.known.step == self._context.known.step
         fits = all(each.fits_beside(self._missed_of(each)) for each in memories)
         return Prospect.FITS if fits and is_same_step else Prospect.UNKNOWN
 
@@ -112,7 +112,7 @@ class Prospects:
 
     def _with(self, changed: Profile) -> PlanningContext:
         context = self._context.with_profile(changed)
-        step = context.step
+        step = context.known.step
         if (
             step is None
             or changed.training.mixed_precision == self._profile.training.mixed_precision
@@ -124,9 +124,7 @@ class Prospects:
             for each in step.peaks
         )
         half = step.model_copy(update={"peaks": peaks})
-        return planning_context(
-            changed, context.inventory, context.sample, context.preview, step=half
-        )
+        return planning_context(changed, context.inventory, replace(context.known, step=half))
 
     def _missed(self) -> float:
         """By how many MiB the estimate of the run is too small for what was seen of it."""
@@ -161,7 +159,7 @@ def _least(context: PlanningContext) -> tuple[DeviceMemory, ...]:
 
 def _may_be_placed(context: PlanningContext) -> bool:
     """Whether the weights may fit that are divided over the plan's places, each of them whole."""
-    plan, step = context.plan, context.step
+    plan, step = context.plan, context.known.step
     if plan is None or step is None or not plan.places:
         return True
     rooms = room_of_places(context, plan)

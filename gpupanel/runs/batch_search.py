@@ -33,7 +33,7 @@ from gpupanel.domain.model_summary import summary_request
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.batch_fit import batch_fit, device_batch, measured_step
 from gpupanel.planning.batch_targets import LEAST_ROOM_MIB, BatchTarget, batch_targets
-from gpupanel.planning.context import planning_context
+from gpupanel.planning.context import Known, planning_context
 from gpupanel.planning.memory_estimate import MOST_EXAMPLES, ON_THE_HOST
 from gpupanel.runs.batch_search_problems import (
     LAYERS_PLACED,
@@ -124,7 +124,7 @@ def find_batches(
             needs_start=summary.needs_start,
             problems=summary.problems,
         )
-    context = planning_context(profile, machine.inventory, machine.sample, step=summary.step)
+    context = planning_context(profile, machine.inventory, Known(machine.sample, step=summary.step))
     if context.plan is None or context.plan.places:
         return BatchFit(problems=(NO_PLAN if context.plan is None else LAYERS_PLACED,))
     targets = batch_targets(context)

@@ -17,6 +17,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.chosen_devices import answering_gpus, chosen_devices
+from gpupanel.planning.context import Known
 from gpupanel.planning.description import described
 from gpupanel.planning.device_answers import (
     nameless,
@@ -158,12 +159,11 @@ def prepared_on(
         try_import: Asks whether TensorFlow can be imported; only where packages of elsewhere make
             that doubtful, and nobody was asked about GPUs, which answers it.
     """
-    support = _support_for(machine, profile, ask_support)
-    known = recall_self_test(machine.inventory)
-    found = prepare(profile, machine.inventory, machine.sample, preview, support, step, known)
+    known = _known(machine, profile, preview, ask_support, step)
+    found = prepare(profile, machine.inventory, known)
     doubted = [each for each in found.problems if each.code == _DOUBTFUL]
     is_here = found.plan is not None and not found.plan.is_on_nodes
-    spoiled = try_import() if doubted and support is None and is_here else None
+    spoiled = try_import() if doubted and known.support is None and is_here else None
     if spoiled is None:
         return found
     others = [each for each in found.problems if each not in doubted]
@@ -177,10 +177,8 @@ def mended_on(
     ask_support: AskSupport = ask_doctor,
 ) -> Profile:
     """The profile with every fix that is offered for errors and warnings on that machine."""
-    support = _support_for(machine, profile, ask_support)
-    known = recall_self_test(machine.inventory)
-    better = mended(profile, machine.inventory, machine.sample, preview, support, known)
-    return described(better, machine.inventory)
+    known = _known(machine, profile, preview, ask_support)
+    return described(mended(profile, machine.inventory, known), machine.inventory)
 
 
 def check_devices_answer(plan: LaunchPlan, read: Callable[[], Machine] = read_machine) -> None:
@@ -201,6 +199,17 @@ def check_devices_answer(plan: LaunchPlan, read: Callable[[], Machine] = read_ma
     gone = [gpu for gpu in gpus if gpu.key not in answering]
     if gone:
         raise ProblemError(_gone(gone, machine))
+
+
+def _known(
+    machine: Machine,
+    profile: Profile,
+    preview: DataPreview | None,
+    ask_support: AskSupport,
+    step: StepMemory | None = None,
+) -> Known:
+    support = _support_for(machine, profile, ask_support)
+    return Known(machine.sample, preview, support, step, recall_self_test(machine.inventory))
 
 
 def _support_for(machine: Machine, profile: Profile, ask_support: AskSupport) -> GpuSupport | None:

@@ -35,7 +35,7 @@ from gpupanel.domain.self_test import (
     SelfTestProgress,
     SelfTestRequest,
 )
-from gpupanel.planning.context import PlanningContext, planning_context
+from gpupanel.planning.context import Known, PlanningContext, planning_context
 from gpupanel.planning.self_test import self_test_request
 from gpupanel.planning.self_test_findings import self_test_findings
 from gpupanel.runs.cluster.environments import allowed, process_environments
@@ -125,7 +125,7 @@ def _request(profile: Profile, machine: Machine) -> tuple[PlanningContext, SelfT
     training = profile.model_copy(update={"task": "train"})
     # TensorFlow is not asked for it: without an answer all ways are tested.
     support = known_support(machine)
-    context = planning_context(training, machine.inventory, machine.sample, support=support)
+    context = planning_context(training, machine.inventory, Known(machine.sample, support=support))
     return context, self_test_request(context)
 
 

@@ -14,6 +14,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.self_test import SelfTest
 from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
+from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.following.status import RunStatus
@@ -31,18 +32,7 @@ _LOOKING = "Looking for devices…"
 PREPARE_DELAY_MS = 40
 """Typing and dragging ask for one preparation a frame or two, not one a keystroke."""
 
-Preparer = Callable[
-    [
-        Profile,
-        DeviceInventory,
-        TelemetrySample | None,
-        DataPreview | None,
-        GpuSupport | None,
-        StepMemory | None,
-        SelfTest | None,
-    ],
-    Preparation,
-]
+Preparer = Callable[[Profile, DeviceInventory, Known], Preparation]
 
 
 class Session(QObject):
@@ -418,20 +408,18 @@ class Session(QObject):
             return Preparation(problems=self._no_devices)
         if self._address and cluster_address(profile) != self._address:
             return Preparation(problems=(_other_machines(profile),))
-        preview = self._preview_of(profile)
         step = None
         if self._step is not None and self._step[0] == summary_request(profile):
             step = self._step[1]
-        return self._preparer(
-            profile,
-            self._inventory,
-            self._sample,
-            preview,
+        known = Known(
+            sample=self._sample,
+            preview=self._preview_of(profile),
             # Of other machines nobody asked TensorFlow.
-            None if self._address else self._gpu_support,
-            step,
-            self._self_test,
+            support=None if self._address else self._gpu_support,
+            step=step,
+            self_test=self._self_test,
         )
+        return self._preparer(profile, self._inventory, known)
 
     def close(self) -> None:
         """Prepare nothing any more, whatever is still found."""

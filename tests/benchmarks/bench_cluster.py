@@ -29,6 +29,7 @@ from gpupanel.domain.model import CnnModel  # noqa: E402
 from gpupanel.domain.profile import DeviceSettings, Profile  # noqa: E402
 from gpupanel.domain.strategy import StrategyKind, StrategySettings  # noqa: E402
 from gpupanel.domain.training import TrainingSettings  # noqa: E402
+from gpupanel.planning.context import Known  # noqa: E402
 from gpupanel.planning.prepare import prepare  # noqa: E402
 from gpupanel.runs.following.follower import RunFollower  # noqa: E402
 from gpupanel.runs.launcher import launch  # noqa: E402
@@ -95,7 +96,7 @@ def carried_out(
     """Seconds to the first step, asking for devices included, and examples a second, of a run."""
     started_s, first_step_s = time.time(), None
     machine = read_machines_for(profile)
-    prepared = prepare(profile, machine.inventory, machine.sample)
+    prepared = prepare(profile, machine.inventory, Known(machine.sample))
     if prepared.plan is None or not prepared.is_startable:
         raise SystemExit(f"cannot be started: {prepared.problems}")
     follower = RunFollower(launch(profile, prepared.plan, runs_dir))

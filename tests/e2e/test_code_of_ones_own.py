@@ -18,6 +18,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.context import Known
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import read_profile, write_profile
@@ -98,7 +99,7 @@ def test_that_checking_warns_and_neither_it_nor_planning_nor_a_look_carries_code
     profile = read_profile(profile_file)
     seen = preview_data(preview_request(profile))
     assert (seen.needs_start, seen.problems) == (True, ())
-    assert prepare(profile, CPU_ONLY, preview=seen).plan is not None
+    assert prepare(profile, CPU_ONLY, Known(preview=seen)).plan is not None
     exported = gpupanel(
         "export", profile_file, "-o", profile_file.with_name("exported.py"), "--json"
     )

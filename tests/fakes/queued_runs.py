@@ -10,6 +10,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.line_log import LineLog
+from gpupanel.planning.context import Known
 from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.directory.start_claim import claim_start
 from gpupanel.runs.readiness import Machine
@@ -34,7 +35,7 @@ def profile_on(*keys: str, name: str = "queued") -> Profile:
 
 def prepare_without_build(machine: Machine, profile: Profile) -> Preparation:
     """What would happen, whatever TensorFlow is installed."""
-    return prepare(profile, machine.inventory, machine.sample)
+    return prepare(profile, machine.inventory, Known(machine.sample))
 
 
 class QueuedRuns:

@@ -21,6 +21,7 @@ from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
+from gpupanel.planning.context import Known
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.trainer.preview import preview
@@ -42,7 +43,7 @@ def looked_at(data: DataSettings, seed: int) -> DataPreview:
 
 def passed(profile: Profile) -> bool:
     """Whether ``check`` passes it: no problem that is an error, data looked at."""
-    preparation = prepare(profile, CPU_ONLY, preview=looked_at(profile.data, 0))
+    preparation = prepare(profile, CPU_ONLY, Known(preview=looked_at(profile.data, 0)))
     return preparation.is_startable
 
 

@@ -20,6 +20,7 @@ from gpupanel.domain.memory import (
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.planning.context import Known
 from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.readiness import read_machine
 from tests.forked.processes import run_forked
@@ -83,7 +84,7 @@ def profile_of(
 def prepared(profile: Profile) -> Preparation:
     """What would happen on the cards as they are now."""
     machine = read_machine()
-    return prepare(profile, machine.inventory, machine.sample)
+    return prepare(profile, machine.inventory, Known(machine.sample))
 
 
 def started(profile: Profile) -> LaunchPlan:

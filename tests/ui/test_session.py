@@ -118,7 +118,7 @@ def test_that_free_memory_is_planned_with_and_its_flicker_is_not(qtbot):
         session.set_sample(_sample(6401))
 
     assert len(preparer.asked) == 2
-    assert preparer.asked[-1][2] == _sample(6400)
+    assert preparer.asked[-1][2].sample == _sample(6400)
 
 
 def test_that_who_uses_a_device_is_known_also_when_its_memory_did_not_change(qtbot):
@@ -132,7 +132,7 @@ def test_that_who_uses_a_device_is_known_also_when_its_memory_did_not_change(qtb
     session.set_sample(_sample(6400).model_copy(update={"readings": (used,)}))
     session.prepare_now()
 
-    assert preparer.asked[-1][2].readings[0].processes == (DeviceProcess(pid=7),)
+    assert preparer.asked[-1][2].sample.readings[0].processes == (DeviceProcess(pid=7),)
 
 
 def test_that_the_memory_a_run_takes_is_no_problem_of_the_next(qtbot):
@@ -144,7 +144,7 @@ def test_that_the_memory_a_run_takes_is_no_problem_of_the_next(qtbot):
     session.set_sample(_sample(20_000))
     session.prepare_now()
 
-    assert preparer.asked[-1][2] == _sample(6400)
+    assert preparer.asked[-1][2].sample == _sample(6400)
 
 
 def test_that_a_problem_of_the_data_keeps_a_run_from_starting_until_other_data_is_chosen(qtbot):

@@ -16,6 +16,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 from gpupanel.domain.time_spent import TimeSpent
 from gpupanel.domain.value import Value
+from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 
@@ -198,7 +199,8 @@ class FindingContext:
         if self.inventory is None:
             return None
         wanted = apply_fix(self.profile, fix)
-        return fix if prepare(wanted, self.inventory, support=self.support).is_startable else None
+        preparation = prepare(wanted, self.inventory, Known(support=self.support))
+        return fix if preparation.is_startable else None
 
 
 def spent_in(reports: tuple[TimedReport, ...]) -> TimeSpent:

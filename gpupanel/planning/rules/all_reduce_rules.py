@@ -74,7 +74,7 @@ def nccl_without_gpus(context: PlanningContext) -> Iterator[Problem]:
 
 def nccl_missing(context: PlanningContext) -> Iterator[Problem]:
     """NCCL, where TensorFlow does not find it: asked for by name, or what would be chosen."""
-    why = None if context.support is None else context.support.without_nccl
+    why = None if context.known.support is None else context.known.support.without_nccl
     plan = context.plan
     if why is None or plan is None or not context.sums_gradients or not context.gpus:
         return

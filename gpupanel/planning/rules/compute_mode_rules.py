@@ -17,7 +17,7 @@ from gpupanel.planning.visible_gpus import default_gpus
 
 def computing_prohibited(context: PlanningContext) -> Iterator[Problem]:
     """GPUs on which nobody may compute: chosen, or left out since the profile names none."""
-    prohibited = keys_in_mode(context.sample, ComputeMode.PROHIBITED)
+    prohibited = keys_in_mode(context.known.sample, ComputeMode.PROHIBITED)
     chosen = [gpu for gpu in context.gpus if gpu.key in prohibited]
     meant = () if context.profile.devices.visible else default_gpus(context.inventory)
     left_out = [gpu for gpu in meant if gpu.key in prohibited and gpu not in context.gpus]
@@ -61,7 +61,7 @@ def held_by_one_process(context: PlanningContext) -> Iterator[Problem]:
 
 
 def _holders(context: PlanningContext, key: str) -> tuple[DeviceProcess, ...]:
-    reading = None if context.sample is None else context.sample.reading(key)
+    reading = None if context.known.sample is None else context.known.sample.reading(key)
     if reading is None or reading.compute_mode is not ComputeMode.EXCLUSIVE_PROCESS:
         return ()
     return tuple(process for process in reading.processes if not process.only_draws)
@@ -79,7 +79,9 @@ def _fixes(context: PlanningContext, unusable: list[PhysicalDevice]) -> tuple[Fi
     if others:
         leave = f"Leave {_names(context, unusable)} out"
         return Fix.of(leave, "devices.visible", others), cpu
-    gone = lost_keys(context.sample) | keys_in_mode(context.sample, ComputeMode.PROHIBITED)
+    gone = lost_keys(context.known.sample) | keys_in_mode(
+        context.known.sample, ComputeMode.PROHIBITED
+    )
     usable = {
         gpu.key
         for gpu in context.inventory.gpus

@@ -65,8 +65,8 @@ _WITH_OWN_RULE = ("stratify", "holdout")
 
 def found_in_data(context: PlanningContext) -> Iterator[Problem]:
     """What the preview found in the data, as far as it matters to the task."""
-    if context.preview is not None and not context.profile.data.lacks_path:
-        for problem in context.preview.problems:
+    if context.known.preview is not None and not context.profile.data.lacks_path:
+        for problem in context.known.preview.problems:
             if matters_to_task(context.profile, problem):
                 yield problem
 

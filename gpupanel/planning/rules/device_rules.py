@@ -79,13 +79,13 @@ def lost_devices(context: PlanningContext) -> Iterator[Problem]:
     if not profile.devices.visible:
         yield from _left_out(context)
         return
-    gone = lost_keys(context.sample)
+    gone = lost_keys(context.known.sample)
     lost = [key for key in profile.devices.visible if key in gone]
     if not lost:
         return
     answering = [key for key in profile.devices.visible if key not in lost]
     gpus = tuple(key for key in profile.devices.visible if key != CPU_KEY)
-    message, hint = stopped_answering(lost, context.inventory, context.sample)
+    message, hint = stopped_answering(lost, context.inventory, context.known.sample)
     yield Problem(
         code="device_lost",
         field="devices.visible",
@@ -104,12 +104,12 @@ def _left_out(context: PlanningContext) -> Iterator[Problem]:
     Who means every GPU does not mean the CPU where all of them are lost.
     """
     gpus = default_gpus(context.inventory)
-    gone = lost_keys(context.sample)
+    gone = lost_keys(context.known.sample)
     lost = [gpu.key for gpu in gpus if gpu.key in gone]
     if not lost:
         return
     are_all = len(lost) == len(gpus)
-    message, hint = stopped_answering(lost, context.inventory, context.sample)
+    message, hint = stopped_answering(lost, context.inventory, context.known.sample)
     yield Problem(
         code="device_lost",
         severity=Severity.ERROR if are_all else Severity.WARNING,

@@ -32,7 +32,7 @@ DOCTOR_CODES = frozenset(
 
 def support_unknown(context: PlanningContext) -> Iterator[Problem]:
     """GPUs of which TensorFlow did not get to answer."""
-    why = None if context.support is None else context.support.unanswered
+    why = None if context.known.support is None else context.known.support.unanswered
     if why is None or not context.gpus:
         return
     names = _gathered(context, context.gpus)
@@ -49,7 +49,7 @@ def support_unknown(context: PlanningContext) -> Iterator[Problem]:
 
 def gpus_not_usable(context: PlanningContext) -> Iterator[Problem]:
     """Chosen GPUs that TensorFlow cannot use, but for those that its build rules out."""
-    support = context.support
+    support = context.known.support
     if support is None or support.unanswered is not None:
         return
     for fault in support.faults:
@@ -93,20 +93,20 @@ def _without(context: PlanningContext, unusable: list[PhysicalDevice]) -> tuple[
 
 def _usable(context: PlanningContext) -> frozenset[str]:
     """The GPUs of this machine of which nothing is known that keeps TensorFlow from them."""
-    gpus, support = context.inventory.gpus, context.support
+    gpus, support = context.inventory.gpus, context.known.support
     faulty = () if support is None else (key for fault in support.faults for key in fault.keys)
     return (
         frozenset(gpu.key for gpu in gpus)
         - refused_by_build(gpus, context.build)
         - frozenset(faulty)
-        - lost_keys(context.sample)
-        - keys_in_mode(context.sample, ComputeMode.PROHIBITED)
+        - lost_keys(context.known.sample)
+        - keys_in_mode(context.known.sample, ComputeMode.PROHIBITED)
     )
 
 
 def build_without_cuda(context: PlanningContext) -> Iterator[Problem]:
     """GPUs, where TensorFlow was built for the CPU only."""
-    support, build, gpus = context.support, context.build, context.gpus
+    support, build, gpus = context.known.support, context.build, context.gpus
     if support is None or build is None or build.is_cuda_build or not gpus:
         return
     fault = support.fault_of(gpus[0].key)

@@ -80,7 +80,7 @@ def no_validation_examples(context: PlanningContext) -> Iterator[Problem]:
     Sources with a test set of their own validate on it when no fraction is given. Whether arrays
     or Python code bring one is known when they are read.
     """
-    examples, preview = context.profile.inference.examples, context.preview
+    examples, preview = context.profile.inference.examples, context.known.preview
     if context.trains or examples != "validation" or context.may_validate:
         return
     has_test_set = preview is not None and preview.test_example_count > 0

@@ -115,7 +115,7 @@ def limit_above_memory(context: PlanningContext) -> Iterator[Problem]:
         if not isinstance(policy, LimitedMemory | SplitMemory):
             continue
         wanted = wanted_mib(policy)
-        total, free = gpu.memory_total_mib, _free_mib(gpu, context.sample)
+        total, free = gpu.memory_total_mib, _free_mib(gpu, context.known.sample)
         if total is not None and wanted > total:
             yield _above_total(gpu, policy, total, free)
         elif free is not None and wanted + CUDA_CONTEXT_MIB > free:
@@ -129,7 +129,7 @@ def gpu_nearly_full(context: PlanningContext) -> Iterator[Problem]:
     for gpu in context.gpus:
         if isinstance(context.profile.memory_policy(gpu.key), LimitedMemory | SplitMemory):
             continue
-        free = _free_mib(gpu, context.sample)
+        free = _free_mib(gpu, context.known.sample)
         if free is None or _available_mib(context, gpu, free) >= _LEAST_MIB:
             continue
         total = "" if gpu.memory_total_mib is None else f" of {gpu.memory_total_mib:,}"
@@ -164,7 +164,7 @@ def _ways_past(context: PlanningContext, full: PhysicalDevice, rest_mib: int) ->
         if each.key != full.key
         and each.node == full.node
         and (
-            (free := _free_mib(each, context.sample)) is None
+            (free := _free_mib(each, context.known.sample)) is None
             or _available_mib(context, each, free) >= _LEAST_MIB
         )
     ]

@@ -18,13 +18,13 @@ def found_in_model_file(context: PlanningContext) -> Iterator[Problem]:
     """Why the file that holds the model, or its code, cannot be used by the task."""
     model = context.profile.model
     is_used = bool(model.chosen_paths) and (context.trains or model.is_saved)
-    if context.preview is not None and is_used:
-        yield from context.preview.model_problems
+    if context.known.preview is not None and is_used:
+        yield from context.known.preview.model_problems
 
 
 def layers_depend_on_split(context: PlanningContext) -> Iterator[Problem]:
     """Layers of a saved model that take something from other examples, of a divided batch."""
-    preview, plan, training = context.preview, context.plan, context.profile.training
+    preview, plan, training = context.known.preview, context.plan, context.profile.training
     if preview is None or not context.trains or not context.profile.model.is_saved:
         return
     several = plan is not None and len(plan.without_idle_replicas().replicas) > 1

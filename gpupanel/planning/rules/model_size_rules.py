@@ -41,7 +41,7 @@ def model_above_memory(context: PlanningContext) -> Iterator[Problem]:
     """Weights that cannot fit where they would stand: the worst of what is found."""
     if context.plan is None or not context.trains:
         return
-    weights = _weights_mib(context.profile, context.preview)
+    weights = _weights_mib(context.profile, context.known.preview)
     images = 0 if list(data_above_memory(context)) else _images_mib(context)
     found = (
         _model_problem(context.profile, weights, holder, images if holder.is_host else 0)
@@ -52,10 +52,10 @@ def model_above_memory(context: PlanningContext) -> Iterator[Problem]:
 
 def step_above_memory(context: PlanningContext) -> Iterator[Problem]:
     """What layers hold of the examples of a step, as float32: the first memory too small."""
-    shape = _feature_shape(context.profile, context.preview)
+    shape = _feature_shape(context.profile, context.known.preview)
     if context.plan is None or not context.trains or not shape:
         return
-    examples = _examples_at_a_time(context.plan, context.preview)
+    examples = _examples_at_a_time(context.plan, context.known.preview)
     held = context.profile.model.least_activations(shape)
     needed = examples * held * _FLOAT_BYTES // _BYTES_PER_MIB
     for holder in _holders(context.plan, context.inventory):
@@ -72,7 +72,7 @@ def step_above_memory(context: PlanningContext) -> Iterator[Problem]:
 
 def data_above_memory(context: PlanningContext) -> Iterator[Problem]:
     """Images that are kept in memory: once as they are read, once more as TensorFlow's constant."""
-    preview, host = context.preview, context.inventory.device(CPU_KEY)
+    preview, host = context.known.preview, context.inventory.device(CPU_KEY)
     memory = None if host is None else host.memory_total_mib
     if context.plan is None or not context.trains:
         return
@@ -178,7 +178,7 @@ def _examples_at_a_time(plan: LaunchPlan, preview: DataPreview | None) -> int:
 
 def _images_mib(context: PlanningContext) -> int:
     """What images that are kept in memory take there; 0 for all else."""
-    data, preview = context.profile.data, context.preview
+    data, preview = context.profile.data, context.known.preview
     if preview is None or not data.is_decoded or data.cache is not DataCache.MEMORY:
         return 0
     pixels = preview.example_count * prod(preview.feature_shape)

@@ -27,7 +27,7 @@ def too_many_processes(context: PlanningContext) -> Iterator[Problem]:
     host = context.inventory.device(CPU_KEY)
     total = None if host is None else host.memory_total_mib
     cores = None if host is None else host.core_count
-    reading = None if context.sample is None else context.sample.reading(CPU_KEY)
+    reading = None if context.known.sample is None else context.known.sample.reading(CPU_KEY)
     free = None if reading is None else reading.memory_free_mib
     count = len(plan.processes)
     on_the_cpu = sum(replica.device_key == CPU_KEY for replica in plan.replicas)

@@ -10,7 +10,7 @@ from gpupanel.planning.self_test_findings import self_test_findings
 
 def self_test_failed(context: PlanningContext) -> Iterator[Problem]:
     """A failed test of the devices that are chosen; it can be repeated, so it refuses no start."""
-    test = context.self_test
+    test = context.known.self_test
     if test is None or not context.trains:
         return
     when = date_text(test.tested_s)

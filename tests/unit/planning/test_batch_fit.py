@@ -14,7 +14,7 @@ from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.batch_fit import batch_fit, device_batch, measured_step
 from gpupanel.planning.batch_targets import BatchTarget, batch_targets
-from gpupanel.planning.context import PlanningContext, planning_context
+from gpupanel.planning.context import Known, PlanningContext, planning_context
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL, sample_with
 
 MIB = 2**20
@@ -45,7 +45,7 @@ def context(
         "data": DigitsData(),
         **parts,
     }
-    return planning_context(Profile(**given), inventory, sample, step=step)
+    return planning_context(Profile(**given), inventory, Known(sample, step=step))
 
 
 def on_cpu(free_mib: int, **parts: object) -> PlanningContext:

@@ -9,6 +9,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
+from gpupanel.planning.context import Known
 from gpupanel.planning.fewer_gpus import on_other_gpus, resumed_without
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
@@ -45,7 +46,7 @@ def mirrored(*visible: str, **strategy: object) -> Profile:
 def test_that_the_run_can_continue_on_the_gpu_that_is_left(profile: Profile) -> None:
     first, second = resumed_without(profile, TWO_UNEQUAL, frozenset({RTX_3060.key}), LOST)
     assert first.label == "Resume on RTX 4090"
-    resumed = prepare(apply_fix(profile, first), TWO_UNEQUAL, LOST)
+    resumed = prepare(apply_fix(profile, first), TWO_UNEQUAL, Known(LOST))
     assert resumed.is_startable, resumed.problems
     assert resumed.plan is not None
     assert [device.key for device in resumed.plan.devices] == [RTX_4090.key]
@@ -71,7 +72,7 @@ def test_that_nothing_is_offered_that_could_not_start() -> None:
 
 
 def plan_with(build: TensorFlowBuild | None) -> LaunchPlan:
-    plan = prepare(mirrored(*BOTH), TWO_UNEQUAL, support=GpuSupport(build=build)).plan
+    plan = prepare(mirrored(*BOTH), TWO_UNEQUAL, Known(support=GpuSupport(build=build))).plan
     assert plan is not None
     return plan
 

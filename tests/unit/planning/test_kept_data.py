@@ -16,7 +16,7 @@ from gpupanel.domain.step_memory import MemoryPeak, StepMemory
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.batch_targets import batch_targets
-from gpupanel.planning.context import planning_context
+from gpupanel.planning.context import Known, planning_context
 from gpupanel.planning.memory_estimate import with_data_placed
 from gpupanel.planning.prepare import Preparation, prepare
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
@@ -58,7 +58,7 @@ def prepared(
     inventory: DeviceInventory = TWO_UNEQUAL,
     step: StepMemory = STEP,
 ) -> Preparation:
-    return prepare(profile, inventory, preview=preview, step=step)
+    return prepare(profile, inventory, Known(preview=preview, step=step))
 
 
 def on_host(preparation: Preparation) -> list[bool | None]:
@@ -163,13 +163,15 @@ def test_that_weights_on_the_host_leave_more_room() -> None:
 def test_that_a_batch_is_looked_for_beside_the_copy() -> None:
     def rooms(preview: DataPreview | None, limit_mib: int = 1_000) -> list[int]:
         chosen = profile(limit_mib)
-        context = planning_context(chosen, TWO_UNEQUAL, preview=preview, step=STEP)
+        context = planning_context(chosen, TWO_UNEQUAL, Known(preview=preview, step=STEP))
         return [target.room_mib for target in batch_targets(context)]
 
     assert rooms(None) == [1_000]
     assert rooms(IMAGES) == [1_000 - 18]
     assert rooms(IMAGES, 70) == [70]  # it is not copied there
-    nothing = planning_context(Profile(), DeviceInventory(devices=()), preview=IMAGES, step=STEP)
+    nothing = planning_context(
+        Profile(), DeviceInventory(devices=()), Known(preview=IMAGES, step=STEP)
+    )
     assert with_data_placed(nothing) is None
 
 

@@ -13,7 +13,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.step_memory import MeasuredStep, MemoryPeak, StepMemory
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.planning.context import PlanningContext, planning_context
+from gpupanel.planning.context import Known, PlanningContext, planning_context
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.memory_estimate import MOST_EXAMPLES, fitting_shares
 from gpupanel.planning.prepare import Preparation, prepare
@@ -45,11 +45,11 @@ def profile(kind: str = "mirrored", batch: int = 64, **parts: object) -> Profile
 def prepared(
     profile: Profile, inventory: DeviceInventory = TWO_UNEQUAL, step: StepMemory | None = STEP
 ) -> Preparation:
-    return prepare(profile, inventory, step=step)
+    return prepare(profile, inventory, Known(step=step))
 
 
 def context(profile: Profile, step: StepMemory | None = STEP) -> PlanningContext:
-    return planning_context(profile, TWO_UNEQUAL, step=step)
+    return planning_context(profile, TWO_UNEQUAL, Known(step=step))
 
 
 def terms(memory: DeviceMemory) -> tuple[float, ...]:
@@ -93,7 +93,7 @@ def test_that_accumulation_takes_fewer_examples_at_a_time_and_a_sum_of_gradients
 
 def test_that_a_free_memory_that_is_known_is_the_room() -> None:
     sample = sample_with(gpu_4090=4_564, gpu_3060=288)
-    found = prepare(profile(), TWO_UNEQUAL, sample, step=STEP).memory
+    found = prepare(profile(), TWO_UNEQUAL, Known(sample, step=STEP)).memory
     assert [memory.room_mib for memory in found] == [20_000 - 2_036, 12_000 - 2_036]
 
 
@@ -112,11 +112,13 @@ def test_that_cudas_allocator_leaves_nothing_to_others_either() -> None:
 def test_that_a_limit_gives_no_more_than_is_free() -> None:
     limits = {RTX_3060.key: LimitedMemory(limit_mib=9_000, growth=True)}
     used = sample_with(gpu_3060=8_288)
-    memory = prepare(profile(memory=limits), TWO_UNEQUAL, used, step=STEP).memory[1]
+    memory = prepare(profile(memory=limits), TWO_UNEQUAL, Known(used, step=STEP)).memory[1]
     assert (memory.room_mib, memory.is_limit) == (12_288 - 8_288 - 500, False)
     split = {RTX_3060.key: SplitMemory(split_mib=(3_000, 3_000))}
     devices = DeviceSettings(visible=(RTX_3060.key,))
-    given = prepare(profile(devices=devices, memory=split), TWO_UNEQUAL, used, step=STEP).memory
+    given = prepare(
+        profile(devices=devices, memory=split), TWO_UNEQUAL, Known(used, step=STEP)
+    ).memory
     assert [(part.room_mib, part.is_limit) for part in given] == [(3_000, True), (500, False)]
     # One process has one context, however many parts there are.
     assert [part.overhead_mib for part in given] == [500, 0]
@@ -198,7 +200,7 @@ def test_that_the_largest_batch_is_divided_as_the_plan_is() -> None:
 
 def test_that_no_more_examples_are_offered_than_there_are() -> None:
     preview = DataPreview(example_count=1_500, feature_shape=(8, 8), trained_count=1_200)
-    assert prepare(profile(), TWO_UNEQUAL, None, preview, step=STEP).largest_batch == 1_200
+    assert prepare(profile(), TWO_UNEQUAL, Known(preview=preview, step=STEP)).largest_batch == 1_200
 
 
 def test_that_nothing_is_looked_for_among_hundreds_of_replicas() -> None:
@@ -254,7 +256,7 @@ def test_that_nothing_is_offered_where_nothing_fits() -> None:
     chosen = profile("one_device", devices=DeviceSettings(visible=(RTX_4090.key,)), memory=limits)
     assert problem_of(chosen).fix is None
     sample = sample_with(gpu_4090=24_000)
-    found = prepare(profile("one_device", batch=1), TWO_UNEQUAL, sample, step=STEP)
+    found = prepare(profile("one_device", batch=1), TWO_UNEQUAL, Known(sample, step=STEP))
     (problem,) = (each for each in found.problems if each.code == "estimate_above_memory")
     assert "With 1 example at a time" in problem.message
     assert "what can be had there is 1 MiB" in problem.message

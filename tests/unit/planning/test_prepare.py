@@ -28,6 +28,7 @@ from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 from gpupanel.domain.training import Loss, TrainingSettings
+from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL, sample_with
@@ -52,11 +53,11 @@ def found(
     preview: DataPreview | None = None,
 ) -> Problem:
     """The one problem with that code; its fix, where it has one, makes it go away."""
-    preparation = prepare(profile, inventory, sample, preview)
+    preparation = prepare(profile, inventory, Known(sample, preview=preview))
     (problem,) = (problem for problem in preparation.problems if problem.code == code)
     assert preparation.is_startable is not any(each.is_error for each in preparation.problems)
     if problem.fix is not None:
-        mended = prepare(apply_fix(profile, problem.fix), inventory, sample, preview)
+        mended = prepare(apply_fix(profile, problem.fix), inventory, Known(sample, preview=preview))
         assert code not in {each.code for each in mended.problems}
     return problem
 
@@ -132,7 +133,7 @@ def lost(*keys: str) -> TelemetrySample:
 
 
 def test_that_a_lost_gpu_is_left_out_where_none_is_named() -> None:
-    plan = prepare(profile_with(), TWO_UNEQUAL, lost("GPU-4090")).plan
+    plan = prepare(profile_with(), TWO_UNEQUAL, Known(lost("GPU-4090"))).plan
     assert plan is not None
     assert [device.key for device in plan.devices] == ["GPU-3060"]
 
@@ -247,7 +248,8 @@ def test_that_a_split_above_what_is_free_now_is_warned_of() -> None:
     assert problem.severity is Severity.WARNING
     assert "6,288 MiB are free" in problem.message
     codes = {
-        each.code for each in prepare(profile, TWO_UNEQUAL, sample_with(gpu_3060=100)).problems
+        each.code
+        for each in prepare(profile, TWO_UNEQUAL, Known(sample_with(gpu_3060=100))).problems
     }
     assert "memory_limit_above_free" not in codes
 
@@ -258,7 +260,7 @@ def test_that_a_gpu_that_reports_no_memory_is_not_evaluated() -> None:
     profile = profile_with(memory={"GPU-3060": LimitedMemory(limit_mib=16_384)})
     silent = TelemetrySample(time_s=0.0, readings=(DeviceReading(key="GPU-3060"),))
     for sample in (None, silent):
-        codes = {problem.code for problem in prepare(profile, inventory, sample).problems}
+        codes = {problem.code for problem in prepare(profile, inventory, Known(sample)).problems}
         assert codes == {"single_replica"}
 
 
@@ -501,13 +503,13 @@ def seen(*shape: int, examples: int = 1000) -> DataPreview:
 
 
 def codes(profile: Profile, preview: DataPreview | None) -> list[str]:
-    return [problem.code for problem in prepare(profile, CPU_ONLY, None, preview).problems]
+    return [problem.code for problem in prepare(profile, CPU_ONLY, Known(preview=preview)).problems]
 
 
 def test_that_what_the_preview_found_is_reported_with_the_rest() -> None:
     reported = Problem(code="data_file_missing", field="data.path", message="It is gone.")
     preview = DataPreview(problems=(reported,))
-    preparation = prepare(cpu_profile(data=NpzData(path="x.npz")), CPU_ONLY, None, preview)
+    preparation = prepare(cpu_profile(data=NpzData(path="x.npz")), CPU_ONLY, Known(preview=preview))
     assert preparation.problems == (reported,)
     assert not preparation.is_startable
     assert codes(cpu_profile(data=NpzData(path="")), preview) == ["data_path_missing"]
@@ -516,7 +518,7 @@ def test_that_what_the_preview_found_is_reported_with_the_rest() -> None:
 def test_that_a_network_too_deep_for_its_images_is_refused_and_a_shallower_one_offered() -> None:
     profile = cpu_profile(model=CnnModel(filters=(8, 16, 32, 64)))
     assert codes(profile, DataPreview()) == []
-    (problem,) = prepare(profile, CPU_ONLY, None, seen(8, 8)).problems
+    (problem,) = prepare(profile, CPU_ONLY, Known(preview=seen(8, 8))).problems
     assert problem.code == "model_pictures_too_small"
     assert problem.fix is not None
     mended = apply_fix(profile, problem.fix)
@@ -795,7 +797,7 @@ def test_that_an_area_of_ten_classes_is_refused_as_soon_as_they_are_known() -> N
     )
     two = ten.model_copy(update={"class_counts": (("a", 10), ("b", 10))})
     codes = [
-        [each.code for each in prepare(profile, CPU_ONLY, preview=preview).problems]
+        [each.code for each in prepare(profile, CPU_ONLY, Known(preview=preview)).problems]
         for preview in (None, ten, two)
     ]
     assert ["best_metric_not_measured" in each for each in codes] == [False, True, False]

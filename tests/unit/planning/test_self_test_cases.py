@@ -30,7 +30,7 @@ from gpupanel.domain.self_test import (
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.planning.context import planning_context
+from gpupanel.planning.context import Known, planning_context
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.self_test import (
     LEAST_ROOM_MIB,
@@ -69,7 +69,7 @@ def asked(
     inventory: DeviceInventory = TWO_UNEQUAL,
     sample: TelemetrySample | None = None,
 ) -> SelfTestRequest | None:
-    return self_test_request(planning_context(profile, inventory, sample))
+    return self_test_request(planning_context(profile, inventory, Known(sample)))
 
 
 def request_of(
@@ -181,7 +181,7 @@ def test_that_without_peer_to_peer_only_what_nccl_sums_goes_without() -> None:
 def test_that_what_is_summed_by_nccl_is_not_tested_where_it_is_known_to_be_missing() -> None:
     missing = Problem(code="x", message="TensorFlow does not find libnccl.so.2.")
     support = GpuSupport(without_nccl=missing)
-    request = self_test_request(planning_context(BOTH, TWO_UNEQUAL, support=support))
+    request = self_test_request(planning_context(BOTH, TWO_UNEQUAL, Known(support=support)))
     assert request is not None
     assert ways_over(request, "GPU:0", "GPU:1") == [
         AllReduce.HIERARCHICAL_COPY,
@@ -396,7 +396,7 @@ def test_that_a_gpu_with_too_little_room_is_named_and_none_is_tested() -> None:
     least_free = LEAST_ROOM_MIB + 512 + 500
     for free, names in ((least_free, ()), (least_free - 1, ("RTX 3060",))):
         sample = sample_with(gpu_4090=0, gpu_3060=FREE_3060_MIB - free)
-        context = planning_context(BOTH, TWO_UNEQUAL, sample)
+        context = planning_context(BOTH, TWO_UNEQUAL, Known(sample))
         assert devices_without_room(context) == names
         assert (self_test_request(context) is None) is bool(names)
 
@@ -418,7 +418,7 @@ def test_that_a_gpu_of_unknown_memory_is_left_alone() -> None:
 
 def test_that_a_full_gpu_that_the_run_does_not_use_is_in_nobodys_way() -> None:
     sample = sample_with(gpu_4090=0, gpu_3060=FREE_3060_MIB)
-    context = planning_context(Profile(), TWO_UNEQUAL, sample)
+    context = planning_context(Profile(), TWO_UNEQUAL, Known(sample))
     # It is chosen, but the strategy takes one device.
     assert RTX_3060 in context.gpus
     assert devices_without_room(context) == ()
@@ -426,7 +426,7 @@ def test_that_a_full_gpu_that_the_run_does_not_use_is_in_nobodys_way() -> None:
 
 
 def test_that_the_cpu_never_has_too_little_room() -> None:
-    context = planning_context(cpus(2), TWO_UNEQUAL, sample_with(gpu_4090=24_564))
+    context = planning_context(cpus(2), TWO_UNEQUAL, Known(sample_with(gpu_4090=24_564)))
     assert devices_without_room(context) == ()
     assert self_test_request(context) is not None
 
@@ -532,7 +532,7 @@ def remembered(request: SelfTestRequest, **wrong: Any) -> SelfTest:
 
 
 def said(profile: Profile, test: SelfTest | None) -> list[Problem]:
-    preparation = prepare(profile, TWO_UNEQUAL, self_test=test)
+    preparation = prepare(profile, TWO_UNEQUAL, Known(self_test=test))
     assert preparation.is_startable
     return [each for each in preparation.problems if each.code.startswith("self_test")]
 
@@ -574,5 +574,5 @@ def test_that_nothing_is_said_without_a_test_or_without_a_training() -> None:
     assert said(BOTH, None) == []
     assert said(BOTH, SelfTest()) == []
     predicts = BOTH.model_copy(update={"task": "predict"})
-    found = prepare(predicts, TWO_UNEQUAL, self_test=test).problems
+    found = prepare(predicts, TWO_UNEQUAL, Known(self_test=test)).problems
     assert not any(each.code.startswith("self_test") for each in found)

@@ -20,7 +20,7 @@ from gpupanel.domain.self_test import (
     SelfTestPlace,
 )
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
-from gpupanel.planning.context import PlanningContext, planning_context
+from gpupanel.planning.context import Known, PlanningContext, planning_context
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.self_test_findings import SelfTestFinding, self_test_findings
@@ -673,7 +673,7 @@ def test_that_a_finding_is_a_warning_before_the_start_until_it_is_fixed() -> Non
     profile = on(*BOTH).profile
     outcomes = (wrong(), right(way=AllReduce.NCCL), wrong(way=AllReduce.HIERARCHICAL_COPY))
     test = SelfTest(outcomes=outcomes, tested_s=MOMENT_S)
-    said = prepare(profile, TWO_UNEQUAL, self_test=test)
+    said = prepare(profile, TWO_UNEQUAL, Known(self_test=test))
     (problem,) = (each for each in said.problems if each.code == "self_test_all_reduce")
 
     assert problem.severity is Severity.WARNING
@@ -682,6 +682,6 @@ def test_that_a_finding_is_a_warning_before_the_start_until_it_is_fixed() -> Non
     )
     assert said.is_startable
     for fix in offered(problem):
-        after = prepare(apply_fix(profile, fix), TWO_UNEQUAL, self_test=test)
+        after = prepare(apply_fix(profile, fix), TWO_UNEQUAL, Known(self_test=test))
         assert after.is_startable, fix.label
         assert "self_test_all_reduce" not in {each.code for each in after.problems}, fix.label

@@ -8,6 +8,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 from gpupanel.planning.chosen_devices import answering_gpus, chosen_devices
+from gpupanel.planning.context import Known
 from gpupanel.planning.fewer_gpus import on_other_gpus
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.starting_profile import starting_profile
@@ -76,11 +77,11 @@ def test_that_a_gpu_that_the_shell_leaves_and_that_does_not_answer_is_not_replac
     lost = DeviceReading(key="GPU-3060", state=DeviceState.LOST)
     sample = TelemetrySample(time_s=0.0, readings=(lost,))
     inventory = of_shell(TWO_UNEQUAL, "1")
-    (problem,) = (p for p in prepare(Profile(), inventory, sample).problems if p.is_error)
+    (problem,) = (p for p in prepare(Profile(), inventory, Known(sample)).problems if p.is_error)
     assert problem.code == "device_lost"
     assert "RTX 3060" in problem.message
     # Of one that the shell leaves out, nothing is said.
-    other = prepare(Profile(), of_shell(TWO_UNEQUAL, "0"), sample)
+    other = prepare(Profile(), of_shell(TWO_UNEQUAL, "0"), Known(sample))
     assert "device_lost" not in {problem.code for problem in other.problems}
 
 

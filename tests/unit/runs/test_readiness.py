@@ -10,6 +10,7 @@ from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceState
+from gpupanel.planning.context import Known
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.launcher import launch
 from gpupanel.runs.readiness import (
@@ -39,7 +40,7 @@ def planned() -> LaunchPlan:
         devices=DeviceSettings(visible=tuple(gpu.key for gpu in machine.inventory.gpus)),
         strategy=StrategySettings(kind=StrategyKind.MIRRORED),
     )
-    plan = prepare(profile, machine.inventory, machine.sample).plan
+    plan = prepare(profile, machine.inventory, Known(machine.sample)).plan
     assert plan is not None
     return plan
 

@@ -22,6 +22,7 @@ from gpupanel.domain.self_test import (
 )
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.planning import self_test as planned
+from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs import self_test, self_test_memory
@@ -247,7 +248,7 @@ def test_that_a_hang_of_what_the_run_uses_has_three_ways_round_it(
     assert remembered is not None
 
     def said(profile: Profile) -> list[str]:
-        made = prepare(profile, TWO_UNEQUAL, MACHINE.sample, self_test=remembered)
+        made = prepare(profile, TWO_UNEQUAL, Known(MACHINE.sample, self_test=remembered))
         assert made.plan is not None
         return [each.message for each in made.problems if each.code.startswith("self_test")]
 

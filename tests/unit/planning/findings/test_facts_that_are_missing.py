@@ -10,6 +10,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading
 from gpupanel.domain.time_spent import ReplicaTime
+from gpupanel.planning.context import Known
 from gpupanel.planning.findings.context import FindingContext, HostObservation
 from gpupanel.planning.findings.host_findings import cpu_quota, swap_growing
 from gpupanel.planning.findings.link_findings import slow_pcie_link
@@ -79,7 +80,7 @@ def exchanging(
     machine = TWO_UNEQUAL if gpus else CPU_ONLY
     reports = reports_of(lambda _: spent(1.0, *(EXCHANGING,) * replicas))
     context = context_of(profile, machine, reports=reports)
-    plan = prepare(profile, machine, support=support).plan
+    plan = prepare(profile, machine, Known(support=support)).plan
     assert plan is not None
     (finding,) = exchange_bound(replace(context, plan=plan, support=support))
     return finding

@@ -8,6 +8,7 @@ from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.stand_alone import stand_alone_script
@@ -24,7 +25,7 @@ def seen(*shape: int) -> DataPreview:
 
 
 def problems(profile: Profile, *shape: int) -> dict[str, Problem]:
-    found = prepare(profile, CPU_ONLY, preview=seen(*shape) if shape else None).problems
+    found = prepare(profile, CPU_ONLY, Known(preview=seen(*shape) if shape else None)).problems
     return {each.code: each for each in found}
 
 

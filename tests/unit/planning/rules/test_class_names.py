@@ -6,7 +6,7 @@ from gpupanel.domain.data import ImagesData
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.context import planning_context
+from gpupanel.planning.context import Known, planning_context
 from gpupanel.planning.rules.data_rules import classes_alike
 from tests.fakes.devices import CPU_ONLY
 
@@ -17,7 +17,7 @@ TWO_CHARACTERS = "e\N{COMBINING ACUTE ACCENT}te"
 def said_of(names: tuple[str, ...], task: str = "train") -> list[Problem]:
     profile = Profile.model_validate({"data": ImagesData(path="/images"), "task": task})
     seen = DataPreview(feature_shape=(8, 8, 3), class_counts=tuple((each, 4) for each in names))
-    return list(classes_alike(planning_context(profile, CPU_ONLY, preview=seen)))
+    return list(classes_alike(planning_context(profile, CPU_ONLY, Known(preview=seen))))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import ComputeMode, DeviceProcess, DeviceReading, TelemetrySample
+from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import Preparation, prepare
 from tests.fakes.devices import RTX_3060, RTX_4090, TWO_UNEQUAL
@@ -40,7 +41,7 @@ def prepared(
     inventory: DeviceInventory = TWO_UNEQUAL,
 ) -> Preparation:
     profile = Profile(devices=DeviceSettings(visible=named), strategy=strategy)
-    return prepare(profile, inventory, reported)
+    return prepare(profile, inventory, Known(reported))
 
 
 def the_problem(preparation: Preparation) -> Problem:
@@ -73,13 +74,13 @@ def test_that_another_gpu_of_the_machine_takes_its_place_with_its_settings() -> 
         devices=DeviceSettings(visible=("GPU-3060",)),
         memory={"GPU-3060": LimitedMemory(limit_mib=4096)},
     )
-    problem = the_problem(prepare(profile, TWO_UNEQUAL, reported))
+    problem = the_problem(prepare(profile, TWO_UNEQUAL, Known(reported)))
     assert labels(problem) == ["Use RTX 4090", "Train on the CPU"]
     assert problem.fix is not None
     fixed = apply_fix(profile, problem.fix)
     assert fixed.devices.visible == ("GPU-4090",)
     assert fixed.memory == {"GPU-4090": LimitedMemory(limit_mib=4096)}
-    assert prepare(fixed, TWO_UNEQUAL, reported).is_startable
+    assert prepare(fixed, TWO_UNEQUAL, Known(reported)).is_startable
 
 
 def test_that_a_gpu_that_the_shell_leaves_out_is_not_offered_in_its_place() -> None:

@@ -9,6 +9,7 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceDescription, DeviceSettings, Profile
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 from gpupanel.planning.chosen_devices import awake_gpus
+from gpupanel.planning.context import Known
 from gpupanel.planning.prepare import prepare
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 
@@ -23,7 +24,7 @@ def problems(
     visible: tuple[str, ...], inventory: DeviceInventory, sample: TelemetrySample | None = None
 ) -> list[Problem]:
     profile = Profile(devices=DeviceSettings(visible=visible))
-    found = prepare(profile, inventory, sample).problems
+    found = prepare(profile, inventory, Known(sample)).problems
     return [each for each in found if each.code.startswith("device_") and each.is_error]
 
 

@@ -9,6 +9,7 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
+from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import Preparation, prepare
 from tests.fakes.devices import CPU, RTX_3060, RTX_4090, TWO_UNEQUAL
@@ -36,7 +37,7 @@ def profile_on(
 
 
 def prepared(profile: Profile, support: GpuSupport | None) -> Preparation:
-    return prepare(profile, TWO_UNEQUAL, support=support)
+    return prepare(profile, TWO_UNEQUAL, Known(support=support))
 
 
 def the_problem(profile: Profile, support: GpuSupport) -> Problem:
@@ -91,7 +92,7 @@ THREE = TWO_UNEQUAL.model_copy(
 def test_that_without_nccl_replicas_of_one_process_sum_in_another_way_and_it_is_said(
     keys: tuple[str, ...], way: AllReduce, words: str
 ) -> None:
-    preparation = prepare(profile_on(*keys), THREE, support=NO_NCCL)
+    preparation = prepare(profile_on(*keys), THREE, Known(support=NO_NCCL))
 
     assert preparation.is_startable
     assert preparation.plan is not None
@@ -172,7 +173,7 @@ def test_that_two_of_three_gpus_are_left_out_together() -> None:
     inventory = DeviceInventory(devices=(RTX_4090, RTX_3060, third, CPU))
     profile = profile_on(*BOTH, "GPU-third")
 
-    (problem,) = prepare(profile, inventory, support=faulty(*BOTH)).problems
+    (problem,) = prepare(profile, inventory, Known(support=faulty(*BOTH))).problems
 
     assert problem.fix is not None
     assert problem.fix.label == "Leave them out"

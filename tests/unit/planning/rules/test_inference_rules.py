@@ -13,7 +13,7 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.planning.context import planning_context
+from gpupanel.planning.context import Known, planning_context
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.rules import inference_rules
@@ -142,9 +142,9 @@ def test_that_a_preview_shows_whether_there_is_a_test_set_to_validate_on() -> No
     data = NpzData(path="x.npz")
     profile = inferring(data=data, inference=InferenceSettings(examples="validation"))
     none, some = (DataPreview(example_count=9, test_example_count=count) for count in (0, 3))
-    found = prepare(profile, CPU_ONLY, preview=none).problems
+    found = prepare(profile, CPU_ONLY, Known(preview=none)).problems
     assert [problem.code for problem in found] == ["inference_no_validation_examples"]
-    assert prepare(profile, CPU_ONLY, preview=some).problems == ()
+    assert prepare(profile, CPU_ONLY, Known(preview=some)).problems == ()
 
 
 def looked(code: str, field: str = "data.labels") -> Problem:
@@ -155,13 +155,17 @@ def test_that_predicting_needs_no_labels() -> None:
     no_labels = looked("data_array_missing")
     preview = DataPreview(problems=(no_labels,))
     data = NpzData(path="x.npz")
-    assert prepare(inferring("predict", data=data), CPU_ONLY, preview=preview).is_startable
-    assert not prepare(inferring("evaluate", data=data), CPU_ONLY, preview=preview).is_startable
+    assert prepare(inferring("predict", data=data), CPU_ONLY, Known(preview=preview)).is_startable
+    assert not prepare(
+        inferring("evaluate", data=data), CPU_ONLY, Known(preview=preview)
+    ).is_startable
     unclear = DataPreview(problems=(looked("data_arrays_ambiguous"),))
-    assert prepare(inferring("predict", data=data), CPU_ONLY, preview=unclear).is_startable
+    assert prepare(inferring("predict", data=data), CPU_ONLY, Known(preview=unclear)).is_startable
     odd = looked("data_features_not_finite", "data.features")
     preview = DataPreview(problems=(no_labels, odd))
-    assert not prepare(inferring("predict", data=data), CPU_ONLY, preview=preview).is_startable
+    assert not prepare(
+        inferring("predict", data=data), CPU_ONLY, Known(preview=preview)
+    ).is_startable
     no_features = looked("data_array_missing", "data.features")
     assert matters_to_task(inferring("predict", data=data), no_features)
 
@@ -175,4 +179,4 @@ def test_that_a_fraction_that_leaves_nothing_matters_where_it_is_used() -> None:
 
 def test_that_few_examples_are_no_problem_to_a_large_batch() -> None:
     preview = DataPreview(example_count=10, feature_shape=(8, 8))
-    assert prepare(inferring(), CPU_ONLY, preview=preview).problems == ()
+    assert prepare(inferring(), CPU_ONLY, Known(preview=preview)).problems == ()

@@ -22,6 +22,7 @@ from gpupanel.domain.profile import DeviceDescription, DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySample
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
+from gpupanel.planning.context import Known
 from gpupanel.planning.description import described
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.memory_presets import DESKTOP_MIB, MemoryPreset, preset_policy
@@ -77,11 +78,11 @@ def found(
 ) -> Problem:
     """The one problem with that code; each of its fixes makes it go away."""
     support = GpuSupport(build=build)
-    problems = prepare(profile, inventory, sample, None, support).problems
+    problems = prepare(profile, inventory, Known(sample, support=support)).problems
     (problem,) = (problem for problem in problems if problem.code == code)
     fixes = (*([problem.fix] if problem.fix else []), *problem.alternatives)
     for fix in fixes:
-        mended = prepare(apply_fix(profile, fix), inventory, sample, None, support)
+        mended = prepare(apply_fix(profile, fix), inventory, Known(sample, support=support))
         assert code not in {each.code for each in mended.problems}, fix.label
         assert mended.plan is not None
     return problem
@@ -94,7 +95,9 @@ def codes(
     build: TensorFlowBuild | None = None,
 ) -> set[str]:
     support = GpuSupport(build=build)
-    return {each.code for each in prepare(profile, inventory, sample, None, support).problems}
+    return {
+        each.code for each in prepare(profile, inventory, Known(sample, support=support)).problems
+    }
 
 
 def available(preparation: Preparation) -> dict[str, int | None]:
@@ -231,19 +234,21 @@ def test_that_cudas_allocator_leaves_nothing_to_others() -> None:
     devices = DeviceSettings(visible=("GPU-3060",), allocator=Allocator.CUDA_MALLOC_ASYNC)
     full = sample_with(gpu_3060=12_288 - CUDA_CONTEXT_MIB - 256)
     assert "gpu_nearly_full" not in codes(mirrored(devices=devices), sample=full)
-    assert available(prepare(mirrored(devices=devices), TWO_UNEQUAL, full)) == {"GPU-3060": 256}
+    assert available(prepare(mirrored(devices=devices), TWO_UNEQUAL, Known(full))) == {
+        "GPU-3060": 256
+    }
 
 
 def test_that_what_tensorflow_can_have_is_known_before_the_start() -> None:
     memory = {"GPU-4090": LimitedMemory(limit_mib=4_096, growth=True)}
     sample = sample_with(gpu_3060=2_288)
-    now = available(prepare(mirrored(memory=memory), TWO_UNEQUAL, sample))
+    now = available(prepare(mirrored(memory=memory), TWO_UNEQUAL, Known(sample)))
     assert now == {"GPU-4090": 4_096, "GPU-3060": 10_000 - CUDA_CONTEXT_MIB - 1_536}
     # Where nothing is known of now, of a GPU that nobody uses.
     unused = prepare(mirrored(memory=memory), TWO_UNEQUAL)
     assert available(unused)["GPU-3060"] == 12_288 - CUDA_CONTEXT_MIB - 1_536
     workers = StrategySettings(kind=StrategyKind.MULTI_WORKER)
-    plan = prepare(mirrored(memory=memory, strategy=workers), TWO_UNEQUAL, sample).plan
+    plan = prepare(mirrored(memory=memory, strategy=workers), TWO_UNEQUAL, Known(sample)).plan
     assert plan is not None
     (small,) = plan.processes[1].devices
     assert small.available_mib == now["GPU-3060"]
@@ -278,7 +283,7 @@ def test_that_a_limit_gives_back_what_tensorflow_leaves_to_others() -> None:
 
 def test_that_a_gpu_that_is_full_itself_is_not_offered_and_chosen_ones_come_first() -> None:
     both = sample_with(gpu_4090=24_564, gpu_3060=12_288)
-    problems = prepare(mirrored("GPU-3060"), TWO_UNEQUAL, both).problems
+    problems = prepare(mirrored("GPU-3060"), TWO_UNEQUAL, Known(both)).problems
     (problem,) = (each for each in problems if each.code == "gpu_nearly_full")
     assert problem.fix is None
 
@@ -548,7 +553,7 @@ def test_that_other_processes_on_the_chosen_gpus_are_listed_who_holds_most_first
             DeviceReading(key="cpu", processes=(small,)),
         ),
     )
-    (held,) = prepare(mirrored(), TWO_UNEQUAL, sample).other_processes
+    (held,) = prepare(mirrored(), TWO_UNEQUAL, Known(sample)).other_processes
     assert (held.device_key, held.device_name, held.memory_mib) == ("GPU-4090", "RTX 4090", 1_100)
     assert held.processes == (big, small, secret)
     assert other_processes((CPU,), sample) == ()

@@ -13,6 +13,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.random_layers import depends_on_split
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.stand_alone import stand_alone_script
@@ -124,7 +125,7 @@ def test_that_layers_that_mix_examples_are_warned_of_where_a_batch_is_divided(
     preview = DataPreview(
         example_count=90, feature_shape=(8, 8), mixing_layers=(name,) if name else ()
     )
-    found = prepare(profile, CPU_ONLY, preview=preview).problems
+    found = prepare(profile, CPU_ONLY, Known(preview=preview)).problems
     problems = [each for each in found if each.code == "random_numbers_by_split"]
     assert [each.message.partition(":")[0] for each in problems] == ([name] if warned else [])
 

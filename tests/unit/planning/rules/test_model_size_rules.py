@@ -28,6 +28,7 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.layers import model_layers
 from gpupanel.planning.prepare import prepare
@@ -43,7 +44,7 @@ def problems(
     preview: DataPreview | None = None,
 ) -> list[Problem]:
     """Those of the size, the plan being there all the same."""
-    preparation = prepare(profile, inventory, None, preview)
+    preparation = prepare(profile, inventory, Known(preview=preview))
     assert preparation.plan is not None
     found = ("model_above_memory", "step_above_memory", "data_above_memory")
     return [problem for problem in preparation.problems if problem.code in found]

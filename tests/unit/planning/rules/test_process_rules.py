@@ -8,6 +8,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_4090
@@ -21,7 +22,9 @@ def found(
     inventory: DeviceInventory = CPU_ONLY,
     sample: TelemetrySample | None = None,
 ) -> list[Problem]:
-    return [each for each in prepare(profile, inventory, sample).problems if each.code in CODES]
+    return [
+        each for each in prepare(profile, inventory, Known(sample)).problems if each.code in CODES
+    ]
 
 
 def gang(

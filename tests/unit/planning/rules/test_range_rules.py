@@ -7,7 +7,7 @@ from gpupanel.domain.model import ApplicationModel, CnnModel, MlpModel, ModelSet
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile, Task
-from gpupanel.planning.context import PlanningContext, planning_context
+from gpupanel.planning.context import Known, PlanningContext, planning_context
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.rules import range_rules
 from tests.fakes.devices import CPU_ONLY
@@ -19,7 +19,7 @@ SAVED = SavedModel(path="/model.keras")
 
 def context(profile: Profile, **preview: object) -> PlanningContext:
     seen = DataPreview.model_validate({"feature_shape": (32, 32, 3), **preview})
-    return planning_context(profile, CPU_ONLY, preview=seen)
+    return planning_context(profile, CPU_ONLY, Known(preview=seen))
 
 
 def of(model: ModelSettings, data: DataSettings = NPZ) -> Profile:

@@ -15,6 +15,7 @@ from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.rules.suggestion_rules import batch_for
@@ -22,7 +23,7 @@ from tests.fakes.devices import CPU_ONLY
 
 
 def problems(profile: Profile, preview: DataPreview | None) -> dict[str, Problem]:
-    found = prepare(profile, CPU_ONLY, None, preview).problems
+    found = prepare(profile, CPU_ONLY, Known(preview=preview)).problems
     return {problem.code: problem for problem in found}
 
 

@@ -7,6 +7,7 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
+from gpupanel.planning.context import Known
 from gpupanel.planning.prepare import mended, prepare
 from gpupanel.planning.visible_gpus import cuda_variables_of
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
@@ -107,7 +108,7 @@ def test_that_nothing_is_said_of_the_order_of_gpus_that_do_not_answer() -> None:
     lost = [DeviceReading(key=gpu.key, state=DeviceState.LOST) for gpu in SLOW_FIRST.gpus]
     shown = SLOW_FIRST.model_copy(update={"cuda_variables": CudaVariables(visible_devices="0")})
     sample = TelemetrySample(time_s=0.0, readings=tuple(lost))
-    codes = {each.code for each in prepare(Profile(), shown, sample).problems}
+    codes = {each.code for each in prepare(Profile(), shown, Known(sample)).problems}
     assert "shell_numbers_not_sure" not in codes
 
 
@@ -134,7 +135,9 @@ def test_that_no_fix_takes_a_gpu_that_the_shell_leaves_out() -> None:
     full = DeviceReading(key="GPU-3060", memory_used_mib=12_280, memory_free_mib=8)
     sample = TelemetrySample(time_s=0.0, readings=(full,))
     for profile in (Profile(), Profile(devices=DeviceSettings(visible=("GPU-3060",)))):
-        after = mended(profile, shown, sample)
+        after = mended(profile, shown, Known(sample))
         assert "GPU-4090" not in after.devices.visible
-    free = mended(Profile(devices=DeviceSettings(visible=("GPU-3060",))), TWO_UNEQUAL, sample)
+    free = mended(
+        Profile(devices=DeviceSettings(visible=("GPU-3060",))), TWO_UNEQUAL, Known(sample)
+    )
     assert free.devices.visible == ("GPU-4090",)
