@@ -37,8 +37,8 @@ class BatchTarget:
         room_mib: What one of them may take while it is tried; below
             :data:`LEAST_ROOM_MIB` nothing is.
         floor_mib: When less of the device is free, somebody else needs it: trying ends.
-        context: Of one replica alone on that device.
-        plan: Likewise; of its memory it takes no more than the room.
+        context: The profile with one replica alone on that device.
+        plan: The plan of that one replica, which takes no more of the memory than the room.
         first: How many examples are estimated to fit; the plan's share where that is not known.
     """
 

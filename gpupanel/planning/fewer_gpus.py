@@ -54,9 +54,9 @@ def resumed_without(
 
     Args:
         profile: As for :func:`on_other_gpus`.
-        inventory: Likewise.
-        lost: Likewise.
-        sample: Likewise.
+        inventory: As for :func:`on_other_gpus`.
+        lost: As for :func:`on_other_gpus`.
+        sample: As for :func:`on_other_gpus`.
     """
     fixes = []
     fewer = on_other_gpus(profile, inventory, lost, sample)

@@ -85,7 +85,7 @@ MakeReader = Callable[[str], MemoryReader]
 
 
 def ignore_progress(progress: BatchProgress) -> None:
-    """Of who only wants the end."""
+    """The default for callers that show no progress: does nothing."""
 
 
 def find_batches(

@@ -14,7 +14,7 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.value import Value
 
 _VARIABLES: Final = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
-"""Without a GPU and without TensorFlow's chatter."""
+"""Hides every GPU from the child, and TensorFlow's log below errors."""
 
 _AnswerT = TypeVar("_AnswerT", bound=Value)
 

@@ -18,7 +18,7 @@ from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest
 SCAN_COMMAND: Final = python_module_command("gpupanel.trainer.scan")
 """Reads the question on standard input and answers by lines on standard output."""
 _VARIABLES: Final = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
-"""Without a GPU and without TensorFlow's chatter: a scan needs neither."""
+"""Hides every GPU from the child, and TensorFlow's log below errors: a scan needs neither."""
 _GRACE_S: Final = 1.0
 
 
@@ -33,11 +33,11 @@ class _Line(BaseModel):
 
 
 def ignore_progress(progress: ScanProgress) -> None:
-    """Of who only wants the end."""
+    """The default for callers that show no progress: does nothing."""
 
 
 def ignore_first_report(first: DataScan) -> None:
-    """Likewise."""
+    """The default for callers that wait for the whole scan: does nothing."""
 
 
 def scan_data(

@@ -46,15 +46,15 @@ from gpupanel.runs.self_test_problems import died, never_ready, no_plan, not_sta
 SELF_TEST_COMMAND: Final = python_module_command("gpupanel.trainer.self_test")
 """Reads the question on standard input and answers by lines on standard output."""
 SECONDS: Final = 60.0
-"""For all of it."""
+"""How long the whole self-test may take."""
 _START_S: Final = 40.0
-"""Until TensorFlow has its devices, which a driver may have to compile kernels for."""
+"""How long TensorFlow may take to have its devices: a driver may have to compile kernels."""
 _MOST_PATIENCE: Final = 4.0
-"""By so much longer is waited where other programs take the processors."""
+"""Limits grow by this factor at most where other programs take the processors."""
 _LEAST_S: Final = 4.0
-"""With less no other child is started."""
+"""Where less time is left no other child is started."""
 _MOST_HANGS: Final = 2
-"""Of one way to sum: what else it would be tried on is not tested."""
+"""After so many hangs of one way to sum, its further cases are not tested."""
 
 
 class _Line(BaseModel):
@@ -72,7 +72,7 @@ OnProgress = Callable[[SelfTestProgress], None]
 
 
 def ignore_progress(progress: SelfTestProgress) -> None:
-    """Of who only wants the end."""
+    """The default for callers that show no progress: does nothing."""
 
 
 def run_self_test(

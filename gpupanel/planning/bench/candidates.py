@@ -81,7 +81,7 @@ def variants(
         profile: What is to be trained.
         fastest: The division.
         devices: As for :func:`divisions`.
-        prepare: Likewise.
+        prepare: As for :func:`divisions`.
     """
     training = profile.training
     wanted = []

@@ -81,7 +81,7 @@ class HostObservation(Value):
         time_s: Seconds since the epoch (UTC).
         others_fraction: Of all processors' time since the observation before, what others than
             the run took, 0 to 1.
-        free_fraction: Likewise, what nobody took.
+        free_fraction: The part of that time that nobody took, 0 to 1.
         busiest: Who took most of it; ``None``: not known, or not asked.
         swap_used_mib: Memory of the machine that is on the disk.
         quota: ``None``: no quota, or none that can be read.

@@ -55,7 +55,7 @@ _ON_CLUSTER: Final = Problem(
 
 
 def ignore_progress(progress: BenchProgress) -> None:
-    """Of who only wants the end."""
+    """The default for callers that show no progress: does nothing."""
 
 
 def compare(
