@@ -10,9 +10,6 @@ import psutil
 
 from gpupanel.domain.problem import Problem, ProblemError
 
-LARGEST_IMAGE_PIXELS = 89_478_485
-"""Width times height; Pillow's own limit, above which it warns: a quarter GiB as RGB."""
-
 _BYTES_PER_GIB = 2**30
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """What NumPy and Keras write. Python unpacks these in small pieces, others without a bound."""

@@ -4,6 +4,7 @@
 classes and columns are data there, and nowhere code.
 """
 
+import ast
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from gpupanel.domain.data import DataSettings, Scaling, Target
 from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.script_parts import part_text
 from gpupanel.domain.table_data import HeaderLine, Quoting
 from gpupanel.domain.trained_on import TrainedOn
 from gpupanel.domain.value import Value
@@ -206,8 +208,15 @@ def write_beside(request: ModelExportRequest, description: ModelDescription) -> 
 def script_text() -> str:
     """``predict.py`` with the functions that it takes from gpupanel: it runs without."""
     text = _SCRIPT.read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if line.startswith("from gpupanel.")]
-    return text.replace("\n".join(lines), written_source())
+    lines = text.splitlines()
+    imports = [
+        node
+        for node in ast.parse(text).body
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("gpupanel.")
+    ]
+    first, end = imports[0].lineno - 1, imports[-1].end_lineno
+    shared = [written_source(), part_text("image_pixels")]
+    return "\n".join([*lines[:first], "\n\n\n".join(shared), *lines[end:], ""])
 
 
 def _recipe(text: str) -> TableRecipe | TextRecipe | None:

@@ -29,6 +29,12 @@ import numpy as np
 
 from gpupanel.domain.written_dates import date_in
 from gpupanel.domain.written_numbers import NumberForm, is_number, number_in
+from gpupanel.trainer.parts.image_pixels import (
+    LARGEST_IMAGE_PIXELS,
+    TooManyPixelsError,
+    UnknownRangeError,
+    image_pixels,
+)
 
 FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
 TABLES = (".csv", ".tsv")
@@ -254,68 +260,23 @@ def formats() -> list[str]:
 
 def features_of_image(path: Path, wanted: dict[str, Any]) -> np.ndarray:
     """Pixels, upright and scaled, from 0 to the greatest value."""
-    from PIL import Image, ImageOps, UnidentifiedImageError
+    from PIL import Image, UnidentifiedImageError
 
     height, width, channels = wanted["height"], wanted["width"], wanted["channels"]
-    white = wanted.get("white_value")
     try:
         with Image.open(path, formats=formats()) as image:
-            for part in (8, 4, 2):  # a large JPEG is unpacked at a part of its size
-                if min(image.size) >= part * max(height, width):
-                    image.draft(None, (image.width // part, image.height // part))
-                    break
-            ImageOps.exif_transpose(image, in_place=True)
-            shown: Image.Image = image
-            is_grey = image.mode == "I" and image.format in ("PNG", "PPM")
-            is_deep = image.mode.startswith("I;16") or is_grey
-            if is_deep and white is None:
-                shown = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
-            elif is_deep or image.mode in ("I", "F"):
-                if white is None:
-                    raise problem(f"{path} has 32 bits a pixel: which of them is white?")
-                shown = Image.fromarray(levels(np.asarray(image, np.float64), white))
-            elif image.has_transparency_data:
-                paper = Image.new("RGBA", image.size, "white")
-                shown = Image.alpha_composite(paper, image.convert("RGBA"))
-            shown = shown.convert("RGB" if channels == 3 else "L")
-            if white is not None and white < 255 and image.mode[0] not in "IF":
-                shown = shown.point(levels(np.arange(256.0), white).tolist() * channels)
-            across = max(1, 2 * shown.width // (3 * width))
-            down = max(1, 2 * shown.height // (3 * height))
-            if (across, down) != (1, 1):
-                shown = shown.reduce((across, down))
-            pixels = np.asarray(shown, np.uint8).reshape(shown.height, shown.width, channels)
+            pixels = image_pixels(image, (height, width), channels, white=wanted.get("white_value"))
+    except UnknownRangeError as error:
+        raise problem(f"{path} has 32 bits a pixel: which of them is white?") from error
+    except TooManyPixelsError as error:
+        raise problem(f"{path} is larger than {LARGEST_IMAGE_PIXELS:,} pixels: {error}") from error
     except (
         *(UnidentifiedImageError, Image.DecompressionBombError, ArithmeticError, EOFError),
         *(LookupError, NotImplementedError, SyntaxError, TypeError, ValueError),
     ) as error:
         # Whatever the bytes of a damaged file make of a decoder.
         raise problem(f"{path} is not an image that can be read: {error}") from error
-    return scaled(pixels, height, width) * np.float32(wanted["greatest"] / 255.0)
-
-
-def levels(values: np.ndarray, white: int) -> np.ndarray:
-    """Values with 0 as black and ``white`` as 255; what is no number is black."""
-    found: np.ndarray = np.rint(np.clip(np.nan_to_num(values), 0, white) * (255 / white))
-    return found.astype(np.uint8)
-
-
-def scaled(pixels: np.ndarray, height: int, width: int) -> np.ndarray:
-    """As tf.image.resize does it, bit for bit."""
-    up, low, down = neighbours(pixels.shape[0], height)
-    left, right, across = neighbours(pixels.shape[1], width)
-    exact = pixels.astype(np.float32)
-    lines = exact[:, left] + (exact[:, right] - exact[:, left]) * across[:, np.newaxis]
-    down = down[:, np.newaxis, np.newaxis]
-    return np.asarray(np.rint(lines[up] + (lines[low] - lines[up]) * down))
-
-
-def neighbours(count: int, wanted: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Between which pixels of a line each wanted one is, and how far from the first."""
-    half, step = np.float32(0.5), np.float32(count) / np.float32(wanted)
-    places = (np.arange(wanted, dtype=np.float32) + half) * step - half
-    first, second = np.floor(places), np.minimum(np.ceil(places), count - 1)
-    return np.maximum(first, 0).astype(int), second.astype(int), places - first
+    return pixels * np.float32(wanted["greatest"] / 255.0)
 
 
 def rows(

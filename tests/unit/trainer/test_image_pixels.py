@@ -6,6 +6,7 @@ import struct
 import zlib
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,9 @@ from PIL import Image
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.planning.script.data_section import script_of
+from gpupanel.planning.script.images import image_function
 from gpupanel.trainer.datasets.images.files import ImageFiles
+from gpupanel.trainer.exports.predict import features_of_image
 
 FIRST = np.array([0], np.int32)
 RED, GREEN = (200, 10, 20), (20, 180, 40)
@@ -253,3 +256,16 @@ def test_that_nothing_is_logged_of_a_image_beside_the_problem(
     path.write_bytes(content)
     assert problem_of(path).code == "data_image_unreadable"
     assert caplog.records == []
+
+
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+def test_that_script_and_predict_py_unpack_no_image_that_a_run_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "large.png"
+    Image.new("1", (10_000, 9_000)).save(path)
+    made: dict[str, Any] = {"np": np}
+    exec(image_function((8, 8), "rgb"), made)
+    with pytest.raises(made["TooManyPixelsError"], match="10,000 x 9,000 pixels"):
+        made["image"](path)
+    wanted = {"height": 8, "width": 8, "channels": 3, "greatest": 255.0}
+    with pytest.raises(SystemExit, match="is larger than 89,478,485 pixels"):
+        features_of_image(path, wanted)

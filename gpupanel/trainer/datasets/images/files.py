@@ -18,13 +18,15 @@ from gpupanel.trainer.datasets.images.decoding import ImageDecoding
 from gpupanel.trainer.datasets.images.formats import reader_missing_for
 from gpupanel.trainer.datasets.images.pixels import (
     PlainJpeg,
-    TooManyPixelsError,
-    UnknownRangeError,
     pixels_of,
     plain_jpeg_or_pixels_of,
 )
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
-from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
+from gpupanel.trainer.parts.image_pixels import (
+    LARGEST_IMAGE_PIXELS,
+    TooManyPixelsError,
+    UnknownRangeError,
+)
 
 WHITE_FIELD = "data.white_value"
 _USUAL_WHITES = (1, 2**8 - 1, 2**10 - 1, 2**12 - 1, 2**14 - 1, 2**16 - 1)

@@ -16,7 +16,7 @@ from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.images.files import WHITE_FIELD, ImageFiles, image_errors
 from gpupanel.trainer.datasets.images.formats import FORMATS
-from gpupanel.trainer.datasets.images.pixels import is_deep
+from gpupanel.trainer.parts.image_pixels import is_deep
 
 _OPAQUE = 255
 _MUCH_SEEN_THROUGH = 0.5

@@ -18,11 +18,7 @@ from gpupanel.files.cache_folder import cache_root
 from gpupanel.trainer.datasets.checks import ArrayName, checked_rows
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Array, Indices
-from gpupanel.trainer.datasets.images.pixels import (
-    TooManyPixelsError,
-    UnknownRangeError,
-    pixels_of,
-)
+from gpupanel.trainer.datasets.images.pixels import pixels_of
 from gpupanel.trainer.datasets.kept_file import kept_file
 from gpupanel.trainer.datasets.records import problems
 from gpupanel.trainer.datasets.records.first_records import taker
@@ -31,7 +27,11 @@ from gpupanel.trainer.datasets.records.record_file import RecordFile
 from gpupanel.trainer.datasets.records.scan import RecordChecker
 from gpupanel.trainer.datasets.row_files import RowFile
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
-from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
+from gpupanel.trainer.parts.image_pixels import (
+    LARGEST_IMAGE_PIXELS,
+    TooManyPixelsError,
+    UnknownRangeError,
+)
 
 _DECODER = 3
 """Another one gives other pixels for the same bytes."""

@@ -41,7 +41,7 @@ from gpupanel.trainer.datasets.scanning.scanned import (
     OnFirstReport,
     Scanned,
 )
-from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
+from gpupanel.trainer.parts.image_pixels import LARGEST_IMAGE_PIXELS
 
 _THREADS = max(2, min(8, os.cpu_count() or 1))
 _CHUNK = 256

@@ -1,0 +1,54 @@
+"""What scripts contain of the trainer as text stands alone, and several of them side by side."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.script_parts import part_text
+from tests.unit.parsed_package import PACKAGE
+
+PARTS = sorted(
+    path.stem for path in (PACKAGE / "trainer/parts").glob("*.py") if path.stem != "__init__"
+)
+IMPORTED = {"collections", "contextlib", "contextvars", "functools", "inspect", "keras", "math"}
+IMPORTED |= {"numpy", "PIL", "tensorflow", "typing", "typing_extensions", "re", "unicodedata"}
+"""Of Python's library, and what whoever trains has."""
+
+
+def names_of(text: str) -> set[str]:
+    """What a file defines, at its top."""
+    found = set()
+    for node in ast.parse(text).body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.Assign(targets=targets):
+                found |= {each.id for each in targets if isinstance(each, ast.Name)}
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                found.add(name)
+    return found
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_that_a_part_imports_nothing_that_a_script_has_not(name: str) -> None:
+    imported: set[str] = set()
+    for node in ast.walk(ast.parse(part_text(name))):
+        if isinstance(node, ast.Import):
+            imported |= {each.name.split(".")[0] for each in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add((node.module or "").split(".")[0])
+    assert imported <= IMPORTED
+
+
+def test_that_no_name_stands_in_two_parts() -> None:
+    counts = Counter(name for part in PARTS for name in names_of(part_text(part)))
+    assert [name for name, count in counts.items() if count > 1] == []
+
+
+def test_that_a_part_is_read_without_what_the_file_says_of_itself() -> None:
+    for name in PARTS:
+        whole = Path(PACKAGE / f"trainer/parts/{name}.py").read_text(encoding="utf-8")
+        assert whole.rstrip().endswith(part_text(name))
+        assert ast.get_docstring(ast.parse(part_text(name))) is None
