@@ -8,7 +8,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.class_names import classes_of_model
 from gpupanel.planning.script.data_section import script_of, split_section
-from gpupanel.planning.script.ending import ENDING
+from gpupanel.planning.script.ending import ending_functions
 from gpupanel.planning.script.saved_file import FITTING_SHAPE
 from gpupanel.planning.script.sections import joined, lines_for
 
@@ -273,7 +273,7 @@ def inference_section(profile: Profile, plan: LaunchPlan) -> str:
         root=repr(profile.data.chosen_path),
         fit=_fit(profile.data),
         fitting_shape=FITTING_SHAPE.strip("\n"),
-        ending=ENDING.strip("\n"),
+        ending=ending_functions(),
         said=repr(said and said.value),
         given=_given(profile.model.said_inputs),
     )

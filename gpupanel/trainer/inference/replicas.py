@@ -19,6 +19,7 @@ from gpupanel.trainer.models.keras_settings import set_keras
 from gpupanel.trainer.models.loaded_model import check_single, fitting_shape, load_saved
 from gpupanel.trainer.models.model_file_problems import problem
 from gpupanel.trainer.models.output_ending import LINEAR, SIGMOID, SOFTMAX
+from gpupanel.trainer.parts.model_ending import before_ending, ending_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ import tensorflow as tf
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Outputs
-from gpupanel.trainer.models.ending import before_ending, ending_of, with_logarithms
 from gpupanel.trainer.models.loaded_model import with_plain_ends
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.output_ending import ENDINGS, ModelMisfitError, check_ending
+from gpupanel.trainer.parts.model_ending import before_ending, ending_of, with_logarithms
 
 
 def checked_model(

@@ -19,7 +19,7 @@ def check_ending(ending: str, target: Target, said: Outputs | None, *, is_single
     """Refuse what a model ends in where it cannot be trained so.
 
     Args:
-        ending: As :func:`~gpupanel.trainer.models.ending.ending_of` finds it.
+        ending: As :func:`~gpupanel.trainer.parts.model_ending.ending_of` finds it.
         target: What the labels are.
         said: What the outputs are, as a person says; ``None``: the layers have to show it.
         is_single: It gives one number an example.

@@ -11,13 +11,14 @@ import tensorflow as tf
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Outputs, SavedModel
 from gpupanel.domain.problem import ProblemError
-from gpupanel.planning.script.ending import ENDING
+from gpupanel.planning.script.ending import ending_functions
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.models.build import build_model
-from gpupanel.trainer.models.ending import before_ending, ending_of, ending_of_configuration
+from gpupanel.trainer.models.ending import ending_of_configuration
 from gpupanel.trainer.models.model_file import configuration_in
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.saved_ending import plain_ending
+from gpupanel.trainer.parts.model_ending import before_ending, ending_of
 
 layers, ops = keras.layers, keras.ops
 FEATURES = np.random.default_rng(0).normal(size=(7, 4)).astype(np.float32) * 3
@@ -158,7 +159,7 @@ def trained_again(model: keras.Model, folder: Path) -> float:
 
 def main(folder: Path) -> None:
     script: dict[str, object] = {"keras": keras, "tf": tf, "np": np}
-    exec(ENDING, script)
+    exec(ending_functions(), script)
     made = models()
     endings = {name: ending_of(model) for name, model in made.items()}
     in_script = {name: script["ending_of"](model) for name, model in made.items()}

@@ -8,7 +8,7 @@ from gpupanel.domain.model import PythonModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.batch_norm import batch_norm_functions
-from gpupanel.planning.script.ending import ENDING, with_logits
+from gpupanel.planning.script.ending import ending_functions, with_logits
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of, scaled
 from gpupanel.planning.script.sections import joined
 
@@ -38,7 +38,7 @@ class _PythonModel(ModelScript[PythonModel]):
         without_ending = with_logits(model, profile.data.target_kind)
         definitions = joined(
             batch_norm_functions(over_replicas=several, call_by_call=True),
-            ENDING if without_ending else "",
+            ending_functions() if without_ending else "",
         )
         values = {
             "norm": "over_replicas(layer)" if several else "layer",

@@ -10,7 +10,7 @@ from gpupanel.domain.model import Head, Inputs, SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.batch_norm import batch_norm_functions
-from gpupanel.planning.script.ending import ENDING, with_logits
+from gpupanel.planning.script.ending import ending_functions, with_logits
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of
 from gpupanel.planning.script.saved_file import FITTING_SHAPE
 from gpupanel.planning.script.sections import joined, lines_for
@@ -137,7 +137,7 @@ class _SavedModel(ModelScript[SavedModel]):
             joined(
                 batch_norm_functions(over_replicas=several, call_by_call=True),
                 FITTING_SHAPE,
-                ENDING if with_ending else "",
+                ending_functions() if with_ending else "",
                 lines_for(_DEFINITIONS, holds),
             ),
             in_scope=Template(lines_for(_BUILT, holds)).substitute(
