@@ -15,6 +15,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.schedule import CYCLE_BEGINS_AT, CYCLE_ENDS_AT, ScheduleKind
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import indented, joined, lines_for
 
 _STATISTICS = """
@@ -115,15 +116,19 @@ def model_section(profile: Profile, plan: LaunchPlan) -> str:
     built = script_of_model(profile.model).built(profile.model, profile, plan)
     schedule = _rate(profile, plan)
     rate = "rate" if schedule else str(profile.training.learning_rate)
+    has_norms = profile.model.normalises_batches is not False
+    across = len(plan.replicas) > 1 and profile.model.synchronizes_batch_norm
     lines = joined(
         built.in_scope,
         f"model = {built.model}",
+        f"prepare_batch_norms(model, across_replicas={across})" if has_norms else "",
         f"optimizer = {_optimizer(profile.training, rate)}",
         "optimizer.build(model.trainable_variables)",
         _AVERAGES if profile.training.ema is not None else "",
     )
     return joined(
         _STATISTICS if has_statistics else "",
+        part("batch_norm") if has_norms else "",
         built.definitions,
         schedule,
         _optimizer_class(profile.training, plan),

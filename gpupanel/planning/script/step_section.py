@@ -12,23 +12,17 @@ from gpupanel.planning.script.random_numbers import random_functions
 from gpupanel.planning.script.sections import joined, lines_for
 
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, R others,
-# too, N batch normalisation, Q in layers that are known when code of one's own runs, L one of A
-# and N, O such code or an embedding, C clipping, W weight decay, X XLA, B weighted classes,
-# G examples are changed, M something is measured beside training, E averages of the weights are
-# kept, F another loss is made small than measured.
+# too, N batch normalisation, L one of A and N, O code of one's own, a saved model or an embedding,
+# C clipping, W weight decay, X XLA, B weighted classes, G examples are changed, M something is
+# measured beside training, E averages of the weights are kept, F another loss is made small than
+# measured.
 _TEXT = '''
   |SUM = tf.distribute.ReduceOp.SUM
   |EPOCHS, BATCH = $epochs, $batch
 S |SHARES = $shares$measured
 A |PARTS = $parts  # micro-batches of each replica's part
 D |STEP = tf.Variable(0, dtype=tf.int64)  # updates of all epochs
-N |NORMS = [
-N |    layer
-NQ|    for layer in model._flatten_layers()  # those within other layers, too
-Nq|    for layer in model.layers
-N |    if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable
-N |]
-NQ|TRACED = threading.local()  # what each of them measured, call by call, while it is traced
+N |NORMS = [norm for norm in batch_norms(model) if norm.trainable]
 S |
 S |
 S |def division(count):
@@ -52,16 +46,12 @@ X |@tf.function(jit_compile=True, autograph=False)
   |def contribution($state, features, labels, examples$at):
   |    """Loss, measure and gradients of some examples; gradients of the mean over the batch."""
   |    known = list(zip(model.trainable_variables, weights))
-Nq|    for norm in NORMS:  # from zero, a moving average becomes the new value times 1 - momentum
-Nq|        known += [(norm.moving_mean, tf.zeros(norm.moving_mean.shape))]
-Nq|        known += [(norm.moving_variance, tf.zeros(norm.moving_variance.shape))]
-NQ|    TRACED.calls = {norm: [] for norm in NORMS}
 RS|    # A size that is known is not that of a batch: as in a run, this is not.
 RS|    features = tf.compat.v1.placeholder_with_default(features, [None, *features.shape[1:]])
 R |    DRAWN_FOR.count = tf.shape(features)[0]
 D |    DRAWN_FOR.first, DRAWN_FOR.step, DRAWN_FOR.draws = first, step, 0
 n |    with keras.StatelessScope(state_mapping=known):
-N |    with keras.StatelessScope(state_mapping=known) as scope:
+N |    with measured_calls() as calls, keras.StatelessScope(state_mapping=known):
   |        outputs = model(features, training=True)
 D |    DRAWN_FOR.step = None
 b |    loss, measure = loss_and_measure(outputs, labels)
@@ -69,15 +59,11 @@ B |    loss, measure = loss_and_measure(outputs, labels, CLASS_WEIGHTS)
 F |    loss = training_loss(outputs, labels)
   |    gradients = tf.gradients(loss / examples, weights, unconnected_gradients="zero")
 O |    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
-N |    moments, part = [], tf.cast(tf.shape(labels)[0], tf.float32) / examples
-NQ|    for norm, centre in zip(NORMS, centres):
-NQ|        calls = [(mean - centre, variance) for mean, variance in TRACED.calls[norm]]
-NQ|        calls = [part * tf.stack([mean, variance + tf.square(mean)]) for mean, variance in calls]
-NQ|        moments.append(tf.stack(calls) if calls else tf.zeros([0, 2, *centre.shape]))
-Nq|    for norm, centre in zip(NORMS, centres):
-Nq|        mean = scope.get_current_value(norm.moving_mean) / (1 - norm.momentum) - centre
-Nq|        variance = scope.get_current_value(norm.moving_variance) / (1 - norm.momentum)
-Nq|        moments.append(part * tf.stack([mean, variance + tf.square(mean)]))
+N |    share = tf.cast(tf.shape(labels)[0], tf.float32) / examples
+N |    moments = [
+N |        contributed_moments(calls.of(norm), centre, share)
+N |        for norm, centre in zip(NORMS, centres)
+N |    ]
   |    return $sums
 A |
 A |
@@ -167,19 +153,11 @@ C |        strategy.extended.update(weight, learn, args=(gradient, scale))
 E |    for weight, average in zip(weights, averages):
 E |        strategy.extended.update(weight, follow, args=(average.value,))
   |    optimizer.iterations.assign_add(1)
-Nq|    for norm, moment in zip(NORMS, moments):
-Nq|        mean, square = tf.unstack(strategy.reduce(SUM, moment, axis=None))
-Nq|        variance = tf.maximum(square - tf.square(mean), 0.0) - norm.moving_variance
-Nq|        norm.moving_mean.assign_add((1 - norm.momentum) * mean)
-Nq|        norm.moving_variance.assign_add((1 - norm.momentum) * variance)
-NQ|    for norm, calls in zip(NORMS, moments):
-NQ|        moved, now = 0.0, tf.convert_to_tensor(norm.moving_variance)
-NQ|        for moment in tf.unstack(strategy.reduce(SUM, calls, axis=None)):
-NQ|            mean, square = tf.unstack(moment)
-NQ|            moved += (1 - norm.momentum) * (mean - moved)
-NQ|            now += (1 - norm.momentum) * (tf.maximum(square - tf.square(mean), 0.0) - now)
-NQ|        norm.moving_mean.assign_add(moved * tf.ones_like(now))
-NQ|        norm.moving_variance.assign(now)
+N |    for norm, contributed in zip(NORMS, moments):
+N |        whole = strategy.reduce(SUM, contributed, axis=None)
+N |        norm.moving_mean.assign_add(change_of_mean(whole, norm.momentum))
+N |        now = tf.convert_to_tensor(norm.moving_variance)
+N |        norm.moving_variance.assign(next_variance(now, whole, norm.momentum))
 D |    STEP.assign_add(1)
 S |    return [strategy.reduce(SUM, each, axis=None) / copies for each in (loss, measure)]
 s |    return loss, measure
@@ -239,8 +217,7 @@ def step_section(profile: Profile, plan: LaunchPlan) -> str:
 
 def _conditions(profile: Profile, plan: LaunchPlan) -> set[str]:
     training, data = profile.training, profile.data
-    # What is not declared layer by layer is known when it is built.
-    stack, norms = profile.model.stack, profile.model.normalises_batches is not False
+    norms = profile.model.normalises_batches is not False
     # Where that is not known, nothing is known of what is drawn either.
     draws = profile.model.normalises_batches is None
     drops = draws or getattr(profile.model, "dropout", 0.0) > 0.0
@@ -250,7 +227,6 @@ def _conditions(profile: Profile, plan: LaunchPlan) -> set[str]:
         "D": drops,
         "R": draws,
         "N": norms,
-        "Q": stack is None,
         "O": profile.model.is_code or profile.model.is_saved or data.token_count > 0,
         "C": training.clip_norm is not None,
         "W": training.decays_weights,

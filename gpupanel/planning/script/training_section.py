@@ -71,11 +71,7 @@ B |    if epoch == $from_epoch:  # more layers begin to learn
 BA|        average_of = dict(zip(map(id, model.trainable_variables), averages))
 B |        for layer in later_layers:
 B |            layer.trainable = True
-B |        NORMS = [
-B |            layer
-B |            for layer in model._flatten_layers()
-B |            if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable
-B |        ]
+B |        NORMS = [norm for norm in batch_norms(model) if norm.trainable]
 BL|        greatest = $later_rate
 B |        with strategy.scope():
 B |            # Anew: it would take slots that are zero for the means of all gradients until now.

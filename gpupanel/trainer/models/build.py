@@ -10,10 +10,10 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.models.batch_norm import batch_norms, prepare_batch_norms
 from gpupanel.trainer.models.network import Building, network_of
 from gpupanel.trainer.models.objectives import Floats
 from gpupanel.trainer.models.scaling import statistics
+from gpupanel.trainer.parts.batch_norm import batch_norms, prepare_batch_norms
 
 _ANOTHER_MODEL = Problem(
     code="user_code_model_misfit",

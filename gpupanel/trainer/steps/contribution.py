@@ -5,15 +5,14 @@ have changed comes out: so XLA can compile it wherever the weights live, and eve
 it over the replicas before anything changes.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import keras
 import tensorflow as tf
 
-from gpupanel.trainer.models.batch_norm import Moments, batch_norms, measured_calls
 from gpupanel.trainer.models.objectives import Objective
 from gpupanel.trainer.models.random_numbers import drawn_by_example
+from gpupanel.trainer.parts.batch_norm import batch_norms, contributed_moments, measured_calls
 from gpupanel.trainer.steps.batch_part import BatchPart
 
 
@@ -148,7 +147,7 @@ class ContributionOf:
             # That of an embedding comes as rows, which can be neither added up nor clipped.
             [tf.convert_to_tensor(gradient) for gradient in gradients],
             [
-                _moments(calls.of(norm), fixed[id(norm.moving_mean)], share)
+                contributed_moments(calls.of(norm), fixed[id(norm.moving_mean)], share)
                 for norm in variables.norms
             ],
         )
@@ -158,12 +157,3 @@ class ContributionOf:
         mapping = list(zip(variables.weights, state.weights, strict=True))
         mapping += zip(variables.fixed, state.fixed, strict=True)
         return mapping
-
-
-def _moments(calls: Sequence[Moments], centre: tf.Tensor, share: tf.Tensor) -> tf.Tensor:
-    """What one batch normalisation contributes, shape [calls, 2, channels]."""
-    rows = []
-    for mean, variance in calls:
-        distance = mean - centre
-        rows.append(share * tf.stack([distance, variance + tf.square(distance)]))
-    return tf.stack(rows) if rows else tf.zeros([0, 2, *centre.shape])

@@ -11,6 +11,7 @@ import keras
 import tensorflow as tf
 
 from gpupanel.trainer.models.weight_averages import WeightAverages
+from gpupanel.trainer.parts.batch_norm import change_of_mean, next_variance
 from gpupanel.trainer.steps.contribution import Contribution, State, Variables
 
 
@@ -136,21 +137,13 @@ class Update:
         strategy: tf.distribute.Strategy, norm: keras.layers.BatchNormalization, moments: tf.Tensor
     ) -> None:
         """Move the moving statistics once a call, towards those of the whole batch."""
-        new = 1.0 - norm.momentum
 
         def follow_mean(mean: tf.Variable, moments: tf.Tensor) -> None:
-            moved = tf.zeros(mean.shape)
-            for distance, _ in map(tf.unstack, tf.unstack(moments)):
-                moved += new * (distance - moved)
-            mean.assign_add(moved)
+            mean.assign_add(change_of_mean(moments, norm.momentum))
 
         def follow_variance(variance: tf.Variable, moments: tf.Tensor) -> None:
             now = tf.convert_to_tensor(variance)
-            for distance, square in map(tf.unstack, tf.unstack(moments)):
-                # From any centre, it is the mean square less the square of the mean.
-                whole = tf.maximum(square - tf.square(distance), 0.0)
-                now += new * (whole - now)
-            variance.assign(now)
+            variance.assign(next_variance(now, moments, norm.momentum))
 
         update = strategy.extended.update
         update(norm.moving_mean.value, follow_mean, args=(moments,), group=False)

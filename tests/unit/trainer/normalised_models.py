@@ -15,8 +15,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from gpupanel.trainer.models.batch_norm import prepare_batch_norms
 from gpupanel.trainer.models.objectives import Classification
+from gpupanel.trainer.parts.batch_norm import prepare_batch_norms
 from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.contribution import ContributionOf, Variables
 from gpupanel.trainer.steps.update import Update

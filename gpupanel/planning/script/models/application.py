@@ -8,7 +8,6 @@ from gpupanel.domain.data import Scaling
 from gpupanel.domain.model import ApplicationModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.script.batch_norm import batch_norm_functions
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of
 from gpupanel.planning.script.sections import lines_for
 
@@ -39,10 +38,6 @@ F |layers = [layer for layer in base.layers if layer.weights]
 F |for layer in $frozen:
 F |    layer.trainable = False
 L |later_layers = $later  # learn from epoch $from_epoch on
-  |for layer in base._flatten_layers():
-l |    if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable:
-L |    if isinstance(layer, keras.layers.BatchNormalization):
-  |        measured($norm)
   |hidden = keras.layers.GlobalAveragePooling2D(name="mean")(base(pixels))
 P |hidden = keras.layers.Dropout($dropout, name="dropout")(hidden)
   |outputs = keras.layers.Dense($outputs, name="outputs", dtype="float32")(hidden)
@@ -55,7 +50,6 @@ class _Application(ModelScript[ApplicationModel]):
     @override
     def built(self, model: ApplicationModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
         data, application = profile.data, model.application
-        several = len(plan.replicas) > 1 and model.synchronizes_batch_norm
         published = application.weights
         conditions = {
             "D": data.scaling is Scaling.DIVIDE and data.greatest != 255,
@@ -72,7 +66,7 @@ class _Application(ModelScript[ApplicationModel]):
         digest = f'\n    file_hash="{published.digest}",' if published.digest else ""
         text = Template(lines_for(_TEXT, {name for name, holds in conditions.items() if holds}))
         return BuiltText(
-            batch_norm_functions(over_replicas=several, call_by_call=True),
+            "",
             in_scope=text.substitute(
                 greatest=data.greatest,
                 family=application.family.module,
@@ -84,7 +78,6 @@ class _Application(ModelScript[ApplicationModel]):
                 frozen="layers" if is_whole else f"layers[: -{last}]",
                 later=f"layers[-{last} :]" if last else "layers",
                 from_epoch=model.fine_tune_from_epoch,
-                norm="over_replicas(layer)" if several else "layer",
                 dropout=model.dropout,
                 outputs=outputs_of(data),
             ),

@@ -15,7 +15,6 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.layers import ModelLayer, places_of
 from gpupanel.planning.rules.placement_rules import placeable_layers
-from gpupanel.planning.script.batch_norm import batch_norm_functions
 from gpupanel.planning.script.model_section import (
     WHOLE_MODEL,
     BuiltText,
@@ -64,13 +63,10 @@ class _Layered(ModelScript[MlpModel | CnnModel]):
 
     @override
     def built(self, model: MlpModel | CnnModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
-        several, placed = len(plan.replicas) > 1, bool(plan.places)
-        whole = several and profile.synchronizes_batch_norm
+        placed = bool(plan.places)
         around = "placed" if placed else ""
         lines = [
-            *_lines(
-                model.stack, profile.data.token_count, around, "over_replicas" if whole else around
-            ),
+            *_lines(model.stack, profile.data.token_count, around),
             through(
                 f'Dense({outputs_of(profile.data)}, name="outputs", dtype="float32")',
                 around=around,
@@ -79,14 +75,13 @@ class _Layered(ModelScript[MlpModel | CnnModel]):
         ]
         text = joined(scaled(profile.data, around), "\n".join(lines))
         if not placed:
-            definitions = batch_norm_functions(over_replicas=whole, call_by_call=False)
-            return BuiltText(definitions, in_scope=text)
+            return BuiltText("", in_scope=text)
         build = f"def build(placed):\n{indented(text)}\n    return {WHOLE_MODEL}"
         placement = _placement(profile, model, plan.global_batch_size)
         return BuiltText(joined(_PLACED, build, placement), in_scope="", model="build(placed)")
 
 
-def _lines(stack: Stack, token_count: int, around: str, around_norm: str) -> Iterator[str]:
+def _lines(stack: Stack, token_count: int, around: str) -> Iterator[str]:
     """From ``hidden`` to ``hidden``, a layer a line."""
     for layer in (*word_layers(token_count), *stack.layers):
         if layer.kind is LayerKind.CHANNEL:
@@ -94,8 +89,7 @@ def _lines(stack: Stack, token_count: int, around: str, around_norm: str) -> Ite
             channel = f'Reshape((*hidden.shape[1:], 1), name="{layer.name}")'
             yield indented(through(channel, around=around))
         else:
-            norm = layer.kind is LayerKind.NORM
-            yield through(_written(layer), around=around_norm if norm else around)
+            yield through(_written(layer), around=around)
 
 
 def _written(layer: Layer) -> str:

@@ -7,7 +7,6 @@ from typing_extensions import override
 from gpupanel.domain.model import PythonModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.script.batch_norm import batch_norm_functions
 from gpupanel.planning.script.ending import ending_functions, with_logits
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of, scaled
 from gpupanel.planning.script.sections import joined
@@ -21,9 +20,6 @@ if not all(isinstance(each, keras.KerasTensor) for each in ends):  # one may hav
     network = keras.Model(network.inputs[0], network.outputs[0])
 $with_logits
 network.name = "python_model"
-for layer in network._flatten_layers():  # those within other layers, too
-    if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable:
-        measured($norm)
 hidden = network(hidden)
 outputs = keras.layers.Activation("linear", name="outputs", dtype="float32")(hidden)
 """
@@ -34,14 +30,9 @@ class _PythonModel(ModelScript[PythonModel]):
 
     @override
     def built(self, model: PythonModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
-        several = len(plan.replicas) > 1 and model.synchronizes_batch_norm
         without_ending = with_logits(model, profile.data.target_kind)
-        definitions = joined(
-            batch_norm_functions(over_replicas=several, call_by_call=True),
-            ending_functions() if without_ending else "",
-        )
+        definitions = ending_functions() if without_ending else ""
         values = {
-            "norm": "over_replicas(layer)" if several else "layer",
             "path": repr(model.path),
             "outputs": outputs_of(profile.data),
             "with_logits": without_ending,

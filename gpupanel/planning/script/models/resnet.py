@@ -7,7 +7,6 @@ from typing_extensions import override
 from gpupanel.domain.model import ResNetModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.script.batch_norm import batch_norm_functions
 from gpupanel.planning.script.model_section import (
     BuiltText,
     ModelScript,
@@ -23,7 +22,6 @@ def convolved(hidden, name, filters, size=3, strides=1):
         filters, size, strides, padding="same", use_bias=False, name=name
     )(hidden)
     norm = keras.layers.BatchNormalization(name=f"{name}_norm")
-    measured($norm)
     return norm(hidden)
 
 
@@ -56,10 +54,6 @@ class _ResNet(ModelScript[ResNetModel]):
 
     @override
     def built(self, model: ResNetModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
-        several = len(plan.replicas) > 1 and model.synchronizes_batch_norm
-        functions = Template(_FUNCTIONS).substitute(
-            norm="over_replicas(norm)" if several else "norm"
-        )
         text = Template(_BUILT).substitute(
             first=model.filters[0], filters=list(model.filters), after_last=model.blocks + 1
         )
@@ -67,7 +61,7 @@ class _ResNet(ModelScript[ResNetModel]):
         dropout = [f'Dropout({model.dropout}, name="dropout")'] if model.dropout else []
         lines = [*map(through, dropout), through(*last, after="outputs")]
         return BuiltText(
-            joined(batch_norm_functions(over_replicas=several, call_by_call=True), functions),
+            _FUNCTIONS,
             in_scope=joined(scaled(profile.data), text, "\n".join(lines)),
         )
 

@@ -9,7 +9,6 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.model import Head, Inputs, SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.script.batch_norm import batch_norm_functions
 from gpupanel.planning.script.ending import ending_functions, with_logits
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of
 from gpupanel.planning.script.saved_file import FITTING_SHAPE
@@ -87,10 +86,6 @@ L |later_layers = $later  # learn from epoch $from_epoch on
   |    if not isinstance(layer, (keras.layers.Rescaling, keras.layers.Normalization)):
   |        for each in layer._flatten_layers():
   |            each.dtype_policy = keras.config.dtype_policy()
-  |for layer in network._flatten_layers():
-l |    if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable:
-L |    if isinstance(layer, keras.layers.BatchNormalization):
-  |        measured($norm)
   |hidden = network(examples)
 N |if len(hidden.shape) == 4:
 N |    hidden = keras.layers.GlobalAveragePooling2D(name="mean")(hidden)
@@ -116,7 +111,6 @@ class _SavedModel(ModelScript[SavedModel]):
     @override
     def built(self, model: SavedModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
         data = profile.data
-        several = len(plan.replicas) > 1 and model.synchronizes_batch_norm
         target = data.target_kind or Target.CLASSES
         conditions = {
             "N": model.head is Head.NEW,
@@ -135,7 +129,6 @@ class _SavedModel(ModelScript[SavedModel]):
         is_whole = not last or model.fine_tuning is not None
         return BuiltText(
             joined(
-                batch_norm_functions(over_replicas=several, call_by_call=True),
                 FITTING_SHAPE,
                 ending_functions() if with_ending else "",
                 lines_for(_DEFINITIONS, holds),
@@ -146,7 +139,6 @@ class _SavedModel(ModelScript[SavedModel]):
                 frozen="" if is_whole else f"[: -{last}]",
                 later=f"layers[-{last} :]" if last else "layers",
                 from_epoch=model.fine_tune_from_epoch,
-                norm="over_replicas(layer)" if several else "layer",
                 outputs=outputs_of(data),
                 scale=scale,
                 offset=offset,

@@ -9,7 +9,6 @@ from gpupanel.domain.model import TabularModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.tabular_model import MOST_UNITS
-from gpupanel.planning.script.batch_norm import batch_norm_functions
 from gpupanel.planning.script.model_section import (
     BuiltText,
     ModelScript,
@@ -41,21 +40,17 @@ class _Table(ModelScript[TabularModel]):
 
     @override
     def built(self, model: TabularModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
-        whole = len(plan.replicas) > 1 and profile.synchronizes_batch_norm
         units = model.embedding_units or f"min({MOST_UNITS}, round(1.6 * width**0.56))"
         embedded = Template(_EMBEDDED).substitute(units=units)
-        definitions = (
-            batch_norm_functions(over_replicas=whole, call_by_call=True) if model.batch_norm else ""
-        )
         lines = [
-            *_dense(model, "over_replicas(norm)" if whole else "norm"),
+            *_dense(model),
             through(
                 f'Dense({outputs_of(profile.data)}, name="outputs", dtype="float32")',
                 after="outputs",
             ),
         ]
         return BuiltText(
-            definitions,
+            "",
             in_scope=joined(
                 scaled(profile.data),
                 embedded if profile.data.has_categories else "",
@@ -64,15 +59,13 @@ class _Table(ModelScript[TabularModel]):
         )
 
 
-def _dense(model: TabularModel, norm: str) -> Iterator[str]:
+def _dense(model: TabularModel) -> Iterator[str]:
     for number, units in enumerate(model.hidden, start=1):
         name = f"dense_{number}"
         bias = ", use_bias=False" if model.batch_norm else ""
         yield through(f'Dense({units}{bias}, name="{name}")')
         if model.batch_norm:
-            yield f'norm = keras.layers.BatchNormalization(name="{name}_norm")'
-            yield f"measured({norm})"
-            yield "hidden = norm(hidden)"
+            yield through(f'BatchNormalization(name="{name}_norm")')
         yield through(f'ReLU(name="{name}_relu")')
         if model.dropout:
             yield through(f'Dropout({model.dropout}, name="{name}_dropout")')

@@ -44,17 +44,17 @@ def test_that_a_residual_network_is_built_stage_by_stage() -> None:
     text = exported(ResNetModel(filters=(8, 16), blocks=3), DigitsData())
     assert "for stage, filters in enumerate([8, 16], start=1):" in text
     assert "for number in range(1, 4):" in text
-    assert "measured(norm)" in text
+    assert "prepare_batch_norms(model, across_replicas=False)" in text
     assert "Dropout" not in text
 
 
 def test_that_statistics_of_several_replicas_are_those_of_the_whole_batch() -> None:
     model = ResNetModel(dropout=0.25)
     text = exported(model, DigitsData(), replicas=2)
-    assert "measured(over_replicas(norm))" in text
+    assert "prepare_batch_norms(model, across_replicas=True)" in text
     assert 'Dropout(0.25, name="dropout")' in text
     alone = model.model_copy(update={"batch_norm_synchronized": False})
-    assert "over_replicas" not in exported(alone, DigitsData(), replicas=2)
+    assert "across_replicas=False)" in exported(alone, DigitsData(), replicas=2)
 
 
 @pytest.mark.parametrize(("dropout", "count"), [(0.0, 0), (0.1, 4)])
@@ -85,7 +85,7 @@ def test_that_a_table_without_categories_goes_straight_to_the_dense_layers() -> 
     text = exported(TabularModel(batch_norm=True, dropout=0.5), WineData(), replicas=2)
     assert "category_" not in text
     assert 'BatchNormalization(name="dense_2_norm")' in text
-    assert "measured(over_replicas(norm))" in text
+    assert "prepare_batch_norms(model, across_replicas=True)" in text
     assert 'Dropout(0.5, name="dense_1_dropout")' in text
 
 

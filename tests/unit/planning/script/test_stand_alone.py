@@ -210,7 +210,7 @@ def test_that_every_source_trains_a_saved_model_further_by_a_script(data: DataSe
     frozen = SAVED.model_copy(update={"frozen_layers": "base"})
     assert "for layer in layers:\n        layer.trainable" in script(data=data, model=frozen)
     alone = script(StrategySettings(), 1, data=data, model=SAVED)
-    assert "over_replicas" not in alone
+    assert "across_replicas=True" not in alone
 
 
 EVERY_STRATEGY = [
@@ -280,13 +280,14 @@ def test_that_every_layer_of_a_model_is_in_the_script(model: MlpModel | CnnModel
         assert f'Dense({units}{bias}, name="dense_{number}")' in text
     assert f"Dropout({model.dropout}, " in text
     assert ("BatchNormalization(" in text) is model.batch_norm
-    assert ("over_replicas(" in text) is model.batch_norm
+    assert ("across_replicas=True" in text) is model.batch_norm
 
 
 def test_that_only_several_replicas_normalise_together() -> None:
     alone = CnnModel(batch_norm=True, batch_norm_synchronized=False)
-    assert "over_replicas" not in script(model=alone)
-    assert "over_replicas" not in script(StrategySettings(), 1, model=CnnModel(batch_norm=True))
+    assert "across_replicas=True" not in script(model=alone)
+    one_replica = script(StrategySettings(), 1, model=CnnModel(batch_norm=True))
+    assert "across_replicas=True" not in one_replica
 
 
 @pytest.mark.parametrize("optimizer", Optimizer)

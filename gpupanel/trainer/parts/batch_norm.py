@@ -6,7 +6,7 @@ training is changed.
 """
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -81,10 +81,11 @@ def prepare_batch_norms(model: keras.Model, *, across_replicas: bool) -> None:
             once.
     """
     for norm in batch_norms(model):
-        _prepare(norm, across_replicas=across_replicas)
+        prepare_batch_norm(norm, across_replicas=across_replicas)
 
 
-def _prepare(norm: keras.layers.BatchNormalization, *, across_replicas: bool) -> None:
+def prepare_batch_norm(norm: keras.layers.BatchNormalization, *, across_replicas: bool) -> None:
+    """As :func:`prepare_batch_norms`, of one of them."""
     call_alone = norm.call
 
     # Keras reads the signature to see which arguments a layer takes: wraps keeps it.
@@ -101,7 +102,7 @@ def _prepare(norm: keras.layers.BatchNormalization, *, across_replicas: bool) ->
         for moving in (norm.moving_mean, norm.moving_variance):
             moving.assign(tf.zeros(moving.shape))
         if across_replicas and not _ALONE.get():
-            outputs = _call_over_replicas(norm, inputs, mask)
+            outputs = call_over_replicas(norm, inputs, mask)
         else:
             outputs = call_alone(inputs, training=True, mask=mask)
         new = 1.0 - norm.momentum
@@ -111,12 +112,12 @@ def _prepare(norm: keras.layers.BatchNormalization, *, across_replicas: bool) ->
     norm.call = call
 
 
-def _call_over_replicas(
+def call_over_replicas(
     norm: keras.layers.BatchNormalization, inputs: tf.Tensor, mask: tf.Tensor | None
 ) -> tf.Tensor:
     """What ``keras.layers.BatchNormalization.call`` does, with the statistics of all replicas."""
     values = tf.cast(inputs, tf.float32)
-    mean, variance = _whole_moments(values, norm.axis, mask)
+    mean, variance = whole_moments(values, norm.axis, mask)
     new = 1.0 - norm.momentum
     norm.moving_mean.assign(mean * new)
     norm.moving_variance.assign(variance * new)
@@ -132,7 +133,7 @@ def _call_over_replicas(
     return tf.cast(outputs, norm.compute_dtype)
 
 
-def _whole_moments(values: tf.Tensor, axis: int, mask: tf.Tensor | None) -> Moments:
+def whole_moments(values: tf.Tensor, axis: int, mask: tf.Tensor | None) -> Moments:
     """Mean and variance of each channel over all replicas.
 
     The variance of the whole is the mean of the parts' variances and of the squared distances of
@@ -162,3 +163,49 @@ def _whole_moments(values: tf.Tensor, axis: int, mask: tf.Tensor | None) -> Mome
     whole = tf.reduce_sum(weights * means, axis=0)
     distances = tf.math.squared_difference(means, whole)
     return whole, tf.reduce_sum(weights * (variances + distances), axis=0)
+
+
+def contributed_moments(calls: Sequence[Moments], centre: tf.Tensor, share: tf.Tensor) -> tf.Tensor:
+    """What one batch normalisation measured, as it is summed over all parts of a batch.
+
+    Args:
+        calls: Of the layer, with this part of the batch.
+        centre: The moving mean, shape [channels]: means are measured from it.
+        share: Which part of the whole batch this is.
+
+    Returns:
+        Shape [calls, 2, channels]: the mean, and that of the squares.
+    """
+    rows = []
+    for mean, variance in calls:
+        distance = mean - centre
+        rows.append(share * tf.stack([distance, variance + tf.square(distance)]))
+    return tf.stack(rows) if rows else tf.zeros([0, 2, *centre.shape])
+
+
+def change_of_mean(moments: tf.Tensor, momentum: float) -> tf.Tensor:
+    """By how much the moving mean moves, once a call.
+
+    Args:
+        moments: Of the whole batch, as :func:`contributed_moments` has those of a part.
+        momentum: Of the layer.
+    """
+    moved = tf.zeros(moments.shape[2:])
+    for distance, _ in map(tf.unstack, tf.unstack(moments)):
+        moved += (1.0 - momentum) * (distance - moved)
+    return moved
+
+
+def next_variance(variance: tf.Tensor, moments: tf.Tensor, momentum: float) -> tf.Tensor:
+    """The moving variance after having moved once a call.
+
+    Args:
+        variance: Until now.
+        moments: Of the whole batch.
+        momentum: Of the layer.
+    """
+    for distance, square in map(tf.unstack, tf.unstack(moments)):
+        # From any centre, it is the mean square less the square of the mean.
+        whole = tf.maximum(square - tf.square(distance), 0.0)
+        variance += (1.0 - momentum) * (whole - variance)
+    return variance
