@@ -17,10 +17,10 @@ from gpupanel.planning.job_nodes import on_nodes, sample_of_nodes, with_addresse
 from gpupanel.planning.prepare import Preparation
 from gpupanel.planning.visible_gpus import cuda_variables_of
 from gpupanel.runs import found_data
-from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.readiness import Machine, mended_on, prepared_on, read_machine, read_machines_for
 from gpupanel.runs.slurm.job_nodes import is_job_of_several_nodes, read_nodes
+from gpupanel.runs.tools.data_preview import preview_data
 
 
 def prepared(

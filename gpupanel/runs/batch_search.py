@@ -29,7 +29,7 @@ from gpupanel.domain.batch_search import (
     search_end,
 )
 from gpupanel.domain.child_command import python_module_command
-from gpupanel.domain.model_summary import summary_request
+from gpupanel.domain.model_summary import ModelSummary, SummaryRequest, summary_request
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.batch_fit import batch_fit, device_batch, measured_step
 from gpupanel.planning.batch_targets import LEAST_ROOM_MIB, BatchTarget, batch_targets
@@ -48,8 +48,9 @@ from gpupanel.runs.batch_search_problems import (
 )
 from gpupanel.runs.free_memory import MemoryReader, memory_reader
 from gpupanel.runs.measured_memory import remember_measured
-from gpupanel.runs.model_summary import SUMMARY_COMMAND, TIME_LIMIT_S, summarize_model
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.tools.model_summary import summarize_model
+from gpupanel.runs.tools.question import Question
 
 if TYPE_CHECKING:
     from gpupanel.domain.problem import Problem
@@ -95,7 +96,7 @@ def find_batches(
     cancelled: Event | None = None,
     on_progress: OnProgress = ignore_progress,
     command: Sequence[str] = BATCH_SEARCH_COMMAND,
-    summary_command: Sequence[str] = SUMMARY_COMMAND,
+    summarize: Question[SummaryRequest, ModelSummary] = summarize_model,
     make_reader: MakeReader = memory_reader,
 ) -> BatchFit:
     """Try batches on each device of a profile's plan, and remember what that shows.
@@ -110,14 +111,14 @@ def find_batches(
         cancelled: Set, by any thread, when the answer is not wanted any more.
         on_progress: Called while it continues.
         command: Tries numbers of examples.
-        summary_command: Builds the model, for the estimate to begin with.
+        summarize: Builds the model, for the estimate to begin with.
         make_reader: Makes what reads how much is free of a device.
     """
     if profile.data.is_code or profile.model.is_code:
         return BatchFit(needs_start=True)
     cancelled = cancelled or Event()
     request = summary_request(profile)
-    summary = summarize_model(request, TIME_LIMIT_S, cancelled, summary_command)
+    summary = summarize(request, cancelled=cancelled)
     if summary.needs_download or summary.needs_start or summary.problems:
         return BatchFit(
             needs_download=summary.needs_download,

@@ -1,12 +1,12 @@
 """A trained model for other programs, written by a child process."""
 
-import json
 import os
 import shutil
 import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Final
@@ -24,24 +24,26 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.regular_files import open_regular
 from gpupanel.files.whole_files import whole_file
-from gpupanel.runs.child_answer import ChildWords, answer_of_child
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.following.event_tail import EventTail
 from gpupanel.runs.kept_models import model_with
+from gpupanel.runs.tools.question import Question
 
 EXPORT_COMMAND: Final = python_module_command("gpupanel.trainer.model_export")
 """Reads the question on standard input and answers on standard output."""
-TIME_LIMIT_S: Final = 1800.0
 SCRIPT: Final = "predict.py"
 """Stands beside each exported model, and predicts with it."""
 _LONGEST_FIRST_LINE: Final = 200
 _NAMES_LIMIT_S: Final = 5.0
-_WORDS: Final = ChildWords(
+_write: Final = Question[ModelExportRequest, ModelExport](
     code="model_export",
     process="the process that exports the model",
     work="exporting the model",
+    command=EXPORT_COMMAND,
+    answer=ModelExport,
+    limit_s=1800.0,
     slow_hint="The model may be too large for this machine, or it is busy.",
     death_hint="The model may be too large for this machine's memory; copy the detail.",
     field="model.path",
@@ -113,7 +115,7 @@ def export_model(
             dir=output.parent, prefix=f".{output.name}.", ignore_cleanup_errors=True
         ) as staging:
             staged = request.model_copy(update={"output": str(Path(staging, output.name))})
-            found = _asked(staged, cancelled, command)
+            found = replace(_write, command=tuple(command))(staged, cancelled=cancelled)
             if not found.is_written or (cancelled is not None and cancelled.is_set()):
                 return found
             more = _put_in_place(Path(staging), output)
@@ -121,15 +123,6 @@ def export_model(
     except OSError as error:
         place = output.parent if isinstance(error, FileNotFoundError) else output
         return ModelExport(problems=(disk_problem(error, place),))
-
-
-def _asked(
-    request: ModelExportRequest, cancelled: Event | None, command: Sequence[str]
-) -> ModelExport:
-    # Not model_dump_json(), which raises for a path that is no UTF-8.
-    question = json.dumps(request.model_dump(mode="json")).encode()
-    found = answer_of_child(ModelExport, _WORDS, command, question, TIME_LIMIT_S, cancelled)
-    return ModelExport(problems=(found,)) if isinstance(found, Problem) else found
 
 
 def _put_in_place(staging: Path, output: Path) -> tuple[Problem, ...]:

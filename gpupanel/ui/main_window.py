@@ -1,5 +1,6 @@
 """The window: composes panels, workers and the session, and decides nothing itself."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QFileInfo, QSettings, Qt, Slot
@@ -9,6 +10,7 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.ui.bindings.batch_fit_binding import BatchFitBinding
 from gpupanel.ui.bindings.bench_binding import BenchBinding
 from gpupanel.ui.bindings.comparison import Comparison
@@ -75,9 +77,10 @@ from gpupanel.ui.workers.cluster_worker import ClusterWatch
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.folder_worker import FolderWatch
 from gpupanel.ui.workers.launch_worker import Launcher
-from gpupanel.ui.workers.preview_worker import PreviewLoader
 from gpupanel.ui.workers.sweep_start_worker import SweepStarter
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 
+preview_here = replace(preview_data, limit_s=30.0)
 _SIZE = (1280, 800)
 """Pixels of a first window, where the screen has them."""
 
@@ -113,7 +116,7 @@ class MainWindow(QMainWindow):
         self._folder_watch = FolderWatch(runs_dir, parent=self)
         self._folder_watch.found.connect(self.session.set_folder_problem)
         self._doctor_binding = DoctorBinding(self.session, self._device_watch, self)
-        self._preview_loader = PreviewLoader(parent=self)
+        self._preview_loader = QuestionWorker(preview_here, self)
         self.window_actions = WindowActions(self)
         self.profile_bar = ProfileBar(self.window_actions)
         self.run_bar = RunBar(self.window_actions)

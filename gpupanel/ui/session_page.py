@@ -26,7 +26,7 @@ from gpupanel.ui.sweep_words import sweep_sentence
 from gpupanel.ui.task_choices import TaskChoices, TaskSwitch
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.sweep_note import SweepNote
-from gpupanel.ui.workers.preview_worker import PreviewLoader
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 
 PREVIEW_DELAY_MS = 300
 EXAMPLE_LIMIT = 24
@@ -39,7 +39,10 @@ class SessionPage(QWidget):
     """Binds the editors and the plan to the session; they know neither it nor each other."""
 
     def __init__(
-        self, session: Session, loader: PreviewLoader, parent: QWidget | None = None
+        self,
+        session: Session,
+        loader: QuestionWorker[PreviewRequest],
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = session
@@ -117,7 +120,7 @@ class SessionPage(QWidget):
         self._session.checkingChanged.connect(self._show_checking)
         self._session.runChanged.connect(self._show_run)
         self._preview_timer.timeout.connect(self._load_preview)
-        self._loader.previewReady.connect(self._show_preview)
+        self._loader.answered.connect(self._show_preview)
         self._loader.busyChanged.connect(self.data.setPreviewBusy)
         application = QApplication.instance()
         if isinstance(application, QApplication):
@@ -302,7 +305,7 @@ class SessionPage(QWidget):
     @Slot()
     def _load_preview(self) -> None:
         self._previewed = preview_request(self._session.profile, EXAMPLE_LIMIT)
-        self._loader.load(self._previewed)
+        self._loader.ask(self._previewed)
 
 
 def _layers(

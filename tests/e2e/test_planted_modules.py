@@ -252,7 +252,7 @@ def test_that_no_worker_of_the_window_runs_a_planted_file(
     monkeypatch.setattr(event_tail, "HistoryReader", SeenReader)
 
     loader = window._preview_loader
-    with qtbot.waitSignal(loader.previewReady, timeout=60_000) as looked:
+    with qtbot.waitSignal(loader.answered, timeout=60_000) as looked:
         window.open_target(Path("long.toml"))
     assert looked.args[0].problems == ()
     examiner = window._doctor_binding._examiner

@@ -14,13 +14,13 @@ import pytest
 
 from gpupanel.devices.child_process import ChildAnswer, ChildEnd
 from gpupanel.domain.child_command import child_environment
-from gpupanel.runs import child_answer
+from gpupanel.runs.tools import question as questions
 from tests.forked.processes import ForkServer, run_forked
 
 
 @contextmanager
 def forked_answers(
-    asks: ModuleType = child_answer, server: ForkServer | None = None
+    asks: ModuleType = questions, server: ForkServer | None = None
 ) -> Iterator[None]:
     """Who is asked meanwhile is a forked process.
 

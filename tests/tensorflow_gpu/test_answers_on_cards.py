@@ -8,7 +8,8 @@ import pytest
 from gpupanel.devices.probes import tensorflow_probe
 from gpupanel.domain.self_test import CaseResult, SelfTestKind
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
-from gpupanel.runs import batch_search, child_answer, self_test
+from gpupanel.runs import batch_search, self_test
+from gpupanel.runs.tools import question
 from tests.forked.answers import forked_answers
 from tests.forked.terminal import answered
 from tests.nvml.standin import RTX_3060, RTX_4090
@@ -83,7 +84,7 @@ def test_that_what_the_search_finds_runs_and_one_step_more_does_not(
     text += "out_of_memory_retries = 0\n"
     profile.write_text(text)
     server = cards_in_process.server
-    with forked_answers(batch_search, server), forked_answers(child_answer, server):
+    with forked_answers(batch_search, server), forked_answers(question, server):
         found = answered(cards_in_process.gpupanel("fit-batch", profile, "--json"))
     (device,) = found["devices"]
     fits = found["largest_batch"]

@@ -13,11 +13,11 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
+from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.trainer.preview import preview
-from gpupanel.ui import device_colors, theme
+from gpupanel.ui import device_colors, main_window, theme
 from gpupanel.ui.garbage_collection import GarbageCollection
 from gpupanel.ui.session import Session
-from gpupanel.ui.workers import preview_worker
 from gpupanel.ui.workers.worker_thread import wait_for_ending
 from tests.ui.patient_bot import PatientBot
 
@@ -73,7 +73,14 @@ def preview_without_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
     For files that open many windows; what such a process is for has tests of its own.
     """
-    monkeypatch.setattr(preview_worker, "preview_data", lambda request, *_: preview(request))
+    monkeypatch.setattr(main_window, "preview_here", _PreviewHere())
+
+
+class _PreviewHere:
+    work, answer = "preview", DataPreview
+
+    def __call__(self, request: PreviewRequest, *_: object, **__: object) -> DataPreview:
+        return preview(request)
 
 
 class _StartRecorder:

@@ -17,6 +17,8 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.step_memory import MeasuredStep, MemoryPeak, StepMemory
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs import batch_search
+from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.tools.model_summary import summarize_model
 from gpupanel.ui.bindings.batch_fit_binding import BatchFitBinding
 from gpupanel.ui.dialogs.batch_fit_dialog import BatchFitDialog
 from gpupanel.ui.session import Session
@@ -24,8 +26,9 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.workers import batch_fit_worker
 from gpupanel.ui.workers.batch_fit_worker import BatchFinder
-from gpupanel.ui.workers.preview_worker import PreviewLoader
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.batch_child import CHILD, Reader
+from tests.fakes.questions import answering, asked_of
 from tests.forked.processes import child_processes
 from tests.ui.values import TWO_GPUS, mirrored
 
@@ -51,12 +54,12 @@ class Bound:
         self.window = QWidget()
         qtbot.addWidget(self.window)
         self.session = Session()
-        self.loader = PreviewLoader((sys.executable, "-c", ""))
+        self.loader = QuestionWorker(asked_of(preview_data, ""))
         self.page = SessionPage(self.session, self.loader)
         qtbot.addWidget(self.page)
-        summary = ModelSummary(step=STEP).model_dump_json()
+        summary = answering(ModelSummary(step=STEP))
         child = (sys.executable, "-c", CHILD + code, str(folder))
-        self.finder = BatchFinder(child, (sys.executable, "-c", f"print({summary!r})"))
+        self.finder = BatchFinder(child, asked_of(summarize_model, summary))
         self.binding = BatchFitBinding(self.session, self.page, self.window, self.finder)
         self.estimates: list[None] = []
         self.page.plan.estimateRequested.connect(lambda: self.estimates.append(None))

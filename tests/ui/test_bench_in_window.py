@@ -27,6 +27,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.history.measured_speeds import remember, remembered
+from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.bindings.bench_binding import BenchBinding
@@ -36,7 +37,7 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.speed_bars import SpeedBar
 from gpupanel.ui.workers import bench_worker
-from gpupanel.ui.workers.preview_worker import PreviewLoader
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
@@ -128,7 +129,7 @@ class Bound:
         self.window = QWidget()
         qtbot.addWidget(self.window)
         self.session = Session()
-        self.loader = PreviewLoader()
+        self.loader = QuestionWorker(preview_data)
         self.page = SessionPage(self.session, self.loader)
         qtbot.addWidget(self.page)
         self.binding = BenchBinding(self.session, self.page, runs_dir, self.window)

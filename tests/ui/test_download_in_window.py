@@ -11,12 +11,13 @@ from gpupanel.domain.data import DigitsData, KerasData
 from gpupanel.domain.data_download import DownloadProgress
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.profile import Profile
+from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.download_worker import DataDownloader
-from gpupanel.ui.workers.preview_worker import PreviewLoader
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.forked.processes import child_processes
 
 _NEEDED = DataPreview(needs_download=True)
@@ -29,12 +30,12 @@ _FAILS = 'print(\'{"end": {"problems": [{"code": "x", "message": "No network."}]
 _DONE = "print('{\"end\": {}}', flush=True)"
 
 
-class Loader(PreviewLoader):
+class Loader(QuestionWorker):
     """Counts what is asked for."""
 
     asked = 0
 
-    def load(self, request: object) -> None:
+    def ask(self, request: object) -> None:
         self.asked += 1
 
 
@@ -50,7 +51,7 @@ class Shown:
     def __init__(self, qtbot: QtBot, code: str) -> None:
         self.session = Session()
         self.session.edit(Profile(data=KerasData(source="mnist")))
-        self.loader = Loader()
+        self.loader = Loader(preview_data)
         self.page = SessionPage(self.session, self.loader)
         qtbot.addWidget(self.page)
         self.downloader = DataDownloader((sys.executable, "-c", code))

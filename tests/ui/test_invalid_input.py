@@ -12,13 +12,14 @@ from gpupanel.domain.data import DigitsData
 from gpupanel.domain.model import CnnModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.labels import Note
-from gpupanel.ui.workers.preview_worker import PreviewLoader
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.devices import CPU_ONLY
 
 CNN = Profile(data=DigitsData(validation_fraction=0.2), model=CnnModel(filters=(8,)))
@@ -36,7 +37,7 @@ def session() -> Iterator[Session]:
 
 @pytest.fixture
 def page(qtbot: QtBot, session: Session) -> Iterator[SessionPage]:
-    loader = PreviewLoader()
+    loader = QuestionWorker(preview_data)
     page = SessionPage(session, loader)
     qtbot.addWidget(page)
     page.resize(1000, 900)

@@ -1,7 +1,5 @@
 """The layers of the model in the window: asked for by a click, shown, outdated, mended."""
 
-import sys
-
 import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QTableView, QWidget
@@ -12,14 +10,16 @@ from gpupanel.domain.model_summary import LayerSummary, ModelSummary, ParameterC
 from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.tools.model_summary import summarize_model
 from gpupanel.ui.bindings.layers_binding import LayersBinding
 from gpupanel.ui.dialogs.layers_dialog import LayersDialog
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.workers.preview_worker import PreviewLoader
-from gpupanel.ui.workers.summary_worker import ModelSummarizer
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.devices import CPU_ONLY
+from tests.fakes.questions import answering, asked_of
 from tests.forked.processes import child_processes
 
 FOUND = ModelSummary(
@@ -41,22 +41,17 @@ REFUSED = ModelSummary(
 )
 
 
-def answering(summary: ModelSummary, wait_s: float = 0.0) -> tuple[str, ...]:
-    code = f"import time; time.sleep({wait_s}); print({summary.model_dump_json()!r})"
-    return (sys.executable, "-c", code)
-
-
 class Bound:
     """A page with its layers, and what answers for the model."""
 
-    def __init__(self, qtbot: QtBot, command: tuple[str, ...]) -> None:
+    def __init__(self, qtbot: QtBot, code: str) -> None:
         self.window = QWidget()
         qtbot.addWidget(self.window)
         self.session = Session()
-        self.loader = PreviewLoader((sys.executable, "-c", ""))
+        self.loader = QuestionWorker(asked_of(preview_data, ""))
         self.page = SessionPage(self.session, self.loader)
         qtbot.addWidget(self.page)
-        self.summarizer = ModelSummarizer(command)
+        self.summarizer = QuestionWorker(asked_of(summarize_model, code))
         self.binding = LayersBinding(self.session, self.page, self.window, self.summarizer)
 
     @property
@@ -79,8 +74,8 @@ class Bound:
 def bound(qtbot: QtBot):
     made = []
 
-    def make(command: tuple[str, ...]) -> Bound:
-        made.append(Bound(qtbot, command))
+    def make(code: str) -> Bound:
+        made.append(Bound(qtbot, code))
         return made[-1]
 
     yield make

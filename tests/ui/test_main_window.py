@@ -169,7 +169,7 @@ def test_that_nothing_of_other_data_is_shown_and_nothing_starts_while_new_data_i
         if moment == 0:
             qtbot.waitUntil(lambda: len(asked) == 1)
 
-    page._loader.previewReady.emit(preview(asked[0]))
+    page._loader.answered.emit(preview(asked[0]))
     assert start.isEnabled()
     assert "Trains on 178 examples" in numbers.text().replace("\u200b", "")
 

@@ -1,6 +1,5 @@
 """How much memory a training takes: asked for by a click, drawn, followed, used."""
 
-import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -15,6 +14,8 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.step_memory import MemoryPeak, StepMemory
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.tools.model_summary import summarize_model
 from gpupanel.ui import theme
 from gpupanel.ui.bindings import layers_binding
 from gpupanel.ui.bindings.layers_binding import LayersBinding
@@ -22,8 +23,8 @@ from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.plan_panel.memory_bars import MemoryBars
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.preview_worker import PreviewLoader
-from gpupanel.ui.workers.summary_worker import ModelSummarizer
+from gpupanel.ui.workers.tool_worker import QuestionWorker
+from tests.fakes.questions import answering, asked_of
 from tests.ui.values import TWO_GPUS, mirrored
 
 MIB = 2**20
@@ -41,19 +42,15 @@ FOUND = ModelSummary(
 ROOM = {"default": LimitedMemory(limit_mib=1_000, growth=True)}
 
 
-def answering(summary: ModelSummary) -> tuple[str, ...]:
-    return (sys.executable, "-c", f"print({summary.model_dump_json()!r})")
-
-
 class Bound:
     """A page with two GPUs, and what answers for the model."""
 
     def __init__(self, qtbot: QtBot, summary: ModelSummary, profile: Profile) -> None:
         self.session = Session()
-        self.loader = PreviewLoader((sys.executable, "-c", ""))
+        self.loader = QuestionWorker(asked_of(preview_data, ""))
         self.page = SessionPage(self.session, self.loader)
         qtbot.addWidget(self.page)
-        self.summarizer = ModelSummarizer(answering(summary))
+        self.summarizer = QuestionWorker(asked_of(summarize_model, answering(summary)))
         self.binding = LayersBinding(self.session, self.page, self.page, self.summarizer)
         self.session.set_inventory(TWO_GPUS)
         self.session.edit(profile)

@@ -10,6 +10,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import Preparation
+from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.inputs.counter import Counter
@@ -24,7 +25,7 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.task_choices import TaskChoices
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.labels import Note
-from gpupanel.ui.workers.preview_worker import PreviewLoader
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.ui.values import TWO_GPUS
 
 
@@ -177,7 +178,7 @@ def test_that_a_problem_follows_the_value_to_the_form_of_another_kind(qtbot):
 
 
 def test_that_the_session_hands_its_problems_to_every_panel(qtbot):
-    session, loader = Session(_preparer), PreviewLoader()
+    session, loader = Session(_preparer), QuestionWorker(preview_data)
     page = SessionPage(session, loader)
     qtbot.addWidget(page)
     page._preview_timer.stop()
@@ -209,7 +210,7 @@ def _notes_of_problems(panel: QWidget) -> list[Note]:
 
 
 def test_that_a_folded_setting_that_is_gone_to_comes_into_view(qtbot):
-    session, loader = Session(_preparer), PreviewLoader()
+    session, loader = Session(_preparer), QuestionWorker(preview_data)
     page = SessionPage(session, loader)
     qtbot.addWidget(page)
     page._preview_timer.stop()

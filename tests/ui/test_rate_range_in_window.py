@@ -1,6 +1,5 @@
 """A learning rate is found in the window: asked for by a click, drawn, chosen, used."""
 
-import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -12,6 +11,8 @@ from pytestqt.qtbot import QtBot
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.rate_range import RatePoint, RateRange, rates
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.tools.rate_range import try_learning_rates
 from gpupanel.ui import theme
 from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
 from gpupanel.ui.dialogs.rate_range_dialog import RateRangeDialog
@@ -19,8 +20,8 @@ from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.rate_range_plot import RateRangePlot
-from gpupanel.ui.workers.preview_worker import PreviewLoader
-from gpupanel.ui.workers.rate_range_worker import RateFinder
+from gpupanel.ui.workers.tool_worker import QuestionWorker
+from tests.fakes.questions import answering, asked_of
 from tests.forked.processes import child_processes
 
 FOUND = RateRange(
@@ -32,22 +33,17 @@ FOUND = RateRange(
 )
 
 
-def answering(found: RateRange, wait_s: float = 0.0) -> tuple[str, ...]:
-    code = f"import time; time.sleep({wait_s}); print({found.model_dump_json()!r})"
-    return (sys.executable, "-c", code)
-
-
 class Bound:
     """A page with its training settings, and what answers for the trial."""
 
-    def __init__(self, qtbot: QtBot, command: tuple[str, ...]) -> None:
+    def __init__(self, qtbot: QtBot, code: str) -> None:
         self.window = QWidget()
         qtbot.addWidget(self.window)
         self.session = Session()
-        self.loader = PreviewLoader((sys.executable, "-c", ""))
+        self.loader = QuestionWorker(asked_of(preview_data, ""))
         self.page = SessionPage(self.session, self.loader)
         qtbot.addWidget(self.page)
-        self.finder = RateFinder(command)
+        self.finder = QuestionWorker(asked_of(try_learning_rates, code))
         self.binding = RateRangeBinding(self.session, self.page, self.window, self.finder)
 
     @property
@@ -69,15 +65,15 @@ class Bound:
         self.session.close()
 
 
-Bind = Callable[[tuple[str, ...]], Bound]
+Bind = Callable[[str], Bound]
 
 
 @pytest.fixture
 def bound(qtbot: QtBot) -> Iterator[Bind]:
     made = []
 
-    def make(command: tuple[str, ...]) -> Bound:
-        made.append(Bound(qtbot, command))
+    def make(code: str) -> Bound:
+        made.append(Bound(qtbot, code))
         return made[-1]
 
     yield make

@@ -14,6 +14,7 @@ from gpupanel.domain.data import DigitsData, ImagesData
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import DataScan, ScannedSet, ScanProgress, ScanRequest
+from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.dialogs.scan_dialog import ScanDialog
 from gpupanel.ui.main_window import MainWindow
@@ -21,8 +22,9 @@ from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.workers.preview_worker import PreviewLoader
 from gpupanel.ui.workers.scan_worker import DataScanner
+from gpupanel.ui.workers.tool_worker import QuestionWorker
+from tests.fakes.questions import asked_of
 from tests.forked.processes import child_processes
 from tests.unit.trainer.test_scan_of_images import make_many
 
@@ -127,7 +129,7 @@ class Asked:
 
     def __init__(self, qtbot: QtBot, code: str | None = None) -> None:
         self.session = Session()
-        self.loader = PreviewLoader((sys.executable, "-c", "print('{}')"))
+        self.loader = QuestionWorker(asked_of(preview_data, "print('{}')"))
         self.page = SessionPage(self.session, self.loader)
         qtbot.addWidget(self.page)
         command = {} if code is None else {"command": (sys.executable, "-c", code)}

@@ -18,13 +18,15 @@ from gpupanel.planning.context import planning_context
 from gpupanel.planning.self_test import self_test_request
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.self_test_memory import recall_self_test, remember_self_test
+from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.ui.bindings.self_test_binding import SelfTestBinding
 from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.workers.preview_worker import PreviewLoader
 from gpupanel.ui.workers.self_test_worker import SelfTester
+from gpupanel.ui.workers.tool_worker import QuestionWorker
+from tests.fakes.questions import asked_of
 from tests.fakes.self_test_child import CHILD
 from tests.forked.processes import child_processes
 from tests.ui.values import TWO_GPUS, mirrored
@@ -39,7 +41,7 @@ class Bound:
         self.window = QWidget()
         qtbot.addWidget(self.window)
         self.session = Session()
-        self.loader = PreviewLoader((sys.executable, "-c", ""))
+        self.loader = QuestionWorker(asked_of(preview_data, ""))
         self.page = SessionPage(self.session, self.loader)
         qtbot.addWidget(self.page)
         self.folder = folder

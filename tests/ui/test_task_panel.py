@@ -15,6 +15,7 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.run_state import RunState
@@ -29,7 +30,7 @@ from gpupanel.ui.task_choices import (
 )
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.reading_order import tab_stops
-from gpupanel.ui.workers.preview_worker import PreviewLoader
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.ui.values import TWO_GPUS
 from tests.unit.trainer.image_folders import make_images
 
@@ -66,7 +67,7 @@ def session(qapp) -> Session:
 
 @pytest.fixture
 def page(qtbot, session) -> SessionPage:
-    loader = PreviewLoader()
+    loader = QuestionWorker(preview_data)
     page = SessionPage(session, loader)
     qtbot.addWidget(page)
     yield page

@@ -19,11 +19,9 @@ from gpupanel.domain.data import KerasData
 from gpupanel.domain.data_download import DownloadEnd, DownloadRequest
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.model_export import ModelExport, ModelExportRequest, ModelFormat
-from gpupanel.domain.model_summary import ModelSummary, summary_request
 from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
-from gpupanel.domain.rate_range import RateRange, rate_range_request
 from gpupanel.domain.scan import DataScan, scan_request
 from gpupanel.domain.self_test import SelfTest
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
@@ -37,6 +35,8 @@ from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.sweeps import starting
 from gpupanel.runs.tensorboard import TensorBoards
+from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.tools.question import Question
 from gpupanel.runs.tracing.tracing import Trace
 from gpupanel.ui import workers
 from gpupanel.ui.run_state import RunState
@@ -57,17 +57,15 @@ from gpupanel.ui.workers import (
     history_worker,
     launch_worker,
     model_export_worker,
-    preview_worker,
     queue_worker,
-    rate_range_worker,
     run_reader,
     run_worker,
     scan_worker,
     self_test_worker,
-    summary_worker,
     sweep_start_worker,
     sweep_worker,
     tensorboard_worker,
+    tool_worker,
     trace_worker,
 )
 from gpupanel.ui.workers.facade import WorkerFacade
@@ -221,13 +219,13 @@ def _examining(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Cas
     return Case(examiner, examiner.begin, examiner.refused, examiner.examined, failing, free)
 
 
-def _previewing(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _Failing(error, lambda *_: DataPreview())
-    monkeypatch.setattr(preview_worker, "preview_data", failing)
-    loader = preview_worker.PreviewLoader()
-    order = lambda: loader.load(preview_request(Profile()))  # noqa: E731
-    free = lambda: not loader.is_busy()  # noqa: E731
-    return Case(loader, order, loader.refused, loader.previewReady, failing, free)
+def _asking(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, Question, "answered", error)
+    failing._healthy = lambda *_: DataPreview()
+    worker = tool_worker.QuestionWorker(preview_data)
+    order = lambda: worker.ask(preview_request(Profile()))  # noqa: E731
+    free = lambda: not worker.is_busy()  # noqa: E731
+    return Case(worker, order, worker.refused, worker.answered, failing, free)
 
 
 def _scanning(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
@@ -237,24 +235,6 @@ def _scanning(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) ->
     order = lambda: scanner.begin(scan_request(Profile()))  # noqa: E731
     free = lambda: not scanner.is_busy()  # noqa: E731
     return Case(scanner, order, scanner.refused, scanner.scanned, failing, free)
-
-
-def _summarizing(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, summary_worker, "summarize_model", error)
-    failing._healthy = lambda *_: ModelSummary()
-    summarizer = summary_worker.ModelSummarizer()
-    order = lambda: summarizer.begin(summary_request(Profile()))  # noqa: E731
-    free = lambda: not summarizer.is_busy()  # noqa: E731
-    return Case(summarizer, order, summarizer.refused, summarizer.summarized, failing, free)
-
-
-def _finding_rates(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, rate_range_worker, "try_learning_rates", error)
-    failing._healthy = lambda *_: RateRange()
-    finder = rate_range_worker.RateFinder()
-    order = lambda: finder.begin(rate_range_request(Profile()), "cpu")  # noqa: E731
-    free = lambda: not finder.is_busy()  # noqa: E731
-    return Case(finder, order, finder.refused, finder.found, failing, free)
 
 
 def _finding_batches(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
@@ -466,10 +446,8 @@ CASES: dict[str, tuple[Make, ...]] = {
         _reading_settings,
         _deleting_a_run,
     ),
-    "PreviewLoader": (_previewing,),
+    "QuestionWorker": (_asking,),
     "DataScanner": (_scanning,),
-    "ModelSummarizer": (_summarizing,),
-    "RateFinder": (_finding_rates,),
     "BatchFinder": (_finding_batches,),
     "SelfTester": (_testing_devices,),
     "SelfTestMemory": (_recalling_a_self_test,),
@@ -499,7 +477,7 @@ def _below(base: type[QObject]) -> set[type[QObject]]:
 
 
 def test_that_every_facade_is_tried_here():
-    facades = all_kinds(WorkerFacade) - {SingleRequestFacade}
+    facades = all_kinds(WorkerFacade) - {SingleRequestFacade, tool_worker.ToolWorker}
     assert {kind.__name__ for kind in facades} == set(CASES)
 
 

@@ -19,7 +19,7 @@ from tests.unit.parsed_package import nodes, parsed_package
 _Node = TypeVar("_Node", bound=ast.AST)
 _CODE = re.compile(r"[a-z][a-z0-9_]*")
 _ENDS_OF_CHILDREN = ("not_started", "too_slow", "died", "unreadable")
-_CHILDREN = "ChildWords"
+_CHILDREN = "Question"
 """Its ``code`` begins the codes of what can happen to a process that answers."""
 
 MADE_OF_PARTS: dict[tuple[str, str], set[str]] = {
@@ -45,7 +45,7 @@ MADE_OF_PARTS: dict[tuple[str, str], set[str]] = {
 }
 """By file and expression: each was read where it is made."""
 _KNOWN = {
-    ("runs/child_answer.py", "f'{words.code}_{end}'"),  # see _CHILDREN
+    ("runs/tools/question.py", "f'{self.code}_{end}'"),  # see _CHILDREN
     ("planning/script/stand_alone.py", "with_imports_first(code)"),  # a script
 }
 
@@ -203,6 +203,8 @@ def _at(target: ast.expr, value: ast.expr) -> ast.expr | None:
 
 
 def _name(function: ast.expr) -> str:
+    if isinstance(function, ast.Subscript):
+        return _name(function.value)
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""

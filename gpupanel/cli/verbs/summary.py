@@ -27,10 +27,10 @@ from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.prepare import Preparation
-from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import anchored, read_profile
-from gpupanel.runs.model_summary import summarize_model
 from gpupanel.runs.readiness import prepared_on, read_machine
+from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.tools.model_summary import summarize_model
 
 _NOT_TRAINED = Problem(
     code="summary_without_training",

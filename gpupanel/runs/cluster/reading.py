@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from threading import Event
@@ -12,20 +13,23 @@ from pydantic import ValidationError
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.cluster import ClusterAnswer, ClusterReading
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.runs.child_answer import ChildWords, answer_of_child
 from gpupanel.runs.cluster.cluster_problems import cluster_address_wrong
 from gpupanel.runs.cluster.messages import DevicesWanted
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.private_files import make_private_folder
+from gpupanel.runs.tools.question import Question
 
 DRIVER: Final = python_module_command("gpupanel.runs.cluster.driver")
 
 _LIMIT_S: Final = 45.0
 """More than all that is waited for within: Ray's import and its connection, and silent nodes."""
-_WORDS: Final = ChildWords(
+_what_is_there: Final = Question[DevicesWanted, ClusterAnswer](
     code="cluster",
     process="the process that asks the cluster",
     work="asking the Ray cluster",
+    command=DRIVER,
+    answer=ClusterAnswer,
+    limit_s=_LIMIT_S,
     slow_hint="ray status shows whether the cluster is well.",
     death_hint="Ray ends its programs when the head of the cluster goes away: ray status shows "
     "whether it is there.",
@@ -78,8 +82,7 @@ def _file_in(folder: Path) -> Iterator[str]:
 
 
 def _asked(wanted: DevicesWanted, cancelled: Event | None, limit_s: float) -> ClusterReading:
-    question = wanted.model_dump_json().encode() + b"\n"
-    answer = answer_of_child(ClusterAnswer, _WORDS, DRIVER, question, limit_s, cancelled)
+    answer = replace(_what_is_there, limit_s=limit_s).answered(wanted, cancelled=cancelled)
     if isinstance(answer, Problem):
         raise ProblemError(answer)
     if answer.reading is None:

@@ -1,6 +1,7 @@
 """What the supervisor does about a run that ran out of memory: explains it, or tries with less."""
 
 import time
+from dataclasses import replace
 from typing import Final
 
 from gpupanel.domain.device import CPU_KEY, DeviceKind
@@ -13,7 +14,6 @@ from gpupanel.domain.step_memory import StepMemory
 from gpupanel.planning.out_of_memory import with_less_at_a_time
 from gpupanel.planning.resuming import changes_between
 from gpupanel.planning.shortage import Prospects
-from gpupanel.runs.model_summary import summarize_model
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.exit_reading import ALLOCATION_ENDLESS, Ending
@@ -25,9 +25,10 @@ from gpupanel.runs.supervision.memory.memory_shortage import (
 )
 from gpupanel.runs.supervision.memory.memory_watch import MemoryWatch
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
+from gpupanel.runs.tools.model_summary import summarize_model
 
-_BUILDING_LIMIT_S: Final = 60.0
-"""How long a run's end waits for its model to be built again, for what a step of it holds."""
+_build: Final = replace(summarize_model, limit_s=60.0)
+"""A run's end waits no longer for its model to be built again, for what a step of it holds."""
 _NOTHING_MIB: Final = 16
 """CUDA gives out memory by 2 MiB, and NVML counts whole MiB."""
 
@@ -145,7 +146,7 @@ class ShortageCare:
         """What a step of that training holds; a process of its own builds the model for it."""
         request = summary_request(profile)
         if self._built is None or self._built[0] != request:
-            self._built = request, summarize_model(request, _BUILDING_LIMIT_S).step
+            self._built = request, _build(request).step
         return self._built[1]
 
 

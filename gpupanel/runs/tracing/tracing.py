@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,22 +24,24 @@ from gpupanel.files.guarded_files import make_folder, remove, status
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.files.trace_files import trace_records
 from gpupanel.files.whole_files import write_whole
-from gpupanel.runs.child_answer import ChildWords, answer_of_child
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.tools.question import Question
 from gpupanel.runs.tracing.untraced_gpus import gpus_not_traced
 
 _READER: Final = "gpupanel.trainer.tracing"
 """Is given the run's folder and that of the trace in it, and answers on standard output."""
-_READING_LIMIT_S: Final = 300.0
 _POLL_S: Final = 0.1
 _SUMMARY_INTERVAL_S: Final = 1.0
 _SHORTEST_S, _LONGEST_S = 0.5, 600.0
-_WORDS: Final = ChildWords(
+_what_it_says: Final = Question[TraceRequest, TraceAnswer](
     code="trace",
     process="the process that reads the trace",
     work="reading the trace",
+    command=(),
+    answer=TraceAnswer,
+    limit_s=300.0,
     slow_hint="Take one of fewer steps.",
     death_hint="The trace may be too large for this machine's memory: take one of fewer steps.",
     field="",
@@ -151,14 +153,7 @@ def read_trace(layout: RunLayout, number: int, cancelled: Event | None = None) -
         return Trace(layout, plan, folder, record, problems=(record.problem,))
     # As arguments, which hold any path: JSON holds none that is no UTF-8.
     command = python_module_command(_READER, str(layout.root), str(folder))
-    answer = answer_of_child(
-        TraceAnswer,
-        _WORDS,
-        command,
-        b"",
-        _READING_LIMIT_S,
-        cancelled,
-    )
+    answer = replace(_what_it_says, command=command).answered(None, cancelled=cancelled)
     if isinstance(answer, Problem):
         return Trace(layout, plan, folder, record, problems=(answer,))
     warning = None if answer.problems else gpus_not_traced(plan, record, answer.devices)

@@ -13,10 +13,11 @@ from gpupanel.domain.model_summary import (
     summary_sentence,
 )
 from gpupanel.domain.profile import Profile
+from gpupanel.runs.tools.model_summary import summarize_model
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.summary_worker import ModelSummarizer
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.layers_dialog import LayersDialog
@@ -42,9 +43,9 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
         session: Session,
         page: SessionPage,
         window: QWidget,
-        summarizer: ModelSummarizer | None = None,
+        summarizer: QuestionWorker[SummaryRequest] | None = None,
     ) -> None:
-        self._summarizer = summarizer or ModelSummarizer()
+        self._summarizer = summarizer or QuestionWorker(summarize_model)
         super().__init__(session, page, window, self._summarizer)
         self._follows = False
         self._timer = QTimer(self, singleShot=True, interval=FOLLOW_DELAY_MS)
@@ -52,7 +53,7 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
         page.model.layersRequested.connect(self.open)
         page.plan.estimateRequested.connect(self._estimate)
         page.strategy.layersRequested.connect(self._make)
-        self._summarizer.summarized.connect(self._take)
+        self._summarizer.answered.connect(self._take)
         self._summarizer.busyChanged.connect(page.plan.estimate.setBusy)
 
     @override
@@ -66,7 +67,7 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
         from gpupanel.ui.dialogs.layers_dialog import LayersDialog
 
         dialog = LayersDialog(self._window)
-        self._summarizer.summarized.connect(dialog.setSummary)
+        self._summarizer.answered.connect(dialog.setSummary)
         return dialog
 
     @override
@@ -76,7 +77,7 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
     @override
     def _begin(self, request: SummaryRequest) -> None:
         self._timer.stop()
-        self._summarizer.begin(request)
+        self._summarizer.ask(request)
 
     @Slot()
     def _estimate(self) -> None:

@@ -9,10 +9,11 @@ from typing_extensions import override
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.rate_range import RateRangeRequest, rate_range_request
+from gpupanel.runs.tools.rate_range import try_learning_rates
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.rate_range_worker import RateFinder
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.rate_range_dialog import RateRangeDialog
@@ -32,9 +33,9 @@ class RateRangeBinding(SessionReportBinding["RateRangeDialog", RateRangeRequest]
         session: Session,
         page: SessionPage,
         window: QWidget,
-        finder: RateFinder | None = None,
+        finder: QuestionWorker[RateRangeRequest] | None = None,
     ) -> None:
-        self._finder = finder or RateFinder()
+        self._finder = finder or QuestionWorker(try_learning_rates)
         super().__init__(session, page, window, self._finder)
         page.training.ratesRequested.connect(self.open)
 
@@ -46,7 +47,7 @@ class RateRangeBinding(SessionReportBinding["RateRangeDialog", RateRangeRequest]
         dialog = RateRangeDialog(self._window)
         dialog.cancelRequested.connect(self._finder.cancel)
         dialog.rateChosen.connect(self._use)
-        self._finder.found.connect(dialog.setRange)
+        self._finder.answered.connect(dialog.setRange)
         return dialog
 
     @override
@@ -59,7 +60,7 @@ class RateRangeBinding(SessionReportBinding["RateRangeDialog", RateRangeRequest]
         # It is tried here, whatever machines the profile trains on.
         is_here = plan is not None and not plan.is_on_nodes
         device = plan.replicas[0].device_key if plan is not None and is_here else CPU_KEY
-        self._finder.begin(request, device)
+        self._finder.ask(request, device)
 
     @Slot(float)
     def _use(self, rate: float) -> None:

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, Signal
 
 from gpupanel.domain.batch_fit import BatchFit
+from gpupanel.domain.model_summary import ModelSummary, SummaryRequest
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.batch_search import BATCH_SEARCH_COMMAND, SECONDS, find_batches
-from gpupanel.runs.model_summary import SUMMARY_COMMAND
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.tools.model_summary import summarize_model
+from gpupanel.runs.tools.question import Question
 from gpupanel.ui.workers.single_request import SingleRequestFacade
 
 
@@ -27,18 +29,18 @@ class BatchFinder(SingleRequestFacade):
     def __init__(
         self,
         command: Sequence[str] = BATCH_SEARCH_COMMAND,
-        summary_command: Sequence[str] = SUMMARY_COMMAND,
+        summarize: Question[SummaryRequest, ModelSummary] = summarize_model,
         parent: QObject | None = None,
     ) -> None:
         super().__init__("batch search", parent)
-        self._command, self._summary_command = command, summary_command
+        self._command, self._summarize = command, summarize
 
     def begin(self, profile: Profile, machine: Machine) -> None:
         """Try batches of that profile on its devices; ends a search that goes on."""
-        command, summary_command = self._command, self._summary_command
+        command, summarize = self._command, self._summarize
         self.carry_out(
             lambda dropped, report: find_batches(
-                profile, machine, SECONDS, dropped, report, command, summary_command
+                profile, machine, SECONDS, dropped, report, command, summarize
             ),
             self.found.emit,
             failed=lambda problems: BatchFit(problems=problems),

@@ -38,9 +38,9 @@ class RunExporter(WorkerFacade):
 
 def _write(layout: RunLayout, wanted: ExportFormat, path: Path, dropped: Event) -> None:
     # Not at the top: a window that starts needs none of it, and NumPy comes with it.
-    from gpupanel.runs.data_preview import preview_data
     from gpupanel.runs.exported_run import exported, write_exported
     from gpupanel.runs.found_data import with_found_data
+    from gpupanel.runs.tools.data_preview import preview_data
 
     preview = partial(preview_data, cancelled=dropped)
     content = exported(

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,9 @@ from gpupanel.devices import elsewhere as module
 from gpupanel.devices.doctor.spoiled_import import packages_of_elsewhere, what_spoils_import
 from gpupanel.devices.elsewhere import elsewhere, libraries_before_ours, packages_before_ours
 from gpupanel.devices.start_refusal import spoiled_by
-from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.problem import Problem
-from gpupanel.runs.child_answer import ChildWords, answer_of_child
 from gpupanel.runs.error_problems import problems_of
+from gpupanel.runs.tools.data_preview import preview_data
 
 ROOT = Path(__file__).parents[3]
 
@@ -271,12 +271,12 @@ def test_that_a_death_of_a_child_names_what_its_last_words_name(
     other: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(other))
-    words = ChildWords("preview", "the process", "the work", "", "Repair it.", "data")
+    question = replace(preview_data, process="the process", death_hint="Repair it.")
     dies = f"import sys; sys.exit('File \"{other}/%s/x.py\"')"
 
     def death(package: str) -> Problem:
         command = (sys.executable, "-S", "-c", dies % package)
-        problem = answer_of_child(GpuSupport, words, command, b"", 30.0, None)
+        problem = replace(question, command=command).answered(None)
         assert isinstance(problem, Problem)
         return problem
 

@@ -13,7 +13,7 @@ from gpupanel.domain.batch_fit import BatchFit, BatchProgress
 from gpupanel.domain.batch_search import SearchEnd
 from gpupanel.domain.data import PythonData
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
-from gpupanel.domain.model_summary import ModelSummary, summary_request
+from gpupanel.domain.model_summary import ModelSummary, SummaryRequest, summary_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.step_memory import MemoryPeak, StepMemory
@@ -23,10 +23,12 @@ from gpupanel.runs import batch_search
 from gpupanel.runs.batch_search import find_batches
 from gpupanel.runs.batch_search_problems import too_slow
 from gpupanel.runs.free_memory import FreeMemory
-from gpupanel.runs.model_summary import summarize_model
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.tools.model_summary import summarize_model
+from gpupanel.runs.tools.question import Question
 from tests.fakes.batch_child import CHILD, Reader
 from tests.fakes.devices import CPU_ONLY, RTX_4090, TWO_UNEQUAL, sample_with
+from tests.fakes.questions import answering, asked_of
 from tests.forked.processes import child_processes
 
 MIB = 2**20
@@ -47,8 +49,8 @@ def child(folder: Path, code: str) -> tuple[str, ...]:
     return (sys.executable, "-c", CHILD + code, str(folder))
 
 
-def answering(summary: ModelSummary) -> tuple[str, ...]:
-    return (sys.executable, "-c", f"print({summary.model_dump_json()!r})")
+def summarizing(**found: object) -> Question[SummaryRequest, ModelSummary]:
+    return asked_of(summarize_model, answering(ModelSummary(**found)))
 
 
 def tried(
@@ -70,7 +72,7 @@ def tried(
         cancelled,
         (news if news is not None else []).append,
         command or child(folder, code),
-        answering(ModelSummary(step=STEP)),
+        summarizing(step=STEP),
         lambda _: reader,
     )
     assert reader.is_closed
@@ -256,8 +258,8 @@ def test_that_it_is_cancelled_at_any_moment(tmp_path: Path) -> None:
 
 def test_that_what_cannot_be_tried_is_said() -> None:
     def found(profile: Profile, machine: Machine = CPU_MACHINE, **summary: object) -> BatchFit:
-        words = answering(ModelSummary(**{"step": STEP, **summary}))
-        return find_batches(profile, machine, 5.0, None, summary_command=words)
+        summarize = summarizing(**{"step": STEP, **summary})
+        return find_batches(profile, machine, 5.0, None, summarize=summarize)
 
     code = CPU_PROFILE.model_copy(update={"data": PythonData(path="/data.py")})
     assert find_batches(code, CPU_MACHINE).needs_start
@@ -285,7 +287,6 @@ def test_that_strategies_with_weights_on_the_host_say_so(tmp_path: Path) -> None
 
 def test_that_what_it_shows_of_memory_is_in_the_next_estimate(tmp_path: Path) -> None:
     tried(tmp_path, "fits(200, 600.0); end('found')")
-    command = answering(ModelSummary(step=STEP))
-    step = summarize_model(summary_request(CPU_PROFILE), command=command).step
+    step = summarizing(step=STEP)(summary_request(CPU_PROFILE)).step
     assert step is not None
     assert step.measured_ratio(CPU_KEY, jit_compile=False) == 2.5

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,9 @@ from gpupanel.domain.model import (
 )
 from gpupanel.domain.model_summary import ModelSummary, SummaryRequest
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE, cache_folder
-from gpupanel.runs.model_summary import summarize_model
+from gpupanel.runs.tools.model_summary import summarize_model
 from gpupanel.trainer.model_summary import summarize
+from tests.fakes.questions import asked_of
 from tests.forked.answers import forked_answers
 from tests.forked.processes import run_forked
 
@@ -47,7 +49,7 @@ def test_that_layers_are_listed_and_kept_so_that_tensorflow_is_imported_once() -
         "model_summary.main()\n"
         "assert not {'tensorflow', 'keras'} & set(sys.modules)"
     )
-    assert summarize_model(request, command=(sys.executable, "-c", code)) == found
+    assert asked_of(summarize_model, code)(request) == found
 
     file.write_text("{")  # damaged: it is built anew
     other = request.model_copy(update={"model": MlpModel(hidden=(11, 5), batch_norm=True)})
@@ -171,12 +173,12 @@ def test_that_data_that_the_model_does_not_take_and_missing_files_are_problems()
 )
 def test_that_the_end_of_the_process_is_a_problem(code: str, problem: str) -> None:
     request = SummaryRequest(data=DigitsData(), model=MlpModel())
-    found = summarize_model(request, 1.0, None, (sys.executable, "-c", code))
+    found = replace(asked_of(summarize_model, code), limit_s=1.0)(request)
     assert isinstance(found, ModelSummary)
     assert [each.code for each in found.problems] == [problem]
 
 
 def test_that_a_process_that_cannot_be_started_is_a_problem() -> None:
     request = SummaryRequest(data=DigitsData(), model=MlpModel())
-    found = summarize_model(request, command=("/no/such/program",))
+    found = replace(summarize_model, command=("/no/such/program",))(request)
     assert [each.code for each in found.problems] == ["summary_not_started"]

@@ -1,6 +1,5 @@
 """A range test of the learning rate trains as a run does, and keeps nothing."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +19,9 @@ from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.rate_range import STEPS, rate_range_request, rates
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.runs.rate_range import try_learning_rates
+from gpupanel.runs.tools.rate_range import try_learning_rates
 from gpupanel.trainer.rate_range import try_rates
+from tests.fakes.questions import asked_of
 from tests.forked.answers import forked_answers
 from tests.unit.trainer.saved_models import make_saved_models
 
@@ -92,7 +92,7 @@ def test_that_what_a_training_refuses_is_refused_here(tmp_path) -> None:
 )
 def test_that_the_end_of_the_process_is_a_problem(code: str, problem: str) -> None:
     request = rate_range_request(Profile(data=DigitsData()))
-    found = try_learning_rates(request, CPU_KEY, None, (sys.executable, "-c", code))
+    found = asked_of(try_learning_rates, code)(request)
     assert [each.code for each in found.problems] == [problem]
 
 
@@ -105,5 +105,5 @@ def test_that_it_sees_only_the_device_that_it_is_tried_on(device: str, visible: 
         "print(RateRange(problems=(Problem(code='seen', message=seen),)).model_dump_json())"
     )
     request = rate_range_request(Profile())
-    found = try_learning_rates(request, device, None, (sys.executable, "-c", code))
+    found = asked_of(try_learning_rates, code)(request, device)
     assert [each.message for each in found.problems] == [visible]

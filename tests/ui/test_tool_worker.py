@@ -1,11 +1,13 @@
-import sys
+from dataclasses import replace
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.data import DigitsData, NpzData
 from gpupanel.domain.preview import DataPreview, PreviewRequest
-from gpupanel.ui.workers.preview_worker import PreviewLoader
+from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.ui.workers.tool_worker import QuestionWorker
+from tests.fakes.questions import asked_of
 from tests.forked.processes import child_processes
 
 # Stands where the real child stands: it reads the question and answers about its seed.
@@ -19,10 +21,10 @@ _SLEEP = "import time; time.sleep(60)"
 
 @pytest.fixture
 def loader_of(qtbot: QtBot):
-    loaders: list[PreviewLoader] = []
+    loaders: list[QuestionWorker] = []
 
-    def make(code: str, time_limit_s: float = 20.0) -> PreviewLoader:
-        loader = PreviewLoader((sys.executable, "-c", code), time_limit_s=time_limit_s)
+    def make(code: str, limit_s: float = 20.0) -> QuestionWorker:
+        loader = QuestionWorker(replace(asked_of(preview_data, code), limit_s=limit_s))
         loaders.append(loader)
         return loader
 
@@ -31,17 +33,17 @@ def loader_of(qtbot: QtBot):
         loader.stop()
 
 
-def _load(qtbot: QtBot, loader: PreviewLoader, seed: int = 7) -> DataPreview:
-    with qtbot.waitSignal(loader.previewReady, timeout=20_000) as answered:
-        loader.load(PreviewRequest(data=DigitsData(), seed=seed, example_limit=24))
+def _load(qtbot: QtBot, loader: QuestionWorker, seed: int = 7) -> DataPreview:
+    with qtbot.waitSignal(loader.answered, timeout=20_000) as answered:
+        loader.ask(PreviewRequest(data=DigitsData(), seed=seed, example_limit=24))
     return answered.args[0]
 
 
 @pytest.mark.slow
 def test_that_the_embedded_digits_are_previewed_for_real(qtbot):
-    loader = PreviewLoader()
-    with qtbot.waitSignal(loader.previewReady, timeout=60_000) as answered:
-        loader.load(PreviewRequest(data=DigitsData(validation_fraction=0.2), seed=7))
+    loader = QuestionWorker(preview_data)
+    with qtbot.waitSignal(loader.answered, timeout=60_000) as answered:
+        loader.ask(PreviewRequest(data=DigitsData(validation_fraction=0.2), seed=7))
     loader.stop()
     preview = answered.args[0]
     assert preview.problems == ()
@@ -52,9 +54,9 @@ def test_that_the_embedded_digits_are_previewed_for_real(qtbot):
 
 @pytest.mark.slow
 def test_that_a_file_that_is_not_there_is_a_problem_in_the_answer(qtbot, tmp_path):
-    loader = PreviewLoader()
-    with qtbot.waitSignal(loader.previewReady, timeout=60_000) as answered:
-        loader.load(PreviewRequest(data=NpzData(path=str(tmp_path / "none.npz"))))
+    loader = QuestionWorker(preview_data)
+    with qtbot.waitSignal(loader.answered, timeout=60_000) as answered:
+        loader.ask(PreviewRequest(data=NpzData(path=str(tmp_path / "none.npz"))))
     loader.stop()
     assert [problem.is_error for problem in answered.args[0].problems] == [True]
 
@@ -74,9 +76,9 @@ def test_that_a_new_question_ends_the_one_before(qtbot, loader_of):
     slow_unless_two = f"{_ECHO}\nif question['seed'] != 2: {_SLEEP}"
     loader = loader_of(slow_unless_two)
     answers, busy = [], []
-    loader.previewReady.connect(answers.append)
+    loader.answered.connect(answers.append)
     loader.busyChanged.connect(busy.append)
-    loader.load(PreviewRequest(data=DigitsData(), seed=1))
+    loader.ask(PreviewRequest(data=DigitsData(), seed=1))
     preview = _load(qtbot, loader, seed=2)
     assert [answer.example_count for answer in answers] == [2]
     assert preview.example_count == 2
@@ -99,7 +101,7 @@ def test_that_a_child_that_is_killed_is_shown(qtbot, loader_of):
 
 
 def test_that_a_child_that_takes_too_long_is_ended(qtbot, loader_of):
-    loader = loader_of(_SLEEP, time_limit_s=0.2)
+    loader = loader_of(_SLEEP, limit_s=0.2)
     (problem,) = _load(qtbot, loader).problems
     assert problem.code == "preview_too_slow"
     assert "0.2 s" in problem.message
@@ -112,7 +114,7 @@ def test_that_an_answer_that_cannot_be_read_is_shown(qtbot, loader_of):
 
 
 def test_that_a_command_that_is_not_there_is_shown(qtbot, tmp_path):
-    loader = PreviewLoader((str(tmp_path / "no_such_program"),))
+    loader = QuestionWorker(replace(preview_data, command=(str(tmp_path / "no_such_program"),)))
     (problem,) = _load(qtbot, loader).problems
     loader.stop()
     assert problem.code == "preview_not_started"
@@ -121,9 +123,9 @@ def test_that_a_command_that_is_not_there_is_shown(qtbot, tmp_path):
 def test_that_stopping_ends_the_child_and_answers_nothing(qtbot, loader_of):
     loader = loader_of(_SLEEP)
     answers, busy = [], []
-    loader.previewReady.connect(answers.append)
+    loader.answered.connect(answers.append)
     loader.busyChanged.connect(busy.append)
-    loader.load(PreviewRequest(data=DigitsData(), seed=1))
+    loader.ask(PreviewRequest(data=DigitsData(), seed=1))
     qtbot.waitUntil(lambda: bool(child_processes()))
     loader.stop()
     loader.stop()

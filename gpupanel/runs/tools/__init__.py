@@ -1,0 +1,1 @@
+"""Tools beside training: what each asks a child process, and how it is asked."""
