@@ -21,7 +21,7 @@ from PIL import Image
 from gpupanel.domain.data import ImagesData
 from gpupanel.domain.scan import DataScan, ScanRequest
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
-from gpupanel.runs.data_scan import scan_data
+from gpupanel.runs.tools.data_scan import scan_data
 from gpupanel.trainer.datasets.images.sets import list_sets
 
 _CLASSES = 10
@@ -86,7 +86,9 @@ def _scanned(data: ImagesData) -> tuple[float, float, int, DataScan]:
     began_s = time.monotonic()
     found = scan_data(
         ScanRequest(data=data, seed=7),
-        on_first_report=lambda _: looks.append(time.monotonic() - began_s),
+        on_progress=lambda news: (
+            looks.append(time.monotonic() - began_s) if isinstance(news, DataScan) else None
+        ),
     )
     whole_s = time.monotonic() - began_s
     done.set()

@@ -40,7 +40,8 @@ def _ask_forked(
     environment: Mapping[str, str] | None = None,
     question: bytes = b"",
     *,
-    on_output: Callable[[bytes], None] = len,
+    on_output: Callable[[bytes], None] | None = None,
+    grace_s: float = 0.0,
     server: ForkServer | None,
 ) -> ChildAnswer:
     """What is printed is heard at the end only: for a child that ends by itself."""
@@ -52,6 +53,7 @@ def _ask_forked(
         timeout=time_limit_s,
         server=server,
     )
-    on_output(done.stdout)
+    if on_output is not None:
+        on_output(done.stdout)
     log = done.stderr.decode(errors="replace")
     return ChildAnswer(ChildEnd.BY_ITSELF, done.stdout, done.returncode, log)

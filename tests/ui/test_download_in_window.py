@@ -1,7 +1,5 @@
 """The download button of a data set that is not here yet: size, progress, stop, preview."""
 
-import sys
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton
@@ -11,13 +9,14 @@ from gpupanel.domain.data import DigitsData, KerasData
 from gpupanel.domain.data_download import DownloadProgress
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.profile import Profile
+from gpupanel.runs.tools.data_download import download_data
 from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.download_worker import DataDownloader
 from gpupanel.ui.workers.tool_worker import QuestionWorker
+from tests.fakes.questions import asked_of
 from tests.forked.processes import child_processes
 
 _NEEDED = DataPreview(needs_download=True)
@@ -54,7 +53,7 @@ class Shown:
         self.loader = Loader(preview_data)
         self.page = SessionPage(self.session, self.loader)
         qtbot.addWidget(self.page)
-        self.downloader = DataDownloader((sys.executable, "-c", code))
+        self.downloader = QuestionWorker(asked_of(download_data, code))
         self.binding = DownloadBinding(self.session, self.page, self.downloader)
         self.refused = []
         self.binding.refused.connect(self.refused.append)

@@ -1,6 +1,7 @@
 """Examples of a run in the window: a cell of the matrix, the worst mistakes, the predictions."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from gpupanel.domain.shown_examples import (
     ShownExamples,
     ShownRequest,
 )
+from gpupanel.runs.tools.shown_examples import shown_examples
 from gpupanel.ui import formatting
 from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.live_page import LivePage
@@ -30,8 +32,8 @@ from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
 from gpupanel.ui.widgets.examples_table import ExamplesTable
 from gpupanel.ui.widgets.table_view import TableView
-from gpupanel.ui.workers.examples_worker import ExamplesLoader
 from gpupanel.ui.workers.launch_worker import Launcher
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.forked.processes import child_processes
@@ -239,11 +241,11 @@ def test_that_problems_stand_above_and_nothing_says_so(table):
 
 
 def test_that_a_process_that_cannot_be_started_is_said(qtbot, pets):
-    loader = ExamplesLoader(("/nowhere/python",))
+    loader = QuestionWorker(replace(shown_examples, command=("/nowhere/python",)))
     request = ShownRequest(
         profile=profile_of("predict", pets), file="/x", choice=ExampleChoice(which="mistakes")
     )
-    with qtbot.waitSignal(loader.loaded, timeout=20_000) as heard:
-        loader.load(request)
+    with qtbot.waitSignal(loader.answered, timeout=20_000) as heard:
+        loader.ask(request)
     loader.stop()
-    assert [problem.code for problem in heard.args[1].problems] == ["examples_not_shown"]
+    assert [problem.code for problem in heard.args[0].problems] == ["examples_not_shown"]

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import DataScan, ScannedSet, ScanProgress, ScanRequest
 from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.tools.data_scan import scan_data
 from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.dialogs.scan_dialog import ScanDialog
 from gpupanel.ui.main_window import MainWindow
@@ -22,7 +24,6 @@ from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.workers.scan_worker import DataScanner
 from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.questions import asked_of
 from tests.forked.processes import child_processes
@@ -132,8 +133,7 @@ class Asked:
         self.loader = QuestionWorker(asked_of(preview_data, "print('{}')"))
         self.page = SessionPage(self.session, self.loader)
         qtbot.addWidget(self.page)
-        command = {} if code is None else {"command": (sys.executable, "-c", code)}
-        self.scanner = DataScanner(**command)
+        self.scanner = QuestionWorker(scan_data if code is None else asked_of(scan_data, code))
         self.binding = ScanBinding(self.session, self.page, self.page, self.scanner)
         self.page.show()
 
@@ -170,12 +170,12 @@ def test_that_a_click_scans_and_a_fix_mends_the_session_and_scans_again(
     (tmp_path / "eel").mkdir()
     window = asked()
     window.session.edit(Profile(data=ImagesData(path=str(tmp_path))))
-    with qtbot.waitSignal(window.scanner.scanned, timeout=60_000):
+    with qtbot.waitSignal(window.scanner.answered, timeout=60_000):
         window.click()
     (row,) = window.dialog.findChildren(ProblemRow)
     assert row.problem().code == "data_class_empty"
     (fix,) = [each for each in row.findChildren(QPushButton) if each.text() == "Leave out eel"]
-    with qtbot.waitSignal(window.scanner.scanned, timeout=60_000):
+    with qtbot.waitSignal(window.scanner.answered, timeout=60_000):
         fix.click()
     assert window.session.profile.data.leave_out == ("eel",)
     assert words(window.dialog)[0] == "No problems found"
@@ -208,7 +208,9 @@ def test_that_closing_the_dialog_ends_the_process(qtbot, asked):
 def test_that_a_late_word_of_a_scan_that_was_dropped_is_not_shown(qtbot, asked):
     window = asked(_SLOW)
     heard = []
-    window.scanner.partScanned.connect(heard.append)
+    window.scanner.progressed.connect(
+        lambda news: heard.append(news) if isinstance(news, DataScan) else None
+    )
     window.click()
     qtbot.waitUntil(lambda: len(heard) == 1, timeout=20_000)
     before = window.scanner.dropped
@@ -219,7 +221,7 @@ def test_that_a_late_word_of_a_scan_that_was_dropped_is_not_shown(qtbot, asked):
 
 def test_that_another_profile_makes_a_report_outdated_and_back_again(qtbot, asked):
     window = asked()
-    with qtbot.waitSignal(window.scanner.scanned, timeout=60_000):
+    with qtbot.waitSignal(window.scanner.answered, timeout=60_000):
         window.click()
     assert "scanned in" in words(window.dialog)[1]
     other = Profile(data=DigitsData(validation_fraction=0.5))
@@ -238,9 +240,9 @@ def test_that_data_that_was_not_chosen_cannot_be_scanned(asked):
 
 
 def test_that_a_process_that_cannot_be_started_is_said_in_the_dialog(qtbot):
-    scanner = DataScanner(("/nowhere/python",))
-    with qtbot.waitSignal(scanner.scanned, timeout=20_000) as heard:
-        scanner.begin(ScanRequest(data=DigitsData()))
+    scanner = QuestionWorker(replace(scan_data, command=("/nowhere/python",)))
+    with qtbot.waitSignal(scanner.answered, timeout=20_000) as heard:
+        scanner.ask(ScanRequest(data=DigitsData()))
     scanner.stop()
     assert [problem.code for problem in heard.args[0].problems] == ["scan_not_started"]
 

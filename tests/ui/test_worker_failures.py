@@ -15,16 +15,12 @@ from PySide6.QtWidgets import QPushButton
 
 from gpupanel.domain.batch_fit import BatchFit
 from gpupanel.domain.bench import Bench
-from gpupanel.domain.data import KerasData
-from gpupanel.domain.data_download import DownloadEnd, DownloadRequest
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.model_export import ModelExport, ModelExportRequest, ModelFormat
 from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
-from gpupanel.domain.scan import DataScan, scan_request
 from gpupanel.domain.self_test import SelfTest
-from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
 from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import prepare
@@ -48,9 +44,7 @@ from gpupanel.ui.workers import (
     curve_table_worker,
     device_worker,
     doctor_worker,
-    download_worker,
     ending_worker,
-    examples_worker,
     export_worker,
     folder_worker,
     gpu_support_worker,
@@ -60,7 +54,6 @@ from gpupanel.ui.workers import (
     queue_worker,
     run_reader,
     run_worker,
-    scan_worker,
     self_test_worker,
     sweep_start_worker,
     sweep_worker,
@@ -220,21 +213,12 @@ def _examining(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Cas
 
 
 def _asking(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, Question, "answered", error)
+    failing = _patched(monkeypatch, Question, "_found", error)
     failing._healthy = lambda *_: DataPreview()
     worker = tool_worker.QuestionWorker(preview_data)
     order = lambda: worker.ask(preview_request(Profile()))  # noqa: E731
     free = lambda: not worker.is_busy()  # noqa: E731
     return Case(worker, order, worker.refused, worker.answered, failing, free)
-
-
-def _scanning(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, scan_worker, "scan_data", error)
-    failing._healthy = lambda *_: DataScan()
-    scanner = scan_worker.DataScanner()
-    order = lambda: scanner.begin(scan_request(Profile()))  # noqa: E731
-    free = lambda: not scanner.is_busy()  # noqa: E731
-    return Case(scanner, order, scanner.refused, scanner.scanned, failing, free)
 
 
 def _finding_batches(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
@@ -312,27 +296,6 @@ def _opening_tensorboard(error: Exception, runs: Path, _patch: pytest.MonkeyPatc
     layout = _written(runs).layout
     order = lambda: opener.open(layout)  # noqa: E731
     return Case(opener, order, opener.refused, opener.served, failing)
-
-
-def _downloading(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, download_worker, "download_data", error)
-    failing._healthy = lambda *_: DownloadEnd()
-    downloader = download_worker.DataDownloader()
-    request = DownloadRequest(data=KerasData(source="mnist"))
-    order = lambda: downloader.begin(request)  # noqa: E731
-    free = lambda: not downloader.is_busy()  # noqa: E731
-    return Case(downloader, order, downloader.refused, downloader.ended, failing, free)
-
-
-def _showing_examples(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, examples_worker, "shown_examples", error)
-    failing._healthy = lambda *_, **_named: ShownExamples()
-    loader = examples_worker.ExamplesLoader()
-    choice = ExampleChoice(which="mistakes")
-    request = ShownRequest(profile=Profile(), file=str(runs / "a file"), choice=choice)
-    order = lambda: loader.load(request)  # noqa: E731
-    free = lambda: not loader.is_busy()  # noqa: E731
-    return Case(loader, order, loader.refused, loader.loaded, failing, free)
 
 
 def _ending_a_process(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
@@ -447,14 +410,11 @@ CASES: dict[str, tuple[Make, ...]] = {
         _deleting_a_run,
     ),
     "QuestionWorker": (_asking,),
-    "DataScanner": (_scanning,),
     "BatchFinder": (_finding_batches,),
     "SelfTester": (_testing_devices,),
     "SelfTestMemory": (_recalling_a_self_test,),
     "DeviceComparer": (_comparing_devices,),
     "RunTracer": (_tracing,),
-    "DataDownloader": (_downloading,),
-    "ExamplesLoader": (_showing_examples,),
     "Launcher": (_launching, _resuming),
     "RunExporter": (_exporting,),
     "ModelExporter": (_exporting_a_model,),

@@ -45,7 +45,6 @@ MADE_OF_PARTS: dict[tuple[str, str], set[str]] = {
 }
 """By file and expression: each was read where it is made."""
 _KNOWN = {
-    ("runs/tools/question.py", "f'{self.code}_{end}'"),  # see _CHILDREN
     ("planning/script/stand_alone.py", "with_imports_first(code)"),  # a script
 }
 
@@ -61,7 +60,13 @@ def codes() -> frozenset[str]:
         for call in _of_kind(tree, ast.Call):
             if _name(call.func) == _CHILDREN:
                 (prefix,) = _literals(_argument(call, None))
+                given = {each.arg: ast.unparse(each.value) for each in call.keywords}
+                if "has_one_code" in given:
+                    found.add(prefix)
+                    continue
                 found |= {f"{prefix}_{end}" for end in _ENDS_OF_CHILDREN}
+                if given["limit_s"] == "math.inf":
+                    found.remove(f"{prefix}_too_slow")
     return frozenset(found)
 
 

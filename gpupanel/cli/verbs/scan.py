@@ -22,8 +22,8 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest, scan_request
 from gpupanel.domain.scan_text import ScanSection, scan_sections, scan_summary
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.data_scan import scan_data
 from gpupanel.runs.directory.profile_file import anchored, read_profile
+from gpupanel.runs.tools.data_scan import scan_data
 
 _NAME_WIDTH: Final = 28
 _EXIT_INTERRUPTED: Final = 130
@@ -57,7 +57,9 @@ def _with_progress(request: ScanRequest) -> DataScan:
     with Progress(*columns, console=progress, transient=True) as bar:
         task = bar.add_task("reading", total=None)
 
-        def show(now: ScanProgress) -> None:
+        def show(now: ScanProgress | DataScan) -> None:
+            if isinstance(now, DataScan):
+                return
             # Rich would take brackets in the words for its own.
             words = visible_line(now.doing)
             bar.update(task, description=words, completed=now.done, total=now.total or None)

@@ -4,9 +4,10 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from gpupanel.domain.data_download import DownloadEnd, DownloadProgress, DownloadRequest
 from gpupanel.domain.problem import Problem
+from gpupanel.runs.tools.data_download import download_data
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.download_worker import DataDownloader
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 
 _ANOTHER_GOES_ON = Problem(
     code="download_goes_on",
@@ -31,20 +32,20 @@ class DownloadBinding(QObject):
         self,
         session: Session,
         page: SessionPage,
-        downloader: DataDownloader | None = None,
+        downloader: QuestionWorker[DownloadRequest] | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._page = session, page
         self._fetched = session.profile.data.downloads
         self._is_busy = self._shows_busy = False
-        self._downloader = downloader or DataDownloader(parent=self)
+        self._downloader = downloader or QuestionWorker(download_data, self)
         page.data.downloadRequested.connect(self._begin)
         page.data.downloadCancelled.connect(self._downloader.cancel)
         self._downloader.busyChanged.connect(self._take_busy)
         self._downloader.progressed.connect(self._show_progress)
         session.profileChanged.connect(self._show_busy)
-        self._downloader.ended.connect(self._take_end)
+        self._downloader.answered.connect(self._take_end)
         self._downloader.refused.connect(self.refused)
 
     def stop(self) -> None:
@@ -58,7 +59,7 @@ class DownloadBinding(QObject):
             self.refused.emit((_ANOTHER_GOES_ON,))
             return
         self._fetched = data.downloads
-        self._downloader.begin(DownloadRequest(data=data))
+        self._downloader.ask(DownloadRequest(data=data))
 
     @Slot(bool)
     def _take_busy(self, is_busy: bool) -> None:

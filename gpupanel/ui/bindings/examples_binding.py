@@ -6,9 +6,10 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
+from gpupanel.runs.tools.shown_examples import shown_examples
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.run_control import RunControl
-from gpupanel.ui.workers.examples_worker import ExamplesLoader
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.examples_dialog import ExamplesDialog
@@ -32,15 +33,16 @@ class ExamplesBinding(QObject):
         page: LivePage,
         control: RunControl,
         window: QWidget,
-        loader: ExamplesLoader | None = None,
+        loader: QuestionWorker[ShownRequest] | None = None,
     ) -> None:
         super().__init__(window)
         self._page, self._control, self._window = page, control, window
-        self._loader = loader or ExamplesLoader(parent=self)
-        self._loader.loaded.connect(self._show)
+        self._loader = loader or QuestionWorker(shown_examples, self)
+        self._loader.answered.connect(self._show)
         self._loader.refused.connect(self.refused)
         self._dialog: ExamplesDialog | None = None
         self._title = ""
+        self._choice: ExampleChoice | None = None
         page.evaluation.examplesRequested.connect(self._open)
         page.evaluation.predictionsRequested.connect(self._load)
         control.shownChanged.connect(self._forget)
@@ -89,10 +91,14 @@ class ExamplesBinding(QObject):
             # Not what the run says of it, which may lead anywhere.
             path = layout.predictions("csv" if status.predictions.endswith(".csv") else "npz")
             self._page.evaluation.setReadingPredictions(choice)
-        self._loader.load(ShownRequest(profile=profile, file=str(path), choice=choice))
+        self._choice = choice
+        self._loader.ask(ShownRequest(profile=profile, file=str(path), choice=choice))
 
-    @Slot(object, object)
-    def _show(self, choice: ExampleChoice, found: ShownExamples) -> None:
+    @Slot(object)
+    def _show(self, found: ShownExamples) -> None:
+        choice = self._choice
+        if choice is None:
+            return
         if choice.which == "predictions":
             self._page.evaluation.setPredictedExamples(choice, found)
         elif self._dialog is not None:

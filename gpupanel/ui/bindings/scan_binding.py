@@ -2,15 +2,17 @@
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.scan import ScanRequest, scan_request
+from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest, scan_request
+from gpupanel.runs.tools.data_scan import scan_data
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.scan_worker import DataScanner
+from gpupanel.ui.workers.tool_worker import QuestionWorker
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.scan_dialog import ScanDialog
@@ -32,9 +34,9 @@ class ScanBinding(SessionReportBinding["ScanDialog", ScanRequest]):
         session: Session,
         page: SessionPage,
         window: QWidget,
-        scanner: DataScanner | None = None,
+        scanner: QuestionWorker[ScanRequest] | None = None,
     ) -> None:
-        self._scanner = scanner or DataScanner()
+        self._scanner = scanner or QuestionWorker(scan_data)
         super().__init__(session, page, window, self._scanner)
         page.data.scanRequested.connect(self.open)
 
@@ -45,9 +47,8 @@ class ScanBinding(SessionReportBinding["ScanDialog", ScanRequest]):
 
         dialog = ScanDialog(self._window)
         dialog.cancelRequested.connect(self._scanner.cancel)
-        self._scanner.progressed.connect(dialog.setProgress)
-        self._scanner.partScanned.connect(dialog.setScan)
-        self._scanner.scanned.connect(dialog.setScan)
+        self._scanner.progressed.connect(self._show_progress)
+        self._scanner.answered.connect(dialog.setScan)
         return dialog
 
     @override
@@ -62,4 +63,13 @@ class ScanBinding(SessionReportBinding["ScanDialog", ScanRequest]):
 
     @override
     def _begin(self, request: ScanRequest) -> None:
-        self._scanner.begin(request)
+        self._scanner.ask(request)
+
+    @Slot(object)
+    def _show_progress(self, news: ScanProgress | DataScan) -> None:
+        if self._dialog is None:
+            return
+        if isinstance(news, ScanProgress):
+            self._dialog.setProgress(news)
+        else:
+            self._dialog.setScan(news)

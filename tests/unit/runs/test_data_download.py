@@ -1,12 +1,13 @@
 """The process that downloads a data set: it is heard as it works, whatever becomes of it."""
 
-import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 from gpupanel.domain.data import ImagesData, KerasData
 from gpupanel.domain.data_download import DownloadEnd, DownloadRequest
-from gpupanel.runs.data_download import download_data
+from gpupanel.runs.tools.data_download import download_data
+from tests.fakes.questions import asked_of
 
 _REQUEST = DownloadRequest(data=KerasData(source="mnist"))
 _PROGRESS = '{"progress": {"done": 3, "total": 9}}'
@@ -15,13 +16,12 @@ _END = '{"end": {"problems": []}}'
 
 def answered(
     code: str, cancelled: threading.Event | None = None
-) -> tuple[DownloadEnd | None, list[tuple[int, int | None]]]:
+) -> tuple[DownloadEnd, list[tuple[int, int | None]]]:
     heard: list[tuple[int, int | None]] = []
-    end = download_data(
+    end = asked_of(download_data, f"import sys, time, os, signal, pathlib\n{code}")(
         _REQUEST,
-        cancelled,
-        lambda progress: heard.append((progress.done, progress.total)),
-        (sys.executable, "-c", f"import sys, time, os, signal, pathlib\n{code}"),
+        cancelled=cancelled,
+        on_progress=lambda progress: heard.append((progress.done, progress.total)),
     )
     return end, heard
 
@@ -41,13 +41,12 @@ def test_that_one_that_is_cancelled_may_clear_up_and_ends_without_a_word(tmp_pat
         "time.sleep(60)"
     )
     heard = []
-    end = download_data(
+    end = asked_of(download_data, f"import sys, time, signal, pathlib\n{code}")(
         _REQUEST,
-        cancelled,
-        lambda progress: (heard.append(progress), cancelled.set()),
-        (sys.executable, "-c", f"import sys, time, signal, pathlib\n{code}"),
+        cancelled=cancelled,
+        on_progress=lambda progress: (heard.append(progress), cancelled.set()),
     )
-    assert end is None
+    assert end == DownloadEnd()
     assert gone.exists()
 
 
@@ -59,18 +58,16 @@ def test_that_a_death_and_a_strange_answer_are_problems() -> None:
         ("print('{\"end\": 3}')", "unreadable answer"),
     ):
         end, _ = answered(code)
-        assert end is not None
         (problem,) = end.problems
         assert words in problem.message
 
 
 def test_that_a_command_that_is_not_there_is_a_problem() -> None:
-    end = download_data(_REQUEST, command=("/no/such/command",))
-    assert end is not None
+    end = replace(download_data, command=("/no/such/command",))(_REQUEST)
     assert "could not be started" in end.problems[0].message
 
 
 def test_that_a_path_that_is_no_text_reaches_the_process() -> None:
     request = DownloadRequest(data=ImagesData(path="/pictures/\udcff"))
     code = f"import sys; assert 'udcff' in sys.stdin.read(); print('{_END}')"
-    assert download_data(request, command=(sys.executable, "-c", code)) == DownloadEnd()
+    assert asked_of(download_data, code)(request) == DownloadEnd()

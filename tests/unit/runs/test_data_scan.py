@@ -1,13 +1,14 @@
 """The process that looks through data: it is heard as it writes, whatever becomes of it."""
 
-import sys
 import threading
+from dataclasses import replace
 
 import pytest
 
 from gpupanel.domain.data import DigitsData
 from gpupanel.domain.scan import DataScan, ScanRequest
-from gpupanel.runs.data_scan import scan_data
+from gpupanel.runs.tools.data_scan import scan_data
+from tests.fakes.questions import asked_of
 
 _LOOK = '{"first": {"described": "first", "sets": []}}'
 _SCAN = '{"scan": {"described": "all", "is_complete": true}}'
@@ -15,13 +16,12 @@ _SCAN = '{"scan": {"described": "all", "is_complete": true}}'
 
 def answered(code: str, cancelled: threading.Event | None = None) -> tuple[DataScan, list, list]:
     heard, looks = [], []
-    found = scan_data(
-        ScanRequest(data=DigitsData()),
-        cancelled,
-        heard.append,
-        looks.append,
-        (sys.executable, "-c", f"import sys, time, os\n{code}"),
-    )
+    asked = asked_of(scan_data, f"import sys, time, os\n{code}")
+
+    def hear(news: object) -> None:
+        (looks if isinstance(news, DataScan) else heard).append(news)
+
+    found = asked(ScanRequest(data=DigitsData()), cancelled=cancelled, on_progress=hear)
     return found, heard, looks
 
 
@@ -59,12 +59,8 @@ def test_that_one_that_is_cancelled_is_what_was_known(tmp_path) -> None:
         "signal.signal(signal.SIGTERM, leave)\n"
         f"print('''{_LOOK}''', flush=True); time.sleep(60)"
     )
-    found = scan_data(
-        ScanRequest(data=DigitsData()),
-        cancelled,
-        on_first_report=look,
-        command=(sys.executable, "-c", code),
-    )
+    asked = asked_of(scan_data, code)
+    found = asked(ScanRequest(data=DigitsData()), cancelled=cancelled, on_progress=look)
     assert found == looks[0]
     assert (tmp_path / "gone").exists()  # it could clear away what it had begun
 
@@ -75,12 +71,9 @@ def test_that_one_that_does_not_heed_it_is_killed() -> None:
         "import signal, time; signal.signal(15, signal.SIG_IGN)\n"
         f"print('''{_LOOK}''', flush=True); time.sleep(60)"
     )
-    found = scan_data(
-        ScanRequest(data=DigitsData()),
-        cancelled,
-        on_first_report=lambda _: cancelled.set(),
-        command=(sys.executable, "-c", code),
-    )
+    asked = asked_of(scan_data, code)
+    request = ScanRequest(data=DigitsData())
+    found = asked(request, cancelled=cancelled, on_progress=lambda _: cancelled.set())
     assert found.described == "first"
 
 
@@ -104,5 +97,5 @@ def test_that_a_process_that_dies_or_babbles_is_a_problem_beside_what_was_known(
 
 
 def test_that_a_command_that_is_not_there_is_a_problem() -> None:
-    found = scan_data(ScanRequest(data=DigitsData()), command=("/nowhere/python",))
+    found = replace(scan_data, command=("/nowhere/python",))(ScanRequest(data=DigitsData()))
     assert [problem.code for problem in found.problems] == ["scan_not_started"]

@@ -19,10 +19,11 @@ import pytest
 
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.data import ImagesData, NpzData, TableData
-from gpupanel.domain.scan import ScanRequest
-from gpupanel.runs.data_scan import scan_data
+from gpupanel.domain.scan import ScanProgress, ScanRequest
+from gpupanel.runs.tools.data_scan import scan_data
 from gpupanel.trainer.datasets.scanning import images
 from gpupanel.trainer.scan import scan
+from tests.fakes.questions import asked_of
 from tests.patience import PATIENCE_S
 from tests.unit.trainer.test_scan_of_images import codes, image, make_many, scanned
 
@@ -169,8 +170,8 @@ def test_that_a_cancelled_scan_ends_at_once_and_leaves_nothing(
     cancelled = threading.Event()
     found = scan_data(
         ScanRequest(data=ImagesData(path=str(root))),
-        cancelled,
-        on_progress=lambda progress: cancelled.set() if progress.done else None,
+        cancelled=cancelled,
+        on_progress=lambda news: cancelled.set() if getattr(news, "done", 0) else None,
     )
     assert not found.is_complete
     assert [each.examples for each in found.sets] == [4060]  # the first look
@@ -241,11 +242,10 @@ def test_that_a_scan_that_is_cancelled_while_a_table_is_imported_leaves_no_rows(
     tables = cache_dir / "tables"
     before = set(tables.glob("*")) if tables.exists() else set()
     cancelled = threading.Event()
-    found = scan_data(
+    found = asked_of(scan_data, _SLOW_IMPORT)(
         ScanRequest(data=TableData(path=str(tmp_path / "t.csv"))),
-        cancelled,
-        on_progress=lambda _: cancelled.set(),
-        command=(sys.executable, "-c", _SLOW_IMPORT),
+        cancelled=cancelled,
+        on_progress=lambda news: cancelled.set() if isinstance(news, ScanProgress) else None,
     )
     assert not found.is_complete
     assert [each.name for each in found.columns] == ["a", "target"]  # of the first look

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +22,10 @@ from gpupanel.files.confusion_file import (
     read_evaluated,
     write_confusion,
 )
-from gpupanel.runs.shown_examples import shown_examples as ask
+from gpupanel.runs.tools.shown_examples import shown_examples as ask
 from gpupanel.trainer.inference.predictions import Predictions, write_predictions
 from gpupanel.trainer.shown_examples import shown_examples
+from tests.fakes.questions import asked_of
 from tests.unit.trainer.image_folders import make_classes, make_images
 
 PREDICTIONS = ExampleChoice(which="predictions")
@@ -305,8 +307,8 @@ def test_that_the_process_answers_without_tensorflow(tmp_path: Path, pets: Image
 @pytest.mark.parametrize("code", ["import os; os.kill(os.getpid(), 9)", "print('x')", "exit(3)"])
 def test_that_a_process_that_dies_or_babbles_is_a_problem(code: str) -> None:
     request = ShownRequest(profile=Profile(), file="/x", choice=MISTAKES)
-    found = ask(request, command=(sys.executable, "-c", code))
+    found = asked_of(ask, code)(request)
     assert [problem.code for problem in found.problems] == ["examples_not_shown"]
-    slow = (sys.executable, "-c", "import time; time.sleep(60)")
-    assert ask(request, time_limit_s=0.1, command=slow).problems
-    assert ask(request, command=("/nowhere/python",)).problems
+    slow = asked_of(ask, "import time; time.sleep(60)")
+    assert replace(slow, limit_s=0.1)(request).problems
+    assert replace(ask, command=("/nowhere/python",))(request).problems
