@@ -14,7 +14,6 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.inference.examples import InferenceExamples
 from gpupanel.trainer.inference.meaning import Activation, Floats
-from gpupanel.trainer.models.ending import before_ending, ending_of
 from gpupanel.trainer.models.keras_settings import set_keras
 from gpupanel.trainer.models.loaded_model import check_single, fitting_shape, load_saved
 from gpupanel.trainer.models.model_file_problems import problem
