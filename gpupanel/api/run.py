@@ -141,8 +141,8 @@ class Run:
         except OSError as error:
             raise ProblemError(disk_problem(error, self.folder)) from error
         return {
-            metric.value: MetricCurve(points.steps, points.times_s, points.values)
-            for metric, points in reader.points().items()
+            name: MetricCurve(points.steps, points.times_s, points.values)
+            for name, points in reader.points().items()
         }
 
     def wait(self, timeout_s: float | None = None) -> Outcome | None:

@@ -6,7 +6,7 @@ this version does not know becomes an :class:`UnknownEvent`, so that newer runs 
 
 import json
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, TypeAdapter
 
@@ -26,6 +26,7 @@ from gpupanel.domain.inference import ExamplesChosen
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork, ValidatedEpoch
 from gpupanel.domain.problem import Change, Problem
 from gpupanel.domain.request import Request
+from gpupanel.domain.steps_line import StepsLine
 from gpupanel.domain.time_spent import TimeSpent
 from gpupanel.domain.value import MOST_AXES, PerPlace, Value
 
@@ -296,38 +297,17 @@ class PredictionsSaved(_Event):
     examples: int
 
 
-class StepsDone(_Event):
-    """Steps done since the last such event; at most 20 of these a second.
+class StepsDone(_Event, StepsLine):
+    """Steps done since the last such event; at most 20 of these a second."""
 
-    Attributes:
-        step: Optimizer updates since the start of the run, these included.
-        steps: How many of them this event reports.
-        epoch: Counted from 1.
-        step_in_epoch: Updates of this epoch done.
-        examples: Examples of the reported steps.
-        loss: Mean over those examples.
-        accuracy: Fraction right over those examples; ``None`` where values are predicted.
-        learning_rate: Of the last of them; ``None``: an earlier version wrote this.
-        gradient_norm: Mean over the reported steps of the global norm of the whole batch's
-            gradient, before it is clipped; with ``parameter_server`` each batch is that of one
-            worker. ``None``: an earlier version wrote this, or it was not finite.
-        examples_per_second: Over the reported steps.
-        waiting_for_data: The share of about the last ten seconds of training, 0 to 1, in which
-            steps waited for their examples.
-    """
+    @classmethod
+    def of(cls, line: StepsLine) -> Self:
+        """The same as an event.
 
-    kind: Literal["steps_done"] = "steps_done"
-    step: int
-    steps: int
-    epoch: int
-    step_in_epoch: int
-    examples: int
-    loss: float
-    accuracy: float | None = None
-    learning_rate: float | None = None
-    gradient_norm: float | None = None
-    examples_per_second: float
-    waiting_for_data: float = 0.0
+        Raises:
+            ValidationError: A number is not finite.
+        """
+        return cls(**vars(line))
 
 
 class TimeReported(_Event):

@@ -1,9 +1,11 @@
 """How a run ended, and what it reached."""
 
 from enum import StrEnum
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
-from gpupanel.domain.measure import Measure
+from pydantic import create_model
+
+from gpupanel.domain.metric import Metric, Unit, metrics_of
 from gpupanel.domain.value import Value
 
 
@@ -23,59 +25,137 @@ class Outcome(StrEnum):
         return self in (Outcome.COMPLETED, Outcome.STOPPED, Outcome.SUSPENDED)
 
 
-class Metrics(Value):
-    """What was measured over whole sets, whatever the split over replicas.
+Part = Literal["val", "test"]
+"""A set beside the training examples, as keys begin with it."""
 
-    ``loss`` is the mean over the examples. What else there is depends on what is predicted, and is
-    a :class:`~gpupanel.domain.measure.Measure`: ``accuracy`` and those after it are fractions from
-    0 to 1, of classes and labels; ``mean_absolute_error`` and those after it are of values. Of the
-    training examples only accuracy and mean absolute error are measured. Keys that begin with
-    ``val_`` are of the validation set and stay ``None`` where there is none. Those that begin with
-    ``test_`` are of a test set that does not validate: it is measured once, when the training has
-    come to its end.
+_PARTS: Final[tuple[Part, ...]] = ("val", "test")
+
+
+class SetMetrics(Value):
+    """What is measured of a model over a whole set, declared once.
+
+    From a metric here follow its keys in events and tables, for training, validation and test,
+    its columns and curves. What is left to write is the trainer's: what it comes to.
     """
 
-    loss: float | None = None
-    accuracy: float | None = None
-    top_5_accuracy: float | None = None
-    f1: float | None = None
-    auc: float | None = None
-    mean_absolute_error: float | None = None
-    root_mean_squared_error: float | None = None
-    r2: float | None = None
-    val_loss: float | None = None
-    val_accuracy: float | None = None
-    val_top_5_accuracy: float | None = None
-    val_f1: float | None = None
-    val_auc: float | None = None
-    val_mean_absolute_error: float | None = None
-    val_root_mean_squared_error: float | None = None
-    val_r2: float | None = None
-    test_loss: float | None = None
-    test_accuracy: float | None = None
-    test_top_5_accuracy: float | None = None
-    test_f1: float | None = None
-    test_auc: float | None = None
-    test_mean_absolute_error: float | None = None
-    test_root_mean_squared_error: float | None = None
-    test_r2: float | None = None
+    loss: Annotated[float | None, Metric("Loss", "Mean loss.", is_of_model=True)] = None
+    accuracy: Annotated[
+        float | None,
+        Metric(
+            "Accuracy",
+            "Fraction of examples classified correctly; of several labels, of the labels.",
+            Unit.FRACTION,
+            more_is_better=True,
+            is_of_model=True,
+        ),
+    ] = None
+    top_5_accuracy: Annotated[
+        float | None,
+        Metric(
+            "Top-5 accuracy",
+            "Fraction of examples whose class is among the five most probable ones.",
+            Unit.FRACTION,
+            more_is_better=True,
+            is_of_model=True,
+        ),
+    ] = None
+    f1: Annotated[
+        float | None,
+        Metric(
+            "F1",
+            "Harmonic mean of precision and recall of each class or label; the mean over them.",
+            Unit.FRACTION,
+            more_is_better=True,
+            is_of_model=True,
+        ),
+    ] = None
+    auc: Annotated[
+        float | None,
+        Metric(
+            "AUC",
+            "Area under the ROC curve, of two classes or of each label; 50 % is chance. During "
+            "training at most 0.2 percentage points off.",
+            Unit.FRACTION,
+            more_is_better=True,
+            is_of_model=True,
+        ),
+    ] = None
+    mean_absolute_error: Annotated[
+        float | None,
+        Metric(
+            "Mean absolute error",
+            "How far predicted values are from the true ones, in their units.",
+            is_of_model=True,
+        ),
+    ] = None
+    root_mean_squared_error: Annotated[
+        float | None,
+        Metric(
+            "RMSE",
+            "Root of the mean squared error of predicted values, in their units.",
+            is_of_model=True,
+        ),
+    ] = None
+    r2: Annotated[
+        float | None,
+        Metric(
+            "R²",
+            "Fraction of the variance of values that is predicted: 1 is all of it, 0 their mean "
+            "only.",
+            Unit.UP_TO_ONE,
+            more_is_better=True,
+            is_of_model=True,
+        ),
+    ] = None
 
-    def with_part(self, part: Literal["val", "test"], measured: "Metrics") -> Self:
-        """These, and what was measured of the validation or the test set."""
-        found = measured.model_dump(exclude_none=True)
-        return self.model_copy(update={f"{part}_{name}": value for name, value in found.items()})
-
-    def of_part(self, part: Literal["val", "test"]) -> Self:
-        """What was measured of the validation or the test set, without its prefix."""
-        found = self.model_dump(exclude_none=True)
-        prefix = f"{part}_"
-        own = {name: value for name, value in found.items() if name.startswith(prefix)}
-        return type(self)(**{name.removeprefix(prefix): value for name, value in own.items()})
-
-    def value_of(self, measure: Measure) -> float | None:
+    def value_of(self, metric: Metric) -> float | None:
         """One of them, without a prefix."""
-        value: float | None = getattr(self, measure.value)
+        value: float | None = getattr(self, metric.name)
         return value
+
+
+SET_METRICS: Final = metrics_of(SetMetrics)
+"""Those of a set by their keys, in the order in which people are shown them."""
+FURTHER_METRICS: Final = tuple(metric for name, metric in SET_METRICS.items() if name != "loss")
+"""What there is beside the loss; which of it depends on what is predicted."""
+
+if TYPE_CHECKING:
+
+    class _AllSets(SetMetrics):
+        """Those that code asks for by name."""
+
+        val_loss: float | None = None
+        val_accuracy: float | None = None
+        val_mean_absolute_error: float | None = None
+        test_loss: float | None = None
+        test_accuracy: float | None = None
+else:
+    _AllSets = create_model(
+        "_AllSets",
+        __base__=SetMetrics,
+        **{f"{part}_{name}": (float | None, None) for part in _PARTS for name in SET_METRICS},
+    )
+
+
+class Metrics(_AllSets):
+    """What was measured over whole sets, whatever the split over replicas.
+
+    Keys without a prefix are of the training examples, of which only loss, accuracy and mean
+    absolute error are measured, or of those that a saved model was evaluated on. Those that begin
+    with ``val_`` are of the validation set and stay ``None`` where there is none. Those that begin
+    with ``test_`` are of a test set that does not validate: it is measured once, when the training
+    has come to its end.
+    """
+
+    def with_part(self, part: Part, measured: SetMetrics) -> Self:
+        """These, and what was measured of the validation or the test set."""
+        found = {f"{part}_{name}": getattr(measured, name) for name in SET_METRICS}
+        known = {key: value for key, value in found.items() if value is not None}
+        return self.model_copy(update=known)
+
+    def of_part(self, part: Part) -> Self:
+        """What was measured of the validation or the test set, without its prefix."""
+        return type(self)(**{name: getattr(self, f"{part}_{name}") for name in SET_METRICS})
 
 
 class ValidatedEpoch(Value):

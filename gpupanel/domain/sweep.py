@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from gpupanel.domain.choice import ChoiceEnum
-from gpupanel.domain.measure import Measure
+from gpupanel.domain.outcome import SET_METRICS
 from gpupanel.domain.setting import setting
 from gpupanel.domain.value import Count, PositiveInt, Value
 
@@ -147,5 +147,5 @@ class SweepSettings(Value):
         """Whether a greater value of the metric is better."""
         if self.direction is not SweepDirection.AUTO:
             return self.direction is SweepDirection.MAXIMIZE
-        name = self.metric.removeprefix("val_")
-        return next((each.more_is_better for each in Measure if each.value == name), False)
+        metric = SET_METRICS.get(self.metric.removeprefix("val_"))
+        return metric is not None and metric.more_is_better

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gpupanel.domain.events import ExamplesDone, StepsDone
 from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.steps_line import StepsLine
 from gpupanel.domain.time_spent import TimeSpent
 from gpupanel.trainer.event_writer import EventWriter
 
@@ -133,23 +134,22 @@ class StepReports:
         loss = metrics.loss
         assert loss is not None  # every objective has one
         norm = self._gradient_norms / self._steps
-        self._events.write(
-            StepsDone(
-                time_s=time.time(),
-                step=step,
-                steps=self._steps,
-                epoch=epoch,
-                step_in_epoch=step_in_epoch,
-                examples=self._examples,
-                loss=loss,
-                accuracy=metrics.accuracy,
-                learning_rate=learning_rate,
-                # Squares of large numbers are infinite while the loss is not yet.
-                gradient_norm=norm if math.isfinite(norm) else None,
-                examples_per_second=self._examples / max(self._training_s, 1e-9),
-                waiting_for_data=min(1.0, self._recently_waited_s / max(self._recent_s, 1e-9)),
-            )
+        line = StepsLine(
+            time_s=time.time(),
+            step=step,
+            steps=self._steps,
+            epoch=epoch,
+            step_in_epoch=step_in_epoch,
+            examples=self._examples,
+            loss=loss,
+            accuracy=metrics.accuracy,
+            examples_per_second=self._examples / max(self._training_s, 1e-9),
+            learning_rate=learning_rate,
+            # Squares of large numbers are infinite while the loss is not yet.
+            gradient_norm=norm if math.isfinite(norm) else None,
+            waiting_for_data=min(1.0, self._recently_waited_s / max(self._recent_s, 1e-9)),
         )
+        self._events.write(StepsDone.of(line))
         self._last_report_s = clock_s
         self._clear()
 

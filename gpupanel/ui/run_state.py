@@ -196,14 +196,15 @@ def status_words(status: RunStatus) -> str:
     words = [_end_words(status)]
     if not status.has_ended:
         return words[0]
-    if status.metrics.val_accuracy is not None:
-        words.append(f"validation accuracy {formatting.fraction(status.metrics.val_accuracy)}")
-    elif status.metrics.val_loss is not None:
-        words.append(f"validation loss {formatting.number(status.metrics.val_loss)}")
-    if status.metrics.test_accuracy is not None:
-        words.append(f"test accuracy {formatting.fraction(status.metrics.test_accuracy)}")
-    elif status.metrics.test_loss is not None:
-        words.append(f"test loss {formatting.number(status.metrics.test_loss)}")
+    metrics = status.metrics
+    for title, reached in (
+        ("validation", metrics.of_part("val")),
+        ("test", metrics.of_part("test")),
+    ):
+        if reached.accuracy is not None:
+            words.append(f"{title} accuracy {formatting.fraction(reached.accuracy)}")
+        elif reached.loss is not None:
+            words.append(f"{title} loss {formatting.number(reached.loss)}")
     if status.evaluation is not None:
         words.append(_found_words(status.evaluation.metrics))
     elif status.predictions is not None:

@@ -13,7 +13,6 @@ import pytest
 
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.history.curves import CurveReader
-from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.summaries import summarize_run
 from tests.forked.processes import child_processes
 
@@ -172,5 +171,5 @@ def test_that_a_clock_that_is_set_forward_in_the_middle_is_left_out_and_said(
     curves = CurveReader(RunLayout(run))
     while curves.read():
         pass
-    loss = curves.points()[Metric.LOSS]
+    loss = curves.points()["loss"]
     assert 0.0 < loss.times_s[-1] < 200.0

@@ -8,7 +8,6 @@ from PySide6.QtGui import QAction, QImage
 from PySide6.QtWidgets import QLabel, QPushButton, QTableView, QToolButton
 
 from gpupanel.domain.profile import Profile
-from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.summaries import list_runs, summarize_run
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.panels.comparison_panel import ComparisonPanel
@@ -64,7 +63,7 @@ def test_that_runs_are_compared_in_the_place_of_the_table_and_it_comes_back(qtbo
     assert compared.shows_comparison
     assert panel.isVisible()
     assert [run.step for run in panel.runs] == [4, 9]
-    assert len(panel.runs[1].points[Metric.LOSS]) == 9
+    assert len(panel.runs[1].points["loss"]) == 9
     with qtbot.waitSignal(compared.comparisonLeft):
         qtbot.keyClick(panel, Qt.Key.Key_Escape)
     assert not compared.shows_comparison

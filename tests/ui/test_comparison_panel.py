@@ -14,7 +14,7 @@ from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.history.curves import MetricPoints
 from gpupanel.runs.history.differences import Difference
-from gpupanel.runs.history.metrics import Metric
+from gpupanel.runs.history.metrics import METRICS
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.comparison_panel import ComparisonPanel, run_styles
@@ -41,8 +41,8 @@ def run(place, measured, **more):
     return ComparedRun(summary, curves, steps, is_read=True, **more)
 
 
-FIRST = run(0, {Metric.LOSS: [4.0, 2.0, 3.0], Metric.VAL_LOSS: [2.5]})
-SECOND = run(1, {Metric.LOSS: [5.0, 1.0, 0.5, 0.25], Metric.ACCURACY: [0.1, 0.5, 0.9, 0.8]})
+FIRST = run(0, {"loss": [4.0, 2.0, 3.0], "val_loss": [2.5]})
+SECOND = run(1, {"loss": [5.0, 1.0, 0.5, 0.25], "accuracy": [0.1, 0.5, 0.9, 0.8]})
 
 
 @pytest.fixture
@@ -124,17 +124,17 @@ def test_that_runs_of_one_name_are_distinguished(panel):
 
 def test_that_only_what_some_run_measured_has_a_plot(panel):
     show(panel, FIRST, SECOND)
-    assert {metric for metric in Metric if plot(panel, metric).isVisible()} == {
-        Metric.LOSS,
-        Metric.VAL_LOSS,
-        Metric.ACCURACY,
+    assert {metric for metric in METRICS if plot(panel, metric).isVisible()} == {
+        "loss",
+        "val_loss",
+        "accuracy",
     }
-    assert [label for label, *_ in drawn(panel, Metric.ACCURACY)] == ["run 1"]
+    assert [label for label, *_ in drawn(panel, "accuracy")] == ["run 1"]
 
 
 def test_that_each_run_has_a_colour_and_a_line_of_its_own(panel):
-    show(panel, *(run(n, {Metric.LOSS: [2.0, 1.0]}) for n in range(8)))
-    curves = plot(panel, Metric.LOSS)._curves
+    show(panel, *(run(n, {"loss": [2.0, 1.0]}) for n in range(8)))
+    curves = plot(panel, "loss")._curves
     assert len({curve.color().name() for curve in curves}) == 8
     assert len({curve.dashes for curve in curves}) == 8
     assert curves[3].color() == run_styles.color(3)
@@ -143,21 +143,21 @@ def test_that_each_run_has_a_colour_and_a_line_of_its_own(panel):
 def test_that_a_click_in_the_legend_hides_a_run_and_another_shows_it(qtbot, panel):
     show(panel, FIRST, SECOND)
     click_check_mark(qtbot, panel, 1)
-    assert [label for label, *_ in drawn(panel, Metric.LOSS)] == ["run 0"]
+    assert [label for label, *_ in drawn(panel, "loss")] == ["run 0"]
     # Its plots keep their places, so that nothing jumps.
-    assert plot(panel, Metric.ACCURACY).isVisible()
+    assert plot(panel, "accuracy").isVisible()
     panel.setRun(1, SECOND)
-    assert [label for label, *_ in drawn(panel, Metric.LOSS)] == ["run 0"]
+    assert [label for label, *_ in drawn(panel, "loss")] == ["run 0"]
     click_check_mark(qtbot, panel, 1)
-    assert [label for label, *_ in drawn(panel, Metric.LOSS)] == ["run 0", "run 1"]
+    assert [label for label, *_ in drawn(panel, "loss")] == ["run 0", "run 1"]
 
 
 def test_that_the_axis_counts_steps_or_the_time_since_each_runs_start(qtbot, panel):
     show(panel, FIRST, SECOND)
-    assert drawn(panel, Metric.LOSS)[1][1] == [1.0, 2.0, 3.0, 4.0]
+    assert drawn(panel, "loss")[1][1] == [1.0, 2.0, 3.0, 4.0]
     button(panel, "time_axis").click()
-    assert drawn(panel, Metric.LOSS)[1][1] == [0.5, 1.0, 1.5, 2.0]
-    canvas = plot(panel, Metric.LOSS).canvas
+    assert drawn(panel, "loss")[1][1] == [0.5, 1.0, 1.5, 2.0]
+    canvas = plot(panel, "loss").canvas
     axis = canvas.getPlotItem().getAxis("bottom")
     assert axis.tickStrings([90.0], 1.0, 30.0) == ["1:30"]
     button(panel, "step_axis").click()
@@ -168,39 +168,39 @@ def test_that_the_axis_counts_steps_or_the_time_since_each_runs_start(qtbot, pan
 def test_that_smoothing_leaves_what_was_measured_faint_behind(panel):
     show(panel, FIRST, SECOND)
     panel.findChild(QSlider, "smoothing_slider").setValue(3)
-    raw, _, smooth, _ = plot(panel, Metric.LOSS)._curves
+    raw, _, smooth, _ = plot(panel, "loss")._curves
     assert raw.is_backdrop
     assert raw.buffer.values.tolist() == [4.0, 2.0, 3.0]
     assert not smooth.is_backdrop
     assert np.ptp(smooth.buffer.values) < np.ptp(raw.buffer.values)
-    assert plot(panel, Metric.LOSS).title() == "Loss (smoothed)"
+    assert plot(panel, "loss").title() == "Loss (smoothed)"
     # The few values of epochs stay as they are.
-    assert len(plot(panel, Metric.VAL_LOSS)._curves) == 1
+    assert len(plot(panel, "val_loss")._curves) == 1
     panel.findChild(QSlider, "smoothing_slider").setValue(0)
-    assert len(plot(panel, Metric.LOSS)._curves) == 2
-    assert plot(panel, Metric.LOSS).title() == "Loss"
+    assert len(plot(panel, "loss")._curves) == 2
+    assert plot(panel, "loss").title() == "Loss"
 
 
 def test_that_learning_rates_are_compared_but_have_no_best_one(panel):
-    rates = run(0, {Metric.LOSS: [2.0, 1.0], Metric.LEARNING_RATE: [0.1, 0.01]})
+    rates = run(0, {"loss": [2.0, 1.0], "learning_rate": [0.1, 0.01]})
     show(panel, rates, SECOND)
     panel.findChild(QSlider, "smoothing_slider").setValue(3)
-    [curve] = plot(panel, Metric.LEARNING_RATE)._curves
+    [curve] = plot(panel, "learning_rate")._curves
     assert curve.buffer.values.tolist() == [0.1, 0.01]
     assert not any("earning" in title for title in rows(panel)[0])
     button(panel, "log_values").click()
-    assert plot(panel, Metric.LEARNING_RATE)._is_log
-    assert not plot(panel, Metric.ACCURACY)._is_log
+    assert plot(panel, "learning_rate")._is_log
+    assert not plot(panel, "accuracy")._is_log
 
 
 def test_that_gradient_norms_are_compared_and_smoothed(panel):
-    norms = run(0, {Metric.LOSS: [2.0, 1.0], Metric.GRADIENT_NORM: [4.0, 0.5, 3.0]})
+    norms = run(0, {"loss": [2.0, 1.0], "gradient_norm": [4.0, 0.5, 3.0]})
     show(panel, norms, SECOND)
-    shown = plot(panel, Metric.GRADIENT_NORM)
+    shown = plot(panel, "gradient_norm")
     assert shown.isVisible()
     assert not any("radient" in title for title in rows(panel)[0])
     panel.findChild(QSlider, "smoothing_slider").setValue(3)
-    faint, smooth = drawn(panel, Metric.GRADIENT_NORM)
+    faint, smooth = drawn(panel, "gradient_norm")
     assert faint[2] == [4.0, 0.5, 3.0]
     assert smooth[2][0] == 4.0
     assert 0.5 < smooth[2][1] < 4.0
@@ -210,28 +210,28 @@ def test_that_gradient_norms_are_compared_and_smoothed(panel):
 
 def test_that_runs_of_other_batches_stand_over_each_other_by_epochs(panel):
     first, second = replace(FIRST, steps_per_epoch=1), replace(SECOND, steps_per_epoch=2)
-    show(panel, first, second, run(2, {Metric.LOSS: [1.0, 2.0]}))
+    show(panel, first, second, run(2, {"loss": [1.0, 2.0]}))
     button(panel, "epoch_axis").click()
-    assert [(label, places) for label, places, _ in drawn(panel, Metric.LOSS)] == [
+    assert [(label, places) for label, places, _ in drawn(panel, "loss")] == [
         ("run 0", [1.0, 2.0, 3.0]),
         ("run 1", [0.5, 1.0, 1.5, 2.0]),
     ]
-    show(panel, run(0, {Metric.LOSS: [1.0]}), run(1, {Metric.LOSS: [1.0]}))
+    show(panel, run(0, {"loss": [1.0]}), run(1, {"loss": [1.0]}))
     assert not button(panel, "epoch_axis").isEnabled()
     assert button(panel, "step_axis").isChecked()
-    assert drawn(panel, Metric.LOSS)[0][1] == [1.0]
+    assert drawn(panel, "loss")[0][1] == [1.0]
 
 
 def test_that_the_best_validation_of_each_run_is_marked(panel):
-    show(panel, run(0, {Metric.VAL_LOSS: [3.0, 1.0, 2.0], Metric.VAL_ACCURACY: [0.1, 0.9, 0.5]}))
-    assert plot(panel, Metric.VAL_LOSS)._curves[0].best is Best.LEAST
-    assert plot(panel, Metric.VAL_ACCURACY)._curves[0].best is Best.GREATEST
+    show(panel, run(0, {"val_loss": [3.0, 1.0, 2.0], "val_accuracy": [0.1, 0.9, 0.5]}))
+    assert plot(panel, "val_loss")._curves[0].best is Best.LEAST
+    assert plot(panel, "val_accuracy")._curves[0].best is Best.GREATEST
 
 
 def test_that_a_click_in_a_plots_legend_hides_the_run(panel):
     show(panel, FIRST, SECOND)
-    plot(panel, Metric.LOSS).legend.toggled.emit("run 0")
-    assert [label for label, *_ in drawn(panel, Metric.LOSS)] == ["run 1"]
+    plot(panel, "loss").legend.toggled.emit("run 0")
+    assert [label for label, *_ in drawn(panel, "loss")] == ["run 1"]
     table = panel.findChild(QTableView, "comparison_legend").model()
     state = table.index(0, 0).data(Qt.ItemDataRole.CheckStateRole)
     assert Qt.CheckState(state) is Qt.CheckState.Unchecked
@@ -239,7 +239,7 @@ def test_that_a_click_in_a_plots_legend_hides_the_run(panel):
 
 def test_that_the_values_at_the_pointer_stand_beside_it(qtbot, panel):
     show(panel, FIRST, SECOND)
-    loss = plot(panel, Metric.LOSS)
+    loss = plot(panel, "loss")
     qtbot.waitUntil(lambda: loss.canvas.time_range == (0.0, 10.0))
     loss.canvas.pointed.emit(3.4)
     qtbot.waitUntil(lambda: any(each.isVisible() for each in panel.findChildren(Readout)))
@@ -251,7 +251,7 @@ def test_that_the_values_at_the_pointer_stand_beside_it(qtbot, panel):
 
 def test_that_a_person_can_zoom_and_see_the_whole_runs_again(qtbot, panel):
     show(panel, FIRST, SECOND)
-    loss, other = plot(panel, Metric.LOSS), plot(panel, Metric.VAL_LOSS)
+    loss, other = plot(panel, "loss"), plot(panel, "val_loss")
     whole = button(panel, "whole_runs")
     assert not whole.isEnabled()
     loss.canvas.timeRangeChosen.emit(1.0, 2.0)
@@ -265,9 +265,7 @@ def test_that_a_person_can_zoom_and_see_the_whole_runs_again(qtbot, panel):
 
 
 def test_that_a_deleted_run_and_one_that_is_being_read_say_so(panel):
-    gone = run(
-        0, {Metric.LOSS: [1.0]}, problem=Problem(code="run_deleted", message="It was deleted.")
-    )
+    gone = run(0, {"loss": [1.0]}, problem=Problem(code="run_deleted", message="It was deleted."))
     show(panel, gone, FIRST)
     assert rows(panel)[0]["Outcome"] == "Deleted"
     model = panel.findChild(QTableView, "comparison_legend").model()
@@ -281,9 +279,9 @@ def test_that_runs_without_a_step_say_what_will_appear(panel):
     assert panel._empty.isVisible()
     assert "None of these runs has made a step" in panel._empty.text()
     assert [row["Steps"] for row in rows(panel)] == ["no step", "no step"]
-    panel.setRun(1, run(1, {Metric.LOSS: [1.0]}))
+    panel.setRun(1, run(1, {"loss": [1.0]}))
     assert not panel._empty.isVisible()
-    assert plot(panel, Metric.LOSS).isVisible()
+    assert plot(panel, "loss").isVisible()
 
 
 def test_that_differences_are_shown_and_copied_as_a_table(panel):
@@ -364,7 +362,7 @@ def test_that_where_it_is_low_the_rows_scroll_and_cover_no_plot(
     panel, qtbot, width, height, scrolls
 ):
     panel.resize(width, height)
-    show(panel, *(run(place, {Metric.LOSS: [1.0, 2.0]}) for place in range(8)))
+    show(panel, *(run(place, {"loss": [1.0, 2.0]}) for place in range(8)))
     table, pages = panel.findChild(QTableView, "comparison_legend"), panel._pages
 
     def seen() -> int:
@@ -381,7 +379,7 @@ def test_that_where_it_is_low_the_rows_scroll_and_cover_no_plot(
 @pytest.mark.usefixtures("restored_theme")
 def test_that_legends_of_plots_take_the_colours_of_a_new_theme(qapp, qtbot, panel):
     show(panel, FIRST, SECOND)
-    legend = plot(panel, Metric.LOSS).legend
+    legend = plot(panel, "loss").legend
     qtbot.waitUntil(lambda: len(legend.entries()) == 2)
     theme.show(qapp, theme.DARK)
     expected = [run_styles.color(0).name(), run_styles.color(1).name()]
@@ -391,7 +389,7 @@ def test_that_legends_of_plots_take_the_colours_of_a_new_theme(qapp, qtbot, pane
 @pytest.mark.parametrize("width", [500, 940, 1600])
 def test_that_no_row_of_the_compared_runs_is_cut_off(panel, qtbot, width):
     panel.resize(width, 700)
-    show(panel, FIRST, SECOND, run(2, {Metric.LOSS: [1.0], Metric.VAL_ACCURACY: [0.5]}))
+    show(panel, FIRST, SECOND, run(2, {"loss": [1.0], "val_accuracy": [0.5]}))
     table = panel.findChild(QTableView, "comparison_legend")
 
     def whole() -> bool:

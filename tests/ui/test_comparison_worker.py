@@ -7,7 +7,6 @@ import pytest
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui.workers import comparison_worker
 from gpupanel.ui.workers.comparison_worker import RunComparison
@@ -48,8 +47,8 @@ def test_that_each_run_is_read_and_what_differs_is_shown(qtbot, runs_dir, report
 
     qtbot.waitUntil(lambda: len(runs) == 2 and all(run.is_read for run in runs.values()))
     assert [runs[place].step for place in (0, 1)] == [5, 12]
-    assert runs[1].points[Metric.LOSS].values.tolist() == [2.0 / n for n in range(1, 13)]
-    assert len(runs[1].points[Metric.VAL_LOSS]) == 1
+    assert runs[1].points["loss"].values.tolist() == [2.0 / n for n in range(1, 13)]
+    assert len(runs[1].points["val_loss"]) == 1
     assert runs[0].summary.outcome is Outcome.COMPLETED
     assert [each.key for each in differences[0]] == ["training.learning_rate"]
 
@@ -80,7 +79,7 @@ def test_that_a_run_that_is_deleted_meanwhile_keeps_its_curves_and_says_so(
 
     qtbot.waitUntil(lambda: runs[0].problem is not None)
     assert runs[0].problem.code == "run_deleted"
-    assert len(runs[0].points[Metric.LOSS]) == 4
+    assert len(runs[0].points["loss"]) == 4
 
 
 def test_that_a_run_that_was_deleted_before_it_was_read_says_so(qtbot, runs_dir, reported):

@@ -21,7 +21,8 @@ from gpupanel.cli.output import (
     refuse,
     shown,
 )
-from gpupanel.domain.measure import Measure
+from gpupanel.domain.metric import Metric
+from gpupanel.domain.outcome import FURTHER_METRICS
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_filter import parse_run_filter
 from gpupanel.runs.history.finding import needs_settings, run_finder
@@ -33,9 +34,9 @@ from gpupanel.runs.locations import default_runs_dir
 
 _Text = Callable[[RunSummary], str]
 _MORE = {
-    measure: measure.title
-    for measure in Measure
-    if measure not in (Measure.ACCURACY, Measure.MEAN_ABSOLUTE_ERROR)
+    metric.title: metric
+    for metric in FURTHER_METRICS
+    if metric.name not in ("accuracy", "mean_absolute_error")
 }
 _NUMBERS = (
     "took",
@@ -43,7 +44,7 @@ _NUMBERS = (
     "accuracy",
     "loss",
     "mean error",
-    *_MORE.values(),
+    *_MORE,
     "test accuracy",
     "test loss",
     "test mean error",
@@ -111,7 +112,7 @@ def _table(found: tuple[RunSummary, ...]) -> Table:
         "accuracy": lambda run: _number(run.quality.accuracy),
         "loss": lambda run: _number(run.quality.loss),
         "mean error": lambda run: _number(run.quality.mean_absolute_error),
-        **{title: partial(_quality, measure) for measure, title in _MORE.items()},
+        **{title: partial(_quality, metric) for title, metric in _MORE.items()},
         "test accuracy": lambda run: _number(run.tested.accuracy),
         "test loss": lambda run: _number(run.tested.loss),
         "test mean error": lambda run: _number(run.tested.mean_absolute_error),
@@ -137,8 +138,8 @@ def _table(found: tuple[RunSummary, ...]) -> Table:
     return table
 
 
-def _quality(measure: Measure, run: RunSummary) -> str:
-    return _number(run.quality.value_of(measure))
+def _quality(metric: Metric, run: RunSummary) -> str:
+    return _number(run.quality.value_of(metric))
 
 
 def _number(value: float | None) -> str:

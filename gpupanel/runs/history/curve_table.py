@@ -58,7 +58,7 @@ def _write_run(file: TextIO, layout: RunLayout, is_cancelled: Callable[[], bool]
         reader.read()
     written = 0
     for metric, points in reader.points().items():
-        for rows in _rows(_quoted(layout.name), metric.value, points):
+        for rows in _rows(_quoted(layout.name), metric, points):
             _stop_if(is_cancelled)
             file.write("".join(rows))
         written += len(points)

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from gpupanel.domain.events import DataReady, EpochDone, Event, StepsDone, TrainingResumed
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.steps_line import STEP_METRICS
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.event_tail import decode_parts
 from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.runs.following.steps import StepBatch
-from gpupanel.runs.history.metrics import EPOCH_METRICS, STEP_METRICS, Metric
+from gpupanel.runs.history.metrics import EPOCH_METRICS
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -90,10 +91,10 @@ class CurveRecorder:
                 case _:
                     self._add_other(part)
 
-    def points(self) -> dict[Metric, MetricPoints]:
-        """The curves so far, of what has been measured at all."""
+    def points(self) -> dict[str, MetricPoints]:
+        """The curves so far by the names of their metrics, of what has been measured at all."""
         found = (*self._steps.points(STEP_METRICS), *self._epochs.points(EPOCH_METRICS))
-        return {metric: points for metric, points in found if len(points)}
+        return {name: points for name, points in found if len(points)}
 
     def _add_other(self, event: Event) -> None:
         time_s = self._clock.see(event)
@@ -104,8 +105,7 @@ class CurveRecorder:
                 self._steps.cut(event.step + 1)
                 self._epochs.cut(event.step + 1)
             case EpochDone():
-                metrics = event.metrics.model_dump()
-                values = [metrics[metric.value] for metric in EPOCH_METRICS]
+                values = [getattr(event.metrics, name) for name in EPOCH_METRICS]
                 moment = self._clock.seconds(time_s)
                 rows = np.array([event.step, moment, 1, *values], dtype=np.float64)
                 self._epochs.append(rows[:, np.newaxis])
@@ -119,12 +119,7 @@ class CurveRecorder:
                 np.asarray(batch.step, dtype=np.float64),
                 self._clock.moments(times_s),
                 np.ones(len(batch)),
-                np.asarray(batch.loss),
-                np.asarray(batch.accuracy),
-                np.asarray(batch.examples_per_second),
-                np.asarray(batch.learning_rate),
-                np.asarray(batch.gradient_norm),
-                np.asarray(batch.waiting_for_data),
+                *batch.metrics.values(),
             )
         )
         # An epoch that ended with the first of these steps stands until it is reported anew.
@@ -172,12 +167,12 @@ class _Table:
         if self._most is not None and self._length > self._most:
             self._thin(self._most // 2)
 
-    def points(self, metrics: tuple[Metric, ...]) -> Iterator[tuple[Metric, MetricPoints]]:
+    def points(self, names: Iterable[str]) -> Iterator[tuple[str, MetricPoints]]:
         known = self._columns[:, : self._length]
-        for row, metric in enumerate(metrics, start=_FIRST_VALUE):
+        for row, name in enumerate(names, start=_FIRST_VALUE):
             finite = np.isfinite(known[row])
             columns = known if finite.all() else known[:, finite]
-            yield metric, MetricPoints(columns[_STEP], columns[_TIME], columns[row])
+            yield name, MetricPoints(columns[_STEP], columns[_TIME], columns[row])
 
     def _keep_time_rising(self, times: Floats) -> None:
         """A clock that was set back, or a moment before the run's beginning, moves no curve back.
@@ -249,6 +244,6 @@ class CurveReader:
         self._recorder.add(decode_parts(block))
         return bool(block)
 
-    def points(self) -> dict[Metric, MetricPoints]:
+    def points(self) -> dict[str, MetricPoints]:
         """The curves, as far as they were read."""
         return self._recorder.points()

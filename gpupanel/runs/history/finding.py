@@ -7,8 +7,7 @@ from functools import partial
 from operator import methodcaller
 from typing import Final
 
-from gpupanel.domain.measure import Measure
-from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.outcome import SET_METRICS, Metrics
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_filter import RunFilter, ValueComparison, keys_named, plain_name
 from gpupanel.domain.time_spent import TimeCategory
@@ -163,7 +162,6 @@ def _metric(name: str, run: RunSummary) -> float | None:
     return value
 
 
-_MEASURED: Final = ("loss", *(measure.value for measure in Measure))
 _FIELDS: Final[Mapping[str, _ValueOf]] = {
     "name": lambda run: run.title,
     "run": lambda run: run.name,
@@ -190,8 +188,8 @@ _FIELDS: Final[Mapping[str, _ValueOf]] = {
     "task": lambda run: run.task,
     "notes": lambda run: run.notes or None,
     "tags": lambda run: ", ".join(run.tags) or None,
-    **{name: partial(_quality, name) for name in _MEASURED},
-    **{f"training_{name}": partial(_trained, name) for name in _MEASURED},
+    **{name: partial(_quality, name) for name in SET_METRICS},
+    **{f"training_{name}": partial(_trained, name) for name in SET_METRICS},
     **{
         name: partial(_metric, name)
         for name in Metrics.model_fields

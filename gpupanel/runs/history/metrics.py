@@ -1,66 +1,53 @@
 """What runs measure while they train, by the names that events and tables use."""
 
-from enum import StrEnum
+from collections.abc import Iterator
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
 
-from gpupanel.domain.measure import Measure
+from gpupanel.domain.metric import Metric
+from gpupanel.domain.outcome import SET_METRICS
+from gpupanel.domain.steps_line import STEP_METRICS
 
-
-class Metric(StrEnum):
-    """One measured quantity of a run, in the order in which people are shown them.
-
-    Those without ``val_`` but the mean absolute error come with steps: means over the examples
-    of the steps that one event reports; the gradient norm is a mean over these steps, the learning
-    rate that of the last of them, the waiting that of the last seconds. The others come once an
-    epoch, of the whole set.
-    """
-
-    LOSS = "loss"
-    VAL_LOSS = "val_loss"
-    ACCURACY = "accuracy"
-    VAL_ACCURACY = "val_accuracy"
-    VAL_TOP_5_ACCURACY = "val_top_5_accuracy"
-    VAL_F1 = "val_f1"
-    VAL_AUC = "val_auc"
-    MEAN_ABSOLUTE_ERROR = "mean_absolute_error"
-    VAL_MEAN_ABSOLUTE_ERROR = "val_mean_absolute_error"
-    VAL_ROOT_MEAN_SQUARED_ERROR = "val_root_mean_squared_error"
-    VAL_R2 = "val_r2"
-    EXAMPLES_PER_SECOND = "examples_per_second"
-    LEARNING_RATE = "learning_rate"
-    GRADIENT_NORM = "gradient_norm"
-    WAITING_FOR_DATA = "waiting_for_data"
-
-    @property
-    def is_of_epochs(self) -> bool:
-        """Whether there is one value an epoch; else one for each report of steps."""
-        return self not in STEP_METRICS
-
-    @property
-    def is_of_model(self) -> bool:
-        """Whether it says how good the model is; else how it was trained."""
-        return self not in TRAINING_METRICS
-
-    @property
-    def more_is_better(self) -> bool:
-        """Whether the best value is the greatest; else it is the least."""
-        measure = self.measure
-        return self is Metric.EXAMPLES_PER_SECOND if measure is None else measure.more_is_better
-
-    @property
-    def measure(self) -> Measure | None:
-        """What of a model it is, of whichever set; ``None``: the loss, or a speed."""
-        key = self.removeprefix("val_")
-        return next((each for each in Measure if each.value == key), None)
+_VALIDATED: Final = {
+    "loss": (
+        "Validation loss",
+        "Val. loss",
+        "Mean loss over the validation examples, after each epoch.",
+    ),
+    "accuracy": (
+        "Validation accuracy",
+        "Val. acc.",
+        "Fraction of validation examples classified correctly, after each epoch.",
+    ),
+    "mean_absolute_error": (
+        "Validation error",
+        "Val. error",
+        "How far predicted values are from the true ones, over the validation examples.",
+    ),
+}
+"""Title, title of a column and tip of those that are not called as all others are."""
 
 
-TRAINING_METRICS = (
-    Metric.EXAMPLES_PER_SECOND,
-    Metric.LEARNING_RATE,
-    Metric.GRADIENT_NORM,
-    Metric.WAITING_FOR_DATA,
-)
-"""Those that say how a model was trained."""
-STEP_METRICS = (Metric.LOSS, Metric.ACCURACY, *TRAINING_METRICS)
-"""Those that steps report."""
-EPOCH_METRICS = tuple(metric for metric in Metric if metric not in STEP_METRICS)
+def _all() -> Iterator[Metric]:
+    for metric in SET_METRICS.values():
+        if metric.name in STEP_METRICS:
+            yield STEP_METRICS[metric.name]
+        elif metric.name == "mean_absolute_error":
+            # The one that training measures over whole epochs.
+            tip = "How far predicted values are from the true ones, over each epoch."
+            yield replace(metric, tip=tip, column="Error", is_of_epochs=True)
+        title, column, tip = _VALIDATED.get(metric.name) or (
+            f"Validation: {metric.title}",
+            f"Val. {metric.title}",
+            f"{metric.tip} Over the validation examples, after each epoch.",
+        )
+        name = f"val_{metric.name}"
+        yield replace(metric, name=name, title=title, column=column, tip=tip, is_of_epochs=True)
+    yield from (metric for name, metric in STEP_METRICS.items() if name not in SET_METRICS)
+
+
+METRICS: Final = MappingProxyType({metric.name: metric for metric in _all()})
+"""All by their names, in the order in which people are shown them."""
+EPOCH_METRICS: Final = tuple(name for name, metric in METRICS.items() if metric.is_of_epochs)
 """Those that epochs report."""

@@ -1,16 +1,18 @@
 """Curves of a training: loss, metrics, learning rate, gradient norm, speed."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from gpupanel.runs.history.curves import MetricPoints
-from gpupanel.runs.history.metrics import Metric
+from gpupanel.runs.history.metrics import METRICS
 from gpupanel.runs.report.chart import Line, chart
 from gpupanel.runs.report.markup import Html, element, section
 from gpupanel.runs.report.material import ReportMaterial
+from gpupanel.runs.report.run_events import RunEvents
 from gpupanel.runs.report.run_words import metric_title
 
 _VALIDATION: Final = "val_"
+_TRAINING: Final = [
+    metric.name for metric in METRICS.values() if not metric.is_of_model and metric.is_in_report
+]
 
 
 def curves_section(material: ReportMaterial) -> Html:
@@ -19,33 +21,27 @@ def curves_section(material: ReportMaterial) -> Html:
     of_epoch = 0 if events.data is None else events.data.steps_per_epoch
     # By epochs, where their length is known: that is what a person chose.
     unit, below = (of_epoch, "epoch") if of_epoch > 0 else (1, "step")
-    last = Metric.EXAMPLES_PER_SECOND.value
-    names = dict.fromkeys(
-        metric.value.removeprefix(_VALIDATION)
-        for metric in events.curves
-        if metric.is_of_model or metric.value == last
+    measured = [metric for name, metric in METRICS.items() if name in events.curves]
+    of_model = dict.fromkeys(
+        metric.name.removeprefix(_VALIDATION) for metric in measured if metric.is_of_model
     )
-    pictures = [
-        _picture(events.curves, name, unit, below)
-        for name in sorted(names, key=lambda name: name == last)
-    ]
-    rates = [(step / unit, rate) for step, rate in events.rates]
-    place = len(pictures) - (last in names)
-    further = [
-        chart("Learning rate", below, [Line("last", rates)]),
-        _picture(events.curves, Metric.GRADIENT_NORM.value, unit, below),
-    ]
-    pictures[place:place] = further
+    # How fast it was comes last.
+    others = [*_TRAINING[1:], *_TRAINING[:1]]
+    pictures = [_picture(events, name, unit, below) for name in (*of_model, *others)]
     drawn = [picture for picture in pictures if picture]
     return section("Curves", element("div", *drawn, class_="charts")) if drawn else Html()
 
 
-def _picture(curves: Mapping[Metric, MetricPoints], name: str, unit: int, below: str) -> Html:
+def _picture(events: RunEvents, name: str, unit: int, below: str) -> Html:
+    if name == "learning_rate":
+        # To the last digit, where all others are means.
+        rates = [(step / unit, rate) for step, rate in events.rates]
+        return chart(metric_title(name), below, [Line("last", rates)])
     lines = []
     for style, (key, label) in enumerate(
         ((name, "training"), (f"{_VALIDATION}{name}", "validation"))
     ):
-        points = next((each for metric, each in curves.items() if metric.value == key), None)
+        points = events.curves.get(key)
         if points is not None:
             steps, values = points.steps.tolist(), points.values.tolist()
             places = [(step / unit, value) for step, value in zip(steps, values, strict=True)]

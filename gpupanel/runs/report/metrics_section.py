@@ -6,7 +6,7 @@ from gpupanel.domain.number_text import DASH, count, number
 from gpupanel.domain.outcome import Metrics
 from gpupanel.runs.following.evaluated_words import evaluated_words
 from gpupanel.runs.history.curves import MetricPoints
-from gpupanel.runs.history.metrics import Metric
+from gpupanel.runs.history.metrics import METRICS
 from gpupanel.runs.report.markup import Html, element, section, table
 from gpupanel.runs.report.material import ReportMaterial
 from gpupanel.runs.report.run_events import RunEvents
@@ -73,11 +73,10 @@ def metrics_section(material: ReportMaterial) -> Html:
 
 def _best(events: RunEvents, name: str) -> tuple[str, str] | None:
     """The best value of the validation, and when that was."""
-    found = next((each for each in Metric if each.value == f"val_{name}"), None)
-    points = None if found is None else events.curves.get(found)
-    if found is None or points is None or not len(points):
+    points = events.curves.get(f"val_{name}")
+    if points is None or not len(points):
         return None
-    value = points.best(more_is_better=found.more_is_better)
+    value = points.best(more_is_better=METRICS[f"val_{name}"].more_is_better)
     return number(value), _when(points, value, events)
 
 

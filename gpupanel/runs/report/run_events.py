@@ -13,7 +13,6 @@ from gpupanel.runs.following.event_tail import EventTail, Part
 from gpupanel.runs.following.steps import StepBatch
 from gpupanel.runs.following.unread_problems import unread_problem
 from gpupanel.runs.history.curves import CurveRecorder, MetricPoints
-from gpupanel.runs.history.metrics import Metric
 
 LONGEST_S: Final = 60.0
 """Reading takes so long at most: a million steps take seconds, what a stranger wrote has no end."""
@@ -35,7 +34,7 @@ class RunEvents:
     """What a run reported.
 
     Attributes:
-        curves: Of what was measured at all.
+        curves: Of what was measured at all, by the names of metrics.
         rates: Step and learning rate, ascending.
         problems: At most :data:`MOST_PROBLEMS`, in their order, each once.
         more_problems: How many others there were.
@@ -51,7 +50,7 @@ class RunEvents:
         epochs: Done.
     """
 
-    curves: Mapping[Metric, MetricPoints] = field(default_factory=dict)
+    curves: Mapping[str, MetricPoints] = field(default_factory=dict)
     rates: list[tuple[int, float]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     more_problems: int = 0

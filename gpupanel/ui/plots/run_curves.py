@@ -243,19 +243,19 @@ class RunCurves:
         moments = np.nan_to_num(moments)
         done = np.concatenate([np.asarray(batch.step, dtype=np.float64) for batch, _ in steps])
         self.steps.extend(moments, np.maximum(done, 0.0))
-        self.loss.extend(moments, np.concatenate([batch.loss for batch, _ in steps]))
-        rates = np.concatenate([batch.examples_per_second for batch, _ in steps])
+        self.loss.extend(moments, np.concatenate([batch.metrics["loss"] for batch, _ in steps]))
+        rates = np.concatenate([batch.metrics["examples_per_second"] for batch, _ in steps])
         self.examples_per_second.extend(moments, rates)
         self.device_rates.extend(moments, rates)
-        learning = np.concatenate([batch.learning_rate for batch, _ in steps])
+        learning = np.concatenate([batch.metrics["learning_rate"] for batch, _ in steps])
         if not np.isnan(learning).all():
             self.learning_rate.extend(moments, learning)
-        norms = np.concatenate([batch.gradient_norm for batch, _ in steps])
+        norms = np.concatenate([batch.metrics["gradient_norm"] for batch, _ in steps])
         if not np.isnan(norms).all():
             self.gradient_norm.extend(moments, norms)
-        waited = np.concatenate([batch.waiting_for_data for batch, _ in steps])
+        waited = np.concatenate([batch.metrics["waiting_for_data"] for batch, _ in steps])
         self.waiting_for_data.extend(moments, 100.0 * waited)
-        accuracy = np.concatenate([batch.accuracy for batch, _ in steps])
+        accuracy = np.concatenate([batch.metrics["accuracy"] for batch, _ in steps])
         known = ~np.isnan(accuracy)
         if known.any():
             self.metric_name = "accuracy"

@@ -16,7 +16,6 @@ from gpupanel.runs.directory.profile_file import run_profile_if_readable
 from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.curves import CurveReader
 from gpupanel.runs.history.differences import Difference, differences, taken
-from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui.workers.facade import WorkerFacade
@@ -48,7 +47,7 @@ class ComparedRun:
     """
 
     summary: RunSummary
-    points: Mapping[Metric, "MetricPoints"] = field(default_factory=dict)
+    points: Mapping[str, "MetricPoints"] = field(default_factory=dict)
     step: int = 0
     is_read: bool = False
     problem: Problem | None = None

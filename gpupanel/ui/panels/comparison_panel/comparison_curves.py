@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 from functools import partial
 
+from gpupanel.domain.metric import Metric
 from gpupanel.runs.history.curves import Floats, MetricPoints
-from gpupanel.runs.history.metrics import Metric
+from gpupanel.runs.history.metrics import METRICS
 from gpupanel.ui.panels.comparison_panel import run_styles
-from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.curve import Best, Curve, FixedPoints
 from gpupanel.ui.plots.smoothing import smoothed
+from gpupanel.ui.plots.unit_text import unit_text
 from gpupanel.ui.workers.comparison_worker import ComparedRun
-
-_EVEN = (Metric.LEARNING_RATE, Metric.WAITING_FOR_DATA)
-"""What is known exactly, or is a mean over seconds already."""
 
 
 class ComparisonCurves:
@@ -32,7 +30,7 @@ class ComparisonCurves:
         self.span = 0.0
         self.hidden: frozenset[int] = frozenset()
         self._runs: tuple[ComparedRun, ...] = ()
-        self._made: dict[tuple[Metric, int], tuple[tuple[object, ...], tuple[Curve, ...]]] = {}
+        self._made: dict[tuple[str, int], tuple[tuple[object, ...], tuple[Curve, ...]]] = {}
 
     @property
     def runs(self) -> tuple[ComparedRun, ...]:
@@ -45,7 +43,11 @@ class ComparisonCurves:
 
     def metrics(self) -> tuple[Metric, ...]:
         """What any of the runs measured, hidden or not, so that hiding one moves no plot."""
-        return tuple(metric for metric in Metric if any(metric in run.points for run in self._runs))
+        return tuple(
+            metric
+            for name, metric in METRICS.items()
+            if any(name in run.points for run in self._runs)
+        )
 
     def curves(self, metric: Metric) -> tuple[Curve, ...]:
         """Those of the runs that are shown, what was measured behind what was smoothed."""
@@ -55,7 +57,7 @@ class ComparisonCurves:
 
     def is_smoothed(self, metric: Metric) -> bool:
         """Whether its curves are smoothed: not the few points of epochs, nor what is no sample."""
-        return self.span > 0.0 and not metric.is_of_epochs and metric not in _EVEN
+        return self.span > 0.0 and not metric.is_of_epochs and not metric.is_even
 
     @property
     def knows_epochs(self) -> bool:
@@ -76,26 +78,26 @@ class ComparisonCurves:
 
     def _of_run(self, metric: Metric, place: int) -> tuple[Curve, ...]:
         run = self._runs[place]
-        points = run.points.get(metric)
+        points = run.points.get(metric.name)
         if points is None or not self._has_place(run):
             return ()
         made_of = (points, run.summary.title, self.axis, self.span, run.steps_per_epoch, run.style)
-        key = (metric, place)
+        key = (metric.name, place)
         if key not in self._made or not _is_same(self._made[key][0], made_of):
             self._made[key] = (made_of, self._make(metric, place, points))
         return self._made[key][1]
 
     def _make(self, metric: Metric, place: int, points: MetricPoints) -> tuple[Curve, ...]:
-        words, positions = WORDS[metric], self._positions(self._runs[place], points)
+        unit, positions = unit_text(metric), self._positions(self._runs[place], points)
         style = self._runs[place].style
-        values = points.values * words.scale
+        values = points.values * unit.scale
         measured = FixedPoints(positions, values)
         curve = Curve(
             measured,
             self._runs[place].summary.title,
             partial(run_styles.color, style),
-            words.text,
-            words.widest,
+            unit.text,
+            unit.widest,
             has_dots=metric.is_of_epochs,
             dashes=run_styles.dashes(style),
             best=_best(metric),

@@ -7,12 +7,14 @@ from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 from typing_extensions import override
 
-from gpupanel.runs.history.metrics import Metric
+from gpupanel.domain.metric import Metric
+from gpupanel.domain.steps_line import STEP_METRICS
+from gpupanel.runs.history.metrics import METRICS
 from gpupanel.ui import theme
 from gpupanel.ui.panels.comparison_panel.comparison_curves import ComparisonCurves
-from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
 from gpupanel.ui.plots.picture import PicturePlot
 from gpupanel.ui.plots.time_plot import TimePlot
+from gpupanel.ui.plots.unit_text import plot_title, unit_text
 from gpupanel.ui.theme import GRID
 
 if TYPE_CHECKING:
@@ -21,13 +23,14 @@ if TYPE_CHECKING:
 _SOON_MS = 40
 """What changes together is drawn together; quick enough for the line to follow the pointer."""
 _LEAST_HEIGHT = 18 * GRID
-_ROWS = (
-    (Metric.LOSS, Metric.VAL_LOSS),
-    (Metric.ACCURACY, Metric.VAL_ACCURACY),
-    (Metric.MEAN_ABSOLUTE_ERROR, Metric.VAL_MEAN_ABSOLUTE_ERROR),
-    (Metric.EXAMPLES_PER_SECOND, Metric.WAITING_FOR_DATA),
-    (Metric.LEARNING_RATE, Metric.GRADIENT_NORM),
+_FIRST = (
+    ("loss", "val_loss"),
+    ("accuracy", "val_accuracy"),
+    ("mean_absolute_error", "val_mean_absolute_error"),
+    ("examples_per_second", "waiting_for_data"),
 )
+_FURTHER = tuple(name for name in STEP_METRICS if not any(name in row for row in _FIRST))
+_ROWS = (*_FIRST, *(_FURTHER[first : first + 2] for first in range(0, len(_FURTHER), 2)))
 
 
 class CurveGrid(QWidget):
@@ -51,8 +54,8 @@ class CurveGrid(QWidget):
         self._range = (0.0, 0.0)
         self._pointer: float | None = None
         self._metrics: tuple[Metric, ...] = ()
-        self._drawn: dict[Metric, tuple[Curve, ...]] = {}
-        self.plots = {metric: _plot(metric) for metric in Metric}
+        self._drawn: dict[str, tuple[Curve, ...]] = {}
+        self.plots = {name: _plot(metric) for name, metric in METRICS.items()}
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(GRID)
@@ -71,7 +74,7 @@ class CurveGrid(QWidget):
     @property
     def shown(self) -> tuple[TimePlot, ...]:
         """The plots there is anything for."""
-        return tuple(self.plots[metric] for metric in self._metrics)
+        return tuple(self.plots[metric.name] for metric in self._metrics)
 
     def span(self) -> tuple[float, float]:
         """The part of the axis that is shown."""
@@ -79,23 +82,23 @@ class CurveGrid(QWidget):
 
     def picture_plots(self) -> tuple[PicturePlot, ...]:
         """Those that have a curve, for a picture."""
-        drawn = (metric for metric in self._curves.metrics() if self._curves.curves(metric))
+        drawn = (each for each in self._curves.metrics() if self._curves.curves(each))
         span = self.span()
-        return tuple(self.plots[metric].picture_plot(span, has_legend=False) for metric in drawn)
+        return tuple(self.plots[each.name].picture_plot(span, has_legend=False) for each in drawn)
 
     @Slot()
     def refresh(self) -> None:
         """Draw the curves as they are now, soon."""
         self._arrange()
         for metric in self._metrics:
-            plot = self.plots[metric]
+            plot = self.plots[metric.name]
             extra = " (smoothed)" if self._curves.is_smoothed(metric) else ""
-            plot.setTitle(f"{WORDS[metric].title}{extra}")
+            plot.setTitle(f"{plot_title(metric)}{extra}")
             plot.setAxis(self._curves.axis)
             plot.setLogarithmic(self._curves.is_log)
             drawn = self._curves.curves(metric)
-            if drawn != self._drawn.get(metric):
-                self._drawn[metric] = drawn
+            if drawn != self._drawn.get(metric.name):
+                self._drawn[metric.name] = drawn
                 plot.setCurves(drawn)
         self._draw_soon()
 
@@ -148,10 +151,11 @@ class CurveGrid(QWidget):
             self._grid.removeWidget(plot)
             plot.setVisible(False)
         for row, pair in enumerate(_ROWS):
-            there = [metric for metric in pair if metric in metrics]
-            for column, metric in enumerate(there):
-                self._grid.addWidget(self.plots[metric], row, column, 1, 3 - len(there))
-                self.plots[metric].setVisible(True)
+            there = [metric.name for metric in metrics if metric.name in pair]
+            there.sort(key=pair.index)
+            for column, name in enumerate(there):
+                self._grid.addWidget(self.plots[name], row, column, 1, 3 - len(there))
+                self.plots[name].setVisible(True)
             self._grid.setRowStretch(row, 1 if there else 0)
 
     @Slot(float, float)
@@ -178,15 +182,15 @@ class CurveGrid(QWidget):
 
 
 def _plot(metric: Metric) -> TimePlot:
-    words = WORDS[metric]
+    unit = unit_text(metric)
     plot = TimePlot(
-        f"compared_{metric.value}_plot",
-        words.title,
-        words.tip,
-        bounds=words.bounds,
+        f"compared_{metric.name}_plot",
+        plot_title(metric),
+        metric.tip,
+        bounds=unit.bounds,
         empty_note="All runs with these values are hidden",
         has_readout=True,
-        can_be_log=words.can_be_log,
+        can_be_log=unit.can_be_log,
     )
     plot.setMinimumHeight(_LEAST_HEIGHT)
     return plot

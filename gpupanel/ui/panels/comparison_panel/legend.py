@@ -7,11 +7,11 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QWidget
 from typing_extensions import override
 
-from gpupanel.runs.history.metrics import Metric
+from gpupanel.domain.metric import Metric
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.comparison_panel import run_styles
-from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
 from gpupanel.ui.panels.comparison_panel.run_styles import MARK_SIZE
+from gpupanel.ui.plots.unit_text import unit_text
 from gpupanel.ui.run_state import outcome_words
 from gpupanel.ui.widgets.table_model import Column, Index, TableModel
 from gpupanel.ui.widgets.table_view import TableView
@@ -38,29 +38,18 @@ def steps_of(run: ComparedRun) -> str:
 
 def values_of(run: ComparedRun, metric: Metric) -> str:
     """The last value and, behind it, the best one: "0.0312 (0.0298)"."""
-    points = run.points.get(metric)
+    points = run.points.get(metric.name)
     if points is None:
         return formatting.DASH
-    words = WORDS[metric]
-    best = points.best(more_is_better=metric.more_is_better)
-    return " ".join(
-        (
-            _scaled(points.last(), metric),
-            f"({words.text(None if best is None else best * words.scale)})",
-        )
-    )
+    text = unit_text(metric).scaled_text
+    return f"{text(points.last())} ({text(points.best(more_is_better=metric.more_is_better))})"
 
 
 def speed_of(run: ComparedRun) -> str:
     """Over the whole training where that is known, else over the last steps."""
-    points = run.points.get(Metric.EXAMPLES_PER_SECOND)
+    points = run.points.get("examples_per_second")
     last = None if points is None else points.last()
     return formatting.rate(run.summary.examples_per_second or last)
-
-
-def _scaled(value: float | None, metric: Metric) -> str:
-    words = WORDS[metric]
-    return words.text(None if value is None else value * words.scale)
 
 
 _FIRST: tuple[Column[ComparedRun], ...] = (
@@ -111,10 +100,10 @@ def legend_columns(
 
 
 def _metric_column(metric: Metric) -> Column[ComparedRun]:
-    words = WORDS[metric]
     best = "greatest" if metric.more_is_better else "least"
-    tip = f"{words.tip} The last value, and the {best} one in brackets."
-    return Column(f"{words.column} (best)", tip, lambda run: values_of(run, metric), is_number=True)
+    tip = f"{metric.tip} The last value, and the {best} one in brackets."
+    title = f"{metric.short_title} (best)"
+    return Column(title, tip, lambda run: values_of(run, metric), is_number=True)
 
 
 class LegendModel(TableModel[ComparedRun]):

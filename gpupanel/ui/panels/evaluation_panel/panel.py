@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from gpupanel.domain.confusion import LabelFigures
 from gpupanel.domain.events import EvaluationDone
-from gpupanel.domain.measure import Measure
+from gpupanel.domain.outcome import FURTHER_METRICS, SET_METRICS
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples
@@ -245,9 +245,9 @@ def _no_classes_words(found: EvaluationDone, confusion: Problem | None) -> str:
 
 
 _TIPS = {
-    Measure.ACCURACY.title: Measure.ACCURACY.tip,
+    SET_METRICS["accuracy"].title: SET_METRICS["accuracy"].tip,
     "Loss": "Mean cross-entropy in nats, or mean squared error of values; lower is better.",
-    **{measure.title: measure.tip for measure in Measure if measure is not Measure.ACCURACY},
+    **{metric.title: metric.tip for metric in FURTHER_METRICS if metric.name != "accuracy"},
     "Examples": "How many were evaluated, each once.",
     "Speed": "Examples per second over all devices, start-up not counted.",
 }
@@ -267,9 +267,9 @@ class Totals(QFrame):
         self._blocks: dict[str, QWidget] = {}
         for name, tip in _TIPS.items():
             row.addWidget(self._block(name, tip))
-        for measure in Measure:
+        for metric in FURTHER_METRICS:
             # All of them at once would make the whole window wider.
-            self._blocks[measure.title].hide()
+            self._blocks[metric.title].hide()
         row.addStretch(1)
 
     def setStatus(self, status: RunStatus) -> None:
@@ -278,11 +278,11 @@ class Totals(QFrame):
         if found is None:
             return
         metrics = found.metrics
-        for measure in Measure:
-            value = metrics.value_of(measure)
-            words = formatting.fraction if measure.is_fraction else formatting.number
-            self._blocks[measure.title].setVisible(value is not None)
-            self._numbers[measure.title].setText(words(value))
+        for metric in FURTHER_METRICS:
+            value = metrics.value_of(metric)
+            words = formatting.fraction if metric.is_fraction else formatting.number
+            self._blocks[metric.title].setVisible(value is not None)
+            self._numbers[metric.title].setText(words(value))
         self._numbers["Loss"].setText(formatting.number(metrics.loss))
         self._numbers["Examples"].setText(formatting.count(found.examples))
         counted = evaluated_words(found)

@@ -4,10 +4,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import partial
 from operator import methodcaller
 
-from gpupanel.domain.measure import Measure
+from gpupanel.domain.outcome import FURTHER_METRICS
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.time_spent import TimeCategory
 from gpupanel.runs.history.run_summary import RunSummary
@@ -70,10 +69,6 @@ def _model_run(run: RunSummary) -> str:
 
 def _words(name: str) -> str:
     return _capitalised(name.replace("_", " ")) or formatting.DASH
-
-
-def _quality(measure: Measure, run: RunSummary) -> float | None:
-    return run.quality_of(measure.value)
 
 
 def _number(
@@ -165,15 +160,15 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
     ),
     *(
         _number(
-            measure.title,
-            f"{measure.tip} Over the validation examples, or those of an evaluation.",
-            measure.value,
-            partial(_quality, measure),
-            formatting.fraction if measure.is_fraction else formatting.number,
+            metric.title,
+            f"{metric.tip} Over the validation examples, or those of an evaluation.",
+            metric.name,
+            methodcaller("quality_of", metric.name),
+            formatting.fraction if metric.is_fraction else formatting.number,
             is_shown=False,
         )
-        for measure in Measure
-        if measure not in (Measure.ACCURACY, Measure.MEAN_ABSOLUTE_ERROR)
+        for metric in FURTHER_METRICS
+        if metric.name not in ("accuracy", "mean_absolute_error")
     ),
     _number(
         "Test accuracy",

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from gpupanel.domain.measure import Measure
-from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.outcome import SET_METRICS, Metrics
 from gpupanel.domain.setting_keys import settings_by_key
 from gpupanel.runs.history.run_settings import RunSettings, SettingValue, differing_keys
 from gpupanel.runs.history.run_summary import RunSummary
@@ -18,7 +17,6 @@ DIFFERS = "differs"
 _SETTING, _METRIC = "setting:", "metric:"
 _KINDS = {"data.source": "Data", "model.source": "Model"}
 """Keys that say which of several kinds a table is; they declare no title."""
-_MEASURES = {measure.value: measure for measure in Measure}
 _PARTS = {"val": "Validation", "test": "Test", "": "Training"}
 _SHOWN_ALREADY = frozenset({"loss", "accuracy", "test_loss", "test_accuracy"})
 """Training and test have columns of their own for these, and validation for all."""
@@ -135,13 +133,12 @@ def _metric_offers(runs: Iterable[RunSummary]) -> Iterable[ColumnOffer]:
 def _metric_column(name: str) -> Column[RunSummary]:
     part = name.partition("_")[0]
     part = part if part in ("val", "test") else ""
-    measure = _MEASURES.get(name.removeprefix(f"{part}_"))
-    title = "loss" if measure is None else measure.title
-    is_fraction = measure is not None and measure.is_fraction
-    words = formatting.fraction if is_fraction else formatting.number
+    metric = SET_METRICS[name.removeprefix(f"{part}_")]
+    title = metric.title
+    words = formatting.fraction if metric.is_fraction else formatting.number
     return Column(
         f"{_PARTS[part]} {title if title.isupper() else title.lower()}",
-        f"{'Mean loss.' if measure is None else measure.tip} ({name})",
+        f"{metric.tip} ({name})",
         lambda run: words(getattr(run.metrics, name)),
         lambda run: getattr(run.metrics, name),
         is_number=True,

@@ -17,7 +17,6 @@ from gpupanel.runs.following.run_clock import RunClock, SteadyTime
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.following.steps import StepBatch
 from gpupanel.runs.history.curves import CurveRecorder
-from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.ui.plots.run_curves import RunCurves
 from tests.fakes.devices import CPU_ONLY
@@ -111,7 +110,7 @@ def test_that_the_curves_of_the_window_go_on_and_none_of_them_ends(layout: RunLa
 def test_that_the_curves_of_the_comparison_go_on(layout: RunLayout) -> None:
     recorder = CurveRecorder()
     recorder.add(RunFollower(layout).poll().parts)
-    times_s = recorder.points()[Metric.LOSS].times_s
+    times_s = recorder.points()["loss"].times_s
     assert len(times_s) == STEPS
     assert times_s[-1] == pytest.approx(LASTS_S, abs=2.5 * STEP_S)
     # It stood still for one report, in which nobody knows how long it was.

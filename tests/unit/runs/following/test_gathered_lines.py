@@ -64,8 +64,8 @@ def test_that_a_portion_arrives_as_it_was_sent() -> None:
         assert isinstance(steps, StepBatch)
         assert list(steps.step) == [1, 2, 3]
         assert list(steps.time_s) == [6.5, 7.5, 8.5]
-        assert list(steps.loss) == [step.loss for step in STEPS]
-        assert math.isnan(steps.accuracy[1])
+        assert list(steps.metrics["loss"]) == [step.loss for step in STEPS]
+        assert math.isnan(steps.metrics["accuracy"][1])
         assert (steps.first, steps.last) == (STEPS[0], STEPS[-1])
     assert read_portion(stream) is None
 
@@ -95,11 +95,12 @@ def test_that_columns_that_do_not_belong_together_are_refused() -> None:
     packed = steps.packed()
 
     for columns in (
-        (*packed.columns[:8], packed.columns[8][:8]),
-        (*packed.columns[:8], packed.columns[8][:9]),
-        (b"",) * 9,
+        (*packed.columns[:-1], packed.columns[-1][:8]),
+        (*packed.columns[:-1], packed.columns[-1][:9]),
+        packed.columns[:-1],
+        (b"",) * len(packed.columns),
     ):
         torn = msgspec.structs.replace(packed, columns=columns)
         content = msgspec.msgpack.encode([[torn], PLACE])
-        with pytest.raises(ValueError, match=r"column|multiple"):
+        with pytest.raises(ValueError, match=r"column|multiple|shorter"):
             read_portion(framed(content))

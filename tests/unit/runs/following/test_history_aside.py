@@ -57,7 +57,7 @@ def aside(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EventTail]:
     assert not child_processes()
 
 
-Told = list[Event | tuple[float, ...]]
+Told = list[Event | tuple[str, ...]]
 
 
 def all_of(tail: EventTail) -> Told:
@@ -78,10 +78,10 @@ def one_by_one(parts: tuple[Part, ...]) -> Told:
     return told
 
 
-def columns(steps: StepBatch) -> list[tuple[float, ...]]:
+def columns(steps: StepBatch) -> list[tuple[str, ...]]:
     assert (steps.first.step, steps.last.step) == (steps.step[0], steps.step[-1])
-    numbers = (steps.time_s, steps.step, steps.epoch, steps.loss, steps.accuracy)
-    return list(zip(*numbers, steps.examples_per_second, strict=True))
+    numbers = (steps.time_s, steps.step, *steps.metrics.values())
+    return [tuple(map(str, row)) for row in zip(*numbers, strict=True)]  # nan is nan
 
 
 def test_that_it_says_the_same_and_goes_on_live(aside: EventTail, path: Path) -> None:

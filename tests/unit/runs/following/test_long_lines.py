@@ -19,7 +19,6 @@ from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_matri
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.history.curves import CurveReader
-from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.summaries import summarize_run
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 
@@ -114,7 +113,7 @@ def test_that_an_evaluation_of_a_thousand_classes_within_an_event_is_still_read(
     reader.read()
     while reader.has_more:
         reader.read()
-    assert reader.points()[Metric.LOSS].steps.tolist()[-1] == 5.0
+    assert reader.points()["loss"].steps.tolist()[-1] == 5.0
     assert summarize_run(run.layout).outcome is Outcome.COMPLETED
 
 

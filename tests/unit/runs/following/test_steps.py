@@ -148,11 +148,10 @@ def test_that_steps_that_follow_each_other_are_one_value_however_many() -> None:
 def test_that_columns_hold_what_the_events_say() -> None:
     batch = StepBatch.of([steps(1, accuracy=0.25, loss=2.0), steps(2, epoch=4)])
 
-    assert batch.accuracy[0] == 0.25
-    assert math.isnan(batch.accuracy[1])
-    assert batch.loss.tolist() == [2.0, 0.5]
-    assert batch.epoch.tolist() == [1, 4]
-    assert batch.examples_per_second.tolist() == [9.0, 9.0]
+    assert batch.metrics["accuracy"][0] == 0.25
+    assert math.isnan(batch.metrics["accuracy"][1])
+    assert batch.metrics["loss"].tolist() == [2.0, 0.5]
+    assert batch.metrics["examples_per_second"].tolist() == [9.0, 9.0]
     assert list(batch) == [steps(1, accuracy=0.25, loss=2.0), steps(2, epoch=4)]
 
 

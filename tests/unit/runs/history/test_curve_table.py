@@ -10,7 +10,6 @@ from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.history.curve_table import WritingCancelledError, write_curve_table
 from gpupanel.runs.history.curves import CurveReader
-from gpupanel.runs.history.metrics import Metric
 
 
 def step(number: int, loss: float, accuracy: float | None = None) -> StepsDone:
@@ -101,7 +100,7 @@ def test_that_a_run_is_followed_where_the_reading_stopped(tmp_path):
     with layout.events.open("a", encoding="utf-8") as file:
         file.write(encode_event(step(2, 1.0)) + "\n" + encode_event(step(3, 0.5))[:40])
     assert reader.read()
-    assert reader.points()[Metric.LOSS].values.tolist() == [2.0, 1.0]
+    assert reader.points()["loss"].values.tolist() == [2.0, 1.0]
     assert reader.step == 2
 
 

@@ -9,7 +9,7 @@ from gpupanel.domain.events import EpochDone, RunEnded, RunStarted, StepsDone, T
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.runs.following.steps import StepBatch
 from gpupanel.runs.history.curves import CurveRecorder
-from gpupanel.runs.history.metrics import Metric
+from gpupanel.runs.history.metrics import METRICS
 
 DAY_S = 86_400.0
 
@@ -45,16 +45,16 @@ def test_that_only_what_was_measured_has_a_curve():
     curves = recorder.points()
     # Steps of which nobody reported a learning rate have none; waiting is 0 where there is none.
     assert set(curves) == {
-        Metric.LOSS,
-        Metric.VAL_LOSS,
-        Metric.EXAMPLES_PER_SECOND,
-        Metric.WAITING_FOR_DATA,
+        "loss",
+        "val_loss",
+        "examples_per_second",
+        "waiting_for_data",
     }
-    assert curves[Metric.LOSS].steps.tolist() == [1, 2]
-    assert curves[Metric.LOSS].times_s.tolist() == [1.0, 2.0]
-    assert curves[Metric.LOSS].values.tolist() == [2.0, 1.0]
-    assert curves[Metric.VAL_LOSS].steps.tolist() == [2]
-    assert curves[Metric.VAL_LOSS].times_s.tolist() == [3.0]
+    assert curves["loss"].steps.tolist() == [1, 2]
+    assert curves["loss"].times_s.tolist() == [1.0, 2.0]
+    assert curves["loss"].values.tolist() == [2.0, 1.0]
+    assert curves["val_loss"].steps.tolist() == [2]
+    assert curves["val_loss"].times_s.tolist() == [3.0]
     assert recorder.step == 2
 
 
@@ -88,44 +88,44 @@ def test_that_steps_that_were_done_again_have_their_last_word(is_told):
         *again,
     )
     curves = recorder.points()
-    assert curves[Metric.LOSS].steps.tolist() == [1, 2, 3]
-    assert curves[Metric.LOSS].values.tolist() == [1.0, 2.0, 13.0][:kept] + [
+    assert curves["loss"].steps.tolist() == [1, 2, 3]
+    assert curves["loss"].values.tolist() == [1.0, 2.0, 13.0][:kept] + [
         10.0 + n for n in range(kept + 1, 4)
     ]
     # The day between end and resumption is none of the run's time.
-    assert curves[Metric.LOSS].times_s[-1] == 9.0
+    assert curves["loss"].times_s[-1] == 9.0
     if is_told:
-        assert curves[Metric.VAL_LOSS].steps.tolist() == [2]
+        assert curves["val_loss"].steps.tolist() == [2]
     else:
-        assert Metric.VAL_LOSS not in curves
+        assert "val_loss" not in curves
 
 
 def test_that_what_was_taken_out_before_stays_as_it_was():
     recorder = recorded(*(step(1000.0 + n, n, float(n)) for n in range(1, 6)))
-    before = recorder.points()[Metric.LOSS]
+    before = recorder.points()["loss"]
     recorder.add([TrainingResumed(time_s=1010.0, path="c", epoch=1, step=2)])
     assert recorder.step == 2
     recorder.add([step(1011.0, 3, 99.0)])
     assert before.values.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
-    assert recorder.points()[Metric.LOSS].values.tolist() == [1.0, 2.0, 99.0]
+    assert recorder.points()["loss"].values.tolist() == [1.0, 2.0, 99.0]
 
 
 def test_that_a_clock_that_was_set_back_moves_no_curve_back():
     recorder = recorded(step(1005.0, 1, 1.0), step(900.0, 2, 1.0), step(1006.0, 3, 1.0))
-    assert recorder.points()[Metric.LOSS].times_s.tolist() == [5.0, 5.0, 6.0]
+    assert recorder.points()["loss"].times_s.tolist() == [5.0, 5.0, 6.0]
 
 
 def test_that_a_long_run_keeps_its_mean_and_its_ends_within_the_allowed_points():
     steps = [step(1000.0 + n, n, float(n)) for n in range(1, 1001)]
     recorder = recorded(StepBatch.of(steps[:700]), *steps[700:], most_points=64)
-    points = recorder.points()[Metric.LOSS]
+    points = recorder.points()["loss"]
     assert 24 <= len(points) <= 64
     assert points.steps[-1] == 1000
     weights = np.diff(points.steps, prepend=0.0)
     assert np.average(points.values, weights=weights) == pytest.approx(500.5)
     # Nor does the beginning fade: its points are as close as later ones.
     assert weights.max() == weights[0] == 32
-    assert len(recorded(StepBatch.of(steps)).points()[Metric.LOSS]) == 1000
+    assert len(recorded(StepBatch.of(steps)).points()["loss"]) == 1000
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=60), st.integers(1, 9))
@@ -134,7 +134,7 @@ def test_that_every_step_stands_once_in_order_with_its_last_word(numbers, portio
     recorder = recorded(
         *(StepBatch.of(events[n : n + portion]) for n in range(0, len(events), portion))
     )
-    points = recorder.points()[Metric.LOSS]
+    points = recorder.points()["loss"]
     expected: list[tuple[int, float]] = []
     for at, number in enumerate(numbers):
         expected = [each for each in expected if each[0] < number] + [(number, float(at))]
@@ -144,7 +144,7 @@ def test_that_every_step_stands_once_in_order_with_its_last_word(numbers, portio
 
 def test_that_the_best_is_the_least_of_a_loss_and_the_greatest_of_an_accuracy():
     curves = recorded(step(1001.0, 1, 2.0, 0.1), step(1002.0, 2, 3.0, 0.3)).points()
-    loss, accuracy = curves[Metric.LOSS], curves[Metric.ACCURACY]
-    assert loss.best(more_is_better=Metric.LOSS.more_is_better) == 2.0
-    assert accuracy.best(more_is_better=Metric.ACCURACY.more_is_better) == 0.3
+    loss, accuracy = curves["loss"], curves["accuracy"]
+    assert loss.best(more_is_better=METRICS["loss"].more_is_better) == 2.0
+    assert accuracy.best(more_is_better=METRICS["accuracy"].more_is_better) == 0.3
     assert loss.last() == 3.0
