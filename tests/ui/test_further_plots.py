@@ -141,7 +141,7 @@ def test_that_tools_wrap_where_it_is_narrow_and_none_is_cut(panel, qtbot, width)
 def test_that_norms_are_smoothed_with_what_was_measured_behind_and_stand_at_logarithms(panel):
     feed(panel, *measured_steps(30))
     entries(panel)[1].trigger()
-    plot = panel.plot_wall.gradient_plot
+    plot = panel.plot_wall.further_plots[1]
     panel.findChild(QSlider, "live_smoothing_slider").setValue(3)
     panel.plot_wall.redraw()
     faint, smooth = drawn(plot, 0)[1], drawn(plot, 1)[1]
@@ -155,7 +155,7 @@ def test_that_a_run_that_recorded_no_norms_says_so(panel, qtbot):
     feed(panel, *(step(number) for number in range(1, 10)))
     entries(panel)[1].trigger()
     panel.plot_wall.redraw()
-    plot = panel.plot_wall.gradient_plot
+    plot = panel.plot_wall.further_plots[1]
     notes = plot.canvas.findChildren(QLabel)
     (note,) = [each for each in notes if each.text() == "No gradient norms recorded"]
     qtbot.waitUntil(note.isVisible)
@@ -166,7 +166,7 @@ def test_that_a_run_that_recorded_no_norms_says_so(panel, qtbot):
 
 def test_that_a_norm_that_was_not_finite_leaves_a_gap(panel):
     feed(panel, *measured_steps(3), step(4, gradient_norm=None), *measured_steps(2, first=5))
-    assert np.isnan(panel._curves.gradient_norm.values).tolist() == [
+    assert np.isnan(panel._curves.further["gradient_norm"].values).tolist() == [
         False,
         False,
         False,
@@ -179,4 +179,4 @@ def test_that_a_norm_that_was_not_finite_leaves_a_gap(panel):
 def test_that_no_line_leads_from_before_a_restart_to_what_is_done_again(panel):
     again = RunRestarted(time_s=START + 5.0, attempt=1)
     feed(panel, *measured_steps(4), again, *measured_steps(4, first=6))
-    assert np.isnan(panel._curves.gradient_norm.values).sum() == 1
+    assert np.isnan(panel._curves.further["gradient_norm"].values).sum() == 1

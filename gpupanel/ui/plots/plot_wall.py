@@ -16,11 +16,12 @@ from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale, StepScale
 from gpupanel.ui.plots.curve import Best, Curve, Marks
 from gpupanel.ui.plots.device_spread import ReadingSpread
 from gpupanel.ui.plots.picture import CurvePicture
-from gpupanel.ui.plots.run_curves import RunCurves
+from gpupanel.ui.plots.run_curves import FURTHER_STEP_METRICS, RunCurves
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
 from gpupanel.ui.plots.smoothed_points import SmoothedPoints
 from gpupanel.ui.plots.time_band import TimeBand
 from gpupanel.ui.plots.time_plot import TimePlot
+from gpupanel.ui.plots.unit_text import percent_text, unit_text
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.layouts import row_in
 
@@ -41,6 +42,7 @@ _ROWS = 2
 """Of a plot, where the low one has one."""
 _LEAST_HEIGHT, _LEAST_LOW = 96, 72
 """Of each plot, in pixels: with less, rings and triangles cover the curves; and of the band."""
+_FURTHER_LEFT = -(-len(FURTHER_STEP_METRICS) // 2)
 _NO_READINGS = "No readings recorded"
 _SHORT_RUN_S = 120.0
 """A run that is no longer when its first steps are drawn is drawn over steps: by time, most of it
@@ -53,6 +55,9 @@ class PlotWall(QWidget):
     Draws on a timer while it is shown and not otherwise. All plots show the same part of the axis:
     the whole run until a person moves or zooms one of them, and again after :meth:`follow`. What
     the axis counts follows from the run, until a person chooses.
+
+    Attributes:
+        further_plots: Those that are shown when a person asks for them.
     """
 
     followingChanged = Signal(bool)
@@ -82,9 +87,7 @@ class PlotWall(QWidget):
         self.utilization_plot = run_plots.utilization_plot()
         self.memory_plot = run_plots.memory_plot()
         self.rate_plot = run_plots.rate_plot()
-        self.learning_rate_plot = run_plots.learning_rate_plot()
-        self.gradient_plot = run_plots.gradient_plot()
-        self.waiting_plot = run_plots.waiting_plot()
+        self.further_plots = tuple(map(run_plots.further_plot, FURTHER_STEP_METRICS))
         self.time_plot = TimeBand()
         self.time_plot.deviceChosen.connect(self.redraw)
         self._further: tuple[TimePlot, ...] = ()
@@ -104,11 +107,6 @@ class PlotWall(QWidget):
     def plots(self) -> tuple[TimePlot, ...]:
         """Those that are shown."""
         return (*self._left(), *self._right())
-
-    @property
-    def further_plots(self) -> tuple[TimePlot, ...]:
-        """Those that are shown when a person asks for them."""
-        return (self.learning_rate_plot, self.gradient_plot, self.waiting_plot)
 
     def setFurtherPlots(self, shown: tuple[TimePlot, ...]) -> None:
         """Show these of the further plots, and no others."""
@@ -174,14 +172,10 @@ class PlotWall(QWidget):
             Marks(curves.checkpoints, curves.resumptions, curves.findings, curves.finding_titles)
         )
         self._show_metric(curves)
-        self.learning_rate_plot.setCurves(
-            (Curve(curves.learning_rate, "", _training_color, formatting.number, "0.0e-00"),)
-        )
-        norms = Curve(curves.gradient_norm, "", _training_color, formatting.number, "0.0e-00")
-        self.gradient_plot.setCurves(self._smoothed(norms))
-        self.waiting_plot.setCurves(
-            (Curve(curves.waiting_for_data, "", _training_color, _percent, "100.0 %"),)
-        )
+        for metric, plot in zip(FURTHER_STEP_METRICS, self.further_plots, strict=True):
+            unit, buffer = unit_text(metric), curves.further[metric.name]
+            curve = Curve(buffer, "", _training_color, unit.text, unit.widest)
+            plot.setCurves((curve,) if metric.is_even else self._smoothed(curve))
         self.showDevices()
 
     def setDevices(self, inventory: DeviceInventory) -> None:
@@ -229,11 +223,11 @@ class PlotWall(QWidget):
         super().hideEvent(event)
 
     def _left(self) -> tuple[TimePlot, ...]:
-        further = self._shown_of(self.further_plots[:2])
+        further = self._shown_of(self.further_plots[:_FURTHER_LEFT])
         return (self.loss_plot, self.time_plot, self.metric_plot, *further)
 
     def _right(self) -> tuple[TimePlot, ...]:
-        further = self._shown_of(self.further_plots[2:])
+        further = self._shown_of(self.further_plots[_FURTHER_LEFT:])
         return (self.utilization_plot, self.memory_plot, self.rate_plot, *further)
 
     def _shown_of(self, plots: tuple[TimePlot, ...]) -> tuple[TimePlot, ...]:
@@ -349,7 +343,7 @@ class PlotWall(QWidget):
     def _show_metric(self, curves: RunCurves) -> None:
         self._metric_name = curves.metric_name
         is_error = self._metric_name == "mean_absolute_error"
-        text = formatting.number if is_error else _percent
+        text = formatting.number if is_error else percent_text
         self.metric_plot.setTitle(_METRIC_TITLES.get(self._metric_name or "accuracy", ""))
         self.metric_plot.setBounds(0.0, float("inf") if is_error else 100.0)
         # Errors come once an epoch.
@@ -430,10 +424,6 @@ def _spread_curves(spread: ReadingSpread, count: int) -> list[Curve]:
         Curve(buffer, label, color, formatting.percent, "100 %", dashes=dashes)
         for label, buffer, color, dashes in (*ends, *of)
     ]
-
-
-def _percent(value: float | None) -> str:
-    return formatting.fraction(None if value is None else value / 100.0)
 
 
 def _training_color() -> QColor:

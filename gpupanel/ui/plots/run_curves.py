@@ -19,6 +19,7 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.steps_line import STEP_METRICS
 from gpupanel.runs.following.event_tail import Part
 from gpupanel.runs.following.readings import DeviceColumns, SampleBatch
 from gpupanel.runs.following.run_clock import RunClock
@@ -30,6 +31,7 @@ from gpupanel.ui.plots.device_spread import MOST_CURVES, DeviceSpread
 from gpupanel.ui.plots.sample_buffer import Floats, SampleBuffer
 from gpupanel.ui.plots.step_track import StepTrack
 from gpupanel.ui.plots.time_track import TimeTrack
+from gpupanel.ui.plots.unit_text import unit_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +40,13 @@ if TYPE_CHECKING:
 _DEVICE_CAPACITY = 65_536
 _CALM_CAPACITY = 32_768
 """Of curves that change slowly."""
+
+FURTHER_STEP_METRICS = tuple(
+    metric
+    for name, metric in STEP_METRICS.items()
+    if not metric.is_of_model and name != "examples_per_second"
+)
+"""What steps report beside loss, accuracy and speed: each has a plot that a person asks for."""
 
 
 class DeviceCurves:
@@ -79,8 +88,7 @@ class RunCurves:
             ``mean_absolute_error``; ``None`` until something was reported.
         steps: When which step was done.
         steps_per_epoch: How long an epoch is; ``None`` until that was reported.
-        gradient_norm: Of the whole batch, before it is clipped.
-        waiting_for_data: In percent.
+        further: Of each of :data:`FURTHER_STEP_METRICS` by its name, as it is drawn.
         devices: The curves of each device that the run has or reads; none where there are very
             many.
         spread: What these do together; ``None`` where each has its own curves.
@@ -101,9 +109,10 @@ class RunCurves:
         self.metric = SampleBuffer()
         self.validation_metric = SampleBuffer(4_096)
         self.examples_per_second = SampleBuffer()
-        self.learning_rate = SampleBuffer(_CALM_CAPACITY)
-        self.gradient_norm = SampleBuffer()
-        self.waiting_for_data = SampleBuffer(_CALM_CAPACITY)
+        self.further = {
+            metric.name: SampleBuffer(_CALM_CAPACITY) if metric.is_even else SampleBuffer()
+            for metric in FURTHER_STEP_METRICS
+        }
         self.device_rates = DeviceRates()
         self.time_spent = TimeTrack()
         self.replica_devices: tuple[str, ...] = ()
@@ -247,14 +256,10 @@ class RunCurves:
         rates = np.concatenate([batch.metrics["examples_per_second"] for batch, _ in steps])
         self.examples_per_second.extend(moments, rates)
         self.device_rates.extend(moments, rates)
-        learning = np.concatenate([batch.metrics["learning_rate"] for batch, _ in steps])
-        if not np.isnan(learning).all():
-            self.learning_rate.extend(moments, learning)
-        norms = np.concatenate([batch.metrics["gradient_norm"] for batch, _ in steps])
-        if not np.isnan(norms).all():
-            self.gradient_norm.extend(moments, norms)
-        waited = np.concatenate([batch.metrics["waiting_for_data"] for batch, _ in steps])
-        self.waiting_for_data.extend(moments, 100.0 * waited)
+        for metric in FURTHER_STEP_METRICS:
+            values = np.concatenate([batch.metrics[metric.name] for batch, _ in steps])
+            if not np.isnan(values).all():
+                self.further[metric.name].extend(moments, unit_text(metric).scale * values)
         accuracy = np.concatenate([batch.metrics["accuracy"] for batch, _ in steps])
         known = ~np.isnan(accuracy)
         if known.any():
@@ -284,9 +289,8 @@ class RunCurves:
 
     def _break(self) -> None:
         """End every curve here: no line leads from before a restart to what is done again."""
-        speeds = (self.examples_per_second, self.waiting_for_data)
-        curves = (self.loss, self.metric, self.learning_rate, self.gradient_norm)
-        for curve in (*curves, *speeds, *self.device_rates.curves.values()):
+        curves = (self.loss, self.metric, self.examples_per_second, *self.further.values())
+        for curve in (*curves, *self.device_rates.curves.values()):
             if len(curve):
                 curve.append(float(curve.times[-1]), None)
 

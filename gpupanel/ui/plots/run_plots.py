@@ -2,11 +2,15 @@
 
 from typing import Final
 
+from gpupanel.domain.metric import Metric
 from gpupanel.ui.plots.time_plot import TimePlot
+from gpupanel.ui.plots.unit_text import plot_title, unit_text
 
 _NOTHING_BELOW: Final = (0.0, float("inf"))
 _PERCENT: Final = (0.0, 100.0)
 _NO_STEP: Final = "No steps recorded"
+_NAMES: Final = {"waiting_for_data": "waiting_plot"}
+"""Of objects that are not called as their metric is."""
 
 
 def loss_plot() -> TimePlot:
@@ -71,40 +75,15 @@ def rate_plot() -> TimePlot:
     )
 
 
-def learning_rate_plot() -> TimePlot:
-    """The learning rate of each step."""
+def further_plot(metric: Metric) -> TimePlot:
+    """What steps report beside."""
+    unit = unit_text(metric)
     return TimePlot(
-        "learning_rate_plot",
-        "Learning rate",
-        "Of the last update of each report, as the schedule has it.",
-        bounds=_NOTHING_BELOW,
-        empty_note=_NO_STEP,
-        can_be_log=True,
-        has_readout=True,
-    )
-
-
-def gradient_plot() -> TimePlot:
-    """The norm of each gradient."""
-    return TimePlot(
-        "gradient_norm_plot",
-        "Gradient norm",
-        "Global norm of the gradient of the whole batch before it is clipped: mean over the "
-        "steps of each report.",
-        bounds=_NOTHING_BELOW,
-        empty_note="No gradient norms recorded",
-        can_be_log=True,
-        has_readout=True,
-    )
-
-
-def waiting_plot() -> TimePlot:
-    """How long steps waited for examples."""
-    return TimePlot(
-        "waiting_plot",
-        "Waiting for data, %",
-        "Percent of the last ten seconds of training in which steps waited for examples.",
-        bounds=_PERCENT,
-        empty_note=_NO_STEP,
+        _NAMES.get(metric.name) or f"{metric.name}_plot",
+        plot_title(metric),
+        metric.tip,
+        bounds=unit.bounds,
+        empty_note=metric.empty_note,
+        can_be_log=unit.can_be_log,
         has_readout=True,
     )
