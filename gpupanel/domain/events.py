@@ -5,6 +5,7 @@ this version does not know becomes an :class:`UnknownEvent`, so that newer runs 
 """
 
 import json
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
@@ -301,13 +302,17 @@ class StepsDone(_Event, StepsLine):
     """Steps done since the last such event; at most 20 of these a second."""
 
     @classmethod
-    def of(cls, line: StepsLine) -> Self:
+    def of(cls, line: StepsLine, of_updates: Mapping[str, float]) -> Self:
         """The same as an event.
+
+        Args:
+            line: What was found outside of the updates.
+            of_updates: What these gave, by the keys of the line.
 
         Raises:
             ValidationError: A number is not finite.
         """
-        return cls(**vars(line))
+        return cls(**{**vars(line), **of_updates})
 
 
 class TimeReported(_Event):

@@ -2,6 +2,8 @@
 
 import math
 import time
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -88,7 +90,7 @@ class StepReports:
         s: float,
         waited_s: float,
         *,
-        gradient_norms: float,
+        of_updates: Mapping[str, float],
     ) -> None:
         """Add the steps of one call, which lasted ``s`` seconds, ``waited_s`` of them waiting.
 
@@ -98,12 +100,13 @@ class StepReports:
             sums: Over these, of loss and measures.
             s: See above.
             waited_s: See above.
-            gradient_norms: Sum over the steps of the norm of each one's gradient.
+            of_updates: What each update gave, summed over the steps.
         """
         self._steps += steps
         self._examples += examples
         self._sums = added(self._sums, sums)
-        self._gradient_norms += gradient_norms
+        for name, total in of_updates.items():
+            self._of_updates[name] += total
         self._training_s += s
         fades = math.exp(-s / _RECENT_S)
         self._recent_s = self._recent_s * fades + s
@@ -133,7 +136,9 @@ class StepReports:
         metrics = self._objective.metrics(self._sums, self._examples)
         loss = metrics.loss
         assert loss is not None  # every objective has one
-        norm = self._gradient_norms / self._steps
+        means = {name: total / self._steps for name, total in self._of_updates.items()}
+        # Squares of large numbers are infinite while the loss is not yet.
+        known = {name: mean for name, mean in means.items() if math.isfinite(mean)}
         line = StepsLine(
             time_s=time.time(),
             step=step,
@@ -145,11 +150,9 @@ class StepReports:
             accuracy=metrics.accuracy,
             examples_per_second=self._examples / max(self._training_s, 1e-9),
             learning_rate=learning_rate,
-            # Squares of large numbers are infinite while the loss is not yet.
-            gradient_norm=norm if math.isfinite(norm) else None,
             waiting_for_data=min(1.0, self._recently_waited_s / max(self._recent_s, 1e-9)),
         )
-        self._events.write(StepsDone.of(line))
+        self._events.write(StepsDone.of(line, known))
         self._last_report_s = clock_s
         self._clear()
 
@@ -157,7 +160,7 @@ class StepReports:
         self._steps = 0
         self._examples = 0
         self._sums = ()
-        self._gradient_norms = 0.0
+        self._of_updates: defaultdict[str, float] = defaultdict(float)
         self._training_s = 0.0
 
 

@@ -260,7 +260,7 @@ class TrainingLoop:
             sums.sums,
             took_s,
             sums.waited_s,
-            gradient_norms=sums.gradient_norms,
+            of_updates=sums.of_updates,
         )
         self._record.examples_trained += examples
         if not self._is_first_call:

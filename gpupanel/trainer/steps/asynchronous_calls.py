@@ -13,6 +13,7 @@ from gpupanel.trainer.steps.batch_part import BatchPart
 from gpupanel.trainer.steps.clock import has_timestamp
 from gpupanel.trainer.steps.order import Parts, divide_batch
 from gpupanel.trainer.steps.step_calls import CallSums, ReplicaStep, StepCalls
+from gpupanel.trainer.steps.update import UPDATE_METRICS
 from gpupanel.trainer.steps.worker_feeds import WorkerFeed
 
 
@@ -108,14 +109,15 @@ class AsynchronousCalls(StepCalls):
         under_way = self._coordinator.schedule(self._function, args=(first, *arguments))
 
         def sums() -> CallSums:
-            *sums, norms, steps, seconds = (float(one) for one in under_way.fetch())
+            *numbers, steps, seconds = (float(one) for one in under_way.fetch())
+            of_updates = numbers[self._sum_count :]
             return CallSums(
-                tuple(sums),
+                tuple(numbers[: self._sum_count]),
                 round(steps),
                 # Where the worker has no clock, its waiting in line counts, too.
                 replica_seconds=(seconds or time.monotonic() - begun_s,),
                 waited_s=waited_s,
-                gradient_norms=norms,
+                of_updates=dict(zip(UPDATE_METRICS, of_updates, strict=True)),
             )
 
         return sums
@@ -136,9 +138,10 @@ class AsynchronousCalls(StepCalls):
             # A worker takes a batch whole.
             part = BatchPart(examples, tf.zeros([], tf.int32), first_step + tf.cast(step, tf.int64))
             more = self._coordinator.strategy.run(self._replica_step, args=(features, labels, part))
-            return step + 1, sums + tf.concat([more.sums, [more.whole_batch_norm]], axis=0)
+            of_update = more.of_update or (tf.zeros([]),) * len(UPDATE_METRICS)
+            return step + 1, sums + tf.concat([more.sums, [*of_update]], axis=0)
 
-        zeros = tf.zeros([self._sum_count + 1])
+        zeros = tf.zeros([self._sum_count + len(UPDATE_METRICS)])
         step, sums = tf.while_loop(goes_on, one_step, (0, zeros), parallel_iterations=1)
         with tf.control_dependencies([step]):
             took_s = tf.timestamp() - start_s if timed else tf.zeros([])

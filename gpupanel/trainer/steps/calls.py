@@ -15,8 +15,10 @@ from gpupanel.trainer.steps.clock import timestamp
 from gpupanel.trainer.steps.feeds import Feed
 from gpupanel.trainer.steps.order import Parts, divide_batch
 from gpupanel.trainer.steps.step_calls import VOTE_NUMBERS, CallSums, ReplicaStep, StepCalls
+from gpupanel.trainer.steps.update import UPDATE_METRICS
 
 _HOST = "/device:CPU:0"
+_UPDATES = len(UPDATE_METRICS)
 
 
 class Calls(StepCalls):
@@ -140,7 +142,7 @@ class Calls(StepCalls):
             return step + 1, sums + self._sum(more)
 
         with tf.control_dependencies([begun_s]):
-            summed = tf.zeros([self._sum_count + 1 + (self._replicas + 1) * self._timed])
+            summed = tf.zeros([self._sum_count + _UPDATES + (self._replicas + 1) * self._timed])
         step, sums = tf.while_loop(goes_on, one_step, (0, summed), parallel_iterations=1)
         with tf.control_dependencies([step]):
             # After the steps on every process: collectives must come in the same order on each.
@@ -166,15 +168,16 @@ class Calls(StepCalls):
         first, end = bounds[replica, 0], bounds[replica, 1]
         features, labels = self._feed.part(replica, tensors, step, first, end)
         sums = self._replica_step(features, labels, batch.begins_with(first))
-        # All replicas know the same norm: one of them counts.
-        norm = sums.whole_batch_norm if replica == 0 else tf.zeros([])
+        # All replicas know the same of the update: one of them counts.
+        of_update = sums.of_update if replica == 0 else ()
+        of_update = of_update or (tf.zeros([]),) * _UPDATES
         if sums.timing is None:
-            return tf.concat([sums.sums, [norm]], axis=0)
+            return tf.concat([sums.sums, [*of_update]], axis=0)
         # Each replica knows its own seconds only: summed up they stand beside each other.
         timing, zero = sums.timing, tf.zeros([])
         seconds = [timing.seconds if each == replica else zero for each in range(self._replicas)]
         # Packed at once: in the shortest steps each operation is a hundredth of the time.
-        others = [norm, *seconds, zero if timing.witness is None else timing.witness]
+        others = [*of_update, *seconds, zero if timing.witness is None else timing.witness]
         return tf.concat([sums.sums, others], axis=0)
 
     def _once_a_process(self, votes: tf.Tensor) -> tf.Tensor:
@@ -188,9 +191,9 @@ class Calls(StepCalls):
 
     def _call_sums(self, returned: tf.Tensor, waited_s: float) -> CallSums:
         numbers = [float(number) for number in returned.numpy()]
-        counts = (self._sum_count, 1, VOTE_NUMBERS, self._replicas, 1, 1)
+        counts = (self._sum_count, 1, VOTE_NUMBERS, self._replicas, 1, _UPDATES)
         ends = list(accumulate(counts, initial=0))
-        sums, (steps,), votes, waits, (graph_s,), (norms,) = (
+        sums, (steps,), votes, waits, (graph_s,), of_updates = (
             tuple(numbers[first:end]) for first, end in pairwise(ends)
         )
         return CallSums(
@@ -202,7 +205,7 @@ class Calls(StepCalls):
             waited_s=waited_s,
             replica_waits=waits,
             graph_s=graph_s,
-            gradient_norms=norms,
+            of_updates=dict(zip(UPDATE_METRICS, of_updates, strict=True)),
         )
 
     def _sum(self, per_replica: tf.Tensor) -> tf.Tensor:

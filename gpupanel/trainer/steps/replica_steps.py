@@ -56,11 +56,11 @@ class TrainingStep:
         self._timed = timed
 
     def __call__(self, features: tf.Tensor, labels: tf.Tensor, part: BatchPart) -> ReplicaSums:
-        """One update; gives the sums of loss and measures before it, and its gradient's norm."""
+        """One update; gives the sums of loss and measures before it, and what it says of itself."""
         state = self._update.state()
         learn = self._timed_learning if self._timed else self._learning
         sums, contribution = learn(state, features, labels, part)
-        return sums._replace(gradient_norm=self._update(contribution))
+        return sums._replace(of_update=self._update(contribution))
 
     def tried(self, features: tf.Tensor, labels: tf.Tensor, part: BatchPart) -> ReplicaSums:
         """What an update computes, timed; nothing is changed by it."""

@@ -18,18 +18,13 @@ class ReplicaSums(NamedTuple):
             :class:`~gpupanel.trainer.models.objectives.Objective` counts them; float32.
         timing: From its part of the batch being ready to its gradients being ready, so without
             waiting for other replicas; ``None`` where the graph has no clocks.
-        gradient_norm: Global norm of the gradient of the whole batch, before it is clipped: the
-            same on all replicas; ``None`` where nothing learned.
+        of_update: What the update of the whole batch gives, the same on all replicas; empty where
+            nothing learned.
     """
 
     sums: tf.Tensor
     timing: "Timing | None" = None
-    gradient_norm: tf.Tensor | None = None
-
-    @property
-    def whole_batch_norm(self) -> tf.Tensor:
-        """The gradient norm; 0 where nothing learned."""
-        return tf.zeros([]) if self.gradient_norm is None else self.gradient_norm
+    of_update: tuple[tf.Tensor, ...] = ()
 
 
 class Timing(NamedTuple):

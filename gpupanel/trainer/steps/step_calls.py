@@ -1,8 +1,8 @@
 """The calls that do steps: what a loop asks of them, and what one call did."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import tensorflow as tf
 
@@ -33,8 +33,8 @@ class CallSums:
         replica_waits: The same of each replica of the run, by its process.
         graph_s: From the beginning of the first step to the end of the last one; ``None`` where
             steps are not waited for.
-        gradient_norms: Sum over the steps of the global norm of each one's gradient, before it is
-            clipped; 0 where nothing learned.
+        of_updates: Each of :data:`~gpupanel.trainer.steps.update.UPDATE_METRICS`, summed over the
+            steps; 0 where nothing learned.
     """
 
     sums: tuple[float, ...]
@@ -44,7 +44,7 @@ class CallSums:
     waited_s: float = 0.0
     replica_waits: tuple[float, ...] = ()
     graph_s: float | None = None
-    gradient_norms: float = 0.0
+    of_updates: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def loss_sum(self) -> float:

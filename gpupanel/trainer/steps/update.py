@@ -6,6 +6,7 @@ public ``update_step``; what happens around it is this file.
 """
 
 from functools import partial
+from typing import Final
 
 import keras
 import tensorflow as tf
@@ -13,6 +14,10 @@ import tensorflow as tf
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.parts.batch_norm import change_of_mean, next_variance
 from gpupanel.trainer.steps.contribution import Contribution, State, Variables
+
+UPDATE_METRICS: Final = ("gradient_norm",)
+"""What every update gives, by its key in :class:`~gpupanel.domain.steps_line.StepsLine`, which has
+the mean over the reported steps."""
 
 
 class Update:
@@ -47,15 +52,14 @@ class Update:
             [tf.convert_to_tensor(weight.value) for weight in variables.fixed],
         )
 
-    def __call__(self, contribution: Contribution) -> tf.Tensor:
+    def __call__(self, contribution: Contribution) -> tuple[tf.Tensor, ...]:
         """Apply what this replica contributes, together with what the other replicas do.
 
         Args:
             contribution: Of this replica, to the whole batch.
 
         Returns:
-            The global norm of the whole batch's gradient, before it is clipped: a float32 scalar,
-            the same on all replicas.
+            Each of :data:`UPDATE_METRICS`: float32 scalars, the same on all replicas.
         """
         # Those that were called, which is the same on all replicas.
         measured = [
@@ -64,17 +68,18 @@ class Update:
             if moments.shape[0]
         ]
         # One sum for all: every collective costs a round trip.
-        return tf.distribute.get_replica_context().merge_call(
+        found: tuple[tf.Tensor, ...] = tf.distribute.get_replica_context().merge_call(
             partial(self._apply, [norm for norm, _ in measured]),
             args=([*contribution.gradients, *(moments for _, moments in measured)],),
         )
+        return found
 
     def _apply(
         self,
         norms: list[keras.layers.BatchNormalization],
         strategy: tf.distribute.Strategy,
         contributed: list[tf.Tensor],
-    ) -> tf.Tensor:
+    ) -> tuple[tf.Tensor, ...]:
         """Within the context of all replicas; the tensors are one a replica."""
         variables = self._variables
         weights = [weight.value for weight in variables.weights]
@@ -86,7 +91,7 @@ class Update:
         gradient_norm = self._learn(strategy, weights, gradients)
         for norm, of_norm in zip(norms, moments, strict=True):
             self._follow(strategy, norm, of_norm)
-        return gradient_norm
+        return (gradient_norm,)
 
     def _learn(
         self,

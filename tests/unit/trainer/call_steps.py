@@ -96,7 +96,7 @@ def main() -> None:
         loss = tf.reduce_mean(losses)
     whole = tape.gradient(loss, [weight.value for weight in model.trainable_variables])
     norm = float(tf.linalg.global_norm(whole))
-    norms = [norm, untimed(batches[:1]).gradient_norms, timed(batches[:1]).gradient_norms]
+    norms = [norm, *(each(batches[:1]).of_updates["gradient_norm"] for each in (untimed, timed))]
     reported = [asdict(untimed(batches)), asdict(untimed(batches, votes=[1.0, 0.0, 2.5]))]
     timed(batches)
     start_s = time.perf_counter()

@@ -161,7 +161,7 @@ def test_that_steps_are_reported_at_most_20_times_a_second(tmp_path: Path) -> No
         end, step = time.monotonic() + 0.5, 0
         while time.monotonic() < end:
             step += 3
-            reports.add(3, 30, (15.0, 20.0), 0.001, 0.0, gradient_norms=1.5)
+            reports.add(3, 30, (15.0, 20.0), 0.001, 0.0, of_updates={"gradient_norm": 1.5})
             reports.report(step, 1, step)
         reports.report(step, 1, step, now=True)
 
@@ -178,7 +178,7 @@ def test_that_a_norm_that_is_not_finite_is_none_and_leaves_the_next_alone(tmp_pa
     with EventWriter(path) as events:
         reports = StepReports(events, _Means())
         for step, norms in enumerate([math.inf, 2.0, math.nan, 4.0], start=1):
-            reports.add(2, 20, (5.0, 5.0), 1.0, 0.0, gradient_norms=norms)
+            reports.add(2, 20, (5.0, 5.0), 1.0, 0.0, of_updates={"gradient_norm": norms})
             reports.report(2 * step, 1, 2 * step, now=True)
 
     written = [event for event in read(path) if isinstance(event, StepsDone)]
@@ -190,7 +190,7 @@ def test_that_waiting_for_data_is_of_about_the_last_ten_seconds(tmp_path: Path) 
     with EventWriter(path) as events:
         reports = StepReports(events, _Means())
         for step, waited_s in enumerate([1.0, 0.0, *[0.5] * 60], start=1):
-            reports.add(1, 10, (5.0, 5.0), 1.0, waited_s, gradient_norms=1.0)
+            reports.add(1, 10, (5.0, 5.0), 1.0, waited_s, of_updates={"gradient_norm": 1.0})
             reports.report(step, 1, step, now=True)
 
     written = [event for event in read(path) if isinstance(event, StepsDone)]
