@@ -4,8 +4,12 @@ from datetime import UTC, datetime
 from typing import Final
 
 from gpupanel.domain.number_text import DASH
+from gpupanel.domain.outcome import SET_METRICS
+from gpupanel.domain.steps_line import STEP_METRICS
 
-_ABBREVIATIONS: Final = {"auc": "AUC", "f1": "F1", "r2": "R²"}
+_TITLES: Final = {
+    name: metric.title for name, metric in (*SET_METRICS.items(), *STEP_METRICS.items())
+}
 
 
 def moment_text(seconds: float | None) -> str:
@@ -21,7 +25,7 @@ def moment_text(seconds: float | None) -> str:
 
 def metric_title(name: str) -> str:
     """A metric as people read it: "Mean absolute error" of ``mean_absolute_error``."""
-    return _ABBREVIATIONS.get(name) or name.replace("_", " ").capitalize()
+    return _TITLES[name]
 
 
 def size_text(count: int) -> str:

@@ -148,3 +148,12 @@ def test_that_the_best_is_the_least_of_a_loss_and_the_greatest_of_an_accuracy():
     assert loss.best(more_is_better=METRICS["loss"].more_is_better) == 2.0
     assert accuracy.best(more_is_better=METRICS["accuracy"].more_is_better) == 0.3
     assert loss.last() == 3.0
+
+
+def test_that_metrics_are_shown_in_this_order() -> None:
+    assert list(METRICS) == [
+        *("loss", "val_loss", "accuracy", "val_accuracy", "val_top_5_accuracy", "val_f1"),
+        *("val_auc", "mean_absolute_error", "val_mean_absolute_error"),
+        *("val_root_mean_squared_error", "val_r2"),
+        *("examples_per_second", "learning_rate", "gradient_norm", "waiting_for_data"),
+    ]
