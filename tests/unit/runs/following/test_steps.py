@@ -131,6 +131,12 @@ def test_that_a_status_does_not_depend_on_where_the_file_is_cut(
     assert bulk == status
 
 
+def test_that_no_odd_line_is_taken_for_steps_that_is_none_alone() -> None:
+    lines = [line.encode("latin-1") for line in ODD_LINES if "\r" not in line]
+    taken = [line for line in lines if line.strip() and StepBatch().take(line + b"\n")]
+    assert [line for line in taken if not isinstance(decode_event(line), StepsDone)] == []
+
+
 def test_that_steps_that_follow_each_other_are_one_value_however_many() -> None:
     told: list[Event] = [OTHERS[0], *map(steps, range(1, 501)), OTHERS[1], steps(501)]
 
