@@ -33,6 +33,8 @@ class StepsLine:
             worker. ``None``: an earlier version wrote this, or it was not finite.
         waiting_for_data: The share of about the last ten seconds of training, 0 to 1, in which
             steps waited for their examples.
+        step_time_ms: Time of the reported steps divided by their number, waiting for their
+            examples included. ``None``: an earlier version wrote this.
     """
 
     time_s: float
@@ -98,6 +100,17 @@ class StepsLine:
             is_in_report=False,
         ),
     ] = 0.0
+    step_time_ms: Annotated[
+        float | None,
+        Metric(
+            "Step time, ms",
+            "Mean time of the steps of each report, waiting for examples included. It can be "
+            "compared between batch sizes.",
+            column="Step time",
+            is_in_report=False,
+            empty_note="No step times recorded",
+        ),
+    ] = None
 
 
 LINE_TYPES: Final = MappingProxyType(get_type_hints(StepsLine))

@@ -151,6 +151,7 @@ class StepReports:
             examples_per_second=self._examples / max(self._training_s, 1e-9),
             learning_rate=learning_rate,
             waiting_for_data=min(1.0, self._recently_waited_s / max(self._recent_s, 1e-9)),
+            step_time_ms=1_000.0 * self._training_s / self._steps,
         )
         self._events.write(StepsDone.of(line, known))
         self._last_report_s = clock_s

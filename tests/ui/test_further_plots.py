@@ -1,4 +1,4 @@
-"""Plots of Live that a person asks for: learning rate, gradient norm, waiting for data."""
+"""Plots of Live that a person asks for: learning rate, gradient norm, waiting, step time."""
 
 import itertools
 
@@ -12,7 +12,7 @@ from gpupanel.domain.events import RunRestarted, RunStarted, StepsDone
 from gpupanel.ui.panels.live_panel import LivePanel
 
 START = 1_000.0
-TITLES = ("Learning rate", "Gradient norm", "Waiting for data, %")
+TITLES = ("Learning rate", "Gradient norm", "Waiting for data, %", "Step time, ms")
 
 
 def step(number: int, **measured: float | None) -> StepsDone:
@@ -36,6 +36,7 @@ def measured_steps(count: int, first: int = 1) -> list[StepsDone]:
             learning_rate=0.1 / number,
             gradient_norm=float(1 + number % 2),
             waiting_for_data=0.25,
+            step_time_ms=12.5,
         )
         for number in range(first, first + count)
     ]
@@ -78,22 +79,26 @@ def test_that_a_person_chooses_which_further_plots_are_shown(panel):
     for entry in entries(panel):
         entry.trigger()
     assert all(plot.isVisible() for plot in wall.further_plots)
-    rate, norm, waiting = wall.further_plots
+    rate, norm, waiting, step_time = wall.further_plots
     assert drawn(rate)[1].tolist() == pytest.approx([0.1 / n for n in range(1, 21)])
     assert drawn(norm)[1].tolist() == [float(1 + n % 2) for n in range(1, 21)]
     assert drawn(waiting)[1].tolist() == [25.0] * 20
+    assert drawn(step_time)[1].tolist() == [12.5] * 20
     assert {plot.canvas.time_range for plot in wall.plots} == {wall.span()}
     assert [plot.legend.entries()[0].value for plot in wall.further_plots] == [
         "0.0050",
         "1.000",
         "25.0 %",
+        "12.50",
     ]
     entries(panel)[1].trigger()
     assert norm.isHidden()
     assert rate.isVisible()
 
 
-@pytest.mark.parametrize("shown", [(), (0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)], ids=str)
+@pytest.mark.parametrize(
+    "shown", [(), (0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2), (2, 3)], ids=str
+)
 def test_that_both_columns_of_plots_end_at_the_same_height(panel, qtbot, shown):
     feed(panel, *measured_steps(20))
     for place in shown:

@@ -195,6 +195,7 @@ def test_that_waiting_for_data_is_of_about_the_last_ten_seconds(tmp_path: Path) 
 
     written = [event for event in read(path) if isinstance(event, StepsDone)]
     assert written[0].waiting_for_data == pytest.approx(1.0)
+    assert {event.step_time_ms for event in written} == {1_000.0}, "each step took a second"
     assert 0.45 < written[1].waiting_for_data < 0.5, "the last second counts a little more"
     assert written[-1].waiting_for_data == pytest.approx(0.5, abs=1e-3)
 

@@ -156,4 +156,5 @@ def test_that_metrics_are_shown_in_this_order() -> None:
         *("val_auc", "mean_absolute_error", "val_mean_absolute_error"),
         *("val_root_mean_squared_error", "val_r2"),
         *("examples_per_second", "learning_rate", "gradient_norm", "waiting_for_data"),
+        "step_time_ms",
     ]
