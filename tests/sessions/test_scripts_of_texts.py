@@ -96,6 +96,7 @@ def data_of(root: Path) -> dict[str, TextData]:
     }
 
 
+@pytest.mark.slow
 def test_that_a_script_reads_texts_as_the_run_does(root: Path) -> None:
     assert_same_data(data_of(root).values(), subprocess.run)
 

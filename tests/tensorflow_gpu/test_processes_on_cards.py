@@ -63,6 +63,7 @@ def test_that_one_worker_grows_beside_another_with_a_limit(
     assert freed == {LARGE: 2, SMALL: 1024}
 
 
+@pytest.mark.slow
 def test_that_two_runs_of_a_queue_train_beside_each_other_on_a_card_each(
     cards_in_process: CardsOfThisProcess, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

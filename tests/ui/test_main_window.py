@@ -156,7 +156,7 @@ def test_that_nothing_of_other_data_is_shown_and_nothing_starts_while_new_data_i
     qtbot.waitUntil(lambda: start.isEnabled() and numbers.isVisibleTo(page.plan))
     assert "Trains on 1,438 examples" in numbers.text().replace("\u200b", "")
     asked = []
-    monkeypatch.setattr(page._loader, "load", asked.append)
+    monkeypatch.setattr(page._loader, "ask", asked.append)
 
     window.session.edit(window.session.profile.model_copy(update={"data": WineData()}))
     for moment in range(2):

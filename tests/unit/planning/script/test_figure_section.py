@@ -55,6 +55,7 @@ def test_that_the_f1_is_that_of_scikit_learn() -> None:
     assert figure(BestMetric.F1, Target.LABELS, outputs, labels) == pytest.approx(wanted)
 
 
+@pytest.mark.slow
 def test_that_the_area_is_that_of_scikit_learn() -> None:
     outputs = RANDOM.integers(0, 9, (COUNT, 2)).astype(np.float32)  # with many ties
     classes = RANDOM.integers(0, 2, COUNT)
