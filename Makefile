@@ -45,7 +45,7 @@ check: $(VENV)/installed-dev  ## lint, types, import contracts, full branch cove
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q tests/unit/domain tests/unit/planning \
+	$(BIN)/python -m pytest -q tests/unit/domain tests/unit/planning tests/unit/references \
 		--cov=gpupanel.domain --cov=gpupanel.planning --cov-branch \
 		--cov-report=term-missing:skip-covered --cov-fail-under=100
 
