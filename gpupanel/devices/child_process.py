@@ -98,7 +98,6 @@ def ask_child(
             if end is ChildEnd.CANCELLED and grace_s:
                 _signal_group(child, signal.SIGTERM)
                 _wait(child, grace_s, None, (output, log), _Heard(output, None))
-            heard.hear()
         finally:
             _kill(child)
         text = _last_bytes(log).decode(errors="replace")
@@ -114,14 +113,20 @@ class _Heard:
     def __init__(self, output: IO[bytes], on_output: Callable[[bytes], None] | None) -> None:
         self._descriptor, self._on_output, self._done = output.fileno(), on_output, 0
 
-    def hear(self) -> None:
+    def hear_piece(self) -> bool:
+        """Hand on one piece; whether there was one.
+
+        No more at a time: one that writes faster than it is heard must not keep who waits for it
+        from seeing that its time is up.
+        """
+        if self._on_output is None:
+            return False
         # The child writes where the file's position is: it must not be moved.
-        while self._on_output is not None:
-            piece = os.pread(self._descriptor, _PIECE_BYTES, self._done)
-            if not piece:
-                return
-            self._done += len(piece)
+        piece = os.pread(self._descriptor, _PIECE_BYTES, self._done)
+        self._done += len(piece)
+        if piece:
             self._on_output(piece)
+        return bool(piece)
 
 
 def _wait(
@@ -132,18 +137,21 @@ def _wait(
     heard: _Heard,
 ) -> ChildEnd:
     deadline, pause_s = time.monotonic() + time_limit_s, _SHORTEST_POLL_S
-    # Not collected here: its number stays that of its group.
-    while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+    while True:
+        # Not collected here: its number stays that of its group.
+        has_ended = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        if heard.hear_piece():
+            pause_s = 0.0
+        elif has_ended:
+            return ChildEnd.BY_ITSELF
         if cancelled is not None and cancelled.is_set():
             return ChildEnd.CANCELLED
         if time.monotonic() >= deadline:
             return ChildEnd.TIME_WAS_UP
         if any(os.fstat(each.fileno()).st_size > _MOST_OUTPUT_BYTES for each in written):
             _signal_group(child)
-        heard.hear()
         time.sleep(pause_s)
-        pause_s = min(2.0 * pause_s, _LONGEST_POLL_S)
-    return ChildEnd.BY_ITSELF
+        pause_s = min(max(2.0 * pause_s, _SHORTEST_POLL_S), _LONGEST_POLL_S)
 
 
 def _kill(child: "subprocess.Popen[bytes]") -> None:

@@ -152,6 +152,24 @@ def test_that_output_is_heard_while_the_child_works() -> None:
     assert answer.output == b"first\nsecond\n"
 
 
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_that_a_child_that_writes_faster_than_it_is_heard_is_ended_in_time(
+    is_cancelled: bool,
+) -> None:
+    cancelled = threading.Event()
+
+    def hear(_: bytes) -> None:
+        time.sleep(0.01)
+        if is_cancelled:
+            cancelled.set()
+
+    began_s = time.monotonic()
+    answer = ask_child(("yes",), 30.0 if is_cancelled else 0.5, cancelled, on_output=hear)
+
+    assert answer.end is (ChildEnd.CANCELLED if is_cancelled else ChildEnd.TIME_WAS_UP)
+    assert time.monotonic() - began_s < 10.0
+
+
 def test_that_a_child_that_is_not_wanted_any_more_may_clear_away() -> None:
     cancelled = threading.Event()
     code = (
