@@ -19,7 +19,7 @@ from gpupanel.runs.launcher import create_run
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.queue.waking import scheduler_lives, scheduler_lock
+from gpupanel.runs.queue.waking import scheduler_lives, scheduler_lock, scheduler_log
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.scheduling import scheduler, start_entry
 from gpupanel.runs.scheduling.scheduler import Scheduler
@@ -341,3 +341,24 @@ def test_that_a_profile_which_was_removed_is_refused(desk: Desk) -> None:
     desk.files.profile_path(added.id).unlink()
     desk.scheduler.step()
     assert desk.entry(added.id).problems[0].code == "file_missing"
+
+
+def test_that_the_log_of_a_scheduler_that_prints_without_end_is_bounded(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.add(GPU_A)
+    monkeypatch.setattr(scheduler, "LOG_BYTES", 2**15)
+    log = scheduler_log(desk.files.folder)
+    rounds, sizes = iter(range(64)), []
+
+    def print_much(_: Scheduler) -> bool:
+        with log.open("ab") as file:
+            file.write(b"a line of a log\n" * 1024)
+        sizes.append(log.stat().st_blocks * 512)
+        return next(rounds, None) is None
+
+    monkeypatch.setattr(Scheduler, "step", print_much)
+    assert desk.scheduler.run()
+    assert max(sizes) < 5 * 2**15
+    assert log.stat().st_size < 5 * 2**15
+    assert "are left out here" in log.read_text()
