@@ -20,8 +20,9 @@ PARALLEL = -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --max-worker-r
 # Only these files are looked into for tests that nothing else may run beside.
 ALONE = $(shell grep -rl --include='test_*.py' 'mark\.alone' tests)
 
-# Tests start hundreds of processes, and each would compile all of gpupanel anew.
-unexport PYTHONDONTWRITEBYTECODE
+# Tests start hundreds of processes, and each would compile all of gpupanel anew. Nor are packages of
+# elsewhere what is tested: children of gpupanel do not get that variable either.
+unexport PYTHONDONTWRITEBYTECODE PYTHONPATH
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-slow check bench docs guide screenshots clean
