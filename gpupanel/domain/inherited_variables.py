@@ -34,7 +34,8 @@ class InheritedVariable(NamedTuple):
         treatment: What becomes of it.
         reason: Why: a clause, as a table and a sentence show it.
         value: Which it has in every process that gpupanel starts; ``None``: none.
-        bounds: The least and the most that it is obeyed for, where it is a number.
+        bounds: The least and the most that it is obeyed for, where it is a number; of one that is
+            named: that nothing is said of.
         is_read_at_import: Whether it counts when a library is loaded, and not later.
     """
 
@@ -275,6 +276,26 @@ _SCALES: Final = (
     ),
 )
 
+_OF_LAUNCHERS: Final = tuple(
+    InheritedVariable(
+        name,
+        reader,
+        _NAMED,
+        "a command that was started several times trains the whole model as often",
+        is_read_at_import=False,
+        bounds=(0.0, 1.0),
+    )
+    for name, reader in (
+        ("SLURM_STEP_NUM_TASKS", "srun"),
+        ("OMPI_COMM_WORLD_SIZE", "mpirun"),
+        ("PMI_SIZE", "mpiexec"),
+        ("LOCAL_WORLD_SIZE", "torchrun"),
+    )
+)
+"""In which programs that start a command several times say how often: srun(1), mpirun of Open MPI,
+mpiexec of MPICH and Intel MPI, torchrun of PyTorch."""
+LAUNCHERS: Final = frozenset(each.reader for each in _OF_LAUNCHERS)
+
 INHERITED_VARIABLES: Final = (
     *_OF_PYTHON,
     *_OF_TENSORFLOW,
@@ -283,6 +304,7 @@ INHERITED_VARIABLES: Final = (
     *_OF_LIBRARIES,
     *_SCALES,
     *_OF_QT,
+    *_OF_LAUNCHERS,
 )
 """All; the first that means a variable counts."""
 
@@ -334,13 +356,14 @@ def said_variables(environment: Mapping[str, str]) -> tuple[str, ...]:
         and (known := known_variable(name)) is not None
         and known.treatment in (Treatment.CLEARED, Treatment.NAMED)
         and known.reader != _QT
+        and (known.bounds is None or not known.is_obeyed_for(text))
     )
 
 
 def deciding_variables(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """What an answer of TensorFlow depends on: all that its process obeys and that is known here.
 
-    Those that a run sets itself are left out, and those that only Qt reads.
+    Those that a run sets itself are left out, and those that only Qt or launchers know.
     """
     deciding = (Treatment.NAMED, Treatment.OBEYED)
     return tuple(
@@ -348,5 +371,5 @@ def deciding_variables(environment: Mapping[str, str]) -> tuple[tuple[str, str],
         for name, text in sorted(environment.items())
         if (known := known_variable(name)) is not None
         and known.treatment in deciding
-        and known.reader != _QT
+        and known.reader not in (_QT, *LAUNCHERS)
     )

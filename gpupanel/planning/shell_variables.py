@@ -4,7 +4,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from gpupanel.domain.inherited_variables import InheritedVariable, Treatment, known_variable
+from gpupanel.domain.inherited_variables import (
+    LAUNCHERS,
+    InheritedVariable,
+    Treatment,
+    known_variable,
+)
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.visible_text import visible_beginning
 
@@ -20,7 +25,21 @@ def shell_problems(names: Sequence[str], *, has_gpus: bool) -> tuple[Problem, ..
     """
     cleared = _treated(names, Treatment.CLEARED, has_gpus=has_gpus)
     obeyed = _treated(names, Treatment.NAMED, has_gpus=has_gpus)
+    started = {name: each for name, each in obeyed.items() if each.reader in LAUNCHERS}
+    obeyed = {name: each for name, each in obeyed.items() if name not in started}
     problems = []
+    if started:
+        launcher = next(iter(started.values())).reader
+        problems.append(
+            Problem(
+                code="started_several_times",
+                severity=Severity.WARNING,
+                message=f"{launcher} started this command several times: each of them would train "
+                "the whole model, with the same devices.",
+                hint="Start it once: gpupanel starts the processes that a run needs. "
+                f"{_names(started)} says that it was more often.",
+            )
+        )
     if cleared:
         problems.append(
             Problem(

@@ -103,6 +103,14 @@ def test_that_what_changes_a_run_is_said_and_nothing_else() -> None:
     assert said_variables(shell) == ("TF_CONFIG", "XLA_FLAGS")
 
 
+@pytest.mark.parametrize("name", ["SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_SIZE"])
+def test_that_how_often_a_command_was_started_is_said_where_it_is_more_than_once(name: str) -> None:
+    assert said_variables({name: "1"}) == said_variables({name: ""}) == ()
+    assert said_variables({name: "4"}) == said_variables({name: "x"}) == (name,)
+    assert deciding_variables({name: "4"}) == ()
+    assert inherited({name: "1"}) == {**inherited({}), name: "1"}
+
+
 def test_that_an_answer_of_tensorflow_depends_on_what_its_process_obeys() -> None:
     shell = {
         "XLA_FLAGS": "x",

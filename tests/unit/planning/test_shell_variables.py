@@ -45,3 +45,14 @@ def test_that_a_reason_stands_once_behind_all_that_it_is_given_for() -> None:
     (problem,) = shell_problems(("TF_CPP_MAX_VLOG_LEVEL", "TF_CPP_VMODULE"), has_gpus=False)
     assert problem.hint.count("it fills the log") == 1
     assert "TF_CPP_MAX_VLOG_LEVEL, TF_CPP_VMODULE: it fills" in problem.hint
+
+
+def test_that_a_command_that_was_started_several_times_is_warned_of() -> None:
+    names = ("PMI_SIZE", "SLURM_STEP_NUM_TASKS", "XLA_FLAGS")
+    several, obeyed = shell_problems(names, has_gpus=False)
+    assert several.code == "started_several_times"
+    assert several.severity is Severity.WARNING
+    assert "PMI_SIZE, SLURM_STEP_NUM_TASKS says" in several.hint
+    assert "XLA_FLAGS, which" in obeyed.message
+    (alone,) = shell_problems(("LOCAL_WORLD_SIZE",), has_gpus=True)
+    assert alone.message.startswith("torchrun started")
