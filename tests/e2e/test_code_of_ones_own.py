@@ -26,7 +26,7 @@ from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.processes.trainer_process import start_trainer
 from gpupanel.runs.queue.orders import add
 from gpupanel.runs.queue.queue_files import QueueFiles
-from gpupanel.runs.supervision import gang
+from gpupanel.runs.supervision import local_gang
 from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust, trusted_file
 from gpupanel.runs.trust.user_code import code_of_profile
@@ -173,7 +173,7 @@ def test_that_a_run_of_bundled_data_executes_nothing_that_is_swapped_in_before_i
         layout.profile.write_text(dump_profile(foreign))
         return start_trainer(layout, *arguments)
 
-    monkeypatch.setattr(gang, "start_trainer", swap_and_start)
+    monkeypatch.setattr(local_gang, "start_trainer", swap_and_start)
     done = gpupanel("run", profile_file, "--json", "--runs-dir", runs_dir)
     answer = json.loads(done.stdout)
     assert (done.returncode, answer["outcome"]) == (1, "failed")

@@ -1,13 +1,28 @@
-"""Profile and plan of a run as its supervisor uses them: as checked, or as it wrote them."""
+"""Profile and plan of a run as its supervisor uses them: as checked, or as it changed them."""
+
+import time
+from collections.abc import Callable
 
 from gpupanel.domain.checked_files import CheckedFiles, digest_of
+from gpupanel.domain.events import Event, ProblemReported
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import read_file
 from gpupanel.files.plan_file import plan_in
+from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.directory.amendments import amend
+from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import profile_in, read_profile_content
+
+ReportFailure = Callable[[str, OSError | ProblemError], None]
+"""Called with what the run was to be ("tried with less memory"), and why it is not."""
+
+
+def log_failure(wanted: str, error: OSError | ProblemError) -> None:
+    """Write to the log of this process that the run was not changed; see :data:`ReportFailure`."""
+    write_to_process_log(f"supervisor: not {wanted}: {error}")
 
 
 class CheckedRun:
@@ -72,3 +87,39 @@ class CheckedRun:
 
     def _note(self, name: str, content: bytes) -> None:
         self.files = self.files.and_of(CheckedFiles(digests={name: digest_of(content)}))
+
+
+class FailedChanges:
+    """Reports changes of a run before its next start that could not be written, as on a full disk.
+
+    Each is reported once: a run that is started again may fail to change each time.
+
+    Args:
+        layout: The run.
+        report: Writes an event of the supervisor's.
+    """
+
+    def __init__(self, layout: RunLayout, report: Callable[[Event], None]) -> None:
+        self._layout = layout
+        self._report = report
+        self._reported: set[str] = set()
+
+    def report(self, wanted: str, error: OSError | ProblemError) -> None:
+        """Report that the run was not changed; see :data:`ReportFailure`."""
+        log_failure(wanted, error)
+        if isinstance(error, ProblemError):
+            cause = error.problems[0]
+        else:
+            cause = disk_problem(error, self._layout.root)
+        message = f"The run was not {wanted}, though it was to be. {cause.message}"
+        if message in self._reported:
+            return
+        self._reported.add(message)
+        problem = Problem(
+            code="run_not_changed",
+            severity=Severity.WARNING,
+            message=message,
+            hint=cause.hint,
+            detail=cause.detail,
+        )
+        self._report(ProblemReported(time_s=time.time(), problem=problem))

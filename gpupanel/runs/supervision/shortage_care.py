@@ -14,16 +14,15 @@ from gpupanel.domain.step_memory import StepMemory
 from gpupanel.planning.out_of_memory import with_less_at_a_time
 from gpupanel.planning.resuming import changes_between
 from gpupanel.planning.shortage import Prospects
-from gpupanel.runs.supervision.attempt import Attempt
-from gpupanel.runs.supervision.checked_run import CheckedRun
-from gpupanel.runs.supervision.exit_reading import ALLOCATION_ENDLESS, Ending
-from gpupanel.runs.supervision.failed_changes import ReportFailure, log_failure
+from gpupanel.runs.supervision.checked_run import CheckedRun, ReportFailure, log_failure
+from gpupanel.runs.supervision.exit_reading import FinishedAttempt, RunResult
 from gpupanel.runs.supervision.memory.memory_shortage import (
     ShortageContext,
     inventory_of,
     shortage_problem,
 )
 from gpupanel.runs.supervision.memory.memory_watch import MemoryWatch
+from gpupanel.runs.supervision.problems import ALLOCATION_ENDLESS
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 from gpupanel.runs.tools.model_summary import summarize_model
 
@@ -33,8 +32,8 @@ _NOTHING_MIB: Final = 16
 """CUDA gives out memory by 2 MiB, and NVML counts whole MiB."""
 
 
-class ShortageCare:
-    """Explains endings for lack of memory, and changes the run so that it needs less.
+class ShortageResponse:
+    """Explains why a run lacked memory, and changes it so that it needs less.
 
     Args:
         run: Its profile is read and changed.
@@ -57,29 +56,28 @@ class ShortageCare:
         self._retries = 0
         self._built: tuple[SummaryRequest, StepMemory | None] | None = None
 
-    def explained(self, ending: Ending, attempt: Attempt, plan: LaunchPlan) -> Ending:
-        """The ending with a problem that says whose memory it was and what to try.
+    def explained(self, attempt: FinishedAttempt, plan: LaunchPlan) -> RunResult:
+        """The attempt's result, with a problem that says whose memory it was and what to try.
 
         Args:
-            ending: As its processes report it.
-            attempt: That ended so; its shortage says what the process to blame lacked.
+            attempt: Its shortage says what the process to blame lacked.
             plan: Of the run.
         """
-        shortage = attempt.shortage or self._of_endless_allocation(ending, plan)
+        result = attempt.result
+        shortage = attempt.shortage or self._of_endless_allocation(result, plan)
         if shortage is None:
-            return ending
+            return result
         try:
             profile = self._run.profile()
         except ProblemError:
-            return ending  # it was there when the run began; what the process said remains
+            return result  # it was there when the run began; what the process reported remains
         context = self._context(shortage, attempt, profile, plan)
-        detail = "" if ending.problem is None else ending.problem.detail
-        name = attempt.name(ending.place)
-        problem = shortage_problem(shortage, name, profile, plan, context, detail)
-        return ending.model_copy(update={"problem": problem})
+        detail = "" if result.problem is None else result.problem.detail
+        problem = shortage_problem(shortage, attempt.process_name, profile, plan, context, detail)
+        return result.model_copy(update={"problem": problem})
 
     def try_with_less(
-        self, attempt: Attempt, plan: LaunchPlan
+        self, attempt: FinishedAttempt, plan: LaunchPlan
     ) -> tuple[LaunchPlan, tuple[Change, ...]] | None:
         """Change profile and plan of the run so that it takes half as much at a time, or less.
 
@@ -108,12 +106,12 @@ class ShortageCare:
         self._retries += 1
         return less[1], changes_between(profile, less[0])
 
-    def _of_endless_allocation(self, ending: Ending, plan: LaunchPlan) -> MemoryExhausted | None:
+    def _of_endless_allocation(self, result: RunResult, plan: LaunchPlan) -> MemoryExhausted | None:
         """Of an allocator that did not end, where one GPU of its process alone was full."""
         sample = self._memory.sample
-        if ending.problem is None or ending.problem.code != ALLOCATION_ENDLESS or sample is None:
+        if result.problem is None or result.problem.code != ALLOCATION_ENDLESS or sample is None:
             return None
-        gpus = [each for each in plan.gang[ending.place].devices if each.kind is DeviceKind.GPU]
+        gpus = [each for each in plan.gang[result.place].devices if each.kind is DeviceKind.GPU]
         readings = (sample.reading(each.key) for each in gpus)
         full = [
             each.key
@@ -124,10 +122,14 @@ class ShortageCare:
         ]
         if len(full) != 1:
             return None
-        return MemoryExhausted(time_s=time.time(), process=ending.place, device_key=full[0])
+        return MemoryExhausted(time_s=time.time(), process=result.place, device_key=full[0])
 
     def _context(
-        self, shortage: MemoryExhausted, attempt: Attempt, profile: Profile, plan: LaunchPlan
+        self,
+        shortage: MemoryExhausted,
+        attempt: FinishedAttempt,
+        profile: Profile,
+        plan: LaunchPlan,
     ) -> ShortageContext:
         gpus = [each.key for each in plan.devices if each.kind is DeviceKind.GPU]
         key = shortage.device_key or ""

@@ -1,14 +1,14 @@
 """The supervisor of a run, without Qt and TensorFlow; :mod:`process` is its process.
 
-It starts the run's processes, each in a process group of its own, samples the devices, carries out
-the watchdogs, starts all of them again when one died, and writes how the run ended. It holds
-``run.lock`` as long as it lives.
+It holds ``run.lock`` as long as it lives, samples the devices, starts one attempt after another as
+:mod:`restarts` decides, and writes how the run ended.
 """
 
 import os
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 from gpupanel.domain.checked_files import CheckedFiles
 from gpupanel.domain.child_command import python_module_command
@@ -22,16 +22,11 @@ from gpupanel.domain.events import (
     TrainingEnded,
     encode_event,
 )
-from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Change, Problem, ProblemError, Severity
-from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.domain.unsafe_files import unsafe_file
-from gpupanel.files.file_obstacles import NO_SPACE
-from gpupanel.files.guarded_files import UnsafeFileError
-from gpupanel.files.process_limits import used_time_words
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.planning.visible_gpus import variables_of_plan
@@ -41,24 +36,22 @@ from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.history.run_legs import RunLegs
 from gpupanel.runs.processes.run_processes import end_processes_of
 from gpupanel.runs.supervision.attempt import Attempt
-from gpupanel.runs.supervision.checked_run import CheckedRun
+from gpupanel.runs.supervision.attempt_setup import AttemptSetup, StopRequests
+from gpupanel.runs.supervision.checked_run import CheckedRun, FailedChanges
 from gpupanel.runs.supervision.energy_meter import EnergyMeter
-from gpupanel.runs.supervision.exit_reading import Ending
-from gpupanel.runs.supervision.failed_changes import FailedChanges
+from gpupanel.runs.supervision.exit_reading import FinishedAttempt, RunResult
 from gpupanel.runs.supervision.finding_watch import FindingWatch
-from gpupanel.runs.supervision.gpu_loss import GpuLossCare, GpuLossWatch
+from gpupanel.runs.supervision.gpu_loss import GpuLossResponse, GpuLossWatch
 from gpupanel.runs.supervision.memory.memory_watch import MemoryWatch
-from gpupanel.runs.supervision.node_care import plan_without_lost_nodes
 from gpupanel.runs.supervision.node_samples import NodeSamples
-from gpupanel.runs.supervision.shortage_care import ShortageCare
-from gpupanel.runs.supervision.spoiled_start import explained_import
-from gpupanel.runs.supervision.stop_requests import StopRequests
+from gpupanel.runs.supervision.problems import not_started, supervisor_used_its_time
+from gpupanel.runs.supervision.restarts import Restarts
+from gpupanel.runs.supervision.shortage_care import ShortageResponse
 from gpupanel.runs.supervision.task_readings import TaskReadings
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 from gpupanel.runs.supervision.watchdogs import Patience
 
 TRAINER_COMMAND = python_module_command("gpupanel.trainer")
-_MOST_PORT_RETRIES = 3
 
 
 class Supervisor:
@@ -88,12 +81,11 @@ class Supervisor:
         self._command = trainer_command
         self._patience = patience or Patience()
         self._log = ReservedLog(layout.events, layout.reserve)
-        self._news = LineTail(layout.events)
+        self._events = LineTail(layout.events)
         self._stop_requests = StopRequests(layout)
         self._legs = RunLegs()
         self._energy: EnergyMeter | None = None
         self._findings: FindingWatch | None = None
-        self._samples: NodeSamples | None = None
         self._has_used_time = False
 
     def signal_stop(self) -> None:
@@ -115,24 +107,24 @@ class Supervisor:
         """
         lock = claim_start(self._layout)
         try:
-            # Those of a supervisor before, which was killed, write into the same directory.
+            # Processes of a supervisor before, which was killed, write into the same directory.
             end_processes_of(self._layout)
             try:
-                self._skip_what_was()
+                self._read_legs_before()
                 self._append(RunStarted(time_s=time.time(), supervisor_pid=os.getpid()))
                 return self._supervise()
             except OSError as error:
                 problem = disk_problem(error, self._layout.root)
-                return self._end(Ending(outcome=Outcome.FAILED, problem=problem))
+                return self._end(_failed(problem))
         finally:
             self._log.close()
             lock.release()
 
-    def _skip_what_was(self) -> None:
-        """Events of a run that is resumed: they are over."""
-        self._legs.see_lines(self._news.read())
-        while self._news.has_more:
-            self._legs.see_lines(self._news.read())
+    def _read_legs_before(self) -> None:
+        """Read the events of a run that is resumed: they are no events of its attempts now."""
+        self._legs.see_lines(self._events.read())
+        while self._events.has_more:
+            self._legs.see_lines(self._events.read())
 
     def _supervise(self) -> Outcome:
         try:
@@ -140,7 +132,7 @@ class Supervisor:
             if self._is_checked:
                 self._run.profile()
         except (OSError, ValueError, ProblemError) as error:
-            return self._end(_not_started(error, self._layout))
+            return self._end(_failed(not_started(error, self._layout)))
         memory = MemoryWatch(plan)
         energy = self._energy = EnergyMeter(plan)
         gpus = GpuLossWatch(plan)
@@ -153,86 +145,66 @@ class Supervisor:
             if self._findings is not None:
                 self._findings.take_sample(sample, telemetry.inventory)
 
-        samples = self._samples = NodeSamples() if plan.is_on_nodes else None
-        keys = frozenset(device.key for device in plan.devices)
-        variables = variables_of_plan(plan)
-        telemetry = TelemetryRecorder(self._layout, listen, samples, keys, variables)
-        telemetry.start()
-        try:
-            failed = FailedChanges(self._layout, self._append).report
-            care = ShortageCare(self._run, memory, telemetry, failed)
-            loss = GpuLossCare(
-                self._run, gpus, lambda: telemetry.inventory, lambda: memory.sample, failed
-            )
-            with _task_readings(plan, samples):
-                ending, attempt = self._run_attempts(plan, memory, care, gpus, loss)
-                self._watch_memory(memory, telemetry)
-                return self._end(ending, attempt)
-        finally:
-            telemetry.stop()
-
-    def _run_attempts(
-        self,
-        plan: LaunchPlan,
-        memory: MemoryWatch,
-        care: ShortageCare,
-        gpus: GpuLossWatch,
-        loss: GpuLossCare,
-    ) -> tuple[Ending, Attempt | None]:
         def report(event: Event) -> None:
             memory.notice(event)
             self._append(event)
 
-        restarts = port_retries = smaller = 0
-        most_restarts = self._most_restarts()
+        node_samples = NodeSamples() if plan.is_on_nodes else None
+        keys = frozenset(device.key for device in plan.devices)
+        variables = variables_of_plan(plan)
+        telemetry = TelemetryRecorder(self._layout, listen, node_samples, keys, variables)
+        telemetry.start()
+        try:
+            failed = FailedChanges(self._layout, self._append).report
+            gpu_losses = GpuLossResponse(
+                self._run, gpus, lambda: telemetry.inventory, lambda: memory.sample, failed
+            )
+            shortages = ShortageResponse(self._run, memory, telemetry, failed)
+            setup = AttemptSetup(
+                run=self._run,
+                plan=plan,
+                command=self._command,
+                patience=self._patience,
+                report=report,
+                append_line=self._append_line,
+                events=self._events,
+                requests=self._stop_requests,
+                gpus=gpus,
+                node_samples=node_samples or NodeSamples(),
+            )
+            with _task_readings(plan, node_samples):
+                restarts = Restarts(self._run, shortages, gpu_losses, gpus)
+                attempt = self._run_attempts(setup, restarts, memory)
+                self._await_memory(memory, telemetry)
+                return self._end(attempt)
+        finally:
+            telemetry.stop()
+
+    def _run_attempts(
+        self, setup: AttemptSetup, restarts: Restarts, memory: MemoryWatch
+    ) -> FinishedAttempt:
+        """Run one attempt after another; gives the last one."""
         while True:
-            attempt = Attempt(
-                self._run,
-                plan,
-                self._command,
-                self._patience,
-                report,
-                self._news,
-                self._stop_requests,
-                self._findings,
-                self._samples,
-                self._append_line,
-                gpus,
-            )
+            setup = replace(setup, findings=self._findings)
             try:
-                ending = attempt.run()
+                attempt = Attempt(setup).run()
             except (OSError, ValueError, ProblemError) as error:
-                return _not_started(error, self._layout), None
-            if attempt.exit_code == PORT_TAKEN_STATUS and port_retries < _MOST_PORT_RETRIES:
-                port_retries += 1
-                continue
-            spoiled = explained_import(ending, attempt, plan)
-            if spoiled is not None:
-                return spoiled, attempt
-            ending = care.explained(ending, attempt, plan)
-            if attempt.shortage is None:
-                ending = loss.explained(ending, attempt.last_log_lines(), plan)
-            less = None if attempt.stop_asked else care.try_with_less(attempt, plan)
-            changes: tuple[Change, ...] = ()
-            if less is not None:
-                smaller += 1
-                plan, changes = less
-                self._findings = self._watch_for_findings(plan, memory)
-            elif ending.can_restart and not attempt.stop_asked and restarts < most_restarts:
-                fewer = plan_without_lost_nodes(self._run, plan) or loss.plan_without_lost(plan)
-                if fewer is not None:
-                    plan, changes = fewer
-                    gpus.turn_to(plan)
-                elif ending.problem is not None and ending.problem.code == "gpu_lost":
-                    return ending, attempt
-                restarts += 1
-            else:
-                return ending, attempt
-            again = smaller + restarts
-            now_s = time.time()
-            report(
-                RunRestarted(time_s=now_s, attempt=again, problem=ending.problem, changes=changes)
-            )
+                return _failed(not_started(error, self._layout))
+            attempt, start = restarts.after(attempt, setup.plan)
+            if start is None:
+                return attempt
+            setup = replace(setup, plan=start.plan)
+            if start.takes_less:
+                self._findings = self._watch_for_findings(start.plan, memory)
+            if start.number:
+                setup.report(
+                    RunRestarted(
+                        time_s=time.time(),
+                        attempt=start.number,
+                        problem=attempt.result.problem,
+                        changes=start.changes,
+                    )
+                )
 
     def _watch_for_findings(self, plan: LaunchPlan, memory: MemoryWatch) -> FindingWatch | None:
         """Of a training; ``None`` where its profile cannot be read: the trainer says so."""
@@ -244,8 +216,8 @@ class Supervisor:
             return None
         return FindingWatch(profile, plan, memory.is_of_the_run)
 
-    def _watch_memory(self, memory: MemoryWatch, telemetry: TelemetryRecorder) -> None:
-        """Report what became of the GPU memory that the run held; no time passes without any."""
+    def _await_memory(self, memory: MemoryWatch, telemetry: TelemetryRecorder) -> None:
+        """Wait until the GPU memory that the run held is back, and report what became of it."""
         if not memory.run_ended():
             return
         telemetry.hurry()
@@ -253,47 +225,47 @@ class Supervisor:
         if returned is not None:
             self._append(returned)
 
-    def _most_restarts(self) -> int:
-        try:
-            return self._run.profile().training.max_restarts
-        except ProblemError:
-            return 0  # the trainer reports what is wrong with it
-
-    def _end(self, ending: Ending, attempt: Attempt | None = None) -> Outcome:
-        said = attempt.said if attempt is not None else None
-        log = last_lines(self._layout.process_log(ending.place))
+    def _end(self, attempt: FinishedAttempt) -> Outcome:
+        result, last_report = attempt.result, attempt.last_report
+        outcome = result.outcome
+        log = last_lines(self._layout.process_log(result.place))
         now_s = time.time()
         if self._has_used_time:
-            self._append(ProblemReported(time_s=now_s, problem=_used_time()))
+            self._append(ProblemReported(time_s=now_s, problem=supervisor_used_its_time()))
         self._append(
             RunEnded(
                 time_s=now_s,
-                outcome=ending.outcome,
-                metrics=attempt.metrics if attempt is not None else Metrics(),
-                kept_epoch=said.kept_epoch if said is not None else None,
-                examples_per_second=said.examples_per_second if said is not None else None,
-                waiting_for_data=said.waiting_for_data if said is not None else None,
-                time_spent=said.time_spent if said is not None else None,
-                findings=self._findings.found if self._findings is not None else (),
-                problem=ending.problem,
-                exit_code=attempt.exit_code if attempt is not None else None,
-                log_tail=() if ending.outcome.was_successful else log,
-                saved=attempt.saved_work if attempt is not None else None,
+                outcome=outcome,
+                metrics=attempt.metrics,
+                kept_epoch=None if last_report is None else last_report.kept_epoch,
+                examples_per_second=(
+                    None if last_report is None else last_report.examples_per_second
+                ),
+                waiting_for_data=None if last_report is None else last_report.waiting_for_data,
+                time_spent=None if last_report is None else last_report.time_spent,
+                findings=() if self._findings is None else self._findings.found,
+                problem=result.problem,
+                exit_code=attempt.exit_code,
+                log_tail=() if outcome.was_successful else log,
+                saved=attempt.saved_work,
                 restarts=self._legs.restarts,
                 lasted_s=self._legs.lasted_s(now_s),
-                energy=self._energy_taken(said),
+                energy=self._energy_taken(last_report),
             )
         )
-        return ending.outcome
+        return outcome
 
-    def _energy_taken(self, said: TrainingEnded | None) -> RunEnergy | None:
-        """Of all legs, this one included."""
+    def _energy_taken(self, last_report: TrainingEnded | None) -> RunEnergy | None:
+        """What the devices took in all legs of the run, this one included."""
         before = self._legs.energy
         devices = self._energy.devices() if self._energy is not None else ()
         if not devices:
             return before
-        epochs, examples = (said.epochs, said.examples) if said is not None else (0, 0)
-        taken = RunEnergy(devices=devices, epochs=epochs, examples=examples)
+        taken = RunEnergy(
+            devices=devices,
+            epochs=0 if last_report is None else last_report.epochs,
+            examples=0 if last_report is None else last_report.examples,
+        )
         return taken if before is None else before.plus(taken)
 
     def _append(self, event: Event) -> None:
@@ -316,27 +288,6 @@ def _task_readings(plan: LaunchPlan, samples: NodeSamples | None) -> AbstractCon
     return TaskReadings(tuple(nodes), samples)
 
 
-def _used_time() -> Problem:
-    return Problem(
-        code="processor_time_limited",
-        severity=Severity.WARNING,
-        message=f"{used_time_words('The supervisor of the run')} The run was stopped before.",
-        hint="Resume it from there: it continues from its last checkpoint.",
-    )
-
-
-def _not_started(error: Exception, layout: RunLayout) -> Ending:
-    if isinstance(error, ProblemError):
-        return Ending(outcome=Outcome.FAILED, problem=error.problems[0])
-    if isinstance(error, UnsafeFileError):
-        return Ending(outcome=Outcome.FAILED, problem=unsafe_file(str(error.path), error.found))
-    if isinstance(error, OSError) and error.errno in NO_SPACE:
-        return Ending(outcome=Outcome.FAILED, problem=disk_problem(error, layout.root))
-    return Ending(
-        outcome=Outcome.FAILED,
-        problem=Problem(
-            code="trainer_not_started",
-            message=f"The trainer could not be started: {error}.",
-            hint="Run gpupanel doctor; if it finds nothing, install gpupanel again.",
-        ),
-    )
+def _failed(problem: Problem) -> FinishedAttempt:
+    """What there is of a run of which no process could be started."""
+    return FinishedAttempt(RunResult(outcome=Outcome.FAILED, problem=problem))

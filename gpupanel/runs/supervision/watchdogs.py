@@ -1,17 +1,16 @@
 """Watchdogs: no first step, no step for long, a GPU that is lost, no end after a stop request.
 
-Pure decisions from what was seen; the supervisor carries them out.
+Pure decisions from what was seen; :mod:`gang_end` carries them out.
 """
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gpupanel.domain.events import Phase
-from gpupanel.domain.gpu_failure import LOST, GpuFailure
-from gpupanel.domain.number_text import duration
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.runs.following.status import RunStage, RunStatus
+from gpupanel.runs.supervision.problems import gpu_lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,26 +18,27 @@ class Patience:
     """How long the supervisor waits, in seconds.
 
     Attributes:
-        first_step_s: From the last sign of life to the first step.
-        step_s: From one sign of life to the next while training: more is a hang.
+        first_step_s: From the last event of a process to the first step.
+        step_s: From one event to the next while training: more is a hang.
         working_s: In place of either for processes that use the processor before the first step.
         compiling_s: In place of either where the driver compiles TensorFlow's kernels for a GPU,
             which takes half an hour by NVIDIA's and TensorFlow's own word, and longer on slow
             processors.
-        notice_s: From the last sign of life until it is said what a first step waits for.
-        lost_s: From the loss of a GPU, or the last sign of life after it, until the processes are
-            killed: by themselves they may wait for it for ever. Twice the longest silence before
-            where that was longer.
-        unanswered_s: The same where the driver gives no answer about a GPU at all, after the first
-            step, or none of the run's answers: it may be slow, or was updated, and CUDA works.
+        notice_s: From the last event until it is reported what a first step waits for.
+        lost_s: From the loss of a GPU, or the last event after it, until the processes are killed:
+            by themselves they may wait for it for ever. Twice the longest silence before where
+            that was longer.
+        unanswered_s: In place of that where the driver gives no answer about a GPU at all, after
+            the first step, or none of the run's answers: it may be slow, or was updated, and CUDA
+            works.
         kill_s: From SIGKILL to the end: a process that is not gone by then waits in the kernel.
         stop_s: From a request to stop or suspend to the end, before SIGTERM. Saving may take as
             long as a step, without a limit of its own.
-        term_s: From SIGTERM to the end, before SIGKILL; the same.
+        term_s: From SIGTERM to the end, before SIGKILL; saving has no limit here, either.
         cause_s: From the end of a process that may have failed because of another one, for that
             one to show itself.
-        abort_s: The same where a process was aborted: TensorFlow does that to those that lose a
-            peer, and one that died is seen at once.
+        abort_s: In place of that where a process was aborted: TensorFlow does that to those that
+            lose a peer, and one that died is seen at once.
     """
 
     first_step_s: float = 900.0
@@ -55,7 +55,7 @@ class Patience:
     abort_s: float = 0.8
 
 
-class Act(enum.Enum):
+class Action(enum.Enum):
     """What the supervisor does to every process group of the gang."""
 
     NOTHING = enum.auto()
@@ -64,121 +64,112 @@ class Act(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class Observation:
     """What the watchdogs see; times are monotonic seconds.
 
     Attributes:
-        last_sign_s: When the trainer last wrote an event.
-        stop_asked_s: When a request to stop or suspend was first seen.
-        end_asked: Whether a person asked to end at once.
+        last_event_s: When the trainer last wrote an event.
+        stop_requested_s: When a request to stop or suspend was first seen.
+        end_requested: Whether a person asked to end at once.
         terminated_s: When SIGTERM was sent.
-        works: Whether the trainer's processes use the processor.
+        uses_processor: Whether the trainer's processes use the processor.
         compiles_for: The names of GPUs for which the driver compiles TensorFlow's kernels.
         lost: The names of GPUs that do not answer any more.
         lost_since_s: When the first of them was seen to be lost.
         others_answer: Whether the run has other GPUs, which do.
         unanswered: Names of GPUs that the driver says nothing about, with when it last did.
-        longest_silence_s: Between two signs of life of this training.
-        is_wait_said: Whether it was said already what a first step waits for.
+        longest_silence_s: Between two events of this training.
+        has_reported_wait: Whether it was reported already what a first step waits for.
     """
 
     now_s: float
-    last_sign_s: float
-    stop_asked_s: float | None = None
-    end_asked: bool = False
+    last_event_s: float
+    stop_requested_s: float | None = None
+    end_requested: bool = False
     terminated_s: float | None = None
-    works: bool = False
+    uses_processor: bool = False
     compiles_for: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     lost_since_s: float | None = None
     others_answer: bool = False
     unanswered: Mapping[str, float] = field(default_factory=dict)
     longest_silence_s: float = 0.0
-    is_wait_said: bool = False
+    has_reported_wait: bool = False
 
 
-def decide(status: RunStatus, watched: Watched, patience: Patience) -> tuple[Act, Problem | None]:
-    """What to do now, and the problem to report when it is a watchdog that bites.
+def decide(
+    status: RunStatus, seen: Observation, patience: Patience
+) -> tuple[Action, Problem | None]:
+    """What to do now, and the problem to report where it is a watchdog that decides so.
 
-    It is an error where it ends the run, a warning where a person asked for the end, and a hint
-    where a long wait is in order.
+    The problem is an error where it ends the run, a warning where a person asked for the end, and
+    a hint where a long wait is in order.
     """
-    if watched.end_asked:
-        return Act.KILL, None
-    lost = _waited_for_in_vain(status, watched, patience)
+    if seen.end_requested:
+        return Action.KILL, None
+    lost = _waited_for_in_vain(status, seen, patience)
     if lost:
-        return Act.KILL, gpu_lost(lost)
-    silent_s = watched.now_s - watched.last_sign_s
+        return Action.KILL, gpu_lost(lost)
+    silent_s = seen.now_s - seen.last_event_s
     saves = status.phase is Phase.SAVING and silent_s <= patience.step_s
-    if watched.terminated_s is not None:
-        over = watched.now_s - watched.terminated_s > patience.term_s and not saves
-        return (Act.KILL if over else Act.NOTHING), None
-    if watched.stop_asked_s is not None:
+    if seen.terminated_s is not None:
+        over = seen.now_s - seen.terminated_s > patience.term_s and not saves
+        return (Action.KILL if over else Action.NOTHING), None
+    if seen.stop_requested_s is not None:
         if status.stage is RunStage.STARTING:
-            return Act.TERMINATE, None  # there is nothing to finish or save
-        waited_s = watched.now_s - watched.stop_asked_s
+            return Action.TERMINATE, None  # there is nothing to finish or save
+        waited_s = seen.now_s - seen.stop_requested_s
         over = waited_s > patience.stop_s and not saves
-        return (Act.TERMINATE, _no_end(status, waited_s)) if over else (Act.NOTHING, None)
+        return (Action.TERMINATE, _no_end(status, waited_s)) if over else (Action.NOTHING, None)
     if status.first_step_time_s is not None:
         # Kernels that validation is the first to use are compiled then.
-        is_compiling = bool(watched.compiles_for) and watched.works
+        is_compiling = bool(seen.compiles_for) and seen.uses_processor
         if silent_s > (patience.compiling_s if is_compiling else patience.step_s):
-            return Act.TERMINATE, _no_step(status, silent_s)
-        return Act.NOTHING, None
+            return Action.TERMINATE, _no_step(status, silent_s)
+        return Action.NOTHING, None
     patience_s = patience.first_step_s
-    if watched.compiles_for:
+    if seen.compiles_for:
         patience_s = max(patience_s, patience.compiling_s)
-    elif watched.works:
+    elif seen.uses_processor:
         patience_s = max(patience_s, patience.working_s)
     if silent_s > patience_s:
-        return Act.TERMINATE, _no_first_step(status, silent_s, works=watched.works)
-    is_long = silent_s > (patience.notice_s if watched.compiles_for else patience.first_step_s)
-    if is_long and not watched.is_wait_said and status.phase in _BEFORE_STEPS:
-        return Act.NOTHING, _first_step_waits(status, watched, patience_s)
-    return Act.NOTHING, None
+        return Action.TERMINATE, _no_first_step(status, silent_s, works=seen.uses_processor)
+    is_long = silent_s > (patience.notice_s if seen.compiles_for else patience.first_step_s)
+    if is_long and not seen.has_reported_wait and status.phase in _BEFORE_STEPS:
+        return Action.NOTHING, _first_step_waits(status, seen, patience_s)
+    return Action.NOTHING, None
 
 
 _BEFORE_STEPS = frozenset({Phase.BUILDING_MODEL, Phase.TRACING, Phase.MEASURING, Phase.TRAINING})
 """In which kernels are used for the first time."""
 
+_SAVING_FACTOR = 5.0
+"""So many times as long a GPU is waited for while a checkpoint is written: nothing is reported."""
 
-_SAVING = 5.0
 
-
-def _waited_for_in_vain(status: RunStatus, watched: Watched, patience: Patience) -> tuple[str, ...]:
+def _waited_for_in_vain(
+    status: RunStatus, seen: Observation, patience: Patience
+) -> tuple[str, ...]:
     """The names of GPUs that do not answer, where the run has come to a standstill since."""
 
     def is_over(since_s: float, patience_s: float) -> bool:
-        unheard_s = watched.now_s - max(since_s, watched.last_sign_s)
-        # Nothing is reported while a checkpoint is written.
-        patience_s *= _SAVING if status.phase is Phase.SAVING else 1.0
-        return unheard_s > max(patience_s, 2.0 * watched.longest_silence_s)
+        silent_s = seen.now_s - max(since_s, seen.last_event_s)
+        patience_s *= _SAVING_FACTOR if status.phase is Phase.SAVING else 1.0
+        return silent_s > max(patience_s, 2.0 * seen.longest_silence_s)
 
-    patience_s = patience.lost_s if watched.others_answer else patience.unanswered_s
-    if watched.lost_since_s is not None and is_over(watched.lost_since_s, patience_s):
-        return watched.lost
+    patience_s = patience.lost_s if seen.others_answer else patience.unanswered_s
+    if seen.lost_since_s is not None and is_over(seen.lost_since_s, patience_s):
+        return seen.lost
     if status.first_step_time_s is None:
         return ()
-    silent = watched.unanswered.items()
+    silent = seen.unanswered.items()
     return tuple(name for name, said_s in silent if is_over(said_s, patience.unanswered_s))
 
 
-def gpu_lost(names: Sequence[str]) -> Problem:
-    """GPUs of a run that do not answer any more, while it goes on."""
-    return Problem(
-        code="gpu_lost",
-        field="devices.visible",
-        message=f"{' and '.join(names)} {'was' if len(names) == 1 else 'were'} lost in the middle "
-        "of the run: the driver reports no answer any more.",
-        hint="Resume the run on other devices: it continues from its last checkpoint. "
-        f"{GpuFailure(said='GPU is lost', code=LOST).advice}",
-    )
-
-
-def _first_step_waits(status: RunStatus, watched: Watched, patience_s: float) -> Problem:
+def _first_step_waits(status: RunStatus, seen: Observation, patience_s: float) -> Problem:
     up_to = f"The run waits for up to {patience_s / 3_600.0:.3g} hours"
-    if watched.compiles_for:
-        names = " and ".join(watched.compiles_for)
+    if seen.compiles_for:
+        names = " and ".join(seen.compiles_for)
         message = (
             f"No step yet: TensorFlow has no machine code for {names}, so the driver compiles its "
             "kernels now."
@@ -230,14 +221,4 @@ def _no_step(status: RunStatus, silent_s: float) -> Problem:
         message=f"The trainer hangs: no step for {silent_s:.0f} s after step {status.step:,}.",
         hint="A collective that waits for a device does this: try another all_reduce, or one "
         "device; the last checkpoint is kept.",
-    )
-
-
-def machine_slept(gap_s: float) -> Problem:
-    """That the time of day has jumped, which nobody did anything about."""
-    return Problem(
-        code="machine_slept",
-        severity=Severity.HINT,
-        message=f"The machine slept for {duration(gap_s)}, or its clock was set forward by that.",
-        hint="The time is left out of what the run is said to take, and of its curves.",
     )

@@ -29,7 +29,8 @@ from gpupanel.runs.cluster.messages import (
     Waiting,
 )
 from gpupanel.runs.supervision.checked_run import CheckedRun
-from gpupanel.runs.supervision.cluster_gang import ClusterGang, NotWantedError
+from gpupanel.runs.supervision.cluster_gang import ClusterGang
+from gpupanel.runs.supervision.gang import StartCancelledError
 from gpupanel.runs.supervision.node_samples import NodeSamples
 from tests.deaths.mortal_run import until
 
@@ -71,7 +72,11 @@ def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str]) -> 
     root = tmp_path / "run"
     root.mkdir()
 
-    def gang(*words: DriverWord, ends: bool = False) -> ClusterGang:
+    def gang(
+        *words: DriverWord,
+        ends: bool = False,
+        is_wanted: Callable[[Problem | None], bool] = lambda _: True,
+    ) -> ClusterGang:
         text = "".join(f"{word.model_dump_json()}\n" for word in words)
         code = f"import sys; print({text!r}, end='', flush=True)"
         waits = "" if ends else "; sys.stdin.read()"
@@ -81,7 +86,8 @@ def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str]) -> 
             PLAN,
             NodeSamples(),
             lines.append,
-            lambda leave: leave(),
+            lambda append: append(),
+            is_wanted,
         )
 
     return gang
@@ -89,7 +95,7 @@ def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str]) -> 
 
 def start(gang: ClusterGang) -> list[str]:
     names: list[str] = []
-    gang.start(lambda member: names.append(f"{member.name}: {member.pid}"), lambda _: True)
+    gang.start(lambda member: names.append(f"{member.name}: {member.pid}"))
     return names
 
 
@@ -141,15 +147,17 @@ def test_that_a_driver_that_ends_without_a_word_is_a_lost_cluster(drive: Drive) 
 
 
 def test_that_a_reason_to_wait_is_said_once_and_that_nobody_has_to_wait(drive: Drive) -> None:
-    gang = drive(Waiting(reason="it needs much"), Waiting(reason="it needs much"))
     said: list[Problem | None] = []
 
-    def meanwhile(problem: Problem | None) -> bool:
+    def is_wanted(problem: Problem | None) -> bool:
         said.append(problem)
         return len(said) < 5
 
-    with pytest.raises(NotWantedError):
-        gang.start(lambda _: None, meanwhile)
+    waiting = Waiting(reason="it needs much")
+    gang = drive(waiting, waiting, is_wanted=is_wanted)
+
+    with pytest.raises(StartCancelledError):
+        start(gang)
     assert [each.code for each in said if each is not None] == ["cluster_waiting"]
     gang.end()
 
@@ -161,8 +169,8 @@ def test_that_events_come_once_with_what_a_process_came_to(drive: Drive, lines: 
     )
     gang = drive(READY, STARTED, seen)
     start(gang)
-    until(lambda: gang.poll() is None and not gang.leader.is_there, "the exit", 20.0)
-    assert gang.leader.exit_code == -signal.SIGKILL
+    until(lambda: gang.poll() is None and not gang.members[0].is_there, "the exit", 20.0)
+    assert gang.members[0].exit_code == -signal.SIGKILL
     assert gang.is_there()
     assert lines == ['{"a": 1}']
     gang.end()
@@ -173,7 +181,7 @@ def test_that_a_lost_node_takes_its_processes_along_and_a_silent_head_none(drive
     gang = drive(READY, STARTED, HeadSilent(address="h:1"), NodeLost(node="b", reason="it ended"))
     start(gang)
     until(lambda: gang.poll() is None and gang.members[1].lost is not None, "the loss", 20.0)
-    assert gang.leader.is_there
+    assert gang.members[0].is_there
     assert [each.code for each in gang.notices[1:]] == ["cluster_head_silent", "node_lost"]
     lost = gang.members[1].lost
     assert lost is not None

@@ -19,8 +19,7 @@ from gpupanel.files.reserved_log import RESERVE_BYTES
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision.checked_run import CheckedRun
-from gpupanel.runs.supervision.failed_changes import FailedChanges
+from gpupanel.runs.supervision.checked_run import CheckedRun, FailedChanges
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.small_disks import (

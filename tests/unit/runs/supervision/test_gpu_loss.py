@@ -20,10 +20,10 @@ from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySampl
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision import gang, gang_end
+from gpupanel.runs.supervision import gang_end, local_gang
 from gpupanel.runs.supervision.checked_run import CheckedRun
-from gpupanel.runs.supervision.exit_reading import Ending
-from gpupanel.runs.supervision.gpu_loss import GpuLossCare, GpuLossWatch, cuda_words
+from gpupanel.runs.supervision.exit_reading import RunResult
+from gpupanel.runs.supervision.gpu_loss import GpuLossResponse, GpuLossWatch, cuda_error
 from gpupanel.runs.supervision.supervisor import Supervisor
 from gpupanel.runs.supervision.watchdogs import Patience
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
@@ -53,15 +53,15 @@ def sample(*, lost: bool) -> TelemetrySample:
     return TelemetrySample(time_s=0.0, readings=readings)
 
 
-def ending(code: str, detail: str = "", outcome: Outcome = Outcome.FAILED) -> Ending:
-    return Ending(outcome=outcome, problem=Problem(code=code, message="m.", detail=detail))
+def ending(code: str, detail: str = "", outcome: Outcome = Outcome.FAILED) -> RunResult:
+    return RunResult(outcome=outcome, problem=Problem(code=code, message="m.", detail=detail))
 
 
 @pytest.fixture
-def explained(runs_dir: Path) -> Callable[..., Ending]:
+def explained(runs_dir: Path) -> Callable[..., RunResult]:
     """How an ending is explained, with a GPU that is lost or answers when it is asked for."""
 
-    def explain(of: Ending, *logs: str, lost: bool) -> Ending:
+    def explain(of: RunResult, *logs: str, lost: bool) -> RunResult:
         plan = plan_of()
         watch = GpuLossWatch(plan)
         seen = sample(lost=lost)
@@ -70,8 +70,8 @@ def explained(runs_dir: Path) -> Callable[..., Ending]:
         watch.take(sample(lost=False), 0.0)
         later = threading.Timer(0.05, lambda: watch.take(seen, float("inf")))
         later.start()
-        care = GpuLossCare(CheckedRun(layout), watch, lambda: TWO_UNEQUAL, lambda: seen)
-        found = care.explained(of, logs, plan)
+        response = GpuLossResponse(CheckedRun(layout), watch, lambda: TWO_UNEQUAL, lambda: seen)
+        found = response.explained(of, logs, plan)
         later.join()
         return found
 
@@ -89,7 +89,7 @@ def explained(runs_dir: Path) -> Callable[..., Ending]:
     ],
 )
 def test_that_the_gpu_is_named_and_the_others_are_offered(
-    explained: Callable[..., Ending], of: Ending, logs: tuple[str, ...]
+    explained: Callable[..., RunResult], of: RunResult, logs: tuple[str, ...]
 ) -> None:
     found = explained(of, *logs, lost=True)
     assert found.outcome is Outcome.LOST
@@ -113,7 +113,7 @@ def test_that_the_gpu_is_named_and_the_others_are_offered(
     ],
 )
 def test_that_a_gpu_that_still_answers_has_failed(
-    explained: Callable[..., Ending], of: Ending, logs: tuple[str, ...], words: str
+    explained: Callable[..., RunResult], of: RunResult, logs: tuple[str, ...], words: str
 ) -> None:
     found = explained(of, *logs, lost=False)
     assert found.can_restart
@@ -133,7 +133,7 @@ def test_that_a_gpu_that_still_answers_has_failed(
     ],
 )
 def test_that_other_ends_stay_as_they_are_where_all_gpus_answer(
-    explained: Callable[..., Ending], of: Ending
+    explained: Callable[..., RunResult], of: RunResult
 ) -> None:
     assert explained(of, lost=False) == of
 
@@ -141,19 +141,21 @@ def test_that_other_ends_stay_as_they_are_where_all_gpus_answer(
 def test_that_an_end_that_has_nothing_to_do_with_gpus_waits_for_no_driver() -> None:
     watch = GpuLossWatch(plan_of())
     watch.take(sample(lost=True), 0.0)
-    care = GpuLossCare(CheckedRun(RunLayout(Path("/nowhere"))), watch, lambda: None, lambda: None)
+    response = GpuLossResponse(
+        CheckedRun(RunLayout(Path("/nowhere"))), watch, lambda: None, lambda: None
+    )
     for of in (
         ending("data_not_found"),
         ending("trainer_crashed", "ValueError: a shape"),
-        Ending(outcome=Outcome.COMPLETED),
+        RunResult(outcome=Outcome.COMPLETED),
     ):
-        assert care.explained(of, (ABORTED,), plan_of()) == of
+        assert response.explained(of, (ABORTED,), plan_of()) == of
 
 
 def test_that_out_of_memory_is_no_failure_of_a_gpu() -> None:
-    assert cuda_words("CUDA_ERROR_OUT_OF_MEMORY: out of memory") == ""
-    assert cuda_words("CUDA_ERROR_INVALID_VALUE: invalid argument") == ""
-    assert cuda_words("CUDA_ERROR_UNKNOWN: unknown error\nmore") == (
+    assert cuda_error("CUDA_ERROR_OUT_OF_MEMORY: out of memory") == ""
+    assert cuda_error("CUDA_ERROR_INVALID_VALUE: invalid argument") == ""
+    assert cuda_error("CUDA_ERROR_UNKNOWN: unknown error\nmore") == (
         "CUDA_ERROR_UNKNOWN: unknown error"
     )
 
@@ -198,10 +200,12 @@ def test_that_the_run_is_planned_anew_for_the_gpus_that_answer(runs_dir: Path) -
     plan = plan_of()
     layout = create_run(PROFILE, plan, runs_dir)
     watch = GpuLossWatch(plan)
-    care = GpuLossCare(CheckedRun(layout), watch, lambda: TWO_UNEQUAL, lambda: sample(lost=True))
-    assert care.plan_without_lost(plan) is None
+    response = GpuLossResponse(
+        CheckedRun(layout), watch, lambda: TWO_UNEQUAL, lambda: sample(lost=True)
+    )
+    assert response.plan_without_lost(plan) is None
     watch.take(sample(lost=True), 0.0)
-    fewer = care.plan_without_lost(plan)
+    fewer = response.plan_without_lost(plan)
     assert fewer is not None
     assert [device.key for device in fewer[0].devices] == [RTX_4090.key]
     # From now on the lost one is nobody's business.
@@ -220,9 +224,9 @@ def test_that_a_process_that_cannot_be_killed_is_reported_after_seconds(
     def reach(process: object, number: signal.Signals) -> None:
         del process, number
 
-    monkeypatch.setattr(gang, "signal_group", reach)
-    monkeypatch.setattr(gang, "end_processes_of", reach_nobody)
-    monkeypatch.setattr(gang, "KILL_S", 0.2)
+    monkeypatch.setattr(local_gang, "signal_group", reach)
+    monkeypatch.setattr(local_gang, "end_processes_of", reach_nobody)
+    monkeypatch.setattr(local_gang, "KILL_S", 0.2)
     monkeypatch.setattr(gang_end, "waits_in_kernel", lambda _pid: True)
     plan = prepare(Profile(), CPU_ONLY).plan
     assert plan is not None

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.supervision.process_events import ProcessEvents
+from gpupanel.runs.supervision.gang_reports import ProcessEvents
 
 
 @pytest.fixture

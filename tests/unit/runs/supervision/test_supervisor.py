@@ -46,7 +46,7 @@ from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.processes import liveness
 from gpupanel.runs.supervision import supervisor as supervisor_module
-from gpupanel.runs.supervision.stop_requests import StopRequests
+from gpupanel.runs.supervision.attempt_setup import StopRequests
 from gpupanel.runs.supervision.supervisor import Supervisor
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 from gpupanel.runs.supervision.watchdogs import Patience

@@ -29,7 +29,7 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.processes.run_processes import processes_of
 from gpupanel.runs.supervision.supervisor import Supervisor
-from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
+from gpupanel.runs.supervision.watchdogs import Action, Observation, Patience, decide
 from tests.fakes.devices import CPU_ONLY
 
 FAKE_TRAINER = Path(__file__).parents[3] / "fakes" / "trainer.py"
@@ -161,14 +161,16 @@ SAVING = STEPPED.after(PhaseChanged(time_s=2.0, phase=Phase.SAVING))
 @pytest.mark.parametrize(
     ("status", "asked_s", "silent_s", "act"),
     [
-        (STEPPED, 59.0, 59.0, Act.NOTHING),
-        (STEPPED, 61.0, 61.0, Act.TERMINATE),
-        (SAVING, 61.0, 61.0, Act.NOTHING),
-        (SAVING, 901.0, 901.0, Act.TERMINATE),
+        (STEPPED, 59.0, 59.0, Action.NOTHING),
+        (STEPPED, 61.0, 61.0, Action.TERMINATE),
+        (SAVING, 61.0, 61.0, Action.NOTHING),
+        (SAVING, 901.0, 901.0, Action.TERMINATE),
     ],
 )
 def test_that_a_stop_has_a_limit_and_saving_a_longer_one(
-    status: RunStatus, asked_s: float, silent_s: float, act: Act
+    status: RunStatus, asked_s: float, silent_s: float, act: Action
 ) -> None:
-    watched = Watched(now_s=2000.0, last_sign_s=2000.0 - silent_s, stop_asked_s=2000.0 - asked_s)
+    watched = Observation(
+        now_s=2000.0, last_event_s=2000.0 - silent_s, stop_requested_s=2000.0 - asked_s
+    )
     assert decide(status, watched, Patience())[0] is act

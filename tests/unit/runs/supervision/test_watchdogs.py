@@ -6,7 +6,7 @@ from gpupanel.domain.events import Phase, PhaseChanged, StepsDone
 from gpupanel.domain.problem import Severity
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.processes.liveness import ProcessorUse
-from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
+from gpupanel.runs.supervision.watchdogs import Action, Observation, Patience, decide
 
 TRACING = RunStatus().after(PhaseChanged(time_s=0.0, phase=Phase.TRACING))
 STEPPED = TRACING.after(
@@ -26,45 +26,55 @@ NOW_S = 100_000.0
 HALF_AN_HOUR_S = 1_800.0
 
 
-def watched(silent_s: float, **more: object) -> Watched:
-    return Watched(now_s=NOW_S, last_sign_s=NOW_S - silent_s, **more)  # type: ignore[arg-type]
+def watched(silent_s: float, **more: object) -> Observation:
+    return Observation(now_s=NOW_S, last_event_s=NOW_S - silent_s, **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("status", "silent_s", "more", "act"),
     [
-        (TRACING, 899.0, {}, Act.NOTHING),
-        (TRACING, 901.0, {}, Act.TERMINATE),
-        (TRACING, HALF_AN_HOUR_S, {"works": True}, Act.NOTHING),
-        (TRACING, 3_601.0, {"works": True}, Act.TERMINATE),
-        (TRACING, 2 * HALF_AN_HOUR_S, {"compiles_for": ("RTX 5090",)}, Act.NOTHING),
-        (TRACING, 14_401.0, {"compiles_for": ("RTX 5090",), "works": True}, Act.TERMINATE),
+        (TRACING, 899.0, {}, Action.NOTHING),
+        (TRACING, 901.0, {}, Action.TERMINATE),
+        (TRACING, HALF_AN_HOUR_S, {"uses_processor": True}, Action.NOTHING),
+        (TRACING, 3_601.0, {"uses_processor": True}, Action.TERMINATE),
+        (TRACING, 2 * HALF_AN_HOUR_S, {"compiles_for": ("RTX 5090",)}, Action.NOTHING),
+        (
+            TRACING,
+            14_401.0,
+            {"compiles_for": ("RTX 5090",), "uses_processor": True},
+            Action.TERMINATE,
+        ),
         # Kernels that only validation uses are compiled after steps.
-        (STEPPED, HALF_AN_HOUR_S, {"compiles_for": ("RTX 5090",), "works": True}, Act.NOTHING),
-        (STEPPED, HALF_AN_HOUR_S, {"compiles_for": ("RTX 5090",)}, Act.TERMINATE),
-        (STEPPED, HALF_AN_HOUR_S, {"works": True}, Act.TERMINATE),
+        (
+            STEPPED,
+            HALF_AN_HOUR_S,
+            {"compiles_for": ("RTX 5090",), "uses_processor": True},
+            Action.NOTHING,
+        ),
+        (STEPPED, HALF_AN_HOUR_S, {"compiles_for": ("RTX 5090",)}, Action.TERMINATE),
+        (STEPPED, HALF_AN_HOUR_S, {"uses_processor": True}, Action.TERMINATE),
     ],
 )
 def test_that_a_first_step_may_take_as_long_as_was_said(
-    status: RunStatus, silent_s: float, more: dict[str, object], act: Act
+    status: RunStatus, silent_s: float, more: dict[str, object], act: Action
 ) -> None:
     found, problem = decide(status, watched(silent_s, **more), Patience())
     assert found is act
-    assert (problem is not None and problem.is_error) is (act is Act.TERMINATE)
+    assert (problem is not None and problem.is_error) is (act is Action.TERMINATE)
 
 
 def test_that_it_is_said_once_what_a_first_step_waits_for() -> None:
-    compiling = {"compiles_for": ("RTX 5090",), "works": True}
-    assert decide(TRACING, watched(100.0, **compiling), Patience()) == (Act.NOTHING, None)
+    compiling = {"compiles_for": ("RTX 5090",), "uses_processor": True}
+    assert decide(TRACING, watched(100.0, **compiling), Patience()) == (Action.NOTHING, None)
     act, hint = decide(TRACING, watched(130.0, **compiling), Patience())
-    assert act is Act.NOTHING
+    assert act is Action.NOTHING
     assert hint is not None
     assert (hint.code, hint.severity) == ("first_step_takes_long", Severity.HINT)
     assert "no machine code for RTX 5090, so the driver compiles its kernels now" in hint.message
     assert "up to 4 hours" in hint.hint
-    said = watched(130.0, is_wait_said=True, **compiling)
-    assert decide(TRACING, said, Patience()) == (Act.NOTHING, None)
-    _, hint = decide(TRACING, watched(HALF_AN_HOUR_S, works=True), Patience())
+    said = watched(130.0, has_reported_wait=True, **compiling)
+    assert decide(TRACING, said, Patience()) == (Action.NOTHING, None)
+    _, hint = decide(TRACING, watched(HALF_AN_HOUR_S, uses_processor=True), Patience())
     assert hint is not None
     assert "the processor is at work" in hint.message
 
@@ -73,7 +83,7 @@ def test_that_it_is_said_once_what_a_first_step_waits_for() -> None:
     ("works", "words"), [(False, "It used no processor"), (True, "gpupanel selftest")]
 )
 def test_that_nobody_is_told_to_use_less_data(works: bool, words: str) -> None:
-    _, problem = decide(TRACING, watched(5_000.0, works=works), Patience())
+    _, problem = decide(TRACING, watched(5_000.0, uses_processor=works), Patience())
     assert problem is not None
     assert problem.code == "no_first_step"
     assert words in problem.hint
@@ -83,20 +93,20 @@ def test_that_nobody_is_told_to_use_less_data(works: bool, words: str) -> None:
 @pytest.mark.parametrize(
     ("lost_s", "silent_s", "longest_s", "others", "status", "act"),
     [
-        (14.0, 100.0, 0.5, True, STEPPED, Act.NOTHING),
-        (16.0, 100.0, 0.5, True, STEPPED, Act.KILL),
+        (14.0, 100.0, 0.5, True, STEPPED, Action.NOTHING),
+        (16.0, 100.0, 0.5, True, STEPPED, Action.KILL),
         # It makes steps: the driver that NVML asks was updated, and CUDA goes on.
-        (1_000.0, 1.0, 0.5, True, STEPPED, Act.NOTHING),
-        (100.0, 100.0, 60.0, True, STEPPED, Act.NOTHING),
-        (130.0, 130.0, 60.0, True, STEPPED, Act.KILL),
-        (59.0, 59.0, 0.5, False, STEPPED, Act.NOTHING),
-        (61.0, 61.0, 0.5, False, STEPPED, Act.KILL),
-        (61.0, 61.0, 0.5, True, SAVING, Act.NOTHING),
-        (76.0, 76.0, 0.5, True, SAVING, Act.KILL),
+        (1_000.0, 1.0, 0.5, True, STEPPED, Action.NOTHING),
+        (100.0, 100.0, 60.0, True, STEPPED, Action.NOTHING),
+        (130.0, 130.0, 60.0, True, STEPPED, Action.KILL),
+        (59.0, 59.0, 0.5, False, STEPPED, Action.NOTHING),
+        (61.0, 61.0, 0.5, False, STEPPED, Action.KILL),
+        (61.0, 61.0, 0.5, True, SAVING, Action.NOTHING),
+        (76.0, 76.0, 0.5, True, SAVING, Action.KILL),
     ],
 )
 def test_that_a_run_that_waits_for_a_lost_gpu_is_ended_and_one_that_goes_on_is_not(
-    lost_s: float, silent_s: float, longest_s: float, others: bool, status: RunStatus, act: Act
+    lost_s: float, silent_s: float, longest_s: float, others: bool, status: RunStatus, act: Action
 ) -> None:
     seen = watched(
         silent_s,
@@ -107,7 +117,7 @@ def test_that_a_run_that_waits_for_a_lost_gpu_is_ended_and_one_that_goes_on_is_n
     )
     found, problem = decide(status, seen, Patience())
     assert found is act
-    if act is Act.KILL:
+    if act is Action.KILL:
         assert problem is not None
         assert problem.code == "gpu_lost"
         assert problem.message.startswith("RTX 3060 was lost in the middle of the run")
@@ -116,19 +126,19 @@ def test_that_a_run_that_waits_for_a_lost_gpu_is_ended_and_one_that_goes_on_is_n
 @pytest.mark.parametrize(
     ("status", "silent_s", "act"),
     [
-        (STEPPED, 59.0, Act.NOTHING),
-        (STEPPED, 61.0, Act.KILL),
+        (STEPPED, 59.0, Action.NOTHING),
+        (STEPPED, 61.0, Action.KILL),
         # A driver may be slow while it makes contexts, and a first step takes long.
-        (TRACING, 800.0, Act.NOTHING),
+        (TRACING, 800.0, Action.NOTHING),
     ],
 )
 def test_that_a_run_that_waits_for_a_gpu_of_which_the_driver_says_nothing_is_ended(
-    status: RunStatus, silent_s: float, act: Act
+    status: RunStatus, silent_s: float, act: Action
 ) -> None:
     seen = watched(silent_s, unanswered={"RTX 3060": NOW_S - silent_s})
     assert decide(status, seen, Patience())[0] is act
     stepping = watched(1.0, unanswered={"RTX 3060": NOW_S - silent_s})
-    assert decide(status, stepping, Patience())[0] is Act.NOTHING
+    assert decide(status, stepping, Patience())[0] is Action.NOTHING
 
 
 def test_that_a_compiler_works_and_a_heart_that_beats_does_not() -> None:
