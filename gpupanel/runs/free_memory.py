@@ -9,7 +9,7 @@ import psutil
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.runs.readiness import MachineWatch
-from gpupanel.runs.supervision.memory.kernel_counters import KernelCounters
+from gpupanel.runs.supervision.memory.reading import KernelCounters
 
 _BYTES_PER_MIB: Final = 2**20
 

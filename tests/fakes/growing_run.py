@@ -13,8 +13,7 @@ from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision.telemetry import SAMPLE_INTERVAL_S, telemetry_line
-from gpupanel.runs.supervision.thinning import SampleThinning
+from gpupanel.runs.supervision.telemetry import SAMPLE_INTERVAL_S, SampleThinning, telemetry_line
 from tests.fakes.long_run import STEPS_INTERVAL_S, STEPS_PER_REPORT, LongRun
 from tests.fakes.readings import EIGHT_DEVICES, busy_sample
 

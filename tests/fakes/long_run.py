@@ -19,8 +19,7 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.supervision.telemetry import SAMPLE_INTERVAL_S, telemetry_line
-from gpupanel.runs.supervision.thinning import SampleThinning
+from gpupanel.runs.supervision.telemetry import SAMPLE_INTERVAL_S, SampleThinning, telemetry_line
 from tests.fakes.readings import busy_sample
 
 STEPS_INTERVAL_S = 0.05

@@ -15,7 +15,7 @@ STARTING = {
     "runs/detached.py",
     "runs/following/event_tail.py",
     "runs/cluster/driver_process.py",
-    "runs/supervision/task_readings.py",
+    "runs/supervision/node_samples.py",
     "runs/processes/trainer_process.py",
     "runs/tensorboard.py",
     "trainer/__main__.py",  # itself, from its beginning

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 
 from gpupanel.domain.checked_files import CheckedFiles, digest_of
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.events import Event, ProblemReported
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError, Severity
@@ -123,3 +124,18 @@ class FailedChanges:
             detail=cause.detail,
         )
         self._report(ProblemReported(time_s=time.time(), problem=problem))
+
+
+def inventory_of(profile: Profile, plan: LaunchPlan) -> DeviceInventory:
+    """The devices that a run knows of, where those of the machine are not known."""
+    planned = {
+        device.key: PhysicalDevice(
+            key=device.key, kind=device.kind, name=device.name, pci_bus_id=device.pci_bus_id
+        )
+        for device in plan.devices
+    }
+    for key in profile.devices.visible:
+        kind = DeviceKind.CPU if key == CPU_KEY else DeviceKind.GPU
+        planned.setdefault(key, PhysicalDevice(key=key, kind=kind, name=key))
+    planned.setdefault(CPU_KEY, PhysicalDevice(key=CPU_KEY, kind=DeviceKind.CPU, name="the CPU"))
+    return DeviceInventory(devices=tuple(planned.values()))

@@ -12,7 +12,7 @@ LONGEST_GAP_S: Final = 10.0
 
 
 class EnergyMeter:
-    """Takes samples as they come, from the thread that takes them.
+    """Adds up the energy of each device of a run; samples come in from the thread that takes them.
 
     A GPU from Volta on counts what it takes (``nvmlDeviceGetTotalEnergyConsumption``, in
     millijoules since the driver was loaded); of others, and of a counter that began anew, the
@@ -38,7 +38,7 @@ class EnergyMeter:
                     meter.take(reading, begun_s)
 
     def devices(self) -> tuple[DeviceEnergy, ...]:
-        """What each took since its first reading; those that say nothing are not there."""
+        """What each took since its first reading; devices that report nothing are left out."""
         with self._lock:
             found = ((key, meter.energy()) for key, meter in self._meters.items())
             return tuple(

@@ -1,4 +1,4 @@
-"""Finds out while a training goes on why it is slower than it could be, and reports it."""
+"""Finds out during a training why it is slower than it could be, and reports it."""
 
 import threading
 import time
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from gpupanel.domain.gpu_support import GpuSupport
 
 INTERVAL_S: Final = 10.0
-GONE_S: Final = 60.0
+REPORT_AGAIN_S: Final = 60.0
 """A finding that was not found for so long is reported again when it comes back."""
 _SAMPLES: Final = 60
 """Twice a second, for the window."""
@@ -60,8 +60,8 @@ _MOST_KEPT: Final = 24
 class FindingWatch:
     """Asks the rules of ``planning/findings`` every ten seconds of a training.
 
-    What a rule raises is written to the supervisor's log, once for each rule: no training ends, or
-    is left unwatched, because of one.
+    A rule that raises is named in the supervisor's log, once: no training ends, or is left
+    unwatched, because of an error in a rule.
 
     Args:
         profile: What is trained.
@@ -70,8 +70,8 @@ class FindingWatch:
         rules: What is asked; ``None``: all, of a run on a cluster those that ask nothing about
             this machine.
         clock: Seconds that only grow.
-        load: Observes the host; not of a run on a cluster, whose processes are elsewhere.
-        recall: What comparing devices has shown of a training on a machine; asked once.
+        load: Observes the host; not asked for a run on a cluster, whose processes are elsewhere.
+        recall: Gives what comparing devices has shown of a training on a machine; asked once.
 
     Attributes:
         found: What was reported, the last of each code and device.
@@ -109,9 +109,9 @@ class FindingWatch:
         self._last_s: dict[tuple[str, str | None], float] = {}
         self._failed: set[str] = set()
         self._due_s = clock() + INTERVAL_S
-        self._begin_again()
+        self._reset()
 
-    def _begin_again(self) -> None:
+    def _reset(self) -> None:
         self._reports: deque[TimedReport] = deque()
         self._hosts: deque[HostObservation] = deque(maxlen=_HOSTS)
         self._pids: dict[int, int] = {}
@@ -121,7 +121,7 @@ class FindingWatch:
         self._shares = self._plan.shares
         self._epoch = 1
         self._first_epoch: int | None = None
-        self._is_news = False
+        self._has_new_reports = False
         with self._samples_lock:
             self._samples.clear()
 
@@ -151,7 +151,7 @@ class FindingWatch:
                 # Of the working replicas, as time is reported for them.
                 self._shares = event.shares
             case RunRestarted():
-                self._begin_again()
+                self._reset()
             case _:
                 pass
 
@@ -165,9 +165,9 @@ class FindingWatch:
         if now_s < self._due_s:
             return
         self._due_s = now_s + INTERVAL_S
-        if not self._is_news:
+        if not self._has_new_reports:
             return  # it has not begun to train, or stands still: watchdogs say so
-        self._is_news = False
+        self._has_new_reports = False
         try:
             if self._load is not None:
                 self._hosts.append(self._load.observe(self._pids.values()))
@@ -177,14 +177,16 @@ class FindingWatch:
             return
         for finding in self._findings(context):
             self._report(finding, now_s, report)
-        gone = [each for each, last_s in self._last_s.items() if now_s - last_s >= GONE_S]
-        for identity in gone:
-            del self._last_s[identity]
+        self._last_s = {
+            identity: last_s
+            for identity, last_s in self._last_s.items()
+            if now_s - last_s < REPORT_AGAIN_S
+        }
 
     def _report(self, finding: Finding, now_s: float, report: Callable[[Event], None]) -> None:
         last_s = self._last_s.get(finding.identity)
         self._last_s[finding.identity] = now_s
-        if last_s is not None and now_s - last_s < GONE_S:
+        if last_s is not None and now_s - last_s < REPORT_AGAIN_S:
             return
         others = [each for each in self.found if each.identity != finding.identity]
         self.found = (*others, finding)[-_MOST_KEPT:]
@@ -195,7 +197,7 @@ class FindingWatch:
         for rule in self._rules:
             try:
                 yield from tuple(rule(context))
-            except Exception as error:  # noqa: BLE001 - as above
+            except Exception as error:  # noqa: BLE001 - whatever it is, the run is looked after
                 self._note_failure(rule.__name__, error)
 
     def _note_failure(self, what: str, error: Exception) -> None:
@@ -204,7 +206,7 @@ class FindingWatch:
             write_to_process_log(f"supervisor: findings, {what}: {error!r}")
 
     def _take_time(self, event: TimeReported) -> None:
-        self._is_news = True
+        self._has_new_reports = True
         self._first_epoch = self._first_epoch or self._epoch
         self._reports.append(
             TimedReport(time_s=event.time_s, step=event.step, epoch=self._epoch, spent=event.spent)
@@ -216,7 +218,7 @@ class FindingWatch:
     def _context(self) -> FindingContext:
         with self._samples_lock:
             samples, inventory = tuple(self._samples), self._inventory
-        self._see_clocks(samples)
+        self._note_clocks(samples)
         if inventory is not None and not self._has_recalled:
             self._has_recalled = True
             self._bench = self._recall(self._profile, inventory)
@@ -247,7 +249,7 @@ class FindingWatch:
             support=self._support,
         )
 
-    def _see_clocks(self, samples: tuple[TelemetrySample, ...]) -> None:
+    def _note_clocks(self, samples: tuple[TelemetrySample, ...]) -> None:
         for sample in samples:
             for reading in sample.readings:
                 working = (reading.gpu_utilization_percent or 0.0) >= WORKING_PERCENT

@@ -18,9 +18,13 @@ from gpupanel.domain.problem import Change, Fix, Problem, ProblemError
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
 from gpupanel.planning.fewer_gpus import on_other_gpus, resumed_without
 from gpupanel.planning.resuming import changes_between
-from gpupanel.runs.supervision.checked_run import CheckedRun, ReportFailure, log_failure
+from gpupanel.runs.supervision.checked_run import (
+    CheckedRun,
+    ReportFailure,
+    inventory_of,
+    log_failure,
+)
 from gpupanel.runs.supervision.exit_reading import RunResult
-from gpupanel.runs.supervision.memory.memory_shortage import inventory_of
 from gpupanel.runs.supervision.problems import gpu_failed, gpu_lost
 
 ANSWER_S: Final = 3.0

@@ -1,4 +1,4 @@
-"""Observes what the host does beside a run: other programs, swap, and a quota of processor.
+"""Observes the load of the host beside a run: other programs, swap, a quota of processor time.
 
 From ``Documentation/filesystems/proc.rst`` of Linux (``/proc/stat``, ``/proc/PID/stat``,
 ``/proc/meminfo``), ``admin-guide/cgroup-v2.rst`` (``cpu.max``, ``cpu.stat``) and

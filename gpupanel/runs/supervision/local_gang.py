@@ -34,8 +34,8 @@ from gpupanel.runs.processes.run_processes import end_processes_of
 from gpupanel.runs.processes.trainer_process import signal_group, start_trainer
 from gpupanel.runs.slurm.task_command import exit_code_of_task, task_command
 from gpupanel.runs.supervision.checked_run import CheckedRun
-from gpupanel.runs.supervision.endless_allocation import AllocationWatch
 from gpupanel.runs.supervision.gang import Member, clean_folder, remove_output_parts
+from gpupanel.runs.supervision.memory.reading import AllocationWatch
 
 if TYPE_CHECKING:
     from gpupanel.domain.problem import Problem

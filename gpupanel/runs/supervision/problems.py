@@ -73,7 +73,7 @@ def process_frozen(name: str, frozen: Frozen) -> Problem:
             message = f"{subject} is frozen: it reported nothing and used no CPU time."
             hint = "A driver or the machine itself hung; gpupanel doctor checks both."
         case Frozen.ENDLESS:
-            code = ALLOCATION_ENDLESS
+            code = "allocation_endless"
             message = f"{subject} asked a full GPU for memory without end."
             hint = "Others hold all of it: end what uses the GPU, or use another one."
     return Problem(code=code, message=message, hint=f"{hint} {_RESUME}")

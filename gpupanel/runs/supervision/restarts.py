@@ -17,7 +17,7 @@ from gpupanel.runs.cluster.reading import read_cluster
 from gpupanel.runs.supervision.checked_run import CheckedRun
 from gpupanel.runs.supervision.exit_reading import FinishedAttempt, RunResult
 from gpupanel.runs.supervision.gpu_loss import GpuLossResponse, GpuLossWatch
-from gpupanel.runs.supervision.shortage_care import ShortageResponse
+from gpupanel.runs.supervision.memory.response import ShortageResponse
 
 _MOST_PORT_RETRIES: Final = 3
 

@@ -42,12 +42,11 @@ from gpupanel.runs.supervision.energy_meter import EnergyMeter
 from gpupanel.runs.supervision.exit_reading import FinishedAttempt, RunResult
 from gpupanel.runs.supervision.finding_watch import FindingWatch
 from gpupanel.runs.supervision.gpu_loss import GpuLossResponse, GpuLossWatch
-from gpupanel.runs.supervision.memory.memory_watch import MemoryWatch
-from gpupanel.runs.supervision.node_samples import NodeSamples
+from gpupanel.runs.supervision.memory.gpu_watch import GpuMemoryWatch
+from gpupanel.runs.supervision.memory.response import ShortageResponse
+from gpupanel.runs.supervision.node_samples import NodeSamples, TaskReadings
 from gpupanel.runs.supervision.problems import not_started, supervisor_used_its_time
 from gpupanel.runs.supervision.restarts import Restarts
-from gpupanel.runs.supervision.shortage_care import ShortageResponse
-from gpupanel.runs.supervision.task_readings import TaskReadings
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 from gpupanel.runs.supervision.watchdogs import Patience
 
@@ -133,7 +132,7 @@ class Supervisor:
                 self._run.profile()
         except (OSError, ValueError, ProblemError) as error:
             return self._end(_failed(not_started(error, self._layout)))
-        memory = MemoryWatch(plan)
+        memory = GpuMemoryWatch(plan)
         energy = self._energy = EnergyMeter(plan)
         gpus = GpuLossWatch(plan)
         self._findings = self._watch_for_findings(plan, memory)
@@ -181,7 +180,7 @@ class Supervisor:
             telemetry.stop()
 
     def _run_attempts(
-        self, setup: AttemptSetup, restarts: Restarts, memory: MemoryWatch
+        self, setup: AttemptSetup, restarts: Restarts, memory: GpuMemoryWatch
     ) -> FinishedAttempt:
         """Run one attempt after another; gives the last one."""
         while True:
@@ -206,7 +205,7 @@ class Supervisor:
                     )
                 )
 
-    def _watch_for_findings(self, plan: LaunchPlan, memory: MemoryWatch) -> FindingWatch | None:
+    def _watch_for_findings(self, plan: LaunchPlan, memory: GpuMemoryWatch) -> FindingWatch | None:
         """Of a training; ``None`` where its profile cannot be read: the trainer says so."""
         try:
             profile = self._run.profile()
@@ -216,11 +215,11 @@ class Supervisor:
             return None
         return FindingWatch(profile, plan, memory.is_of_the_run)
 
-    def _await_memory(self, memory: MemoryWatch, telemetry: TelemetryRecorder) -> None:
+    def _await_memory(self, memory: GpuMemoryWatch, telemetry: TelemetryRecorder) -> None:
         """Wait until the GPU memory that the run held is back, and report what became of it."""
         if not memory.run_ended():
             return
-        telemetry.hurry()
+        telemetry.sample_faster()
         returned = memory.wait()
         if returned is not None:
             self._append(returned)

@@ -1,27 +1,33 @@
 """Samples of the devices, written beside the events of a run while it goes on."""
 
+import statistics
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pydantic.main import IncEx
 
 from gpupanel.domain.cuda_variables import CudaVariables
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.domain.telemetry import DeviceReading, TelemetrySample, ThrottleReason
 from gpupanel.files.line_log import LineLog
 from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.supervision.node_samples import NodeSamples
-from gpupanel.runs.supervision.thinning import SampleThinning
 
 if TYPE_CHECKING:
     from gpupanel.devices.sampler import DeviceSampler
     from gpupanel.domain.device import DeviceInventory
 
-SAMPLE_INTERVAL_S = 0.5
-HURRIED_INTERVAL_S = 0.1
+SAMPLE_INTERVAL_S: Final = 0.5
+FAST_INTERVAL_S: Final = 0.1
+FULL_DETAIL_S: Final = 600.0
+"""So long every sample is kept."""
+_SHARE_OF_AGE: Final = 1.0 / 1200.0
+"""Then one in each 1,200th of the run's age, which is less than a pixel of its plots."""
+LONGEST_INTERVAL_S: Final = 10.0
+"""But never less often: so a day comes to some 13,000 samples, and a curve still looks live."""
 
 _CURVES: Final = (
     *("key", "state", "age_s", "memory_used_mib", "gpu_utilization_percent"),
@@ -38,6 +44,8 @@ _OF_A_READING: Final[dict[str, IncEx | bool]] = {
 _OF_READINGS: Final[dict[str, IncEx | bool]] = {"__all__": _OF_A_READING}
 _KEPT: Final[dict[str, IncEx | bool]] = {"time_s": True, "readings": _OF_READINGS}
 
+_Level = TypeVar("_Level", int, float)
+
 Listener = Callable[[TelemetrySample, float], None]
 """Called in the sampling thread with each sample, and when the devices were first asked for it, by
 a clock that nobody sets."""
@@ -52,7 +60,7 @@ class TelemetryRecorder:
     """Writes ``telemetry.jsonl`` from a thread of its own, so that a slow driver delays nobody.
 
     Samples are taken twice a second as long as the run lasts. What is kept of them thins with the
-    run's age: see :class:`~gpupanel.runs.supervision.thinning.SampleThinning`.
+    run's age: see :class:`SampleThinning`.
 
     Args:
         layout: The run.
@@ -89,10 +97,10 @@ class TelemetryRecorder:
         """Start sampling."""
         self._thread.start()
 
-    def hurry(self) -> None:
+    def sample_faster(self) -> None:
         """Sample at once, and more often from now on; each sample is kept."""
-        self._interval_s = HURRIED_INTERVAL_S
-        self._thinning.let_all_pass()
+        self._interval_s = FAST_INTERVAL_S
+        self._thinning.keep_all()
         self._woken.set()
 
     def stop(self, timeout_s: float = 2.0) -> None:
@@ -172,3 +180,95 @@ class _KeptSamples:
     def close(self) -> None:
         if self._log is not None:
             self._log.close()
+
+
+class SampleThinning:
+    """Keeps every sample of a run at first, and later one in the place of several.
+
+    That one says of each device what a sample of the whole interval would: the mean of what is a
+    share of time or a rate, the greatest of what is a level. So no peak of memory or temperature
+    is lost, and utilization keeps its meaning.
+    """
+
+    def __init__(self) -> None:
+        self._begun_s: float | None = None
+        self._kept_s = float("-inf")
+        self._waiting: list[TelemetrySample] = []
+        self._keeps_all = False
+
+    def keep_all(self) -> None:
+        """Keep every sample from now on."""
+        self._keeps_all = True
+
+    def take(self, sample: TelemetrySample, now_s: float) -> TelemetrySample | None:
+        """What is to be kept now, which stands for all samples since; ``None``: nothing yet.
+
+        Args:
+            sample: The newest.
+            now_s: When it was taken, by a clock that nobody sets.
+        """
+        if self._begun_s is None:
+            self._begun_s = now_s
+        self._waiting.append(sample)
+        interval_s = 0.0 if self._keeps_all else _interval_s(now_s - self._begun_s)
+        if now_s - self._kept_s < interval_s:
+            return None
+        self._kept_s = now_s
+        return self.rest()
+
+    def rest(self) -> TelemetrySample | None:
+        """What still waits, as one sample."""
+        waiting, self._waiting = self._waiting, []
+        return _summary(waiting) if waiting else None
+
+
+def _interval_s(age_s: float) -> float:
+    return 0.0 if age_s < FULL_DETAIL_S else min(age_s * _SHARE_OF_AGE, LONGEST_INTERVAL_S)
+
+
+def _summary(samples: Sequence[TelemetrySample]) -> TelemetrySample:
+    last = samples[-1]
+    if len(samples) == 1:
+        return last
+    # Of a cluster there are hundreds: none is searched for.
+    by_key: dict[str, list[DeviceReading]] = {reading.key: [] for reading in last.readings}
+    for sample in samples:
+        for reading in sample.readings:
+            if reading.key in by_key:
+                by_key[reading.key].append(reading)
+    readings = tuple(_reading_of_all(by_key[reading.key]) for reading in last.readings)
+    return last.model_copy(update={"readings": readings})
+
+
+def _reading_of_all(readings: Sequence[DeviceReading]) -> DeviceReading:
+    return readings[-1].model_copy(
+        update={
+            "gpu_utilization_percent": _mean(each.gpu_utilization_percent for each in readings),
+            "memory_utilization_percent": _mean(
+                each.memory_utilization_percent for each in readings
+            ),
+            "power_w": _mean(each.power_w for each in readings),
+            "memory_used_mib": _most(each.memory_used_mib for each in readings),
+            "temperature_c": _most(each.temperature_c for each in readings),
+            "throttle_reasons": _any_of(each.throttle_reasons for each in readings),
+        }
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(statistics.fmean(known), 1) if known else None
+
+
+def _most(values: Iterable[_Level | None]) -> _Level | None:
+    return max((value for value in values if value is not None), default=None)
+
+
+def _any_of(
+    several: Iterable[tuple[ThrottleReason, ...] | None],
+) -> tuple[ThrottleReason, ...] | None:
+    known = [reasons for reasons in several if reasons is not None]
+    if not known:
+        return None
+    seen = {reason for reasons in known for reason in reasons}
+    return tuple(reason for reason in ThrottleReason if reason in seen)

@@ -52,13 +52,9 @@ _END_S: Final = 15.0
 _WAITING_S: Final = 5.0
 _PATIENT_S: Final = 1.5
 
-Say = Callable[[DriverWord], None]
-Orders = "Queue[DriverOrder | None]"
-"""``None``: the supervisor is gone."""
 
-
-class Gone(Exception):  # noqa: N818 - no failure: nobody wants it any more
-    """The supervisor is gone, or wants the end."""
+class _EndRequested(Exception):  # noqa: N818 - no failure
+    """The supervisor is gone, or ordered the end."""
 
 
 @dataclass
@@ -75,40 +71,40 @@ class _Agent:
 
 @dataclass
 class GangDriver:
-    """Reserves, starts, polls and ends; every wait is short, so that the supervisor is heard.
+    """Reserves, starts, polls and ends; every wait is short, so that orders are read soon.
 
     Attributes:
         head: The address of the cluster's head.
         wanted: What to run.
-        orders: Of the supervisor.
-        say: Says it a word.
+        orders: Of the supervisor; ``None``: it is gone.
+        send: Sends the supervisor a message.
     """
 
     head: str
     wanted: GangWanted
     orders: "Queue[DriverOrder | None]"
-    say: Say
+    send: Callable[[DriverWord], None]
     _agents: list[_Agent] = field(default_factory=list)
 
     def run(self) -> None:
-        """Until the supervisor wants the end, or is gone.
+        """Run the gang until the supervisor orders the end, or is gone.
 
         Raises:
             ProblemError: The gang cannot be started.
         """
         try:
             bundles = self._reserve()
-            self.say(Ready(places=self._make_ready(bundles)))
+            self.send(Ready(places=self._make_ready(bundles)))
             self._start(self._next(StartWanted).environments)
             head = HeadWatch(self.head)
-            is_said = False
+            is_reported = False
             while True:
                 self._poll()
-                self._obey(_POLL_S)
-                if head.is_gone and not is_said:
-                    is_said = True
-                    self.say(HeadSilent(address=self.head))
-        except Gone:
+                self._carry_out(_POLL_S)
+                if head.is_gone and not is_reported:
+                    is_reported = True
+                    self.send(HeadSilent(address=self.head))
+        except _EndRequested:
             self._end()
 
     def _reserve(self) -> Sequence[Bundle]:
@@ -141,16 +137,16 @@ class GangDriver:
 
         Ray itself would wait for the old one for ever.
         """
-        # What is free is reserved at once; whoever has to wait hears why.
-        said_s = time.monotonic() - _WAITING_S + _PATIENT_S
+        # What is free is reserved at once; a wait is reported only after a while.
+        reported_s = time.monotonic() - _WAITING_S + _PATIENT_S
         while not group.wait(timeout_seconds=_POLL_S):
-            self._obey(0.0)
-            if time.monotonic() - said_s >= _WAITING_S:
-                said_s = time.monotonic()
+            self._carry_out(0.0)
+            if time.monotonic() - reported_s >= _WAITING_S:
+                reported_s = time.monotonic()
                 there = {node["NodeID"] for node in listed_nodes() if node["Alive"]}
                 if any(bundle.node_id not in there for bundle in bundles):
                     return False
-                self.say(Waiting(reason=waiting_for(bundles)))
+                self.send(Waiting(reason=waiting_for(bundles)))
         return True
 
     def _make_ready(self, bundles: Sequence[Bundle]) -> tuple[ReadyPlace, ...]:
@@ -196,14 +192,14 @@ class GangDriver:
                 pids |= read_started(text, agent.places)
             except UnreadableAnswerError as error:
                 raise ProblemError(_not_ready(agent.node, UNREADABLE)) from error
-        self.say(Started(pids=tuple(pids[place] for place in sorted(pids))))
+        self.send(Started(pids=tuple(pids[place] for place in sorted(pids))))
 
     def _answers(self, asked: Sequence[Any], limit_s: float) -> list[str]:
-        """What each agent answers; the supervisor is heard meanwhile."""
+        """What each agent answers; orders are carried out meanwhile."""
         until_s, waited = time.monotonic() + limit_s, list(asked)
         while waited and time.monotonic() < until_s:
             _, waited = ray.wait(waited, num_returns=len(waited), timeout=_POLL_S)
-            self._obey(0.0)
+            self._carry_out(0.0)
         answers = []
         for agent, reference in zip(self._agents, asked, strict=True):
             try:
@@ -226,9 +222,9 @@ class GangDriver:
             ray.wait(asked, num_returns=len(asked), timeout=_POLL_S)
         for agent in self._agents:
             if agent.asked is not None:
-                self._take(agent)
+                self._read_answer(agent)
 
-    def _take(self, agent: _Agent) -> None:
+    def _read_answer(self, agent: _Agent) -> None:
         try:
             seen = read_seen(ray.get(agent.asked, timeout=0), agent.places)
         except ray.exceptions.GetTimeoutError:
@@ -245,15 +241,15 @@ class GangDriver:
             return
         agent.asked = None
         if seen.is_alone:
-            # Ray itself would say so after half a minute.
+            # Ray itself would report that after half a minute.
             self._lose(agent, "its raylet has ended")
             agent.handle.end.remote()
             return
-        self.say(seen.model_copy(update={"node": agent.node}))
+        self.send(seen.model_copy(update={"node": agent.node}))
 
     def _lose(self, agent: _Agent, reason: str) -> None:
         agent.is_lost, agent.asked = True, None
-        self.say(NodeLost(node=agent.node, reason=reason))
+        self.send(NodeLost(node=agent.node, reason=reason))
 
     def _next(self, wanted: type[StartWanted]) -> StartWanted:
         while True:
@@ -261,15 +257,15 @@ class GangDriver:
             if isinstance(order, wanted):
                 return order
 
-    def _obey(self, wait_s: float) -> None:
-        """Carry out what the supervisor wants now; wait so long for it to want something."""
+    def _carry_out(self, wait_s: float) -> None:
+        """Carry out the orders that are there; wait so long for the first one."""
         order = self._order(wait_s)
         while order is not None:
             if isinstance(order, SignalWanted):
-                for agent in self._there():
+                for agent in self._agents_left():
                     agent.handle.signal.remote(order.number)
             elif isinstance(order, RequestWanted):
-                for agent in self._there():
+                for agent in self._agents_left():
                     agent.handle.show_request.remote(order.request.value)
             order = self._order(0.0)
 
@@ -277,21 +273,21 @@ class GangDriver:
         """The next order; ``None``: there is none yet.
 
         Raises:
-            Gone: It is to end, or nobody is there to give any.
+            _EndRequested: It is to end, or nobody is there to give orders.
         """
         try:
             order = self.orders.get(block=wait_s != 0.0, timeout=wait_s)
         except Empty:
             return None
         if order is None or isinstance(order, EndWanted):
-            raise Gone
+            raise _EndRequested
         return order
 
-    def _there(self) -> list[_Agent]:
+    def _agents_left(self) -> list[_Agent]:
         return [agent for agent in self._agents if not agent.is_lost]
 
     def _end(self) -> None:
-        asked = [agent.handle.end.remote() for agent in self._there()]
+        asked = [agent.handle.end.remote() for agent in self._agents_left()]
         if asked:
             ray.wait(asked, num_returns=len(asked), timeout=_END_S)
 

@@ -1,40 +1,136 @@
 """Whether it was memory that a process lacked: by its own report, by the kernel, by its log.
 
-Of a process that crashed because memory was refused only the end of its log says so.
-
-TensorFlow may fall over a refused allocation instead of raising an error for it. Its allocators log
-each refusal before that ("Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.25GiB
-(rounded to 1342177280)requested by op MatMul", ``xla/tsl/framework/bfc_allocator.cc`` of 2.21), and
-the C++ library an allocation of the host's ("terminate called after throwing an instance of
-'std::bad_alloc'"). A thread that has no room for its stack ends the process, too ("Thread
-tf_numa_-1_Eigen creation via pthread_create() failed.", ``tsl/platform/default/env.cc``): where
-the address space is limited that is what it lacked. Abseil's own allocator says "mmap error: 12"
-(``absl/base/internal/low_level_alloc.cc``): ENOMEM.
+A process that was killed for lack of the host's memory reports nothing: the kernel counts such
+kills. Of one that crashed because memory was refused only the end of its log says so.
 """
 
-import re
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.event_details import ShortageCause
 from gpupanel.domain.events import MemoryExhausted
-from gpupanel.domain.plan import LaunchPlan, PlannedProcess
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.files.process_limits import address_space_limit
 from gpupanel.runs.directory.log_since import LogSince
-from gpupanel.runs.supervision.memory.host_memory_watch import HostMemoryWatch
+from gpupanel.runs.supervision.memory.reading import KernelCounters, shortage_in_log
 
 _CRASHES: Final = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
-_MOST_BYTES: Final = 2**20
-_REFUSED: Final = re.compile(
-    r"Allocator \((?P<name>[^)]+)\) ran out of memory trying to allocate "
-    r"\S+ ?\(rounded to (?P<asked>\d+)\)"
-)
-_GPU: Final = re.compile(r"GPU_(?P<index>\d+)_bfc")
-_BAD_ALLOC: Final = b"std::bad_alloc"
-_NOT_MAPPED: Final = b"] RAW: mmap error: 12"
-_NO_THREAD: Final = b"creation via pthread_create() failed"
+_LOG_BYTES: Final = 2**20
+_INTERVAL_S: Final = 0.25
+_WINDOW_S: Final = 10.0
+"""A process with much memory takes seconds to die after the kernel has counted it as killed; what
+was counted longer ago was another one."""
+_NEARLY_FULL: Final = 0.05
+"""Less of the machine's memory to be had than this part."""
+_LEAST_LEFT: Final = 256 * 2**20
+"""Bytes of address space: glibc reserves 128 MiB at once for a thread that allocates (arena.c)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Observation:
+    time_s: float
+    machine_kills: int | None
+    group_kills: Mapping[Path, int | None]
+    is_nearly_full: bool
+
+
+class HostMemoryWatch:
+    """Watches the host's memory beside a run, so that a kill for lack of it is known.
+
+    It observes four times a second, which costs a few reads of the kernel's files each time.
+
+    Args:
+        counters: Reads what the kernel counts.
+        clock: Seconds that only grow.
+        address_space_limit: The most bytes of address space that each process may take.
+    """
+
+    def __init__(
+        self,
+        counters: KernelCounters | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        address_space_limit: int | None = None,
+    ) -> None:
+        self._counters = counters or KernelCounters()
+        self._clock = clock
+        self._limit = address_space_limit
+        self._address_space: dict[int, int] = {}
+        self._groups: dict[int, Path] = {}
+        self._held: dict[int, int] = {}
+        self._observations: deque[_Observation] = deque()
+
+    def observe(self, processes: Iterable[tuple[int, int]]) -> None:
+        """Observe the processes of the run that are there: place and pid of each."""
+        now_s = self._clock()
+        if self._observations and now_s - self._observations[-1].time_s < _INTERVAL_S:
+            return
+        for place, pid in processes:
+            # Of a process that has just died both are gone: what was seen last stays.
+            group, held = self._counters.group_of(pid), self._counters.held_by(pid)
+            if group is not None and held:
+                self._groups[place], self._held[place] = group, held
+            if self._limit is not None and (taken := self._counters.address_space_of(pid)):
+                self._address_space[place] = taken
+        self._observations.append(self._seen(now_s))
+        while len(self._observations) > 1 and now_s - self._observations[1].time_s >= _WINDOW_S:
+            self._observations.popleft()
+
+    def kill_of(self, place: int) -> MemoryExhausted | None:
+        """What is known of the memory of a process that was killed; ``None``: it had enough."""
+        now = self._seen(self._clock())
+        group = self._groups.get(place)
+        cause = self._cause(now, group)
+        if cause is None:
+            return None
+        return MemoryExhausted(
+            time_s=time.time(),
+            process=place,
+            cause=cause,
+            device_key=CPU_KEY,
+            limit_bytes=None if group is None else self._counters.limit_of(group),
+            held_bytes=self._held.get(place),
+        )
+
+    def crash_of(self, place: int) -> MemoryExhausted | None:
+        """What is known of the address space of a process that crashed; ``None``: it had enough."""
+        taken = self._address_space.get(place, 0)
+        if self._limit is None or taken + _LEAST_LEFT < self._limit:
+            return None
+        return MemoryExhausted(
+            time_s=time.time(),
+            process=place,
+            cause=ShortageCause.ADDRESS_SPACE,
+            device_key=CPU_KEY,
+            limit_bytes=self._limit,
+            held_bytes=taken,
+        )
+
+    def _cause(self, now: _Observation, group: Path | None) -> ShortageCause | None:
+        observations = [*self._observations, now]
+        was_nearly_full = any(each.is_nearly_full for each in observations)
+        if group is not None and _rose([each.group_kills.get(group) for each in observations]):
+            limited = self._counters.limit_of(group) is not None and not was_nearly_full
+            return ShortageCause.GROUP_LIMIT if limited else ShortageCause.MACHINE
+        if _rose([each.machine_kills for each in observations]):
+            return ShortageCause.MACHINE
+        return ShortageCause.LIKELY if was_nearly_full else None
+
+    def _seen(self, now_s: float) -> _Observation:
+        memory = self._counters.available()
+        return _Observation(
+            time_s=now_s,
+            machine_kills=self._counters.kills_on_machine(),
+            group_kills={
+                group: self._counters.kills_in(group) for group in {*self._groups.values()}
+            },
+            is_nearly_full=memory is not None and memory[0] < _NEARLY_FULL * memory[1],
+        )
 
 
 class ShortageWatch:
@@ -69,39 +165,11 @@ class ShortageWatch:
             return self._host_memory.kill_of(place)
         if exit_code not in _CRASHES:
             return None
-        lines = self._logs[place].last_lines(_MOST_BYTES)
+        lines = self._logs[place].last_lines(_LOG_BYTES)
         found = shortage_in_log(lines, place, self._plan.gang[place])
         return found or self._host_memory.crash_of(place)
 
 
-def shortage_in_log(
-    lines: Sequence[bytes], place: int, process: PlannedProcess
-) -> MemoryExhausted | None:
-    """The last refusal that the end of a crashed process's log reports; ``None``: none.
-
-    Args:
-        lines: The end of its log.
-        place: Its place in the gang.
-        process: What it was there for: says which GPU an allocator's number means.
-    """
-    words = [_BAD_ALLOC, _NOT_MAPPED]
-    if address_space_limit() is not None:
-        words.append(_NO_THREAD)
-    for line in reversed(lines):
-        found = _REFUSED.search(line.decode(errors="replace"))
-        if found is None and not any(word in line for word in words):
-            continue
-        gpu = _GPU.fullmatch(found["name"]) if found else None
-        return MemoryExhausted(
-            time_s=time.time(),
-            process=place,
-            device_key=CPU_KEY if gpu is None else _key_of(int(gpu["index"]), process),
-            logical_device=f"/device:GPU:{gpu['index']}" if gpu else None,
-            asked_bytes=int(found["asked"]) if found else None,
-        )
-    return None
-
-
-def _key_of(index: int, process: PlannedProcess) -> str | None:
-    gpus = process.logical_gpus
-    return gpus[index] if index < len(gpus) else None
+def _rose(counts: list[int | None]) -> bool:
+    known = [count for count in counts if count is not None]
+    return bool(known) and known[-1] > known[0]

@@ -10,8 +10,7 @@ import pytest
 
 from gpupanel.domain.job_node import NodeReadings
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.runs.supervision.node_samples import NodeSamples
-from gpupanel.runs.supervision.task_readings import TaskReadings
+from gpupanel.runs.supervision.node_samples import NodeSamples, TaskReadings
 from tests.fakes.devices import CPU_ONLY
 from tests.patience import PATIENCE_S
 
@@ -108,7 +107,7 @@ def test_that_a_node_whose_readings_cannot_be_had_ends_no_run(
 def test_that_a_task_that_does_not_end_by_itself_is_ended(
     monkeypatch: pytest.MonkeyPatch, tasks: Callable[[], list[psutil.Process]]
 ) -> None:
-    monkeypatch.setattr("gpupanel.runs.supervision.task_readings._END_S", 0.2)
+    monkeypatch.setattr("gpupanel.runs.supervision.node_samples._END_S", 0.2)
     deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(99)"
     with TaskReadings(("one",), NodeSamples(), (sys.executable, "-c", deaf)):
         (task,) = tasks()

@@ -114,7 +114,7 @@ def test_that_a_follower_reads_what_the_recorder_writes(runs_dir: Path) -> None:
 
     recorder = TelemetryRecorder(layout, listen)
     recorder.start()
-    recorder.hurry()
+    recorder.sample_faster()
     assert has_heard.wait(20.0)
     recorder.stop(timeout_s=20.0)
 
@@ -135,7 +135,7 @@ def test_that_a_run_reads_its_own_gpus_alone(runs_dir: Path, nvml_in_process: St
             layout, lambda sample, _begun_s, heard=heard: heard.append(sample), keys=keys
         )
         recorder.start()
-        recorder.hurry()
+        recorder.sample_faster()
         until(lambda heard=heard: len(heard) >= 5, "samples")
         recorder.stop(timeout_s=20.0)
         for sample in heard:
@@ -152,7 +152,7 @@ def test_that_a_run_reads_its_own_gpus_alone(runs_dir: Path, nvml_in_process: St
 def recording(layout: RunLayout, heard: list[TelemetrySample]) -> Iterator[None]:
     recorder = TelemetryRecorder(layout, lambda sample, _begun_s: heard.append(sample))
     recorder.start()
-    recorder.hurry()
+    recorder.sample_faster()
     try:
         yield
     finally:

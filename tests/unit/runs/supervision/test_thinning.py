@@ -4,8 +4,12 @@ from functools import cache
 from itertools import pairwise
 
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample, ThrottleReason
-from gpupanel.runs.supervision.telemetry import telemetry_line
-from gpupanel.runs.supervision.thinning import FULL_DETAIL_S, LONGEST_INTERVAL_S, SampleThinning
+from gpupanel.runs.supervision.telemetry import (
+    FULL_DETAIL_S,
+    LONGEST_INTERVAL_S,
+    SampleThinning,
+    telemetry_line,
+)
 from tests.fakes.readings import EIGHT_DEVICES, busy_sample
 
 HOUR_S = 3600.0
@@ -96,7 +100,7 @@ def test_that_a_gpu_lost_meanwhile_is_kept_as_lost() -> None:
 
 def test_that_every_sample_is_kept_where_the_end_is_watched_closely() -> None:
     thinning = aged(20 * HOUR_S)
-    thinning.let_all_pass()
+    thinning.keep_all()
 
     for number in range(5):
         time_s = 20 * HOUR_S + 0.1 * number

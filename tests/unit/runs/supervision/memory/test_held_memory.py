@@ -2,7 +2,7 @@
 
 from gpupanel.domain.event_details import ReturnedMemory
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState
-from gpupanel.runs.supervision.memory.held_memory import HeldMemory
+from gpupanel.runs.supervision.memory.gpu_watch import HeldMemory
 
 OURS = DeviceProcess(pid=10, name="python3", memory_used_mib=4000, started_s=5.0)
 CHILD = DeviceProcess(pid=11, name="python3", memory_used_mib=500, started_s=6.0)

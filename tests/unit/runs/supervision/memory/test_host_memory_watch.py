@@ -8,8 +8,8 @@ import pytest
 
 from gpupanel.domain.event_details import ShortageCause
 from gpupanel.domain.events import MemoryExhausted
-from gpupanel.runs.supervision.memory.host_memory_watch import HostMemoryWatch
-from gpupanel.runs.supervision.memory.kernel_counters import KernelCounters
+from gpupanel.runs.supervision.memory.reading import KernelCounters
+from gpupanel.runs.supervision.memory.shortage_watch import HostMemoryWatch
 
 PID = 4_711
 PAGE = os.sysconf("SC_PAGE_SIZE")

@@ -27,9 +27,9 @@ from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision.memory import shortage_watch
-from gpupanel.runs.supervision.memory.memory_shortage import ShortageContext, shortage_problem
-from gpupanel.runs.supervision.memory.shortage_watch import shortage_in_log
+from gpupanel.runs.supervision.memory import reading
+from gpupanel.runs.supervision.memory.problem import ShortageContext, shortage_problem
+from gpupanel.runs.supervision.memory.reading import shortage_in_log
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, TWO_UNEQUAL
 
@@ -324,7 +324,7 @@ def test_that_a_thread_without_room_for_its_stack_is_lack_of_memory_where_that_i
     )
     assert shortage_in_log([failed], 0, PlannedProcess()) is None
 
-    monkeypatch.setattr(shortage_watch, "address_space_limit", lambda: 2**31)
+    monkeypatch.setattr(reading, "address_space_limit", lambda: 2**31)
     shortage = shortage_in_log([failed], 0, PlannedProcess())
     assert shortage is not None
     assert shortage.device_key == "cpu"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gpupanel.runs.supervision.endless_allocation import AllocationWatch
+from gpupanel.runs.supervision.memory.reading import AllocationWatch
 
 # As TensorFlow 2.21 said it of a GPU of which others had all.
 LINE = (

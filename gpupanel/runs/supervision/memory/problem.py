@@ -7,7 +7,7 @@ comes from the readings of the devices, and what to try next from the planning.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.event_details import ShortageCause
 from gpupanel.domain.events import MemoryExhausted
 from gpupanel.domain.number_text import memory_size
@@ -19,6 +19,7 @@ from gpupanel.domain.step_memory import StepMemory
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySample
 from gpupanel.planning.out_of_memory import out_of_memory_fixes
 from gpupanel.planning.shortage import Shortage
+from gpupanel.runs.supervision.checked_run import inventory_of
 
 _MIB = 2**20
 
@@ -121,21 +122,6 @@ def shortage_problem(
         fix=fixes[0] if fixes else None,
         alternatives=fixes[1:],
     )
-
-
-def inventory_of(profile: Profile, plan: LaunchPlan) -> DeviceInventory:
-    """The devices that a run knows of, where those of the machine are not known."""
-    planned = {
-        device.key: PhysicalDevice(
-            key=device.key, kind=device.kind, name=device.name, pci_bus_id=device.pci_bus_id
-        )
-        for device in plan.devices
-    }
-    for key in profile.devices.visible:
-        kind = DeviceKind.CPU if key == CPU_KEY else DeviceKind.GPU
-        planned.setdefault(key, PhysicalDevice(key=key, kind=kind, name=key))
-    planned.setdefault(CPU_KEY, PhysicalDevice(key=CPU_KEY, kind=DeviceKind.CPU, name="the CPU"))
-    return DeviceInventory(devices=tuple(planned.values()))
 
 
 def _refused(

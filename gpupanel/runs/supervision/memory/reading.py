@@ -1,24 +1,49 @@
-"""What the kernel reports of memory: whom it killed for lack of it, limits, what a process holds.
+"""Reads what there is to know of memory: from the kernel's files and from logs of processes.
 
-From ``Documentation/admin-guide/cgroup-v2.rst`` and ``cgroup-v1/memory.rst``, and ``mm/oom_kill.c``
-of Linux: ``oom_kill`` in a control group's ``memory.events`` (``memory.oom_control`` in version 1)
-counts the processes of the group that were killed, by whichever limit; ``oom_kill`` in
-``/proc/vmstat`` counts those of the machine.
+What follows from it is decided in :mod:`shortage_watch`.
 """
 
 import os
 import re
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
+
+from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.events import MemoryExhausted
+from gpupanel.domain.plan import PlannedProcess
+from gpupanel.files.guarded_files import open_to_read
+from gpupanel.files.process_limits import address_space_limit
 
 _KILLS: Final = re.compile(r"^oom_kill (?P<count>\d+)$", re.MULTILINE)
 _INACTIVE_FILES: Final = re.compile(r"^(total_)?inactive_file (?P<bytes>\d+)$", re.MULTILINE)
 _UNLIMITED: Final = 2**60
 """Version 1 writes no word for it, but nearly 2**63."""
 
+_REFUSED: Final = re.compile(
+    r"Allocator \((?P<name>[^)]+)\) ran out of memory trying to allocate "
+    r"\S+ ?\(rounded to (?P<asked>\d+)\)"
+)
+_GPU: Final = re.compile(r"GPU_(?P<index>\d+)_bfc")
+_BAD_ALLOC: Final = b"std::bad_alloc"
+_NOT_MAPPED: Final = b"] RAW: mmap error: 12"
+_NO_THREAD: Final = b"creation via pthread_create() failed"
+
+_AGAIN: Final = b"(2304 bytes) from device"
+_ENDLESS_TIMES: Final = 200
+"""In what the log gets between two readings; an allocator that ends passes that size once."""
+_MOST_BYTES: Final = 2**18
+"""Of the log's new end, which has about 1,700 such lines."""
+
 
 class KernelCounters:
     """Reads the kernel's files; what cannot be read is ``None``.
+
+    From ``Documentation/admin-guide/cgroup-v2.rst`` and ``cgroup-v1/memory.rst``, and
+    ``mm/oom_kill.c`` of Linux: ``oom_kill`` in a control group's ``memory.events``
+    (``memory.oom_control`` in version 1) counts the processes of the group that were killed, by
+    whichever limit; ``oom_kill`` in ``/proc/vmstat`` counts those of the machine.
 
     Args:
         proc: Where process information is.
@@ -105,6 +130,81 @@ class KernelCounters:
         """In a container the path is that of the host, and what is mounted is its end."""
         folder = base / path.lstrip("/")
         return next((each for each in (folder, base) if each.is_dir()), None)
+
+
+def shortage_in_log(
+    lines: Sequence[bytes], place: int, process: PlannedProcess
+) -> MemoryExhausted | None:
+    """The last refused allocation that the end of a crashed process's log reports, if one does.
+
+    TensorFlow may fall over a refused allocation instead of raising an error for it. Its allocators
+    log each refusal before that ("Allocator (GPU_0_bfc) ran out of memory trying to allocate
+    1.25GiB (rounded to 1342177280)requested by op MatMul", ``xla/tsl/framework/bfc_allocator.cc``
+    of 2.21), and the C++ library an allocation of the host's ("terminate called after throwing an
+    instance of 'std::bad_alloc'"). A thread that has no room for its stack ends the process, too
+    ("Thread tf_numa_-1_Eigen creation via pthread_create() failed.",
+    ``tsl/platform/default/env.cc``): where the address space is limited that is what it lacked.
+    Abseil's own allocator says "mmap error: 12" (``absl/base/internal/low_level_alloc.cc``):
+    ENOMEM.
+
+    Args:
+        lines: The end of its log.
+        place: Its place in the gang.
+        process: What it was there for: says which GPU an allocator's number means.
+    """
+    signs = [_BAD_ALLOC, _NOT_MAPPED]
+    if address_space_limit() is not None:
+        signs.append(_NO_THREAD)
+    for line in reversed(lines):
+        found = _REFUSED.search(line.decode(errors="replace"))
+        if found is None and not any(sign in line for sign in signs):
+            continue
+        gpu = _GPU.fullmatch(found["name"]) if found else None
+        return MemoryExhausted(
+            time_s=time.time(),
+            process=place,
+            device_key=CPU_KEY if gpu is None else _key_of(int(gpu["index"]), process),
+            logical_device=f"/device:GPU:{gpu['index']}" if gpu else None,
+            asked_bytes=int(found["asked"]) if found else None,
+        )
+    return None
+
+
+class AllocationWatch:
+    """Sees in the log of a process that TensorFlow asks a full GPU for memory without end.
+
+    ``BFCAllocator::Extend`` (xla/tsl/framework/bfc_allocator.cc) asks for a tenth less, rounded up
+    to 256 bytes, until it is given that, or it is less than what is wanted. A tenth less than 2,304
+    is 2,304 again, so that a small tensor is asked for without end where nothing at all is left of
+    a GPU whose limit is not reached: others have taken it meanwhile. The log gets a line each time,
+    "failed to allocate 2.2KiB (2304 bytes) from device" (``cuda_executor.cc``), thousands in a
+    second; the process uses the processor, and holds Python's lock, so that it cannot report that
+    itself.
+
+    Args:
+        log: Of a process that uses GPUs.
+    """
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._read = 0
+
+    def is_endless(self) -> bool:
+        """Whether since the last reading an allocator has asked for the same again and again."""
+        try:
+            with open_to_read(self._log) as file:
+                size = file.seek(0, 2)
+                file.seek(max(self._read, size - _MOST_BYTES))
+                new = file.read(_MOST_BYTES)
+        except OSError:
+            return False
+        self._read = size
+        return new.count(_AGAIN) >= _ENDLESS_TIMES
+
+
+def _key_of(index: int, process: PlannedProcess) -> str | None:
+    gpus = process.logical_gpus
+    return gpus[index] if index < len(gpus) else None
 
 
 def _text(path: Path) -> str:

@@ -1,11 +1,24 @@
-"""What a run holds of one GPU while it goes on, and what becomes of it afterwards."""
+"""What a run holds of its GPUs' memory while it goes on, and whether that is back afterwards."""
 
+import os
+import threading
+import time
 from collections import deque
 from collections.abc import Iterable
 from typing import Final
 
+import psutil
+
+from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.event_details import ReturnedMemory
-from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState
+from gpupanel.domain.events import Event, MemoryReturned, RunRestarted, TrainerStarted
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState, TelemetrySample
+
+LIMIT_S: Final = 5.0
+"""The longest time that a run's end waits for its memory."""
+SILENCE_S: Final = 2.0
+"""As long as that at most for a driver that does not answer any more."""
 
 _NOISE_MIB: Final = 128
 """What a desktop takes and gives back at any time."""
@@ -19,12 +32,11 @@ _SAME_READING_S: Final = 0.05
 _TOLERANCE: Final = 0.05
 """The part of what was held that may be missing from the fall: others take and give meanwhile."""
 
-
 _Identity = tuple[int, float | None]
 
 
 class HeldMemory:
-    """The account of one GPU.
+    """What the run holds of one GPU, reading by reading.
 
     The run's own processes show what it holds where NVML lists them. In another pid namespace it
     does not; then it is by how much the used memory rose, and back when that fell again. What other
@@ -70,12 +82,12 @@ class HeldMemory:
         return risen if risen > _NOISE_MIB else 0
 
     def forget(self) -> None:
-        """What was held is over: the run is started again."""
+        """Forget what was held: the run is started again."""
         self._listed.clear()
         self._used.clear()
 
     def take(self, reading: DeviceReading, ours: tuple[DeviceProcess, ...]) -> None:
-        """Take in a reading of while the run goes on; ``ours`` are the run's processes in it."""
+        """Take in a reading from during the run; ``ours`` are the run's processes in it."""
         if reading.memory_used_mib is not None:
             self._used.append(reading.memory_used_mib)
             if self._used_at_first is None:
@@ -90,7 +102,7 @@ class HeldMemory:
     def take_after(
         self, reading: DeviceReading, ours: tuple[DeviceProcess, ...], read_s: float
     ) -> None:
-        """Take in a reading of after the run's end, and when the GPU was read."""
+        """Take in a reading from after the run's end, and when the GPU was read."""
         if self.answered_s is not None and read_s - self.answered_s < _SAME_READING_S:
             return  # repeated while a slow driver is waited for
         is_lost = reading.state is DeviceState.LOST
@@ -163,8 +175,132 @@ class HeldMemory:
         return taken
 
 
+class GpuMemoryWatch:
+    """Knows what a run holds of its GPUs, and waits until that is back.
+
+    Samples come in from the thread that takes them; whoever waits never asks a driver itself. What
+    was read before the end and what after it is known by a clock that nobody sets.
+
+    Attributes:
+        sample: The last one from before the end; ``None``: none was taken.
+    """
+
+    def __init__(self, plan: LaunchPlan) -> None:
+        self._held = {
+            device.key: HeldMemory(device.key)
+            for device in plan.devices
+            if device.kind is DeviceKind.GPU
+        }
+        self._pids: set[int] = set()
+        self._is_ours: dict[tuple[int, float | None], bool] = {}
+        self._changed = threading.Condition()
+        self._ended_s: float | None = None
+        self.sample: TelemetrySample | None = None
+
+    def notice(self, event: Event) -> None:
+        """Take in what the supervisor reports of the run's processes."""
+        with self._changed:
+            if isinstance(event, TrainerStarted):
+                self._pids.add(event.pid)
+            elif isinstance(event, RunRestarted):
+                for held in self._held.values():
+                    held.forget()
+
+    def take(self, sample: TelemetrySample, begun_s: float) -> None:
+        """Take in a sample.
+
+        Args:
+            sample: What the devices reported.
+            begun_s: When they were first asked for it, as :func:`time.monotonic` has it.
+        """
+        now_s = time.monotonic()
+        with self._changed:
+            self.sample = sample if self._ended_s is None else self.sample
+            for key, held in self._held.items():
+                reading = sample.reading(key)
+                if reading is not None:
+                    self._account(held, reading, now_s, begun_s)
+            self._changed.notify_all()
+
+    def of_other_processes(self, key: str) -> tuple[int | None, tuple[DeviceProcess, ...]]:
+        """What other processes hold of a GPU, in MiB (``None``: not known), and who they are."""
+        with self._changed:
+            held = self._held.get(key)
+            return (None, ()) if held is None else (held.other_processes_mib, held.other_processes)
+
+    def is_of_the_run(self, process: DeviceProcess) -> bool:
+        """Whether a process on a GPU is one of the run's."""
+        with self._changed:
+            return self._is_of_the_run(process)
+
+    def run_ended(self) -> bool:
+        """Note that the last process has ended; whether there is memory to wait for."""
+        with self._changed:
+            self._ended_s = time.monotonic()
+            return any(held.held_mib for held in self._held.values())
+
+    def wait(self) -> MemoryReturned | None:
+        """Wait until the memory is back, after :meth:`run_ended`.
+
+        Returns:
+            What became of it; ``None`` when nothing is known.
+        """
+        begun_s = time.monotonic()
+        with self._changed:
+            waited = [held for held in self._held.values() if held.held_mib]
+            while (left_s := self._patience(waited, begun_s + LIMIT_S)) > 0.0:
+                self._changed.wait(left_s)
+            seconds = time.monotonic() - begun_s
+            known = [held for held in waited if held.is_settled or self._may_answer_s(held) > 0.0]
+            returned = tuple(each for held in known if (each := held.returned()) is not None)
+        if not returned:
+            return None
+        return MemoryReturned(time_s=time.time(), seconds=round(seconds, 3), devices=returned)
+
+    def _patience(self, waited: list[HeldMemory], until_s: float) -> float:
+        """How much longer to wait, in seconds."""
+        missing = [held for held in waited if not held.is_settled]
+        if not missing:
+            return 0.0
+        left_s = until_s - time.monotonic()
+        return min(left_s, max(self._may_answer_s(held) for held in missing))
+
+    def _may_answer_s(self, held: HeldMemory) -> float:
+        """How much longer the GPU may be silent, in seconds; below 0 where its reading is old."""
+        answered_s = held.answered_s or self._ended_s or 0.0
+        return answered_s + SILENCE_S - time.monotonic()
+
+    def _account(
+        self, held: HeldMemory, reading: DeviceReading, now_s: float, begun_s: float
+    ) -> None:
+        ours = tuple(process for process in reading.processes if self._is_of_the_run(process))
+        # A slow driver answers late, and what is repeated for it may be from before the end.
+        read_s = now_s - reading.age_s if reading.age_s else begun_s
+        if self._ended_s is None:
+            held.take(reading, ours)
+        elif read_s >= self._ended_s:
+            held.take_after(reading, ours, read_s)
+
+    def _is_of_the_run(self, process: DeviceProcess) -> bool:
+        identity = (process.pid, process.started_s)
+        if identity not in self._is_ours:
+            self._is_ours[identity] = self._descends(process.pid)
+        return self._is_ours[identity]
+
+    def _descends(self, pid: int) -> bool:
+        """Whether it is one of the run's processes, or was started by one."""
+        if pid in self._pids:
+            return True
+        try:
+            if os.getpgid(pid) in self._pids:
+                return True
+            return any(parent.pid in self._pids for parent in psutil.Process(pid).parents())
+        except (OSError, psutil.Error):
+            return False  # it ended meanwhile, or is in another pid namespace
+
+
 def _identity(process: DeviceProcess) -> _Identity:
-    """A number of a process may be given out again."""
+    """The start time is part of it: the system gives a pid out again."""
     return process.pid, process.started_s
 
 

@@ -1,4 +1,4 @@
-"""What the supervisor does about a run that ran out of memory: explains it, or tries with less."""
+"""What is done about a run that ran out of memory: it is explained, or tried with less."""
 
 import time
 from dataclasses import replace
@@ -14,14 +14,15 @@ from gpupanel.domain.step_memory import StepMemory
 from gpupanel.planning.out_of_memory import with_less_at_a_time
 from gpupanel.planning.resuming import changes_between
 from gpupanel.planning.shortage import Prospects
-from gpupanel.runs.supervision.checked_run import CheckedRun, ReportFailure, log_failure
-from gpupanel.runs.supervision.exit_reading import FinishedAttempt, RunResult
-from gpupanel.runs.supervision.memory.memory_shortage import (
-    ShortageContext,
+from gpupanel.runs.supervision.checked_run import (
+    CheckedRun,
+    ReportFailure,
     inventory_of,
-    shortage_problem,
+    log_failure,
 )
-from gpupanel.runs.supervision.memory.memory_watch import MemoryWatch
+from gpupanel.runs.supervision.exit_reading import FinishedAttempt, RunResult
+from gpupanel.runs.supervision.memory.gpu_watch import GpuMemoryWatch
+from gpupanel.runs.supervision.memory.problem import ShortageContext, shortage_problem
 from gpupanel.runs.supervision.problems import ALLOCATION_ENDLESS
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 from gpupanel.runs.tools.model_summary import summarize_model
@@ -45,7 +46,7 @@ class ShortageResponse:
     def __init__(
         self,
         run: CheckedRun,
-        memory: MemoryWatch,
+        memory: GpuMemoryWatch,
         telemetry: TelemetryRecorder,
         report_failure: ReportFailure = log_failure,
     ) -> None:

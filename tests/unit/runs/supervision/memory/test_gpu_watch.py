@@ -21,8 +21,8 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision.memory import memory_watch
-from gpupanel.runs.supervision.memory.memory_watch import MemoryWatch
+from gpupanel.runs.supervision.memory import gpu_watch
+from gpupanel.runs.supervision.memory.gpu_watch import GpuMemoryWatch
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU_ONLY
 from tests.nvml.standin import DRIVER_NOT_LOADED, RTX_4090, TWO_UNEQUAL_GPUS, Standin, StandinState
@@ -122,7 +122,7 @@ def gpu_run(runs_dir: Path, nvml_in_process: Standin) -> GpuRun:
 def long_wait_s(monkeypatch: pytest.MonkeyPatch) -> float:
     """Whoever waits in vain waits for so long: more than a busy machine delays anybody."""
     for name in ("LIMIT_S", "SILENCE_S"):
-        monkeypatch.setattr(memory_watch, name, 15.0)
+        monkeypatch.setattr(gpu_watch, name, 15.0)
     return 15.0
 
 
@@ -192,7 +192,7 @@ def test_that_what_another_process_takes_as_the_run_ends_is_not_waited_for(
 def test_that_memory_that_nobody_is_seen_to_hold_is_reported(
     gpu_run: GpuRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory_watch, "LIMIT_S", 0.6)
+    monkeypatch.setattr(gpu_watch, "LIMIT_S", 0.6)
 
     def kept(_pid: int) -> StandinState:
         return BEFORE.with_gpu(0, memory_used_mib=21_200)
@@ -228,13 +228,13 @@ def test_that_a_driver_that_is_slow_delays_the_end_within_reason_and_nothing_is_
     assert isinstance(events[-1], RunEnded)
     # A reading of many calls is not done in time; what was said before it is old.
     assert not any(isinstance(event, MemoryReturned) for event in events)
-    assert gpu_run.ended_in_s < memory_watch.SILENCE_S + 1.0
+    assert gpu_run.ended_in_s < gpu_watch.SILENCE_S + 1.0
 
 
 def test_that_a_run_on_the_cpu_waits_for_nothing() -> None:
     plan = prepare(Profile(), CPU_ONLY).plan
     assert plan is not None
-    watch = MemoryWatch(plan)
+    watch = GpuMemoryWatch(plan)
     reading = DeviceReading(
         key="cpu",
         memory_used_mib=9000,
@@ -247,7 +247,7 @@ def test_that_a_run_on_the_cpu_waits_for_nothing() -> None:
 def test_that_what_the_runs_process_started_in_a_session_of_its_own_is_the_runs(
     gpu_run: GpuRun,
 ) -> None:
-    watch = MemoryWatch(gpu_run.plan)
+    watch = GpuMemoryWatch(gpu_run.plan)
     watch.notice(TrainerStarted(time_s=1.0, pid=os.getpid()))
     child = psutil.Popen([sys.executable, "-c", "input()"], stdin=-1, start_new_session=True)
     try:
@@ -262,7 +262,7 @@ def test_that_what_the_runs_process_started_in_a_session_of_its_own_is_the_runs(
 def test_that_memory_is_seen_to_come_back_though_the_clock_was_set_back(
     gpu_run: GpuRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    watch = MemoryWatch(gpu_run.plan)
+    watch = GpuMemoryWatch(gpu_run.plan)
     watch.notice(TrainerStarted(time_s=1.0, pid=os.getpid()))
     listed = DeviceProcess(pid=os.getpid(), memory_used_mib=700)
     reading = DeviceReading(key=GPU.key, memory_used_mib=900, processes=(listed,))
@@ -281,8 +281,8 @@ def test_that_memory_is_seen_to_come_back_though_the_clock_was_set_back(
 def test_that_a_reading_from_before_the_end_does_not_count(
     gpu_run: GpuRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory_watch, "SILENCE_S", 0.3)
-    watch = MemoryWatch(gpu_run.plan)
+    monkeypatch.setattr(gpu_watch, "SILENCE_S", 0.3)
+    watch = GpuMemoryWatch(gpu_run.plan)
     watch.notice(TrainerStarted(time_s=1.0, pid=os.getpid()))
     listed = DeviceProcess(pid=os.getpid(), memory_used_mib=700)
     reading = DeviceReading(key=GPU.key, memory_used_mib=900, processes=(listed,))
