@@ -3,8 +3,6 @@
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QApplication, QTabWidget, QWidget
 
-from gpupanel.ui.bindings.queue_report import runs_title
-
 
 class MainTabs(QTabWidget):
     """What is chosen, what happens, what happened.
@@ -57,7 +55,7 @@ class MainTabs(QTabWidget):
         if failed and self.currentWidget() is self._runs:
             self.runsShown.emit()
             return
-        self.setTabText(self.indexOf(self._runs), runs_title(waiting, failed))
+        self.setTabText(self.indexOf(self._runs), _runs_title(waiting, failed))
 
     def stop(self) -> None:
         """Report nothing any more: a window that is deleted takes its pages out one by one."""
@@ -67,3 +65,15 @@ class MainTabs(QTabWidget):
     def _report_runs(self) -> None:
         if self.currentWidget() is self._runs:
             self.runsShown.emit()
+
+
+def _runs_title(waiting: int, failed: int) -> str:
+    """The title of the Runs tab.
+
+    Args:
+        waiting: Entries of the queue.
+        failed: Of it, since somebody looked.
+    """
+    counts = [f"{waiting} queued" if waiting else "", f"{failed} failed" if failed else ""]
+    words = ", ".join(filter(None, counts))
+    return f"Runs ({words})" if words else "Runs"

@@ -29,6 +29,7 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.runs.supervision.telemetry import telemetry_line
 from gpupanel.ui import theme
+from gpupanel.ui.bindings.shown_devices import ShownDevices
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_devices import devices_of_run
 from gpupanel.ui.workers.cluster_worker import ClusterWatch
@@ -56,7 +57,7 @@ def rss_mib() -> float:
 
 def list_figures(window: MainWindow, nodes: int, gpus: int, rounds: int) -> dict[str, float]:
     """What the device list and the plan cost."""
-    shown = window.shown_devices
+    shown = window.parts[ShownDevices]
     before = rss_mib()
     first = many_nodes(nodes, gpus)
     figures = {"first_reading_ms": busy_ms(lambda: shown._see_cluster(first))}

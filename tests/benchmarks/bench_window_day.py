@@ -139,7 +139,7 @@ def follow_day(folder: Path, hours: float, portion_s: float, small: int) -> list
     application = make_application()
     settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
     window = make_window(application, settings, folder / "runs")
-    run = GrowingRun(folder / "runs", window._device_watch.sampled.emit)
+    run = GrowingRun(folder / "runs", window.core.device_watch.sampled.emit)
     release = hold_run_lock(run.layout).release
     window.resize(1280, 800)
     window.show()

@@ -22,6 +22,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.ui import theme
+from gpupanel.ui.bindings.shown_devices import ShownDevices
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.node_section import NodeSection
@@ -140,7 +141,7 @@ def test_that_the_nodes_of_a_cluster_are_drawn(
     lost = cluster_node("gamma", state=NodeState.LOST, reason="its raylet has ended")
     for moment in range(40):
         nodes = (cluster_node(name, 8, time_s=float(moment)) for name in ("alpha", "beta"))
-        window.shown_devices._see_cluster(cluster_of(*nodes, lost))
+        window.parts[ShownDevices]._see_cluster(cluster_of(*nodes, lost))
     panel = window.devices
     (gone,) = [each for each in panel.findChildren(NodeSection) if each.name == "gamma"]
     qtbot.wait(500)
@@ -169,7 +170,7 @@ def test_that_the_estimate_of_a_training_is_drawn(
     estimate.requested.emit()
     bars = estimate.findChild(QWidget, "memory_bars")
     qtbot.waitUntil(lambda: bars.isVisibleTo(estimate), timeout=90_000)
-    qtbot.waitUntil(lambda: not window._preview_loader.is_busy(), timeout=30_000)
+    qtbot.waitUntil(lambda: not window.core.preview_loader.is_busy(), timeout=30_000)
     qtbot.waitUntil(lambda: bool(window.session.preparation.largest_batch), timeout=30_000)
     _take(estimate, "memory-estimate", shown_theme)
 

@@ -31,6 +31,7 @@ from gpupanel.runs.history.summaries import list_runs, summarize_run
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.waking import scheduler_lives
+from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_state import RunState
 from tests.fakes.planted_libraries import PlantedLibrary
@@ -251,13 +252,13 @@ def test_that_no_worker_of_the_window_runs_a_planted_file(
 
     monkeypatch.setattr(event_tail, "HistoryReader", SeenReader)
 
-    loader = window._preview_loader
+    loader = window.core.preview_loader
     with qtbot.waitSignal(loader.answered, timeout=60_000) as looked:
         window.open_target(Path("long.toml"))
     assert looked.args[0].problems == ()
-    examiner = window._doctor_binding._examiner
+    examiner = window.parts[DoctorBinding]._examiner
     with qtbot.waitSignal(examiner.examined, timeout=120_000) as examined:
-        window._doctor_binding.open_doctor()
+        window.parts[DoctorBinding].open_doctor()
     assert examined.args[0].tensorflow.build is not None
     start = window.findChild(QPushButton, "start_button")
     qtbot.waitUntil(start.isEnabled, timeout=10_000)

@@ -92,7 +92,7 @@ def test_that_the_session_is_drawn_at_each_size(qtbot, nvml_in_process, shown_th
     # Not the folder of this test.
     window.session_page.plan.setRunsFolder("/home/ada/gpupanel/runs")
     qtbot.wait(2_000)  # some samples for the lines beside each device, and the look at the data
-    qtbot.waitUntil(lambda: not window._preview_loader.is_busy(), timeout=30_000)
+    qtbot.waitUntil(lambda: not window.core.preview_loader.is_busy(), timeout=30_000)
     for size in SIZES:
         name = f"session-{shown_theme.name}" if size == SIZES[0] else None
         picture = _take(window, size, name)

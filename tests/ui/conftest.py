@@ -15,7 +15,7 @@ from shiboken6 import isValid
 
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.trainer.preview import preview
-from gpupanel.ui import device_colors, main_window, theme
+from gpupanel.ui import device_colors, theme, window_core
 from gpupanel.ui.garbage_collection import GarbageCollection
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.worker_thread import wait_for_ending
@@ -73,7 +73,7 @@ def preview_without_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
     For files that open many windows; what such a process is for has tests of its own.
     """
-    monkeypatch.setattr(main_window, "preview_here", _PreviewHere())
+    monkeypatch.setattr(window_core, "preview_here", _PreviewHere())
 
 
 class _PreviewHere:

@@ -15,6 +15,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.cluster.cluster_problems import ray_not_installed
+from gpupanel.ui.bindings.shown_devices import ShownDevices
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.main_window import MainWindow
@@ -55,7 +56,7 @@ def window(qtbot, tmp_path, runs_dir, cluster, preview_without_process) -> Itera
     window.resize(1280, 800)
     with qtbot.waitExposed(window):
         window.show()
-    window.shown_devices._see_machine(CPU_ONLY)
+    window.parts[ShownDevices]._see_machine(CPU_ONLY)
     window.session.open_profile(Profile(strategy=WORKERS), None)
     window.session.prepare_now()
     yield window

@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
+from gpupanel.ui.bindings.note_binding import NoteBinding
+from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.desktop_note import DesktopNotes
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.window_settings import WindowSettings
@@ -52,7 +54,7 @@ def window(qtbot, tmp_path, runs_dir):
 @pytest.fixture
 def notes(window):
     notes = Notes()
-    window._notes.notes.show = notes.show
+    window.parts[NoteBinding].notes.show = notes.show
     return notes
 
 
@@ -99,7 +101,7 @@ def test_that_nothing_is_noted_when_notes_are_switched_off(
     qtbot, window, notes, runs_dir, monkeypatch
 ):
     monkeypatch.setattr(QApplication, "activeWindow", lambda: None)
-    window.settings.change(WindowSettings(notifications=False))
+    window.parts[WindowSettingsBinding].change(WindowSettings(notifications=False))
     ended_run(qtbot, window, runs_dir)
     assert notes.shown == []
 
@@ -108,7 +110,7 @@ def test_that_a_run_that_is_frozen_is_noted_once(qtbot, window, notes, monkeypat
     monkeypatch.setattr(QApplication, "activeWindow", lambda: None)
     frozen = Problem(code="frozen", message="It has not made a step for 10 minutes.")
     status = type("Status", (), {"stuck": frozen})()
-    binding = window._notes
+    binding = window.parts[NoteBinding]
     session = type("Session", (), {"run_status": status})()
     binding._session = session
     binding._see_run()

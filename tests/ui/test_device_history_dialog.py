@@ -53,7 +53,7 @@ def window(qtbot, tmp_path, runs_dir):
 def an_hour(window) -> None:
     """Devices read every five seconds, without a run."""
     for place in range(720):
-        window._device_watch.sampled.emit(sample(BEGIN_S + 5.0 * place))
+        window.core.device_watch.sampled.emit(sample(BEGIN_S + 5.0 * place))
 
 
 def opened(window, qtbot) -> DeviceHistoryDialog:
@@ -92,8 +92,10 @@ def test_that_the_dialog_goes_on_and_a_lost_gpu_leaves_a_gap(window, qtbot):
     an_hour(window)
     dialog = opened(window, qtbot)
     for place in range(12):
-        window._device_watch.sampled.emit(sample(BEGIN_S + 3600.0 + 10.0 * place, DeviceState.LOST))
-    window._device_watch.sampled.emit(sample(BEGIN_S + 3720.0))
+        window.core.device_watch.sampled.emit(
+            sample(BEGIN_S + 3600.0 + 10.0 * place, DeviceState.LOST)
+        )
+    window.core.device_watch.sampled.emit(sample(BEGIN_S + 3720.0))
     canvas = dialog.plots["power"].canvas
     assert canvas.time_range == (BEGIN_S + 130.0, BEGIN_S + 3730.0)
     [curve] = canvas.drawn_curves()
@@ -111,7 +113,7 @@ def test_that_all_plots_zoom_together_and_a_double_click_shows_the_hour_again(wi
     dialog.plots["power"].canvas.timeRangeChosen.emit(*chosen)
     ranges = {plot.canvas.time_range for plot in dialog.plots.values()}
     assert ranges == {chosen}
-    window._device_watch.sampled.emit(sample(BEGIN_S + 3610.0))
+    window.core.device_watch.sampled.emit(sample(BEGIN_S + 3610.0))
     assert dialog.plots["memory"].canvas.time_range == chosen
     dialog.plots["memory"].canvas.timeRangeReset.emit()
     assert dialog.plots["power"].canvas.time_range == (BEGIN_S + 20.0, BEGIN_S + 3620.0)
@@ -128,7 +130,7 @@ def test_that_a_device_is_hidden_in_all_plots_by_its_legend(window, qtbot):
 def test_that_an_empty_history_says_so_and_fills_while_it_is_open(window, qtbot):
     dialog = opened(window, qtbot)
     assert dialog.plots["power"].legend.entries() == ()
-    window._device_watch.sampled.emit(sample(BEGIN_S))
+    window.core.device_watch.sampled.emit(sample(BEGIN_S))
     labels = [entry.label for entry in dialog.plots["power"].legend.entries()]
     assert labels == ["RTX 4090"]
 
@@ -138,7 +140,7 @@ def test_that_a_young_window_shows_no_empty_hour(window, qtbot):
     canvas = dialog.plots["power"].canvas
     spans = []
     for minute in (0, 4, 12, 25, 50):
-        window._device_watch.sampled.emit(sample(BEGIN_S + 60.0 * minute))
+        window.core.device_watch.sampled.emit(sample(BEGIN_S + 60.0 * minute))
         begin_s, end_s = canvas.time_range
         assert begin_s <= BEGIN_S
         spans.append(round((end_s - begin_s) / 60))

@@ -26,7 +26,7 @@ def window(qtbot, tmp_path, runs_dir, nvml_in_process):
     window.resize(1280, 900)
     with qtbot.waitExposed(window):
         window.show()
-    window._device_watch.start(50)
+    window.core.device_watch.start(50)
     yield window
     window.close()
 

@@ -34,6 +34,7 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.runs.directory.profile_file import write_profile
 from gpupanel.trainer.preview import preview
 from gpupanel.ui import closing
+from gpupanel.ui.bindings.confirmations import ProcessActions
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.questions import ProblemDialog, SaveChoice
@@ -519,7 +520,7 @@ def test_that_a_process_of_a_device_is_ended_after_the_question(qtbot, opened, p
     window = opened(begin=False)
     with subprocess.Popen(["/bin/sleep", "60"]) as process:
         listed = as_it_is_now(process.pid)
-        with qtbot.waitSignal(window._process_actions._ender.asked):
+        with qtbot.waitSignal(window.parts[ProcessActions]._ender.asked):
             window.devices.endRequested.emit(listed)
         assert process.wait(timeout=5) == -signal.SIGTERM
     assert person.endings == [(listed, False)]

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QProgressBar, QPushButton, QTable
 
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.runs.export_format import ModelExportFormat
+from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.widgets.command_line import CommandLine
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
@@ -67,7 +68,7 @@ def window(qtbot, tmp_path, runs_dir, layout, person, heard):
 
 
 def answers_with(window, code, *arguments):
-    window._exports.models.exporter._command = (sys.executable, "-c", code, *arguments)
+    window.parts[ExportBinding].models.exporter._command = (sys.executable, "-c", code, *arguments)
 
 
 def dialog_of(window):

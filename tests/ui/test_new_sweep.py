@@ -15,6 +15,8 @@ from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.sweeps import bayesian, starting
 from gpupanel.runs.sweeps.proposing import propose_sweep
 from gpupanel.runs.sweeps.sweep_layout import SweepLayout
+from gpupanel.ui.bindings.history_binding import HistoryBinding
+from gpupanel.ui.bindings.new_sweep_binding import NewSweepBinding
 from gpupanel.ui.dialogs.new_sweep_dialog import NewSweepDialog
 from gpupanel.ui.dialogs.sweeps_dialog import SweepsDialog
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
@@ -284,7 +286,7 @@ def test_that_how_many_run_at_once_and_the_time_are_said(qtbot, window, dialog, 
     window.session.set_inventory(TWO_UNEQUAL)
     monkeypatch.setattr(type(window.session), "trained_count", property(lambda _: 3_000))
     found = PastSpeed("yesterday", 1_000.0)
-    history = type(window._history.worker)
+    history = type(window.parts[HistoryBinding].worker)
     monkeypatch.setattr(
         history, "find_past_speed", lambda self, *_: self.pastSpeedFound.emit(found)
     )
@@ -390,7 +392,7 @@ def test_that_a_window_is_closed_while_trials_are_found_out(qtbot, window, dialo
     # Neither a timer nor a thread goes on; whatever was on its way is heard by nobody.
     window.session.prepare_now()
     dialog.valueChanged.emit(dialog.sweep())
-    assert not window._new_sweep._timer.isActive()
+    assert not window.parts[NewSweepBinding]._timer.isActive()
 
 
 def test_that_the_dialog_fits_a_small_screen(qtbot):

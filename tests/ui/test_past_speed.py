@@ -11,6 +11,7 @@ from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.history.past_speed import PastSpeed
+from gpupanel.ui.bindings.history_binding import HistoryBinding
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
@@ -44,7 +45,7 @@ def test_that_the_time_of_a_training_is_that_of_the_same_one_before(
     session.set_inventory(CPU_ONLY)
     train(Profile(training=TrainingSettings(epochs=61)))
     assert "take about" not in line.text()
-    window._history.refresh()
+    window.parts[HistoryBinding].refresh()
     # 61 seconds: as many examples a second as there are.
     as_before = "steps take about 1:01, at the 1,234 ex/s of written"
     qtbot.waitUntil(lambda: as_before in line.text().replace("\u200b", ""), timeout=20_000)

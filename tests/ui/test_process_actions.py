@@ -39,7 +39,7 @@ def person():
 def actions(session, person):
     actions = ProcessActions(session, person, session)
     yield actions
-    actions.close()
+    actions.stop()
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.scheduler_trouble import forget_trouble, note_trouble
+from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.formatting import DASH
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.progress_panel import ProgressPanel
@@ -101,7 +102,7 @@ def rename(window: MainWindow, name: str) -> None:
 def test_that_the_button_adds_the_profile_as_it_is_now(
     qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
 ) -> None:
-    panel = window._queue.panel
+    panel = window.parts[QueueBinding].panel
     assert not panel.isVisible()
     rename(window, "as it is now")
     press(qtbot, window, "queue_button")
@@ -136,7 +137,7 @@ def test_that_entries_are_moved_by_buttons_and_stay_chosen(
 ) -> None:
     *_, last = add(files, runs_dir, "a", "b", "c")
     qtbot.waitUntil(lambda: names(window) == ["a", "b", "c"], timeout=10_000)
-    window._queue.panel.choose(last.id)
+    window.parts[QueueBinding].panel.choose(last.id)
     press(qtbot, window, "queue_up")
     qtbot.waitUntil(lambda: names(window) == ["a", "c", "b"], timeout=10_000)
     press(qtbot, window, "queue_up")
@@ -162,7 +163,7 @@ def test_that_entries_are_moved_by_dragging(
 ) -> None:
     add(files, runs_dir, "a", "b", "c")
     qtbot.waitUntil(lambda: names(window) == ["a", "b", "c"], timeout=10_000)
-    model = window._queue.panel._table.queue
+    model = window.parts[QueueBinding].panel._table.queue
     data = model.mimeData([model.index(dragged, 0)])
     assert not model.dropMimeData(data, Qt.DropAction.MoveAction, row, 0, QModelIndex())
     qtbot.waitUntil(lambda: names(window) == order, timeout=10_000)
@@ -173,10 +174,10 @@ def test_that_nothing_is_chosen_once_the_chosen_entry_is_gone(
 ) -> None:
     before, _, _ = add(files, runs_dir, "a", "b", "c")
     qtbot.waitUntil(lambda: names(window) == ["a", "b", "c"], timeout=10_000)
-    window._queue.panel.choose(before.id)
+    window.parts[QueueBinding].panel.choose(before.id)
     press(qtbot, window, "queue_remove")
     qtbot.waitUntil(lambda: names(window) == ["b", "c"], timeout=10_000)
-    assert window._queue.panel.chosen() is None
+    assert window.parts[QueueBinding].panel.chosen() is None
     assert not button(window, "queue_remove").isEnabled()
 
 
@@ -185,7 +186,7 @@ def test_that_an_entry_is_edited_in_the_session_and_put_back(
 ) -> None:
     before, _ = add(files, runs_dir, "before", "other")
     qtbot.waitUntil(lambda: len(names(window)) == 2, timeout=10_000)
-    window._queue.panel.choose(before.id)
+    window.parts[QueueBinding].panel.choose(before.id)
     press(qtbot, window, "queue_edit")
     qtbot.waitUntil(lambda: window.session.profile.name == "before", timeout=10_000)
     assert window.tabs.currentWidget() is window.session_page
@@ -215,7 +216,7 @@ def test_that_what_is_typed_while_an_entry_is_put_back_is_not_taken_for_kept(
 ) -> None:
     (before,) = add(files, runs_dir, "before")
     qtbot.waitUntil(lambda: names(window) == ["before"], timeout=10_000)
-    window._queue.panel.choose(before.id)
+    window.parts[QueueBinding].panel.choose(before.id)
     press(qtbot, window, "queue_edit")
     qtbot.waitUntil(lambda: window.session.profile.name == "before", timeout=10_000)
     rename(window, "after")
@@ -232,7 +233,7 @@ def test_that_opening_another_profile_leaves_the_entry_as_it_is(
 ) -> None:
     (entry,) = add(files, runs_dir, "before")
     qtbot.waitUntil(lambda: names(window) == ["before"], timeout=10_000)
-    window._queue.panel.choose(entry.id)
+    window.parts[QueueBinding].panel.choose(entry.id)
     press(qtbot, window, "queue_edit")
     qtbot.waitUntil(lambda: window.session.profile.name == "before", timeout=10_000)
     window.profiles.new()
@@ -245,7 +246,7 @@ def test_that_editing_can_be_left(
 ) -> None:
     (entry,) = add(files, runs_dir, "before")
     qtbot.waitUntil(lambda: names(window) == ["before"], timeout=10_000)
-    window._queue.panel.choose(entry.id)
+    window.parts[QueueBinding].panel.choose(entry.id)
     press(qtbot, window, "queue_edit")
     qtbot.waitUntil(lambda: button(window, "queue_edit").text() == "Stop e&diting", timeout=10_000)
     window.tabs.setCurrentWidget(window.runs)
@@ -259,7 +260,7 @@ def test_that_an_entry_started_while_it_was_edited_is_shown_and_the_profile_stay
 ) -> None:
     (entry,) = add(files, runs_dir, "before")
     qtbot.waitUntil(lambda: names(window) == ["before"], timeout=10_000)
-    window._queue.panel.choose(entry.id)
+    window.parts[QueueBinding].panel.choose(entry.id)
     press(qtbot, window, "queue_edit")
     qtbot.waitUntil(lambda: window.session.profile.name == "before", timeout=10_000)
     rename(window, "mine")
@@ -278,12 +279,12 @@ def test_that_an_entry_edited_elsewhere_meanwhile_is_not_replaced_and_the_profil
 ) -> None:
     (entry,) = add(files, runs_dir, "before")
     qtbot.waitUntil(lambda: names(window) == ["before"], timeout=10_000)
-    window._queue.panel.choose(entry.id)
+    window.parts[QueueBinding].panel.choose(entry.id)
     press(qtbot, window, "queue_edit")
     qtbot.waitUntil(lambda: window.session.profile.name == "before", timeout=10_000)
     rename(window, "mine")
     orders.edit(files, entry.id, Profile(name="another's"))
-    window._queue._editing.put_back()  # before this window has seen it
+    window.parts[QueueBinding]._editing.put_back()  # before this window has seen it
     codes = {"queue_entry_edited_meanwhile", "queue_entry_overtaken"}
     qtbot.waitUntil(
         lambda: {problem.code for _, found in person.problems for problem in found} == codes,
@@ -303,14 +304,14 @@ def test_that_pause_remove_and_clear_reach_the_queue(
     qtbot.waitUntil(lambda: len(names(window)) == 2, timeout=10_000)
     press(qtbot, window, "queue_clear")
     qtbot.waitUntil(lambda: names(window) == ["first"], timeout=10_000)
-    window._queue.panel.choose(first.id)
+    window.parts[QueueBinding].panel.choose(first.id)
     press(qtbot, window, "queue_remove")
-    qtbot.waitUntil(lambda: not window._queue.panel.isVisible(), timeout=10_000)
+    qtbot.waitUntil(lambda: not window.parts[QueueBinding].panel.isVisible(), timeout=10_000)
     assert button(window, "queue_pause").text() == "Resume &queue"
     add(files, runs_dir, "third")
-    qtbot.waitUntil(window._queue.panel.isVisible, timeout=10_000)
+    qtbot.waitUntil(window.parts[QueueBinding].panel.isVisible, timeout=10_000)
     orders.remove(files, files.read().entries[0].id)
-    window._queue.panel.pauseRequested.emit(False)
+    window.parts[QueueBinding].panel.pauseRequested.emit(False)
     qtbot.waitUntil(lambda: not files.read().paused, timeout=10_000)
 
 
@@ -324,7 +325,7 @@ def test_that_the_run_of_an_entry_opens_in_live(
     ended = entry.model_copy(update={"state": EntryState.ENDED, "run": run.root, "is_filled": True})
     files.change(lambda line: line.with_changed(ended))
     qtbot.waitUntil(lambda: names(window) == ["ran"], timeout=10_000)
-    window._queue.panel.choose(entry.id)
+    window.parts[QueueBinding].panel.choose(entry.id)
     press(qtbot, window, "queue_open")
     assert window.control.shown is not None
     assert window.control.shown.root == run.root

@@ -10,6 +10,7 @@ from gpupanel.domain.model import SavedModel
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.run_links import MOST_LINKS, RunLinks, links_of
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
@@ -89,7 +90,7 @@ def test_that_the_shown_run_has_the_name_that_a_person_gave_it(qtbot, window, ru
     qtbot.waitUntil(lambda: title.text() == run.name, timeout=10_000)
     for label, shown in (("the best & last", "the best & last"), ("x" * 70, "x" * 60 + "…")):
         change_label(run, name=label)
-        window._history.refresh()
+        window.parts[HistoryBinding].refresh()
         qtbot.waitUntil(lambda shown=shown: title.text() == shown, timeout=10_000)
         assert run.name in title.toolTip()
     window.open_target(other.root)

@@ -55,7 +55,7 @@ def window(qtbot: QtBot, settings: QSettings, runs_dir: Path) -> Iterator[MainWi
         window.begin()
     # What a test says of devices, and of what they report, would be replaced by this machine's.
     qtbot.waitUntil(lambda: window.session.inventory is not None, timeout=10_000)
-    window._device_watch.stop()
+    window.core.device_watch.stop()
     QApplication.processEvents()
     yield window
     window.close()

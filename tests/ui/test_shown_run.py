@@ -13,6 +13,7 @@ from gpupanel.cli.run_end import run_document
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.ui import formatting
+from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.progress_panel import ProgressPanel
 from gpupanel.ui.panels.runs_panel.table import RunsTable
@@ -100,7 +101,7 @@ def test_that_the_speed_of_a_run_is_one_figure_in_live_strip_runs_comparison_and
     qtbot.waitUntil(lambda: len(table.runs) == 2, timeout=10_000)
     table.show_columns(("name", "speed"))
     assert cells(window.runs).count(one) >= 2
-    window._comparison.compare(table.runs)
+    window.parts[Comparison].compare(table.runs)
     qtbot.waitUntil(lambda: one in words(window.runs) + cells(window.runs), timeout=10_000)
     assert not any("640 ex/s" in each for each in words(window.runs) + cells(window.runs))
 
@@ -167,7 +168,7 @@ def test_that_no_word_of_hidden_runs_is_seen_while_runs_and_a_comparison_open(
         qtbot.wait(5)
         seen |= set(words(window.runs))
     qtbot.waitUntil(lambda: len(window.runs.panel.findChild(RunsTable).runs) == 3, timeout=10_000)
-    window._comparison.compare(window.runs.panel.findChild(RunsTable).runs)
+    window.parts[Comparison].compare(window.runs.panel.findChild(RunsTable).runs)
     for _ in range(200):
         qtbot.wait(5)
         seen |= set(words(window.runs))

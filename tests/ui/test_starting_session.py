@@ -12,7 +12,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.planning.starting_profile import starting_profile
 from gpupanel.runs.directory.profile_file import write_profile
 from gpupanel.ui.bindings import last_session
-from gpupanel.ui.bindings.last_session import is_first_start, kept_session
+from gpupanel.ui.bindings.last_session import LastSession, is_first_start, kept_session
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.welcome_panel import WelcomePanel
 from gpupanel.ui.questions import SaveChoice
@@ -117,7 +117,7 @@ def test_that_a_killed_window_loses_a_second_at_most(
 ) -> None:
     window = opened()
     assert last_session.KEEP_AFTER_MS == 1_000
-    window._last_session._timer.setInterval(10)
+    window.parts[LastSession]._timer.setInterval(10)
     window.session.edit(Profile(name="not saved"))
 
     def is_kept() -> bool:

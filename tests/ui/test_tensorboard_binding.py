@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
 from tests.ui.new_window import new_window
@@ -28,7 +29,11 @@ def window(qtbot, tmp_path, runs_dir, person):
     settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
     window = new_window(settings, runs_dir, person)
     qtbot.addWidget(window)
-    window._tensorboard.opener._performer.boards._command = (sys.executable, "-c", SERVING)
+    window.parts[TensorBoardBinding].opener._performer.boards._command = (
+        sys.executable,
+        "-c",
+        SERVING,
+    )
     yield window
     window.close()
 

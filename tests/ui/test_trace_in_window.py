@@ -17,6 +17,7 @@ from gpupanel.domain.trace import TracedDevice, TracedOperation, TraceRecord
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.files.trace_files import new_trace_folder, write_trace_record
 from gpupanel.runs.tracing.tracing import Trace, TraceStage
+from gpupanel.ui.bindings.trace_binding import TraceBinding
 from gpupanel.ui.dialogs.trace_dialog import TraceDialog
 from gpupanel.ui.dialogs.traced_operations import TracedOperationsTable
 from gpupanel.ui.main_window import MainWindow
@@ -112,7 +113,7 @@ def show(qtbot: QtBot, window: MainWindow, run: WrittenRun) -> None:
 def opened(qtbot: QtBot, window: MainWindow) -> TraceDialog:
     window.findChild(QAction, "run_trace").trigger()
     dialog = window.findChild(TraceDialog)
-    qtbot.waitUntil(lambda: not window._trace.tracer.is_busy(), timeout=10_000)
+    qtbot.waitUntil(lambda: not window.parts[TraceBinding].tracer.is_busy(), timeout=10_000)
     return dialog
 
 
@@ -128,7 +129,7 @@ def taken(qtbot: QtBot, window: MainWindow) -> TraceDialog:
     dialog = opened(qtbot, window)
     button(dialog, "take").click()
     qtbot.waitUntil(lambda: dialog.trace() is not None, timeout=10_000)
-    qtbot.waitUntil(lambda: not window._trace.tracer.is_busy(), timeout=10_000)
+    qtbot.waitUntil(lambda: not window.parts[TraceBinding].tracer.is_busy(), timeout=10_000)
     return dialog
 
 
@@ -139,7 +140,7 @@ def test_that_the_next_steps_are_traced_and_shown_for_each_device(
     dialog = opened(qtbot, window)
     assert words(dialog, "verdict") == "No trace yet"
     dialog.findChild(QSpinBox, "trace_steps").setValue(25)
-    with qtbot.waitSignal(window._trace.tracer.traced):
+    with qtbot.waitSignal(window.parts[TraceBinding].tracer.traced):
         button(dialog, "take").click()
     assert tracing.asked == [(25, None)]
     tables = dialog.findChildren(TracedOperationsTable)
@@ -172,7 +173,7 @@ def test_that_a_trace_is_listed_and_read_again(
     dialog = opened(qtbot, window)
     qtbot.waitUntil(lambda: dialog.trace() is not None, timeout=10_000)
     assert tracing.read == [2]
-    qtbot.waitUntil(lambda: not window._trace.tracer.is_busy(), timeout=10_000)
+    qtbot.waitUntil(lambda: not window.parts[TraceBinding].tracer.is_busy(), timeout=10_000)
     chooser = dialog.findChild(QComboBox, "trace_earlier")
     listed = [chooser.itemText(place) for place in range(chooser.count())]
     assert listed == ["Trace 2: steps 501 to 510", "Trace 1: steps 121 to 130"]

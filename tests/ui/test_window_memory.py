@@ -109,7 +109,7 @@ def followed(
     monkeypatch.setattr(run_reader, "POLL_MS", 20)
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     window = new_window(settings, runs_dir, Person())
-    run = GrowingRun(runs_dir, window._device_watch.sampled.emit)
+    run = GrowingRun(runs_dir, window.core.device_watch.sampled.emit)
     lock = hold_run_lock(run.layout)
     with qtbot.waitExposed(window):
         window.show()

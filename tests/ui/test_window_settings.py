@@ -8,6 +8,7 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.runs.locations import RUNS_DIR_VARIABLE, default_runs_dir
 from gpupanel.ui import theme
+from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.remembered import remember_settings, remembered_settings
 from gpupanel.ui.window_settings import (
     SamplingChoice,
@@ -91,7 +92,7 @@ def test_that_a_new_window_has_the_theme_of_the_last_one(qtbot, settings, runs_d
 def test_that_notifications_are_switched_off_by_a_click(qtbot, window, settings):
     box: QCheckBox = named(opened(qtbot, window), QCheckBox, "Desktop notifications")
     qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=box.rect().center() / 8)
-    assert not window.settings.value.notifications
+    assert not window.parts[WindowSettingsBinding].value.notifications
     assert not remembered_settings(settings).notifications
 
 
@@ -116,7 +117,7 @@ def test_that_a_folder_that_cannot_be_used_is_refused_with_the_reason(qtbot, win
     qtbot.keyClicks(field, str(tmp_path / "file"))
     words = [label.text() for label in dialog.findChildren(QLabel)]
     assert any("is a file, not a folder" in each for each in words)
-    assert window.settings.value.runs_dir != str(tmp_path / "file")
+    assert window.parts[WindowSettingsBinding].value.runs_dir != str(tmp_path / "file")
 
 
 @pytest.mark.parametrize("path", ["relative", "/dev/null/x", "a\0b", "~nobody-here/x"])
@@ -179,7 +180,7 @@ def test_that_devices_are_read_as_often_as_is_set_from_now_on(qtbot):
 
 def test_that_a_choice_of_how_often_reaches_the_devices(qtbot, window, monkeypatch):
     heard = []
-    monkeypatch.setattr(window._device_watch, "set_interval", heard.append)
+    monkeypatch.setattr(window.core.device_watch, "set_interval", heard.append)
     box: QComboBox = named(opened(qtbot, window), QComboBox, "Read devices")
     box.setCurrentIndex(box.findData(SamplingChoice.TWO))
     assert heard == [2_000]

@@ -35,6 +35,7 @@ from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.runs.tools.question import Question
 from gpupanel.runs.tracing.tracing import Trace
 from gpupanel.ui import workers
+from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.workers import (
     batch_fit_worker,
@@ -561,7 +562,7 @@ def test_that_the_window_reports_what_each_of_its_facades_could_not_do(
     qtbot, window, person, runs_dir
 ):
     summary = summarize_run(_written(runs_dir).layout)
-    window._comparison.compare((summary, summary))
+    window.parts[Comparison].compare((summary, summary))
     facades = window.findChildren(WorkerFacade)
     assert len(facades) >= 9
     for facade in facades:

@@ -95,7 +95,7 @@ class ProcessActions(QObject):
         pids = status.pids if status is not None and self._session.run_state.is_busy else ()
         self._ender.end(process, frozenset(pids), by_force=by_force)
 
-    def close(self) -> None:
+    def stop(self) -> None:
         """End no process any more."""
         self._ender.stop()
 

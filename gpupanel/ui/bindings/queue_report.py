@@ -94,15 +94,3 @@ def _failure_words(entry: QueueEntry) -> str:
     what = "cannot start" if entry.state is EntryState.REFUSED else "failed"
     why = f": {entry.problems[0].message}" if entry.problems else ""
     return f"Queued run “{name}” {what}{why}"
-
-
-def runs_title(waiting: int, failed: int) -> str:
-    """The title of the Runs tab.
-
-    Args:
-        waiting: Entries of the queue.
-        failed: Of it, since somebody looked.
-    """
-    counts = [f"{waiting} queued" if waiting else "", f"{failed} failed" if failed else ""]
-    words = ", ".join(filter(None, counts))
-    return f"Runs ({words})" if words else "Runs"

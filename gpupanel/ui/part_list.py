@@ -1,0 +1,180 @@
+"""All parts of the window, in the order in which they are made; each ends as it says here."""
+
+from gpupanel.ui.bindings.batch_fit_binding import BatchFitBinding
+from gpupanel.ui.bindings.bench_binding import BenchBinding
+from gpupanel.ui.bindings.comparison import Comparison
+from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
+from gpupanel.ui.bindings.device_history_binding import DeviceHistoryBinding
+from gpupanel.ui.bindings.doctor_binding import DoctorBinding
+from gpupanel.ui.bindings.download_binding import DownloadBinding
+from gpupanel.ui.bindings.drops import Drops
+from gpupanel.ui.bindings.examples_binding import ExamplesBinding
+from gpupanel.ui.bindings.export_binding import ExportBinding
+from gpupanel.ui.bindings.finding_fixes import FindingFixes
+from gpupanel.ui.bindings.folds_binding import FoldsBinding
+from gpupanel.ui.bindings.history_binding import HistoryBinding
+from gpupanel.ui.bindings.last_session import LastSession
+from gpupanel.ui.bindings.layers_binding import LayersBinding
+from gpupanel.ui.bindings.live_curve_files import LiveCurveFiles
+from gpupanel.ui.bindings.menu_binding import MenuBinding
+from gpupanel.ui.bindings.model_use import ModelUse
+from gpupanel.ui.bindings.new_sweep_binding import NewSweepBinding
+from gpupanel.ui.bindings.note_binding import NoteBinding
+from gpupanel.ui.bindings.opened_runs import OpenedRuns
+from gpupanel.ui.bindings.past_speed_binding import PastSpeedBinding
+from gpupanel.ui.bindings.profile_binding import ProfileBinding
+from gpupanel.ui.bindings.queue_binding import QueueBinding
+from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
+from gpupanel.ui.bindings.run_binding import RunBinding
+from gpupanel.ui.bindings.scan_binding import ScanBinding
+from gpupanel.ui.bindings.self_test_binding import SelfTestBinding
+from gpupanel.ui.bindings.settings_reuse import LongerTraining, RetryWithFix, SettingsReuse
+from gpupanel.ui.bindings.shown_devices import ShownDevices
+from gpupanel.ui.bindings.sweeps_binding import SweepsBinding
+from gpupanel.ui.bindings.tensorboard_binding import TensorBoardBinding
+from gpupanel.ui.bindings.trace_binding import TraceBinding
+from gpupanel.ui.bindings.undo_binding import UndoBinding
+from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
+from gpupanel.ui.widgets.cut_texts import CutTexts
+from gpupanel.ui.window_core import WindowCore
+from gpupanel.ui.window_parts import NOT_DONE, Ending, WindowParts
+from gpupanel.ui.workers.sweep_start_worker import SweepStarter
+
+_NOT_LONGER = "The run cannot be trained longer."
+
+
+def add_parts(core: WindowCore, parts: WindowParts) -> None:
+    """Make every part of a window, and connect what one asks of another."""
+    _add_core(core, parts)
+    _add_devices(core, parts)
+    _add_tools(core, parts)
+    _add_runs(core, parts)
+    _add_sweeps_and_queue(core, parts)
+    _add_window(core, parts)
+    _add_ways_on(core, parts)
+
+
+def _add_core(core: WindowCore, parts: WindowParts) -> None:
+    add, session, control = parts.add, core.session, core.control
+    add(session, ending=Ending.SESSION, stop=session.close)
+    # Its method ``stop`` is the button's.
+    add(control, refusal=NOT_DONE, ending=Ending.RUN, stop=control.close)
+    add(core.device_watch, ending=Ending.SESSION)
+    add(core.folder_watch)
+    add(core.preview_loader)
+    add(core.tabs, ending=Ending.MEMORY)
+    add(OpenedRuns(control, core.tabs, core.window))
+    core.folder_watch.found.connect(session.set_folder_problem)
+    for happened in (control.launched, control.ended, control.refused):
+        happened.connect(core.folder_watch.look)
+    control.launched.connect(core.tabs.show_live)
+
+
+def _add_devices(core: WindowCore, parts: WindowParts) -> None:
+    add, session, window = parts.add, core.session, core.window
+    devices, page = core.devices, core.session_page
+    processes = add(ProcessActions(session, core.questions, window), ending=Ending.SESSION)
+    doctor = add(DoctorBinding(session, core.device_watch, window))
+    shown = add(ShownDevices(session, core.device_watch, core.cluster_watch, devices, page, window))
+    add(DeviceHistoryBinding(session, shown, devices, window))
+    add(FoldsBinding(devices, page.sections, core.settings, window), ending=Ending.MEMORY)
+    devices.doctorRequested.connect(doctor.open_doctor)
+    devices.wakeRequested.connect(core.device_watch.wake)
+    devices.endRequested.connect(processes.end)
+    page.plan.doctorRequested.connect(doctor.open_doctor)
+    page.plan.fieldActivated.connect(devices.show_field)
+
+
+def _add_tools(core: WindowCore, parts: WindowParts) -> None:
+    add, session, page, window = parts.add, core.session, core.session_page, core.window
+    add(ScanBinding(session, page, window))
+    add(LayersBinding(session, page, window))
+    add(RateRangeBinding(session, page, window))
+    add(BatchFitBinding(session, page, window))
+    self_test = add(SelfTestBinding(session, page, window))
+    parts[DoctorBinding].selfTestRequested.connect(self_test.open)
+    add(BenchBinding(session, page, core.runs_dir, window))
+    add(DownloadBinding(session, page, parent=window), refusal=NOT_DONE)
+    add(ExamplesBinding(core.live_page, core.control, window))
+    add(TraceBinding(core.actions.trace, core.live_page, core.control, window))
+
+
+def _add_runs(core: WindowCore, parts: WindowParts) -> None:
+    add, control, window, questions = parts.add, core.control, core.window, core.questions
+    live, runs, opened = core.live_page, core.runs, parts[OpenedRuns]
+    history = add(HistoryBinding(runs, core.runs_dir, questions, core.settings, window))
+    past_speed = add(PastSpeedBinding(core.session, core.session_page.plan, history.worker, window))
+    parts[BenchBinding].comparer.compared.connect(past_speed.ask_soon)
+    add(Comparison(runs, questions, window))
+    add(LiveCurveFiles(live.live, control, questions, window))
+    add(ExportBinding(live, runs, questions, window))
+    add(TensorBoardBinding(live, questions, window))
+    history.listed.connect(live.setRuns)
+    history.goingFound.connect(opened.follow)
+    control.launched.connect(history.refresh)
+    control.ended.connect(history.refresh)
+    runs.runOpened.connect(opened.open)
+    live.banner.runRequested.connect(opened.open)
+
+
+def _add_sweeps_and_queue(core: WindowCore, parts: WindowParts) -> None:
+    add, session, window, questions = parts.add, core.session, core.window, core.questions
+    control, profiles, runs, tabs = core.control, core.profiles, core.runs, core.tabs
+    history, runs_dir = parts[HistoryBinding], core.runs_dir
+    sweeps = add(SweepsBinding(core.actions.sweeps, runs_dir, questions, window))
+    starter = SweepStarter(runs_dir, window)
+    new_sweep = add(
+        NewSweepBinding(
+            core.actions.new_sweep, session, profiles, history.worker, starter, questions, window
+        )
+    )
+    new_sweep.started.connect(sweeps.show_sweep)
+    sweeps.newRequested.connect(new_sweep.open)
+    core.session_page.sweep.openRequested.connect(new_sweep.open)
+    sweeps.runOpened.connect(parts[OpenedRuns].open)
+    queue = add(
+        QueueBinding(session, control, profiles, core.run_bar, runs, runs_dir, questions, window)
+    )
+    queue.report.countsChanged.connect(tabs.show_queue)
+    tabs.runsShown.connect(queue.report.mark_seen)
+    queue.runBegan.connect(history.refresh)
+    queue.entryOpened.connect(tabs.show_session)
+
+
+def _add_window(core: WindowCore, parts: WindowParts) -> None:
+    add, session, control, window = parts.add, core.session, core.control, core.window
+    settings, actions = core.settings, core.actions
+    add(ProfileBinding(session, core.profiles, core.profile_bar, core.devices, window))
+    add(RunBinding(session, control, core.run_bar, core.progress, core.devices, window))
+    chosen = add(WindowSettingsBinding(settings, actions, core.device_watch, core.runs_dir, window))
+    undoing = add(UndoBinding(session, actions, window))
+    undoing.settingsChanged.connect(core.tabs.show_session)
+    add(CutTexts(window))
+    add(NoteBinding(session, control, chosen, window), ending=Ending.MEMORY)
+    doctor = parts[DoctorBinding]
+    bar, live, tabs = core.profile_bar, core.live_page, core.tabs
+    menus = MenuBinding(actions, session, control, bar, live, tabs, doctor, window)
+    add(menus, ending=Ending.MEMORY)
+    add(TrustConfirmation(control, core.questions, window))
+    add(EndConfirmation(session, control, core.questions, window))
+    add(LastSession(session, core.profiles, settings, window), ending=Ending.MEMORY)
+
+
+def _add_ways_on(core: WindowCore, parts: WindowParts) -> None:
+    """What begins something from what is there; most of it fills in the Session tab."""
+    add, session, control, window = parts.add, core.session, core.control, core.window
+    profiles, live, page = core.profiles, core.live_page, core.session_page
+    show_session = core.tabs.show_session
+    retry = add(RetryWithFix(session, control, profiles, live, window))
+    retry.notStarted.connect(show_session)
+    longer = LongerTraining(session, control, live, core.questions, window)
+    add(longer, refusal=_NOT_LONGER)
+    add(FindingFixes(session, profiles, live, window)).used.connect(show_session)
+    add(SettingsReuse(profiles, live, core.runs, window)).used.connect(show_session)
+    add(ModelUse(session, profiles, live, window)).used.connect(show_session)
+    open_run = parts[OpenedRuns].open
+    drops = add(
+        Drops(page.data, page.model, profiles.open_file, open_run, window), refusal=NOT_DONE
+    )
+    drops.chosen.connect(show_session)
+    live.keepSharesRequested.connect(page.choose_shares)
