@@ -81,8 +81,8 @@ def _add_devices(core: WindowCore, parts: WindowParts) -> None:
     devices.doctorRequested.connect(doctor.open_doctor)
     devices.wakeRequested.connect(core.device_watch.wake)
     devices.endRequested.connect(processes.end)
-    page.plan.doctorRequested.connect(doctor.open_doctor)
-    page.plan.fieldActivated.connect(devices.show_field)
+    page.plan.problems.doctorRequested.connect(doctor.open_doctor)
+    page.plan.problems.fieldActivated.connect(devices.show_field)
 
 
 def _add_tools(core: WindowCore, parts: WindowParts) -> None:

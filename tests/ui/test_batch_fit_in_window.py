@@ -62,7 +62,7 @@ class Bound:
         self.finder = BatchFinder(child, asked_of(summarize_model, summary))
         self.binding = BatchFitBinding(self.session, self.page, self.window, self.finder)
         self.estimates: list[None] = []
-        self.page.plan.estimateRequested.connect(lambda: self.estimates.append(None))
+        self.page.plan.estimate.requested.connect(lambda: self.estimates.append(None))
         self.session.set_inventory(TWO_GPUS)
         self.session.edit(mirrored())
         self.session.prepare_now()

@@ -66,7 +66,7 @@ def test_that_measured_shares_take_the_place_of_equal_ones_and_can_be_kept(panel
     bar = panel.findChild(ShareBar)
     assert bar.shares() == (46, 18)
     assert "18 of 64 examples, 4,620 ex/s" in bar.accessibleDescription()
-    with qtbot.waitSignal(panel.sharesChosen) as kept:
+    with qtbot.waitSignal(panel.shares.sharesChosen) as kept:
         qtbot.mouseClick(
             panel.findChild(QPushButton, "keep_measured_shares"), Qt.MouseButton.LeftButton
         )
@@ -76,7 +76,7 @@ def test_that_measured_shares_take_the_place_of_equal_ones_and_can_be_kept(panel
 def test_that_a_border_that_is_moved_gives_the_measured_shares(panel, qtbot):
     panel.setPreparation(prepare(BALANCED, TWO_GPUS))
     panel.setRunStatus(MEASURED)
-    with qtbot.waitSignal(panel.sharesChosen) as chosen:
+    with qtbot.waitSignal(panel.shares.sharesChosen) as chosen:
         qtbot.keyClick(panel.findChild(ShareBar), Qt.Key.Key_Left)
     assert chosen.args == [(45, 19)]
 

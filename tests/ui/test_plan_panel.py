@@ -100,7 +100,7 @@ def test_that_a_problem_shows_its_severity_in_words_and_its_hint(panel):
 def test_that_the_button_of_a_fix_asks_for_it_once(panel, qtbot):
     panel.setPreparation(Preparation(problems=(_ERROR,)))
     heard = []
-    panel.fixRequested.connect(heard.append)
+    panel.problems.fixRequested.connect(heard.append)
     button = next(each for each in panel.findChildren(QPushButton) if each.text() == "Use 46 + 18")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert heard == [_FIX]
@@ -116,7 +116,7 @@ def test_that_a_problem_without_a_fix_has_no_button(panel):
 def test_that_a_click_and_the_return_key_lead_to_the_setting(panel, qtbot):
     panel.setPreparation(Preparation(problems=(_ERROR, _HINT)))
     heard = []
-    panel.fieldActivated.connect(heard.append)
+    panel.problems.fieldActivated.connect(heard.append)
     first, second = panel.findChildren(ProblemRow)
     qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
     qtbot.keyClick(first, Qt.Key.Key_Return)
@@ -145,7 +145,7 @@ def test_that_rows_stay_the_same_widgets_while_problems_change(panel):
 def test_that_moving_a_border_of_the_share_bar_chooses_shares(panel, qtbot):
     panel.setPreparation(prepare(mirrored(), TWO_GPUS))
     heard = []
-    panel.sharesChosen.connect(heard.append)
+    panel.shares.sharesChosen.connect(heard.append)
     qtbot.keyClick(panel.findChild(ShareBar), Qt.Key.Key_Right)
     assert heard == [(33, 31)]
 
@@ -302,7 +302,7 @@ def test_that_the_doctor_is_offered_where_it_knows_more(panel, qtbot):
     ]
 
     assert len(offers) == 1
-    with qtbot.waitSignal(panel.doctorRequested):
+    with qtbot.waitSignal(panel.problems.doctorRequested):
         qtbot.mouseClick(offers[0], Qt.MouseButton.LeftButton)
 
 

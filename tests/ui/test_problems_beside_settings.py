@@ -217,7 +217,7 @@ def test_that_a_folded_setting_that_is_gone_to_comes_into_view(qtbot):
     page.resize(900, 300)
     with qtbot.waitExposed(page):
         page.show()
-    page.plan.fieldActivated.emit("training.tensorboard")
+    page.plan.problems.fieldActivated.emit("training.tensorboard")
     editor = _named(page.training, QCheckBox, "TensorBoard files")
 
     def is_seen() -> None:

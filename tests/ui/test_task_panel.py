@@ -251,9 +251,9 @@ def test_that_a_problem_leads_to_the_fields_of_the_task(page, session, qtbot):
     with qtbot.waitExposed(page):
         page.show()
     page.activateWindow()
-    page.plan.fieldActivated.emit("inference.batch_size")
+    page.plan.problems.fieldActivated.emit("inference.batch_size")
     assert page.task.findChild(Counter).hasFocus()
-    page.plan.fieldActivated.emit("model.path")
+    page.plan.problems.fieldActivated.emit("model.path")
     assert page.model.isAncestorOf(page.focusWidget())
     page.hide()
 

@@ -38,7 +38,7 @@ class BatchFitBinding(SessionReportBinding["BatchFitDialog", Profile]):
     ) -> None:
         self._finder = finder or BatchFinder()
         super().__init__(session, page, window, self._finder)
-        page.plan.batchSearchRequested.connect(self.open)
+        page.plan.estimate.searchRequested.connect(self.open)
         self._finder.found.connect(self._follow)
 
     @override
@@ -72,7 +72,7 @@ class BatchFitBinding(SessionReportBinding["BatchFitDialog", Profile]):
     def _follow(self, found: BatchFit) -> None:
         """What was held has corrected the estimate."""
         if any(device.ratio is not None for device in found.devices):
-            self._page.plan.estimateRequested.emit()
+            self._page.plan.estimate.requested.emit()
 
     @Slot(object)
     def _use_shares(self, shares: tuple[int, ...]) -> None:

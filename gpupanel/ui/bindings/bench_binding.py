@@ -37,7 +37,7 @@ class BenchBinding(SessionReportBinding["BenchDialog", Profile]):
         self._runs_dir = runs_dir
         self._recalls = False
         super().__init__(session, page, window, self.comparer)
-        page.plan.comparisonRequested.connect(self.open)
+        page.plan.estimate.comparisonRequested.connect(self.open)
 
     @override
     @Slot()

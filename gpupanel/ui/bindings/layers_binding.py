@@ -51,7 +51,7 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
         self._timer = QTimer(self, singleShot=True, interval=FOLLOW_DELAY_MS)
         self._timer.timeout.connect(self._make)
         page.model.layersRequested.connect(self.open)
-        page.plan.estimateRequested.connect(self._estimate)
+        page.plan.estimate.requested.connect(self._estimate)
         page.strategy.layersRequested.connect(self._make)
         self._summarizer.answered.connect(self._take)
         self._summarizer.busyChanged.connect(page.plan.estimate.setBusy)

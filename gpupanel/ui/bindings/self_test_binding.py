@@ -40,7 +40,7 @@ class SelfTestBinding(SessionReportBinding["SelfTestDialog", Profile]):
         super().__init__(session, page, window, self._tester)
         self._memory = SelfTestMemory(self)
         self._recalled_for: DeviceInventory | None = None
-        page.plan.selfTestRequested.connect(self.open)
+        page.plan.test_machine.clicked.connect(self.open)
         session.inventoryChanged.connect(self._see_inventory)
         self._memory.recalled.connect(session.set_self_test)
         self._memory.refused.connect(self.refused)

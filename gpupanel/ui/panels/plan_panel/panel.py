@@ -1,6 +1,6 @@
 """What will happen when Start is pressed."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from gpupanel.domain.device import DeviceInventory
@@ -45,25 +45,6 @@ class PlanPanel(SettingsCard):
     nothing jumps while a person types.
     """
 
-    fixRequested = Signal(object)
-    """The button of a problem's fix was pressed: the :class:`Fix`."""
-    sharesChosen = Signal(object)
-    """A border of the share bar was moved: the new shares, a tuple of int."""
-    fieldActivated = Signal(str)
-    """A problem was clicked: the profile key that it is about."""
-    doctorRequested = Signal()
-    """The doctor is to be opened, which knows more about a problem."""
-    estimateRequested = Signal()
-    """A person wants to know how much memory a training takes."""
-    comparisonRequested = Signal()
-    """A person wants devices to be compared."""
-    batchSearchRequested = Signal()
-    """A person wants batches to be tried."""
-    batchChosen = Signal(int)
-    """The largest global batch that fits is to be used."""
-    selfTestRequested = Signal()
-    """A person wants the devices to be tested."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("What will happen", parent)
         self.setObjectName("plan_panel")
@@ -83,7 +64,8 @@ class PlanPanel(SettingsCard):
         self._is_checking = False
         self._is_reading = False
         self._status: RunStatus | None = None
-        self._shares = SharePart()
+        self.shares = SharePart()
+        """Of each batch; a person moves their borders."""
         self._processes = ProcessTable()
         self._process_caption = Caption("Processes")
         self._stale = Note(_STALE)
@@ -93,26 +75,18 @@ class PlanPanel(SettingsCard):
         self._others = OtherProcessesList()
         self._problem_part = QWidget()
         self._are_problems_first = False
-        self._test = QPushButton("Test this machine…")
-        self._test.setObjectName("test_machine")
-        self._test.setToolTip(wrapped(_TEST_TIP))
+        self.test_machine = QPushButton("Test this machine…")
+        self.test_machine.setObjectName("test_machine")
+        self.test_machine.setToolTip(wrapped(_TEST_TIP))
         self._problem_caption = Caption("Problems")
-        self._problems = ProblemList()
-        self._problems.setObjectName("problem_list")
+        self.problems = ProblemList()
+        """Each leads to its setting, its fixes and the doctor."""
+        self.problems.setObjectName("problem_list")
         self._replica_caption = Caption("Replicas")
         self._replicas = ReplicaTable()
         self._calls = CallsBox()
         self._answers = DeviceReportBox(wide=False)
         self._lay_out()
-        self._shares.sharesChosen.connect(self.sharesChosen)
-        self.estimate.requested.connect(self.estimateRequested)
-        self.estimate.searchRequested.connect(self.batchSearchRequested)
-        self.estimate.comparisonRequested.connect(self.comparisonRequested)
-        self.estimate.batchChosen.connect(self.batchChosen)
-        self._test.clicked.connect(self.selfTestRequested)
-        self._problems.fixRequested.connect(self.fixRequested)
-        self._problems.fieldActivated.connect(self.fieldActivated)
-        self._problems.doctorRequested.connect(self.doctorRequested)
         theme.changes.changed.connect(self._show_plan)
         self._show_answers()
         self.setPreparation(self._preparation)
@@ -158,7 +132,7 @@ class PlanPanel(SettingsCard):
     def _show_test(self) -> None:
         plan = self._preparation.plan
         is_here = plan is None or not plan.is_on_nodes
-        self._test.setVisible(self._task == "train" and is_here)
+        self.test_machine.setVisible(self._task == "train" and is_here)
 
     def setInventory(self, inventory: DeviceInventory) -> None:
         """The devices of this machine, for their colours, names and memory."""
@@ -173,7 +147,7 @@ class PlanPanel(SettingsCard):
         self._show_epochs()
         self._icon.setVisible(preparation != Preparation())
         self._show_sentence()
-        self._problems.setProblems(preparation.problems)
+        self.problems.setProblems(preparation.problems)
         if not preparation.problems:
             leave_focus(self._problem_part)
         self._problem_part.setVisible(bool(preparation.problems))
@@ -273,7 +247,7 @@ class PlanPanel(SettingsCard):
         self._stale.setVisible(plan is None and to_show)
         if plan is None:
             return
-        self._shares.setPlan(plan, self._device_labels, self._status)
+        self.shares.setPlan(plan, self._device_labels, self._status)
         is_gang = len(plan.gang) > 1
         self._process_caption.setVisible(is_gang)
         self._processes.setVisible(is_gang)
@@ -297,7 +271,7 @@ class PlanPanel(SettingsCard):
         head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         head.addWidget(self._summary, 1)
         above = column_in(self._plan_part)
-        above.addWidget(self._shares)
+        above.addWidget(self.shares)
         above.addSpacing(8)
         above.addWidget(self._process_caption)
         above.addWidget(self._processes)
@@ -306,7 +280,7 @@ class PlanPanel(SettingsCard):
         above.addWidget(self._memory)
         above.addWidget(self.estimate)
         test = QHBoxLayout()
-        test.addWidget(self._test)
+        test.addWidget(self.test_machine)
         test.addStretch(1)
         above.addLayout(test)
         below = column_in(self._replica_part)
@@ -320,7 +294,7 @@ class PlanPanel(SettingsCard):
         self.body.addWidget(self._stale)
         problems = column_in(self._problem_part)
         problems.addWidget(self._problem_caption)
-        problems.addWidget(self._problems)
+        problems.addWidget(self.problems)
         for part in (self._plan_part, self._others, self._problem_part, self._replica_part):
             part.setContentsMargins(0, 4, 0, 0)
             self.body.addWidget(part)
