@@ -9,7 +9,7 @@ from gpupanel.domain.events import DataReady, EpochDone, RunStarted, StepsDone, 
 from gpupanel.domain.outcome import Metrics
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.ui.panels.live_panel import LivePanel
-from gpupanel.ui.plots.axes import EpochAxis, StepAxis, TimeAxis, ValueAxis, log_ticks
+from gpupanel.ui.plots.axes import EpochAxis, StepAxis, TimeAxis, ValueAxis
 from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.axis_scale import StepScale
 from gpupanel.ui.plots.drawn_curve import envelope
@@ -171,18 +171,6 @@ def test_that_a_loss_can_stand_at_its_logarithm(panel):
     assert np.isnan(drawn(wall.loss_plot)[1][-2:]).all()
     button(panel, "live_log_values").click()
     assert drawn(wall.loss_plot)[1][-1] == -1.0
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "values"),
-    [
-        (-2.0, 0.0, [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]),
-        (-0.7, -0.5, [0.2, 0.22, 0.24, 0.26, 0.28, 0.3]),
-        (-8.0, 8.0, [1e-6, 1e-3, 1.0, 1e3, 1e6]),
-    ],
-)
-def test_that_logarithms_are_labelled_at_round_values(low, high, values):
-    assert [10.0**place for place in log_ticks(low, high, 6)] == pytest.approx(values)
 
 
 def test_that_no_logarithm_is_too_great_for_its_label(qapp):

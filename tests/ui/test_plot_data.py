@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gpupanel.domain.events import EpochDone, RunStarted, StepsDone
 from gpupanel.domain.outcome import Metrics
 from gpupanel.runs.following.readings import SampleBatch
-from gpupanel.ui.plots.axis_range import nice_step, settled_range, time_range
+from gpupanel.ui.plots.axis_range import settled_range, time_range
 from gpupanel.ui.plots.drawn_curve import envelope
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
@@ -90,13 +90,6 @@ def test_that_a_gap_among_many_points_stays_one():
     assert gap.any()
     assert drawn_times[gap].min() >= 400.0
     assert drawn_times[gap].max() < 600.0
-
-
-@pytest.mark.parametrize(
-    ("span", "parts", "step"), [(100.0, 5, 20.0), (1.0, 5, 0.2), (7.0, 2, 5.0), (0.0, 5, 1.0)]
-)
-def test_that_steps_are_round(span, parts, step):
-    assert nice_step(span, parts) == pytest.approx(step)
 
 
 def test_that_a_range_stands_still_until_a_value_leaves_it():

@@ -211,6 +211,9 @@ def test_that_ticks_are_round():
     powers = NumberAxis((1e-4, 1e-1), "{:g}".format, is_log=True)
     assert [text for _, text in powers.ticks()] == ["0.0001", "0.001", "0.01", "0.1"]
     assert powers.place(-1.0) is None
+    # Less than a decade has more than one, too.
+    narrow = NumberAxis((0.02, 0.03), "{:g}".format, is_log=True)
+    assert [text for _, text in narrow.ticks()] == ["0.02", "0.025", "0.03"]
 
 
 def test_that_a_text_that_is_not_on_the_axis_has_no_place():

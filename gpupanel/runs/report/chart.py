@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gpupanel.domain.number_text import number
+from gpupanel.domain.round_numbers import round_step
 from gpupanel.runs.report.markup import Html, element
 
 _WIDTH, _HEIGHT = 560, 230
@@ -94,9 +95,7 @@ class _Axis:
         if most - least <= max(1e-9 * size, _LEAST):
             pad = 0.1 * size if size > _LEAST else 1.0
             least, most = least - pad, most + pad
-        rough = (most - least) / 5
-        power = 10.0 ** math.floor(math.log10(rough))
-        step = next(each * power for each in (1, 2, 5, 10) if each * power >= rough * 0.999)
+        step = round_step(most - least)
         return cls(math.floor(least / step) * step, math.ceil(most / step) * step, step)
 
     def marks(self) -> list[float]:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent, QValidator, QWheelEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QWidget
 from typing_extensions import override
 
+from gpupanel.domain.round_numbers import next_round
 from gpupanel.ui.inputs.input import quoted
 from gpupanel.ui.inputs.quiet_inputs import TEXT_MARGIN
 
@@ -224,7 +225,7 @@ class RealSpinBox(QAbstractSpinBox):
     def _stepped(self, direction: int) -> float:
         if self._step is not None:
             return round(self._number + direction * self._step, 10)
-        return _next_of_1_2_5(self._number, direction)
+        return next_round(self._number, direction)
 
 
 def _shown(number: float) -> str:
@@ -246,20 +247,3 @@ def _first(numbers: RealRange) -> float:
     if not math.isfinite(numbers.lowest):
         return 0.0
     return numbers.lowest if numbers.lowest_allowed else 1.0
-
-
-def _next_of_1_2_5(number: float, direction: int) -> float:
-    """The neighbour in ..., 0.1, 0.2, 0.5, 1, 2, 5, ..., below 0 the same; 0 lies between ±1."""
-    if number == 0.0:
-        return float(direction)
-    if number < 0.0:
-        return -_next_of_1_2_5(-number, -direction)
-    exponent = math.floor(math.log10(number))
-    ladder = [
-        float(f"{digit}e{power}")
-        for power in range(exponent - 1, exponent + 2)
-        for digit in (1, 2, 5)
-    ]
-    if direction > 0:
-        return next(rung for rung in ladder if rung > number * (1.0 + 1e-9))
-    return next(rung for rung in reversed(ladder) if rung < number * (1.0 - 1e-9))

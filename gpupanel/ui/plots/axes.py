@@ -9,14 +9,13 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 from typing_extensions import override
 
+from gpupanel.domain.round_numbers import labelled_step, round_logarithms, round_step
 from gpupanel.ui import formatting
-from gpupanel.ui.plots.axis_range import AxisKind, nice_step
+from gpupanel.ui.plots.axis_range import AxisKind
 
 _PIXELS_A_VALUE = 24.0
 _LEAST_OF_THREE = 44.0
 """Pixels on which three labels have room."""
-_MORE_PARTS = 6
-"""With so many more, two round numbers are within any range."""
 _LARGEST = 307.0
 """Of exponents of ten that a number can have."""
 
@@ -55,16 +54,16 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
                 for spacing, places in super().tickValues(minVal, maxVal, size)
             ]
         low, high = sorted((minVal, maxVal))
-        return [(1.0, log_ticks(low, high, _parts(size)))]
+        return [(1.0, round_logarithms(low, high, _parts(size)))]
 
     @override
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
         """One level of ticks: two at least, since one number alone says nothing of a height."""
         low, high = max(minVal, self._bounds[0]), min(maxVal, self._bounds[1])
-        fewest = _parts(size)
-        steps = (nice_step(maxVal - minVal, fewest + more) for more in range(_MORE_PARTS))
-        enough = (step for step in steps if math.floor(high / step) > math.ceil(low / step))
-        return [(next(enough, nice_step(maxVal - minVal, fewest)), 0.0)]
+        if low >= high:
+            return [(round_step(maxVal - minVal, _parts(size)), 0.0)]
+        parts = _parts(size) * (high - low) / (maxVal - minVal)
+        return [(labelled_step(low, high, parts), 0.0)]
 
     @override
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
@@ -77,32 +76,6 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
 def _parts(pixels: float) -> int:
     """So many parts of the axis of values have labels."""
     return max(3 if pixels >= _LEAST_OF_THREE else 1, math.ceil(pixels / _PIXELS_A_VALUE))
-
-
-def log_ticks(low: float, high: float, most: int) -> list[float]:
-    """Logarithms of round numbers between two logarithms, all to base 10.
-
-    Args:
-        low: The least that is shown.
-        high: The greatest.
-        most: About so many have room.
-    """
-    # Until curves are drawn anew, the range may be one of values, not of logarithms.
-    low, high = (max(-_LARGEST, min(each, _LARGEST)) for each in (low, high))
-    least, greatest = 10.0**low, 10.0**high
-    powers = range(math.ceil(low - 1.0), math.floor(high) + 1)
-    for digits in ((1, 2, 5), (1, 3), (1,)):
-        logs = [power + math.log10(digit) for power in powers for digit in digits]
-        found = [place for place in logs if low <= place <= high]
-        if 3 <= len(found) <= 2 * most:
-            return found
-    if high - low >= 3.0:
-        apart = math.ceil((high - low) / most)
-        return [float(power) for power in powers if power % apart == 0 and low <= power <= high]
-    step = nice_step(greatest - least, most)
-    first = math.ceil(least / step)
-    count = math.floor(greatest / step) - first + 1
-    return [math.log10(n * step) for n in range(first, first + count) if n > 0]
 
 
 class ValueGrid(pg.UIGraphicsItem):  # type: ignore[misc]  # pyqtgraph has no types
@@ -148,7 +121,7 @@ class StepAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
         """One level of ticks, as close as their labels have room."""
         parts = max(1, int(size / _PIXELS_A_STEP))
-        return [(max(1.0, nice_step(maxVal - minVal, parts)), 0.0)]
+        return [(max(1.0, round_step(maxVal - minVal, parts)), 0.0)]
 
     @override
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
@@ -162,7 +135,7 @@ class EpochAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     @override
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
         """One level of ticks, as close as their labels have room."""
-        return [(nice_step(maxVal - minVal, max(1, int(size / _PIXELS_A_STEP))), 0.0)]
+        return [(round_step(maxVal - minVal, max(1, int(size / _PIXELS_A_STEP))), 0.0)]
 
     @override
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:

@@ -4,19 +4,11 @@ import math
 import time
 from enum import StrEnum
 
+from gpupanel.domain.round_numbers import round_step
 from gpupanel.ui import formatting
 
 _LEAST_SPAN = 1e-12
 """As a part of the values: steps that are much finer are lost in rounding."""
-
-
-def nice_step(span: float, parts: int = 5) -> float:
-    """A step of 1, 2 or 5 times a power of ten that divides a span into about so many parts."""
-    rough = span / max(1, parts)
-    if rough <= 0.0 or not math.isfinite(rough):
-        return 1.0
-    power: float = 10.0 ** math.floor(math.log10(rough))
-    return next((n * power for n in (1.0, 2.0, 5.0) if n * power >= rough), 10.0 * power)
 
 
 def settled_range(
@@ -35,7 +27,7 @@ def settled_range(
     # Values that differ in their last digits only are drawn as equal ones.
     if span <= _LEAST_SPAN * abs(greatest):
         span = abs(greatest) or 1.0
-    step = nice_step(span)
+    step = round_step(span)
     low, high = math.floor(least / step) * step, math.ceil(greatest / step) * step
     return (low, high) if high > low else (low, low + step)
 
@@ -44,7 +36,7 @@ def time_range(elapsed_s: float, least: float = 10.0) -> tuple[float, float]:
     """From the start of the run to a round time after now, which grows in jumps."""
     if elapsed_s <= least:
         return 0.0, least
-    step = nice_step(elapsed_s, parts=8)
+    step = round_step(elapsed_s, parts=8)
     return 0.0, math.ceil(elapsed_s / step) * step
 
 

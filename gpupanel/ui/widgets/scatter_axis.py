@@ -4,11 +4,11 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-_TICKS = 5
-_FEW_DECADES = 2.0
+from gpupanel.domain.round_numbers import round_logarithms, round_numbers
+
+_TICKS, _LOG_TICKS = 5, 3
+"""Of powers of ten there may be twice as many."""
 _MARGIN = 0.05
-_MOST_POWER = 300
-"""Of ten, that a number has room for, five times over."""
 
 
 class ScatterAxis(Protocol):
@@ -48,24 +48,17 @@ class NumberAxis:
         return (scaled - self._low) / (self._high - self._low)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Round numbers, of powers of ten where these are several."""
-        if self._is_log:
-            values = self._log_ticks()
-        else:
-            step = _round_step((self._high - self._low) / _TICKS)
-            first = math.ceil(self._low / step)
-            count = min(2 * _TICKS, math.floor(self._high / step) - first + 1)
-            values = [(first + number) * step for number in range(count)]
-        placed = ((self.place(value), self._words(value)) for value in values)
-        return [(place, text) for place, text in placed if place is not None and 0 <= place <= 1]
-
-    def _log_ticks(self) -> list[float]:
-        low = max(-_MOST_POWER, math.floor(self._low))
-        high = min(_MOST_POWER, math.ceil(self._high))
-        few = self._high - self._low < _FEW_DECADES
-        steps = (1.0, 2.0, 5.0) if few else (1.0,)
-        every = max(1, (high - low) // (2 * _TICKS))
-        return [step * 10.0**power for power in range(low, high + 1, every) for step in steps]
+        """Round numbers, of powers of ten where these are several; two at least."""
+        low, high = self._low, self._high
+        found = (
+            round_logarithms(low, high, _LOG_TICKS)
+            if self._is_log
+            else round_numbers(low, high, _TICKS)
+        )
+        return [
+            ((each - low) / (high - low), self._words(10.0**each if self._is_log else each))
+            for each in found
+        ]
 
 
 class CategoryAxis:
@@ -96,9 +89,3 @@ class CategoryAxis:
 def can_be_log(values: Iterable[float]) -> bool:
     """Whether each of these numbers has a power of ten."""
     return all(value > 0.0 for value in values)
-
-
-def _round_step(step: float) -> float:
-    """The next of 1, 2, 5, 10 times a power of ten."""
-    power = 10.0 ** math.floor(math.log10(step))
-    return next(each * power for each in (1.0, 2.0, 5.0, 10.0) if step <= each * power * 1.0001)
