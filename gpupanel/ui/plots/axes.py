@@ -78,7 +78,7 @@ def _parts(pixels: float) -> int:
     return max(3 if pixels >= _LEAST_OF_THREE else 1, math.ceil(pixels / _PIXELS_A_VALUE))
 
 
-class ValueGrid(pg.UIGraphicsItem):  # type: ignore[misc]  # pyqtgraph has no types
+class AxisGrid(pg.UIGraphicsItem):  # type: ignore[misc]  # pyqtgraph has no types
     """A line at each label of an axis.
 
     pyqtgraph's own grid belongs to the axis, so that each frame of the curves draws the labels
@@ -104,11 +104,16 @@ class ValueGrid(pg.UIGraphicsItem):  # type: ignore[misc]  # pyqtgraph has no ty
         widget: QWidget | None = None,
     ) -> None:
         view = self.viewRect()
-        levels = self._axis.tickValues(view.top(), view.bottom(), self._axis.height())
+        axis = self._axis
         painter.setPen(self._pen)
-        for _, values in levels:
-            for value in values:
-                painter.drawLine(QPointF(view.left(), value), QPointF(view.right(), value))
+        if axis.orientation == "left":
+            for _, places in axis.tickValues(view.top(), view.bottom(), axis.height()):
+                for y in places:
+                    painter.drawLine(QPointF(view.left(), y), QPointF(view.right(), y))
+        else:
+            for _, places in axis.tickValues(view.left(), view.right(), axis.width()):
+                for x in places:
+                    painter.drawLine(QPointF(x, view.top()), QPointF(x, view.bottom()))
 
 
 _PIXELS_A_STEP = 72.0

@@ -4,19 +4,20 @@ import math
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.ui import theme
-from gpupanel.ui.plots.axes import ValueAxis, ValueGrid, bottom_axis
+from gpupanel.ui.plots.axes import ValueAxis, bottom_axis
 from gpupanel.ui.plots.axis_range import AxisKind, settled_range
 from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale
 from gpupanel.ui.plots.curve import Curve, Marks
 from gpupanel.ui.plots.curve_box import CurveBox
 from gpupanel.ui.plots.drawn_curve import DrawnCurve
 from gpupanel.ui.plots.drawn_marks import DrawnMarks
+from gpupanel.ui.plots.plot_surface import PlotSurface
 from gpupanel.ui.plots.sample_buffer import Floats
 
 _LEFT_AXIS_WIDTH = 52
@@ -26,7 +27,7 @@ _MARGIN = 0.08
 """Of the range of values, above and below it: labels at its ends need the room."""
 
 
-class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
+class PlotCanvas(PlotSurface):
     """Curves over time. A dragged box and the wheel zoom, Shift and dragging move along the time.
 
     The range of values is fitted to what is shown unless a box chose it.
@@ -55,10 +56,11 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         line_width: float = 1.0,
         has_bottom_labels: bool = True,
     ) -> None:
-        axes = {"bottom": bottom_axis(AxisKind.TIME), "left": ValueAxis("left")}
-        box = CurveBox(has_free_values=value_range is None)
-        super().__init__(parent, viewBox=box, axisItems=axes, enableMenu=False)
         self._has_bottom_labels = has_bottom_labels
+        box = CurveBox(has_free_values=value_range is None)
+        values = ValueAxis("left")
+        values.setBounds(*(value_range or bounds))
+        super().__init__(bottom_axis(AxisKind.TIME), values, box, parent, has_columns=False)
         self._fixed, self._bounds = value_range, bounds
         self._shown: tuple[float, float] | None = None
         self._fitted_times: tuple[float, float] | None = None
@@ -76,13 +78,9 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self._level = pg.InfiniteLine(angle=0, movable=False)
         self._level.hide()
         self._note = QLabel(empty_note)
-        self._box = box
-        axes["left"].setBounds(*(value_range or bounds))
-        self._grid = ValueGrid(self.getPlotItem().getAxis("left"))
         self._dress()
         self._box.sigRangeChangedManually.connect(self._take_range)
         self._box.boxChosen.connect(self._take_box)
-        theme.changes.changed.connect(self.recolor)
         self.setTimeRange(*self._times)
         self._show_values(value_range or (0.0, 1.0))
 
@@ -90,12 +88,6 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     def time_range(self) -> tuple[float, float]:
         """The span of time that is shown, in seconds since the start of the run."""
         return self._times
-
-    @property
-    def value_range(self) -> tuple[float, float]:
-        """The range of values that is shown."""
-        low, high = self._box.viewRange()[1]
-        return float(low), float(high)
 
     @property
     def chosen_values(self) -> tuple[float, float] | None:
@@ -194,11 +186,6 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         if self._level_y is not None:
             self._level.setPos(self._level_y)
 
-    def place_of(self, position: float) -> int:
-        """Where that place on the axis at the bottom is, in pixels from the left edge."""
-        scene = self._box.mapViewToScene(QPointF(position, 0.0))
-        return int(self.mapFromScene(scene).x())
-
     def redraw(self, *, keep_axes: bool) -> None:
         """Bring the curves up to date, and the range of values.
 
@@ -220,11 +207,6 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             size = (self._box.width(), self._box.height())
             self._marks.redraw(self._times, self.value_range, size, self._scale)
 
-    def curves_place(self) -> QRectF:
-        """Where in this widget the curves are, without the axes."""
-        place = self._box.sceneBoundingRect()
-        return QRectF(self.mapFromScene(place.topLeft()), place.size())
-
     def drawn_curves(self) -> tuple[DrawnCurve, ...]:
         """Those that are not hidden, from behind."""
         shown = (drawn for drawn in self._curves if not drawn.is_hidden)
@@ -238,29 +220,12 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         """Where findings are marked."""
         return np.empty(0) if self._marks is None else self._marks.finding_places()
 
-    def ticks(self, side: str) -> list[tuple[float, str]]:
-        """What is labelled at the ``left`` or the ``bottom``: places and texts."""
-        axis = self.getPlotItem().getAxis(side)
-        low, high = self._box.viewRange()[1 if side == "left" else 0]
-        size = self._box.height() if side == "left" else self._box.width()
-        found: list[tuple[float, str]] = []
-        for spacing, places in axis.tickValues(low, high, size):
-            texts = axis.tickStrings(list(places), 1.0, spacing)
-            found += zip(map(float, places), texts, strict=True)
-        return found
-
+    @override
     @Slot()
     def recolor(self) -> None:
-        """Take the colours of the theme that is shown now."""
-        colors = theme.current()
-        self.setBackground(colors.color("surface"))
-        for side in ("left", "bottom"):
-            axis = self.getPlotItem().getAxis(side)
-            axis.setPen(pg.mkPen(colors.color("border")))
-            axis.setTextPen(pg.mkPen(colors.color("muted")))
-        self._grid.setColor(colors.color("border"))
+        super().recolor()
         for line in (self._pointer, self._level):
-            line.setPen(pg.mkPen(colors.color("strong_border"), width=1))
+            line.setPen(pg.mkPen(theme.current().color("strong_border"), width=1))
         for drawn in self._curves:
             drawn.recolor()
         if self._marks is not None:
@@ -285,32 +250,21 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.pointed.emit(None)
 
     def _dress(self) -> None:
-        item = self.getPlotItem()
-        item.hideButtons()
-        item.setContentsMargins(0, 8, 12, 0)
-        self._box.disableAutoRange()
-        self._box.setDefaultPadding(0.0)
         self._box.setLimits(xMin=0.0, minXRange=AxisKind.TIME.least_span)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._note.setProperty("tone", "muted")
         self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._note.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         over = QVBoxLayout(self)
         over.setContentsMargins(_LEFT_AXIS_WIDTH, 0, 0, 0)
         over.addWidget(self._note)
-        self.addItem(self._grid, ignoreBounds=True)
         self.addItem(self._pointer, ignoreBounds=True)
         self.addItem(self._level, ignoreBounds=True)
-        for side in ("left", "bottom"):
-            self._dress_axis(side)
         self.recolor()
 
+    @override
     def _dress_axis(self, side: str) -> None:
+        super()._dress_axis(side)
         axis = self.getPlotItem().getAxis(side)
-        axis.setTickFont(theme.small_font(self.font()))
-        # Labels at the ends of an axis reach beyond it.
-        axis.setStyle(tickLength=-3, tickTextOffset=4, hideOverlappingLabels=False)
-        axis.enableAutoSIPrefix(False)
         if side == "left":
             axis.setWidth(_LEFT_AXIS_WIDTH)
         elif self._has_bottom_labels:
