@@ -61,15 +61,17 @@ def round_logarithms(low: float, high: float, parts: int) -> list[float]:
         parts: About so many have room.
     """
     low, high = (max(-_LARGEST, min(each, _LARGEST)) for each in (low, high))
-    powers = range(math.ceil(low - 1.0), math.floor(high) + 1)
+    room = _ROUNDING * (high - low)
+    powers = range(math.floor(low) - 1, math.ceil(high) + 1)
     for digits in (_DIGITS, (1, 3), (1,)):
         logs = [power + math.log10(digit) for power in powers for digit in digits]
-        found = [place for place in logs if low <= place <= high]
+        found = [place for place in logs if low - room <= place <= high + room]
         if 3 <= len(found) <= 2 * parts:
             return found
     if high - low >= _WIDE:
         apart = min(math.ceil((high - low) / max(1, parts)), math.floor((high - low) / 2.0))
-        return [float(power) for power in powers if power % apart == 0 and low <= power <= high]
+        whole = range(math.ceil(low - room), math.floor(high + room) + 1)
+        return [float(power) for power in whole if power % apart == 0]
     return [math.log10(each) for each in round_numbers(10.0**low, 10.0**high, parts) if each > 0.0]
 
 

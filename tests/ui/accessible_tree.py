@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface
-from PySide6.QtWidgets import QComboBox, QScrollArea, QTextBrowser, QWidget
+from PySide6.QtWidgets import QComboBox, QGraphicsView, QScrollArea, QTextBrowser, QWidget
 
 _MOST_CHILDREN = 500
 """Of a table: its cells are alike."""
@@ -62,8 +62,9 @@ def unspoken(window: QWidget) -> list[str]:
     for widget in reached(window):
         role = QAccessible.queryAccessibleInterface(widget).role()
         # Qt has no role for what only scrolls, that of text for a page that is read, and none for
-        # what paints itself, which describes itself.
-        describes = paints_itself(widget) and bool(widget.accessibleDescription())
+        # what paints itself, as plots do, which describes itself.
+        is_painted = paints_itself(widget) or isinstance(widget, QGraphicsView)
+        describes = is_painted and bool(widget.accessibleDescription())
         has_no_role = describes or isinstance(widget, QScrollArea | QTextBrowser)
         where = " in ".join(
             each.objectName() or type(each).__name__ for each in (widget, widget.parentWidget())

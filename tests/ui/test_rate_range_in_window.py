@@ -16,10 +16,10 @@ from gpupanel.runs.tools.rate_range import try_learning_rates
 from gpupanel.ui import theme
 from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
 from gpupanel.ui.dialogs.rate_range_dialog import RateRangeDialog
+from gpupanel.ui.plots.rate_range_plot import RateRangePlot
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.widgets.rate_range_plot import RateRangePlot
 from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.questions import answering, asked_of
 from tests.forked.processes import child_processes
@@ -108,13 +108,24 @@ def test_that_another_rate_is_chosen_by_a_click_into_the_plot(qtbot: QtBot, boun
     qtbot.waitUntil(lambda: shown.dialog.range() is not None)
     plot = shown.dialog.findChild(RateRangePlot)
     plot.resize(600, 400)
-    qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=QPoint(1, 50))
+    qtbot.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(1, 50))
     assert plot.chosen() == pytest.approx(1e-7)
-    qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=QPoint(300, 50))
+    qtbot.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(300, 50))
     assert 1e-5 < plot.chosen() < 1e-2
     assert shown.button("use").text() == f"&Use {plot.chosen():g}"
+    # By keys, too: to the next of two digits.
+    qtbot.keyClick(plot, Qt.Key.Key_Home)
+    before = plot.chosen()
+    qtbot.keyClick(plot, Qt.Key.Key_Right)
+    assert 1.05 * before < plot.chosen() < 1.2 * before
+    qtbot.keyClick(plot, Qt.Key.Key_Left)
+    assert plot.chosen() == pytest.approx(before, rel=0.05)
+    assert f"{plot.chosen():g} is chosen" in plot.accessibleDescription()
+    labels = [text for _, text in plot.ticks("bottom")]
+    assert labels[:2] == ["1e-07", "1e-06"]
     for each in (theme.LIGHT, theme.DARK):
         with theme.painted_in(each):
+            plot.recolor()
             image = plot.grab().toImage()
             colors = {
                 image.pixelColor(x, y).name()
@@ -131,7 +142,7 @@ def test_that_a_plot_of_one_step_or_none_is_painted(qtbot: QtBot) -> None:
     for points in ((), FOUND.points[:1], (RatePoint(rate=1.0, loss=1.0, smoothed=1.0),) * 3):
         plot.setPoints(points, None)
         plot.grab()
-        qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=QPoint(200, 50))
+        qtbot.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(200, 50))
         assert (plot.chosen() is None) == (not points)
 
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAccessible
@@ -24,8 +24,8 @@ from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import theme
 from gpupanel.ui.panels.runs_panel import RunsPanel
 from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
+from gpupanel.ui.plots.scatter_plot import ScatterPlot
 from gpupanel.ui.widgets.scatter_axis import CategoryAxis, NumberAxis, can_be_log
-from gpupanel.ui.widgets.scatter_plot import ScatterPlot
 from tests.ui.accessible_tree import unspoken
 
 _RATES = (0.0001, 0.001, 0.01, 0.1, 0.01)
@@ -84,7 +84,7 @@ def _pick(dialog, name, title):
 
 def _click(qtbot, plot, name):
     place = plot.place_of(name).toPoint()
-    qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=place)
+    qtbot.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
 def test_that_a_setting_that_differs_stands_against_the_accuracy(dialog, plot):
@@ -125,7 +125,7 @@ def test_that_a_click_chooses_the_run_and_a_double_click_opens_it(qtbot, panel, 
     assert "run 2. Learning rate: 0.01" in dialog.findChild(QLabel, "scatter_word").text()
     with qtbot.waitSignal(panel.runOpened) as opened:
         place = plot.place_of("run-3").toPoint()
-        qtbot.mouseDClick(plot, Qt.MouseButton.LeftButton, pos=place)
+        qtbot.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert opened.args == [RUNS[3].path]
 
 
@@ -165,18 +165,18 @@ def test_that_scatter_plot_and_column_chooser_are_spoken(qtbot, panel, dialog, p
 def test_that_chosen_runs_have_the_colours_of_a_comparison(panel, dialog, plot):
     table = panel.findChild(QTableView, "runs_table")
     table.selectAll()
-    colors = {point.key: point.color for point in plot._points}
+    colors = {point.key: point.color for point in plot.points()}
     assert colors["run-0"] == theme.device_color(0)
     assert colors["run-2"] == theme.device_color(2)
     table.clearSelection()
-    assert {point.color for point in plot._points} == {None}
+    assert {point.color for point in plot.points()} == {None}
 
 
 def test_that_only_what_the_search_finds_is_drawn(panel, dialog, plot):
     panel.findChild(QLineEdit, "runs_search").setText("accuracy > 0.85")
-    assert [point.key for point in plot._points] == ["run-0", "run-1"]
+    assert [point.key for point in plot.points()] == ["run-0", "run-1"]
     panel.findChild(QLineEdit, "runs_search").setText("")
-    assert len(plot._points) == 4
+    assert len(plot.points()) == 4
 
 
 def test_that_what_no_axis_has_room_for_is_drawn_nowhere(panel, dialog, plot):
@@ -195,6 +195,7 @@ _VALUES = st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=8)
 
 
 @given(_VALUES, st.booleans())
+@example([1.0 / 3.0], False)
 def test_that_every_number_stands_on_its_axis(values, log):
     is_log = log and can_be_log(values)
     axis = NumberAxis(values, str, is_log=is_log)

@@ -13,8 +13,8 @@ from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.panels.training_panel import TrainingPanel
+from gpupanel.ui.plots.rate_curve_view import RateCurveView
 from gpupanel.ui.widgets.buttons import FoldButton
-from gpupanel.ui.widgets.rate_curve_view import RateCurveView
 from tests.ui.values import TRAININGS
 
 _QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])

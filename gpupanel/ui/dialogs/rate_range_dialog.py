@@ -7,8 +7,8 @@ from typing_extensions import override
 from gpupanel.domain.problem import Severity
 from gpupanel.domain.rate_range import RateRange, rate_range_sentence
 from gpupanel.ui.dialogs.session_report_dialog import SessionReportDialog
+from gpupanel.ui.plots.rate_range_plot import RateRangePlot
 from gpupanel.ui.widgets.labels import Note
-from gpupanel.ui.widgets.rate_range_plot import RateRangePlot
 
 _EMPTY = "The loss over the learning rate: where it falls fastest is a good rate to train with."
 _OUTDATED = "The settings have changed since. Try again to see what is so now."

@@ -11,9 +11,9 @@ from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.setting import settings_of
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.ui.forms.value_form import ValueForm
+from gpupanel.ui.plots.rate_curve_view import RateCurveView
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.layouts import column_in
-from gpupanel.ui.widgets.rate_curve_view import RateCurveView
 
 _POINTS = 401
 _BY_LOSS = "Falls when the loss stays: not known before."

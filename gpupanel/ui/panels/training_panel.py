@@ -1,5 +1,7 @@
 """How the model is trained: epochs, batch, optimizer, and what is kept."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
@@ -7,11 +9,13 @@ from gpupanel.domain.fine_tuning import FineTuning
 from gpupanel.domain.setting import setting_of
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import Value
-from gpupanel.ui.forms.schedule_form import ScheduleForm
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.table_input import TableInput
 from gpupanel.ui.forms.value_form import ValueForm
 from gpupanel.ui.widgets.tips import wrapped
+
+if TYPE_CHECKING:
+    from gpupanel.ui.forms.schedule_form import ScheduleForm
 
 
 class TrainingPanel(SettingsCard):
@@ -68,7 +72,10 @@ class TrainingPanel(SettingsCard):
         self.set_summary(_summary(value))
         self.valueChanged.emit(value)
 
-    def _make_schedule_form(self, schedule: Value) -> ScheduleForm:
+    def _make_schedule_form(self, schedule: Value) -> "ScheduleForm":
+        # Here and not above: it comes with pyqtgraph.
+        from gpupanel.ui.forms.schedule_form import ScheduleForm
+
         training = self.value().model_copy(update={"schedule": schedule})
         self._schedule_form = ScheduleForm(training, self._fine_tuning)
         return self._schedule_form

@@ -13,7 +13,8 @@ from gpupanel.domain.round_numbers import labelled_step, round_logarithms, round
 from gpupanel.ui import formatting
 from gpupanel.ui.plots.axis_range import AxisKind
 
-_PIXELS_A_VALUE = 24.0
+_PIXELS_A_VALUE = {"left": 24.0, "bottom": 120.0}
+"""Of logarithms there may be twice as many."""
 _LEAST_OF_THREE = 44.0
 """Pixels on which three labels have room."""
 _LARGEST = 307.0
@@ -54,15 +55,15 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
                 for spacing, places in super().tickValues(minVal, maxVal, size)
             ]
         low, high = sorted((minVal, maxVal))
-        return [(1.0, round_logarithms(low, high, _parts(size)))]
+        return [(1.0, round_logarithms(low, high, self._parts(size)))]
 
     @override
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
         """One level of ticks: two at least, since one number alone says nothing of a height."""
         low, high = max(minVal, self._bounds[0]), min(maxVal, self._bounds[1])
         if low >= high:
-            return [(round_step(maxVal - minVal, _parts(size)), 0.0)]
-        parts = _parts(size) * (high - low) / (maxVal - minVal)
+            return [(round_step(maxVal - minVal, self._parts(size)), 0.0)]
+        parts = self._parts(size) * (high - low) / (maxVal - minVal)
         return [(labelled_step(low, high, parts), 0.0)]
 
     @override
@@ -72,10 +73,10 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
             return [f"{10.0 ** min(value, _LARGEST):,.4g}" for value in values]
         return [f"{value * scale:,.6g}" for value in values]
 
-
-def _parts(pixels: float) -> int:
-    """So many parts of the axis of values have labels."""
-    return max(3 if pixels >= _LEAST_OF_THREE else 1, math.ceil(pixels / _PIXELS_A_VALUE))
+    def _parts(self, pixels: float) -> int:
+        """So many parts of the axis have labels."""
+        parts = math.ceil(pixels / _PIXELS_A_VALUE[self.orientation])
+        return max(3 if pixels >= _LEAST_OF_THREE else 1, parts)
 
 
 class AxisGrid(pg.UIGraphicsItem):  # type: ignore[misc]  # pyqtgraph has no types

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal, Slot
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -186,6 +186,11 @@ class PlotCanvas(PlotSurface):
         if self._level_y is not None:
             self._level.setPos(self._level_y)
 
+    def place_of(self, position: float) -> int:
+        """Where that place on the axis at the bottom is, in pixels from the left edge."""
+        scene = self._box.mapViewToScene(QPointF(position, 0.0))
+        return int(self.mapFromScene(scene).x())
+
     def redraw(self, *, keep_axes: bool) -> None:
         """Bring the curves up to date, and the range of values.
 
@@ -221,7 +226,6 @@ class PlotCanvas(PlotSurface):
         return np.empty(0) if self._marks is None else self._marks.finding_places()
 
     @override
-    @Slot()
     def recolor(self) -> None:
         super().recolor()
         for line in (self._pointer, self._level):

@@ -1,11 +1,13 @@
 """What all plots are made of: two axes and lines at their labels, in the colours of the theme."""
 
+import html
 from typing import Final
 
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF, Qt, Slot
+from PySide6.QtCore import QRectF, Qt, Slot
 from PySide6.QtWidgets import QWidget
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import theme
 from gpupanel.ui.plots.axes import AxisGrid
 
@@ -45,7 +47,12 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no type
             self.addItem(grid, ignoreBounds=True)
         for side in SIDES:
             self._dress_axis(side)
-        theme.changes.changed.connect(self.recolor)
+        theme.changes.changed.connect(self._take_theme)
+
+    def setAxisTitle(self, side: str, title: str) -> None:
+        """Write that beside the axis at the ``left`` or the ``bottom``."""
+        # pyqtgraph takes it for HTML.
+        self.getPlotItem().getAxis(side).setLabel(html.escape(visible_line(title)))
 
     @property
     def value_range(self) -> tuple[float, float]:
@@ -58,11 +65,6 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no type
         place = self._box.sceneBoundingRect()
         return QRectF(self.mapFromScene(place.topLeft()), place.size())
 
-    def place_of(self, position: float) -> int:
-        """Where that place on the axis at the bottom is, in pixels from the left edge."""
-        scene = self._box.mapViewToScene(QPointF(position, 0.0))
-        return int(self.mapFromScene(scene).x())
-
     def ticks(self, side: str) -> list[tuple[float, str]]:
         """What is labelled at the ``left`` or the ``bottom``: places and texts."""
         axis = self.getPlotItem().getAxis(side)
@@ -74,7 +76,6 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no type
             found += zip(map(float, places), texts, strict=True)
         return found
 
-    @Slot()
     def recolor(self) -> None:
         """Take the colours of the theme that is shown now."""
         colors = theme.current()
@@ -85,6 +86,11 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no type
             axis.setTextPen(pg.mkPen(colors.color("muted")))
         for grid in self._grids:
             grid.setColor(colors.color("border"))
+
+    @Slot()
+    def _take_theme(self) -> None:
+        # Qt forgets a widget that is gone by a slot that no class overrides.
+        self.recolor()
 
     def _dress_axis(self, side: str) -> None:
         axis = self.getPlotItem().getAxis(side)

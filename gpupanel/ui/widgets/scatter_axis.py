@@ -56,7 +56,10 @@ class NumberAxis:
             else round_numbers(low, high, _TICKS)
         )
         return [
-            ((each - low) / (high - low), self._words(10.0**each if self._is_log else each))
+            (
+                min(1.0, max(0.0, (each - low) / (high - low))),
+                self._words(10.0**each if self._is_log else each),
+            )
             for each in found
         ]
 

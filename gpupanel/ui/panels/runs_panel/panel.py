@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShowEvent
@@ -30,7 +31,6 @@ from gpupanel.ui.inputs.input import quoted
 from gpupanel.ui.panels.runs_panel.actions import RunListActions, action, with_baseline
 from gpupanel.ui.panels.runs_panel.column_choices import ColumnChoices
 from gpupanel.ui.panels.runs_panel.column_chooser import ColumnChooser
-from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
 from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
@@ -38,6 +38,9 @@ from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.kept_styles import KeptStyles
 from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
+
+if TYPE_CHECKING:
+    from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
 
 _MOST_NAMED = 3
 _NO_RUNS = "No runs yet"
@@ -386,6 +389,9 @@ class RunsPanel(QWidget):
     def _open_scatter(self) -> None:
         self.settingsWanted.emit()
         if self._scatter is None:
+            # Here and not above: it comes with pyqtgraph.
+            from gpupanel.ui.panels.runs_panel.scatter_dialog import ScatterDialog
+
             self._scatter = ScatterDialog(self)
             self._scatter.runChosen.connect(self._table.choose)
             self._scatter.runOpened.connect(self._open_named)

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
+from gpupanel.ui.plots.scatter_plot import ScatterPlot, ScatterPoint
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.widgets.scatter_axis import CategoryAxis, NumberAxis, can_be_log
-from gpupanel.ui.widgets.scatter_plot import ScatterPlot, ScatterPoint
 from gpupanel.ui.widgets.table_model import Column
 
 _WIDE = 30.0
