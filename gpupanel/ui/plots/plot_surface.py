@@ -36,6 +36,8 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no type
         self._box = pg.ViewBox(enableMouse=False, enableMenu=False) if box is None else box
         axes = {"bottom": bottom, "left": left}
         super().__init__(parent, viewBox=self._box, axisItems=axes, enableMenu=False)
+        # Whoever turns the wheel over it means what it stands in.
+        self.setInteractive(box is not None)
         item = self.getPlotItem()
         item.hideButtons()
         item.setContentsMargins(0, 8, 12, 0)

@@ -28,8 +28,6 @@ class RateCurveView(PlotSurface):
         super().__init__(EpochAxis("bottom"), self._values, parent=parent, has_columns=False)
         self._curve = pg.PlotCurveItem(antialias=True, fillLevel=0.0)
         self.addItem(self._curve)
-        # Whoever turns the wheel over it means the form.
-        self.setInteractive(False)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Learning rate over the epochs")
         self.recolor()

@@ -19,6 +19,8 @@ from gpupanel.ui.theme import GRID
 _DOT = 8.0
 _STEPS: dict[int, float] = {Qt.Key.Key_Left: -0.05, Qt.Key.Key_Right: 0.05}
 """Of keys, in decades: two digits of a rate are another number then."""
+_GREATEST = 1e250
+"""Of a loss that is drawn: ranges and margins stay numbers."""
 _FARTHEST = 1_000.0
 """What a curve leaves the plot by, in heights of it: drawn farther away, numbers would overflow."""
 
@@ -136,13 +138,17 @@ class RateRangePlot(PlotSurface):
             place = math.log10(chosen)
             nearest = min(points, key=lambda point: abs(math.log10(point.rate) - place))
             self._line.setValue(place)
-            self._dot.setData([place], [nearest.smoothed])
+            self._dot.setData([place], [_drawable(nearest.smoothed)])
 
 
 def _losses(points: Sequence[RatePoint]) -> tuple[float, float]:
     """What is drawn; the end, where the loss leaves its range, may lie above."""
-    smoothed = [point.smoothed for point in points]
-    least = min(*smoothed, *(point.loss for point in points))
+    smoothed = [_drawable(point.smoothed) for point in points]
+    least = min(*smoothed, *(_drawable(point.loss) for point in points))
     most = min(max(smoothed), 1.5 * max(smoothed[0], least) - 0.5 * least)
     margin = 0.04 * (most - least) if most > least else 0.5
     return least - margin, most + margin
+
+
+def _drawable(loss: float) -> float:
+    return max(-_GREATEST, min(_GREATEST, loss))

@@ -45,6 +45,10 @@ class ScatterPoint:
     color: QColor | None = None
 
 
+_Placed = tuple[ScatterPoint, float, float]
+"""A point with its places on both axes, from 0 to 1."""
+
+
 class _PlacedAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     """Labels what an axis of places from 0 to 1 names."""
 
@@ -88,14 +92,17 @@ class ScatterPlot(PlotSurface):
     """What the point of that key stands for is to be opened."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self._placed: tuple[tuple[ScatterPoint, float, float], ...] = ()
+        self._placed: tuple[_Placed, ...] = ()
         self._titles = ("", "")
         self._current: str | None = None
-        self._dots = pg.ScatterPlotItem()
+        self._faint = pg.ScatterPlotItem(size=_DOT, pen=pg.mkPen(None))
+        self._marked = pg.ScatterPlotItem()
         self._axes = {side: _PlacedAxis(side) for side in SIDES}
         super().__init__(self._axes["bottom"], self._axes["left"], parent=parent)
         self.setObjectName("scatter_plot")
-        self.addItem(self._dots)
+        # What is chosen lies above all else.
+        self.addItem(self._faint)
+        self.addItem(self._marked)
         self._box.setRange(xRange=(0.0, 1.0), yRange=(0.0, 1.0), padding=0.0)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Scatter plot of runs")
@@ -197,21 +204,27 @@ class ScatterPlot(PlotSurface):
     def _draw(self) -> None:
         faint, edge = theme.current().color("muted"), theme.current().color("text")
         faint.setAlpha(130)
-        # What is chosen lies above all else.
-        drawn = sorted(self._placed, key=lambda each: each[0].color is not None)
-        points = [point for point, _, _ in drawn]
+        others = [each for each in self._placed if not self._is_marked(each[0])]
+        placed = [each for each in self._placed if self._is_marked(each[0])]
+        marked = [point for point, _, _ in placed]
         none, around = pg.mkPen(None), pg.mkPen(edge, width=1.5)
-        self._dots.setData(
-            x=[x for _, x, _ in drawn],
-            y=[y for _, _, y in drawn],
-            size=[_DOT if point.color is None else _CHOSEN_DOT for point in points],
-            brush=[pg.mkBrush(point.color or faint) for point in points],
-            pen=[around if point.key == self._current else none for point in points],
+        self._faint.setData(*_places(others), brush=pg.mkBrush(faint))
+        self._marked.setData(
+            *_places(placed),
+            size=[_DOT if point.color is None else _CHOSEN_DOT for point in marked],
+            brush=[pg.mkBrush(point.color or faint) for point in marked],
+            pen=[around if self._is_current(point) else none for point in marked],
         )
-        current = next((point.tip for point in points if point.key == self._current), "")
+        current = next((point.tip for point in marked if self._is_current(point)), "")
         across, up = self._titles
-        words = f"{len(points):,} runs: {up} over {across}. {current}".rstrip()
+        words = f"{len(self._placed):,} runs: {up} over {across}. {current}".rstrip()
         self.setAccessibleDescription(visible_line(words))
+
+    def _is_current(self, point: ScatterPoint) -> bool:
+        return point.key == self._current
+
+    def _is_marked(self, point: ScatterPoint) -> bool:
+        return point.color is not None or self._is_current(point)
 
     def _in_pixels(self) -> list[tuple[QPointF, ScatterPoint]]:
         area = self.curves_place()
@@ -228,7 +241,7 @@ class ScatterPlot(PlotSurface):
 
 def _placed(
     points: Sequence[ScatterPoint], x_axis: CategoryAxis | NumberAxis, y_axis: NumberAxis
-) -> tuple[tuple[ScatterPoint, float, float], ...]:
+) -> tuple[_Placed, ...]:
     """Points with their places, from 0 to 1."""
     found = []
     for point in points:
@@ -241,6 +254,10 @@ def _placed(
             x += _JITTER * part * x_axis.lane
         found.append((point, x, y))
     return tuple(found)
+
+
+def _places(placed: Sequence[_Placed]) -> tuple[list[float], list[float]]:
+    return [x for _, x, _ in placed], [y for _, _, y in placed]
 
 
 def _from_left(placed: tuple[QPointF, ScatterPoint]) -> tuple[float, float]:
