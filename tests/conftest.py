@@ -46,9 +46,9 @@ _PARSING_THE_PACKAGE = (
     "tests/guide/test_names_of_the_window.py",
     "tests/unit/references/test_problems.py",
     "tests/unit/test_child_processes.py",
+    "tests/unit/test_class_names.py",
     "tests/unit/test_doubled_statements.py",
     "tests/unit/test_kinds.py",
-    "tests/unit/test_words.py",
 )
 _WAITING = ("tests/unit/runs", "tests/slurm")
 """They start processes and mostly wait for them: beside each other they leave cores idle."""
