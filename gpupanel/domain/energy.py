@@ -26,7 +26,7 @@ class DeviceEnergy(Value):
 
 
 class RunEnergy(Value):
-    """What all devices of a run took, over all of its legs that are known.
+    """What all devices of a run took, over all of its segments that are known.
 
     Attributes:
         devices: Those that say what they take: no CPU does.
@@ -64,7 +64,7 @@ class RunEnergy(Value):
         return ", ".join(f"{watt_hours(value)}{of}" for value, of in figures if value is not None)
 
     def plus(self, later: Self) -> Self:
-        """This and what a later leg took."""
+        """This and what a later segment took."""
         found = {device.device_key: device for device in self.devices}
         for device in later.devices:
             before = found.get(device.device_key)

@@ -507,11 +507,11 @@ class RunEnded(_Event):
             wrote this.
         restarts: How often its processes were started again, automatically and by a person;
             ``None``: an older version wrote this.
-        lasted_s: How long all legs of the run lasted, without the time between them; ``None``
+        lasted_s: How long all segments of the run lasted, without the time between them; ``None``
             likewise.
         time_spent: As the trainer said at its end; ``None``: it could not.
-        energy: What the run's devices took in all legs; ``None``: none of them says it.
-        findings: What held this leg of the run up, the last of each code and device.
+        energy: What the run's devices took in all segments; ``None``: none of them says it.
+        findings: What held this segment of the run up, the last of each code and device.
     """
 
     kind: Literal["run_ended"] = "run_ended"

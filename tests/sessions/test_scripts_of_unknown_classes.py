@@ -22,7 +22,7 @@ WITH_FOXES = ("fox", *PETS)
 
 def table(path: Path, kinds: tuple[str, ...]) -> TableData:
     lines = (f"{row * 7 % 11},{row % 3},{kinds[row % len(kinds)]}" for row in range(48))
-    path.write_text("\n".join(["size,legs,kind", *lines]) + "\n")
+    path.write_text("\n".join(["size,segments,kind", *lines]) + "\n")
     return TableData(path=str(path), target="kind")
 
 

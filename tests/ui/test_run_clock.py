@@ -74,14 +74,14 @@ def test_that_a_restart_under_the_same_supervisor_takes_its_time():
 
 
 def test_that_a_run_that_was_resumed_thousands_of_times_is_drawn_at_once():
-    legs, times = 5_000, []
+    segments, times = 5_000, []
     run_clock = RunClock()
     begun_s = time.monotonic()
-    for number in range(legs):
+    for number in range(segments):
         run_clock.see(RunStarted(time_s=1000.0 + 100.0 * number, supervisor_pid=1))
         run_clock.see(step(1001.0 + 100.0 * number, 1))
         times.append(run_clock.moments(array("d", [1001.0 + 100.0 * number]))[0])
     # It took twenty when each moment was looked for among all resumes.
     assert time.monotonic() - begun_s < 10.0
-    # The time between the legs does not count.
-    assert times == [1.0 + number for number in range(legs)]
+    # The time between the segments does not count.
+    assert times == [1.0 + number for number in range(segments)]

@@ -68,7 +68,7 @@ class RunStatus(Value):
         examples_per_second: Of training, over the last reported steps; over the whole training
             once it ended.
         waiting_for_data: The share of that time, 0 to 1, in which steps waited for examples.
-        time_spent: Where the time of all legs went; ``None``: nothing was reported.
+        time_spent: Where the time of all segments went; ``None``: nothing was reported.
         time_lately: Where that of about the last second went.
         energy: What the run's devices took, once it ended; ``None``: none of them says it.
         learning_rate: Of the last reported step.
@@ -339,8 +339,8 @@ class RunStatus(Value):
         """How long the run lasted until now, where it is resumed now."""
         if self.started_s is None or self.ended_before_s is None:
             return self.lasted_before_s
-        leg_s = self._passed_s(self.started_s, self.ended_before_s)
-        return self.lasted_before_s + max(0.0, leg_s)
+        segment_s = self._passed_s(self.started_s, self.ended_before_s)
+        return self.lasted_before_s + max(0.0, segment_s)
 
     def _passed_s(self, start_s: float, end_s: float) -> float:
         """Between two moments, without what the machine slept."""

@@ -30,7 +30,7 @@ _DECIDE_SPEED: Final = frozenset(
 
 
 _LONGEST_BETWEEN_S: Final = 2.0
-"""From the making of a folder to the start of its run; between legs passes more."""
+"""From the making of a folder to the start of its run; between segments passes more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def _around(run: RunSummary) -> tuple[float, float | None]:
     spent, lasted_s = run.time_spent, run.lasted_s
     if spent is None or lasted_s is None or spent.seconds <= 0.0:
         return 1.0, None
-    # What is known of the time is of the last leg, and of the last processes.
+    # What is known of the time is of the last segment, and of the last processes.
     stood_still_s = (run.ended_s or 0.0) - (run.started_s or 0.0) - lasted_s
     if run.restarts != 0 or stood_still_s > _LONGEST_BETWEEN_S:
         return 1.0, None

@@ -57,11 +57,11 @@ class RunSummary(Value):
         examples_per_second: Over the whole training; over the last steps while it runs.
         waiting_for_data: The share of that time, 0 to 1, in which steps waited for examples; once
             the run ended.
-        time_spent: Where the time of its last leg went, once it ended; ``None``: it trained
+        time_spent: Where the time of its last segment went, once it ended; ``None``: it trained
             nothing, was lost, or an older version ran it.
         energy: What its devices took, once it ended; ``None``: none of them says it.
         kept_epoch: The epoch whose weights its model has, and of which the metrics are.
-        findings: What held its last leg up, once it ended.
+        findings: What held its last segment up, once it ended.
         devices: Names of the physical devices that it used.
         device_keys: Their keys, in the same order.
         problem: What ended it, where it did not end well; while it runs, what keeps it from
@@ -69,8 +69,8 @@ class RunSummary(Value):
         saved: What of a training is saved, once it ended; ``None`` where nobody reported it.
         restarts: How often its processes were started again; ``None``: it goes on, was lost, or an
             older version ran it.
-        active_s: How long all of its legs lasted, without the time between them; ``None``: it goes
-            on, or nobody counted them.
+        active_s: How long all of its segments lasted, without the time between them; ``None``: it
+            still runs, or nobody counted them.
         flaw: Why not all of it can be shown: its directory is of a newer version, incomplete,
             damaged or unreadable.
     """
@@ -125,7 +125,7 @@ class RunSummary(Value):
     def lasted_s(self) -> float | None:
         """How long it was there; ``None`` while it runs, or where the clock went back meanwhile.
 
-        From start to end where nobody counted its legs.
+        From start to end where nobody counted its segments.
         """
         if self.active_s is not None:
             return self.active_s

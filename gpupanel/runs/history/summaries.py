@@ -13,9 +13,9 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.run_lock import STARTING_S, is_supervised
 from gpupanel.runs.history import flaws
-from gpupanel.runs.history.legs_so_far import LegsSoFar, lost_legs_s
 from gpupanel.runs.history.run_record import RunRecord, read_progress, read_record
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.segments_so_far import SegmentsSoFar, lost_segments_s
 from gpupanel.runs.processes.frozen_supervisor import frozen_problem
 
 _FIRST = 32
@@ -36,7 +36,7 @@ class _Remembered:
     stamp: _Stamp
     record: RunRecord
     summary: RunSummary
-    legs: LegsSoFar
+    segments: SegmentsSoFar
 
 
 class RunLister:
@@ -114,11 +114,13 @@ class RunLister:
             # A flaw may be gone though no file has changed: a disk answers again, or rights were
             # given.
             record = read_record(_layout(path))
-        legs = LegsSoFar(_layout(path)) if before is None else before.legs
-        summary = record.summary if record.has_ended else _without_last_word(record, stamp, legs)
+        segments = SegmentsSoFar(_layout(path)) if before is None else before.segments
+        summary = (
+            record.summary if record.has_ended else _without_last_word(record, stamp, segments)
+        )
         if before is not None and before.summary == summary:
             summary = before.summary
-        self._remembered[path] = _Remembered(stamp, record, summary, legs)
+        self._remembered[path] = _Remembered(stamp, record, summary, segments)
         return None if _is_being_made(summary, stamp) else summary
 
 
@@ -138,7 +140,7 @@ def summarize_run(layout: RunLayout) -> RunSummary:
         record = read_record(layout)
         if record.has_ended:
             return record.summary
-        return _without_last_word(record, stamp, LegsSoFar(layout))
+        return _without_last_word(record, stamp, SegmentsSoFar(layout))
     except Exception as error:  # noqa: BLE001 - what stands in a folder never ends who reads it
         return _unreadable_run(layout, error)
 
@@ -172,13 +174,13 @@ def _is_being_made(run: RunSummary, stamp: _Stamp) -> bool:
     return events is None and profile is None and run.is_running
 
 
-def _without_last_word(record: RunRecord, stamp: _Stamp, legs: LegsSoFar) -> RunSummary:
+def _without_last_word(record: RunRecord, stamp: _Stamp, segments: SegmentsSoFar) -> RunSummary:
     """The run whose supervisor has not said its last word: it goes on, or was killed.
 
     Args:
         record: Of the run.
         stamp: From before that was read.
-        legs: Of the run, as far as they were read.
+        segments: Of the run, as far as they were read.
     """
     layout, now_s = RunLayout(record.summary.path), time.time()
     # Whichever way the clock was set since.
@@ -188,7 +190,7 @@ def _without_last_word(record: RunRecord, stamp: _Stamp, legs: LegsSoFar) -> Run
         return record.summary.model_copy(
             update={
                 "is_running": True,
-                "since_s": legs.since_s(),
+                "since_s": segments.since_s(),
                 "progress": progress,
                 "examples_per_second": rate,
                 "problem": frozen_problem(layout),
@@ -206,7 +208,7 @@ def _without_last_word(record: RunRecord, stamp: _Stamp, legs: LegsSoFar) -> Run
     return record.summary.model_copy(
         update={
             "ended_s": word.time_s,
-            "active_s": lost_legs_s(layout, word.time_s),
+            "active_s": lost_segments_s(layout, word.time_s),
             "outcome": word.outcome,
             "metrics": word.metrics,
             "kept_epoch": word.kept_epoch,
@@ -223,7 +225,7 @@ def _lost(layout: RunLayout, record: RunRecord) -> RunSummary:
     return record.summary.model_copy(
         update={
             "ended_s": record.last_s,
-            "active_s": lost_legs_s(layout, record.last_s),
+            "active_s": lost_segments_s(layout, record.last_s),
             "outcome": Outcome.LOST,
             "problem": _supervisor_lost(),
             "flaw": record.summary.flaw or missing,

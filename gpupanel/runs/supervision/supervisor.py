@@ -33,7 +33,7 @@ from gpupanel.planning.visible_gpus import variables_of_plan
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.start_claim import claim_start
 from gpupanel.runs.directory.tails import LineTail, last_lines
-from gpupanel.runs.history.run_legs import RunLegs
+from gpupanel.runs.history.run_segments import RunSegments
 from gpupanel.runs.processes.run_processes import end_processes_of
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.attempt_setup import AttemptSetup, StopRequests
@@ -82,7 +82,7 @@ class Supervisor:
         self._log = ReservedLog(layout.events, layout.reserve)
         self._events = LineTail(layout.events)
         self._stop_requests = StopRequests(layout)
-        self._legs = RunLegs()
+        self._segments = RunSegments()
         self._energy: EnergyMeter | None = None
         self._findings: FindingWatch | None = None
         self._has_used_time = False
@@ -109,7 +109,7 @@ class Supervisor:
             # Processes of a supervisor before, which was killed, write into the same directory.
             end_processes_of(self._layout)
             try:
-                self._read_legs_before()
+                self._read_segments_before()
                 self._append(RunStarted(time_s=time.time(), supervisor_pid=os.getpid()))
                 return self._supervise()
             except OSError as error:
@@ -119,11 +119,11 @@ class Supervisor:
             self._log.close()
             lock.release()
 
-    def _read_legs_before(self) -> None:
+    def _read_segments_before(self) -> None:
         """Read the events of a run that is resumed: they are no events of its attempts now."""
-        self._legs.see_lines(self._events.read())
+        self._segments.see_lines(self._events.read())
         while self._events.has_more:
-            self._legs.see_lines(self._events.read())
+            self._segments.see_lines(self._events.read())
 
     def _supervise(self) -> Outcome:
         try:
@@ -247,16 +247,16 @@ class Supervisor:
                 exit_code=attempt.exit_code,
                 log_tail=() if outcome.was_successful else log,
                 saved=attempt.saved_work,
-                restarts=self._legs.restarts,
-                lasted_s=self._legs.lasted_s(now_s),
+                restarts=self._segments.restarts,
+                lasted_s=self._segments.lasted_s(now_s),
                 energy=self._energy_taken(last_report),
             )
         )
         return outcome
 
     def _energy_taken(self, last_report: TrainingEnded | None) -> RunEnergy | None:
-        """What the devices took in all legs of the run, this one included."""
-        before = self._legs.energy
+        """What the devices took in all segments of the run, this one included."""
+        before = self._segments.energy
         devices = self._energy.devices() if self._energy is not None else ()
         if not devices:
             return before
@@ -268,7 +268,7 @@ class Supervisor:
         return taken if before is None else before.plus(taken)
 
     def _append(self, event: Event) -> None:
-        self._legs.see(event)
+        self._segments.see(event)
         self._append_line(encode_event(event))
 
     def _append_line(self, line: str) -> None:

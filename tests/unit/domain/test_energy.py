@@ -1,4 +1,4 @@
-"""What a run's devices took, over its legs."""
+"""What a run's devices took, over its segments."""
 
 import pytest
 from pydantic import ValidationError

@@ -332,14 +332,14 @@ def test_that_a_run_goes_on_from_any_checkpoint_to_the_same_bits(
         each_step_saved=True,
     )
     whole = variables(runs["whole"])
-    legs = {step: make_run(tmp_path / f"{step}", *mirrored["whole"]) for step in steps}
-    for step, leg in legs.items():
+    segments = {step: make_run(tmp_path / f"{step}", *mirrored["whole"]) for step in steps}
+    for step, segment in segments.items():
         (saved,) = runs["whole"].checkpoints.glob(f"step-{step:09d}*")
-        shutil.copytree(saved, leg.checkpoints / saved.name)
-    train_layouts(list(legs.values()), small_base=True)
-    for step, leg in legs.items():
-        assert different(whole, variables(leg)) == [], step
-        began = [each for each in all_events(leg) if isinstance(each, FineTuningBegan)]
+        shutil.copytree(saved, segment.checkpoints / saved.name)
+    train_layouts(list(segments.values()), small_base=True)
+    for step, segment in segments.items():
+        assert different(whole, variables(segment)) == [], step
+        began = [each for each in all_events(segment) if isinstance(each, FineTuningBegan)]
         assert [each.epoch for each in began] == [3]
 
 

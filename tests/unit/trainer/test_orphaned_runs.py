@@ -40,7 +40,7 @@ pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
 _ENDS_WITHIN_S = 20.0
 """Seconds, on a machine that does nothing else."""
 
-LEGS = {
+SEGMENTS = {
     "one device": StrategySettings(kind=StrategyKind.ONE_DEVICE),
     "workers": StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=2, shares=(48, 16)),
     "mirrored": StrategySettings(kind=StrategyKind.MIRRORED, shares=(24, 40)),
@@ -51,14 +51,14 @@ LEGS = {
 _REPLICAS = {"mirrored": 2, "central storage": 2, "placed layers": 2}
 
 
-def leg(name: str) -> tuple[Profile, LaunchPlan]:
+def segment(name: str) -> tuple[Profile, LaunchPlan]:
     profile = Profile(
         name="orphan",
         devices=DeviceSettings(visible=("cpu",), cpu_replicas=_REPLICAS.get(name, 1)),
         data=DigitsData(validation_fraction=0.2),
         model=MlpModel(hidden=(32,), batch_norm=True, dropout=0.2),
         training=TrainingSettings(epochs=100_000, checkpoint_every_epochs=50),
-        strategy=LEGS[name],
+        strategy=SEGMENTS[name],
     )
     preparation = prepare(profile, CPU_ONLY)
     assert preparation.plan is not None, preparation.problems
@@ -107,8 +107,8 @@ def resumed_steps(layout: RunLayout) -> list[int]:
 def test_that_a_run_orphaned_under_every_strategy_saves_ends_and_goes_on_under_the_next(
     runs_dir: Path,
 ) -> None:
-    names = list(LEGS)
-    layout = launch(*leg(names[0]), runs_dir)
+    names = list(SEGMENTS)
+    layout = launch(*segment(names[0]), runs_dir)
     left_at: list[int] = []
     for following in (*names[1:], names[0]):
         wait_until(layout, lambda: went_on(layout))
@@ -122,7 +122,7 @@ def test_that_a_run_orphaned_under_every_strategy_saves_ends_and_goes_on_under_t
         assert last.outcome is Outcome.STOPPED
         assert last.problem is not None
         assert last.problem.code == "supervisor_gone"
-        resume(layout, leg(following))
+        resume(layout, segment(following))
         left_at.append(saved.step)
         wait_until(layout, lambda: len(resumed_steps(layout)) == len(left_at))
 

@@ -132,9 +132,9 @@ PLAIN = EVERY_STATE.model_copy(
         ),
     }
 )
-Legs = dict[str, tuple[StrategyKind, Sequence[int]]]
+Segments = dict[str, tuple[StrategyKind, Sequence[int]]]
 
-LEGS: Legs = {
+SEGMENTS: Segments = {
     "one device": (StrategyKind.ONE_DEVICE, (16,)),
     "mirrored": (StrategyKind.MIRRORED, (12, 4)),
     "central storage": (StrategyKind.CENTRAL_STORAGE, (5, 11)),
@@ -146,10 +146,10 @@ FEW = ("mirrored, other shares", "layers on several devices", "one device again"
 """All are for ``make test-slow``."""
 
 
-def trained_in_turn(root: Path, make_run: MakeRun, legs: Legs) -> dict[str, RunLayout]:
-    """Each leg goes on from the checkpoint of the one before; all but the last end early."""
+def trained_in_turn(root: Path, make_run: MakeRun, segments: Segments) -> dict[str, RunLayout]:
+    """Each segment goes on from the checkpoint of the one before; all but the last end early."""
     layouts = {}
-    for number, (name, (kind, shares)) in enumerate(legs.items()):
+    for number, (name, (kind, shares)) in enumerate(segments.items()):
         one = PLAIN.model_copy(update={"strategy": StrategySettings(kind=kind)})
         layouts[name] = make_run(root / f"{number}", one, shares)
         plan = cpu_plan(one, shares)
@@ -176,27 +176,27 @@ def trained_in_turn(root: Path, make_run: MakeRun, legs: Legs) -> dict[str, RunL
 def test_that_a_checkpoint_of_one_strategy_goes_on_under_others_to_what_one_device_learns(
     tmp_path: Path, make_run: MakeRun
 ) -> None:
-    assert_went_on(trained_in_turn(tmp_path, make_run, {name: LEGS[name] for name in FEW}))
+    assert_went_on(trained_in_turn(tmp_path, make_run, {name: SEGMENTS[name] for name in FEW}))
 
 
 @pytest.mark.slow
 def test_that_it_goes_on_under_every_strategy(tmp_path: Path, make_run: MakeRun) -> None:
-    assert_went_on(trained_in_turn(tmp_path, make_run, LEGS))
+    assert_went_on(trained_in_turn(tmp_path, make_run, SEGMENTS))
 
 
 def assert_went_on(chain: dict[str, RunLayout]) -> None:
-    *legs, undisturbed = chain.values()
-    for before, leg in itertools.pairwise(legs):
-        reported = all_events(leg)
+    *segments, undisturbed = chain.values()
+    for before, segment in itertools.pairwise(segments):
+        reported = all_events(segment)
         (resumed,) = [event for event in reported if isinstance(event, TrainingResumed)]
         left = [event for event in all_events(before) if isinstance(event, CheckpointSaved)][-1]
         assert resumed.step == left.step
         assert 0 < resumed.step < _STEPS_AN_EPOCH
         went_on = [event for event in reported if isinstance(event, CheckpointSaved)][-1]
         assert went_on.step > resumed.step
-        assert variables(before).keys() == variables(leg).keys()
-    assert furthest(undisturbed, legs[-1]) < 1e-5
-    wanted, reached = last_metrics(undisturbed), last_metrics(legs[-1])
+        assert variables(before).keys() == variables(segment).keys()
+    assert furthest(undisturbed, segments[-1]) < 1e-5
+    wanted, reached = last_metrics(undisturbed), last_metrics(segments[-1])
     assert reached.accuracy == wanted.accuracy
     assert reached.val_loss == pytest.approx(wanted.val_loss, rel=1e-5)
 

@@ -46,13 +46,15 @@ def train(layout: RunLayout, *, to_the_end: bool) -> None:
 
 
 layouts = [RunLayout(Path(argument)) for argument in sys.argv[1:]]
-legs, undisturbed = layouts[:-1], layouts[-1]
-(most,) = [plan for leg in legs if len((plan := read_started_run(leg).plan).replicas) == 3]
+segments, undisturbed = layouts[:-1], layouts[-1]
+(most,) = [
+    plan for segment in segments if len((plan := read_started_run(segment).plan).replicas) == 3
+]
 configure_devices(most)
 before: RunLayout | None = None
-for leg in legs:
+for segment in segments:
     if before is not None:
-        shutil.copytree(before.checkpoints, leg.checkpoints)
-    train(leg, to_the_end=leg is legs[-1])
-    before = leg
+        shutil.copytree(before.checkpoints, segment.checkpoints)
+    train(segment, to_the_end=segment is segments[-1])
+    before = segment
 train(undisturbed, to_the_end=True)

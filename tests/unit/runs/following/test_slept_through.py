@@ -8,7 +8,7 @@ from gpupanel.domain import events
 from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.history.run_legs import RunLegs
+from gpupanel.runs.history.run_segments import RunSegments
 from gpupanel.ui.plots.run_curves import RunCurves
 
 NIGHT_S = 8 * 3600.0
@@ -77,9 +77,9 @@ def test_that_the_axis_goes_on_where_it_stood(twice: bool) -> None:
 
 
 def test_that_legs_are_counted_without_it_by_whoever_goes_on() -> None:
-    legs = RunLegs()
-    legs.see_lines(events.encode_event(each).encode() for each in (*written(twice=True), end()))
-    legs.see(events.RunStarted(time_s=BEGUN_S + 2 * NIGHT_S, supervisor_pid=2))
-    assert legs.lasted_s(BEGUN_S + 2 * NIGHT_S) == pytest.approx(200.0)
-    legs.see(events.ClockJumped(time_s=BEGUN_S + 3 * NIGHT_S, gap_s=NIGHT_S - 50.0))
-    assert legs.lasted_s(BEGUN_S + 3 * NIGHT_S) == pytest.approx(250.0)
+    segments = RunSegments()
+    segments.see_lines(events.encode_event(each).encode() for each in (*written(twice=True), end()))
+    segments.see(events.RunStarted(time_s=BEGUN_S + 2 * NIGHT_S, supervisor_pid=2))
+    assert segments.lasted_s(BEGUN_S + 2 * NIGHT_S) == pytest.approx(200.0)
+    segments.see(events.ClockJumped(time_s=BEGUN_S + 3 * NIGHT_S, gap_s=NIGHT_S - 50.0))
+    assert segments.lasted_s(BEGUN_S + 3 * NIGHT_S) == pytest.approx(250.0)

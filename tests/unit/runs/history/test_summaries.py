@@ -206,7 +206,7 @@ def test_that_only_the_last_word_counts_where_a_run_was_resumed(runs_dir: Path) 
     assert only(runs_dir).is_running
 
 
-def test_that_restarts_and_legs_are_those_of_the_last_word(runs_dir: Path) -> None:
+def test_that_restarts_and_segments_are_those_of_the_last_word(runs_dir: Path) -> None:
     with WrittenRun(runs_dir) as run:
         run.begin()
         word = events.RunEnded(time_s=STARTED_S + 9_000, outcome=Outcome.COMPLETED)

@@ -203,7 +203,7 @@ def test_that_a_gang_is_started_again_until_it_completes(runs_dir: Path) -> None
     assert end.restarts == 1
     assert end.lasted_s == pytest.approx(end.time_s - begun)
 
-    # Resumed by a person: what was between its legs is not counted, the restart is.
+    # Resumed by a person: what was between its segments is not counted, the restart is.
     by_hand = encode_event(RunRestarted(time_s=time.time(), attempt=0))
     with gang.layout.events.open("a") as file:
         file.write(f"{by_hand}\n")

@@ -1,7 +1,7 @@
-"""How often a run was started again, how long all of its legs lasted, and what they took.
+"""How often a run was started again, how long all of its segments lasted, and their energy.
 
-A leg lasts from a supervisor's beginning to its last word, or to what was heard last of a run whose
-supervisor was killed.
+A segment is what one supervisor ran: from its start to its last event. A run that was resumed has
+several of them.
 """
 
 from collections.abc import Iterable
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 _KINDS = (b'"run_started"', b'"run_restarted"', b'"run_ended"', b'"clock_jumped"')
 
 
-class RunLegs:
-    """Counts as events come, first those of the legs before.
+class RunSegments:
+    """Counts as events come, first those of the segments before.
 
     Attributes:
         restarts: By a person and automatically.
-        energy: What the devices took in the legs before; ``None``: nobody said so.
+        energy: What the devices took in the segments before; ``None``: nobody said so.
     """
 
     def __init__(self) -> None:
@@ -41,17 +41,17 @@ class RunLegs:
         self._skipped = SkippedTime()
 
     def see_lines(self, lines: Iterable[bytes]) -> None:
-        """Take in lines of the legs before, of which only a few are decoded."""
+        """Take in lines of the segments before, of which only a few are decoded."""
         for line in lines:
             # The word alone: whether it is the line's kind, decoding shows.
             is_near = any(kind in line for kind in _KINDS)
             event = decode_event(line) if is_near else None
             if isinstance(event, RunStarted):
-                self._end_leg(time_of_line(self._last_line))
+                self._end_segment(time_of_line(self._last_line))
             if isinstance(event, RunStarted | RunRestarted | ClockJumped):
                 self.see(event)
             if isinstance(event, RunEnded) and event.energy is not None:
-                self.energy = event.energy  # which is of all legs up to that one
+                self.energy = event.energy  # which is of all segments up to that one
             # A restart by hand is reported before its supervisor is there.
             if not isinstance(event, RunRestarted):
                 self._last_line = line
@@ -63,7 +63,7 @@ class RunLegs:
         elif isinstance(event, RunRestarted):
             self.restarts += 1
         elif isinstance(event, RunStarted):
-            self._end_leg(time_of_line(self._last_line))
+            self._end_segment(time_of_line(self._last_line))
             self._began_s = event.time_s
 
     @property
@@ -77,17 +77,17 @@ class RunLegs:
         return self._began_s - self._before_s + self._skipped.after_moment(self._began_s)
 
     def lasted_s(self, now_s: float) -> float:
-        """All legs together, up to that moment.
+        """All segments together, up to that moment.
 
         A clock that was set back counts as nothing, and so does what the machine slept.
         """
-        leg_s = 0.0 if self._began_s is None else self._passed_s(self._began_s, now_s)
-        return self._before_s + leg_s
+        segment_s = 0.0 if self._began_s is None else self._passed_s(self._began_s, now_s)
+        return self._before_s + segment_s
 
     def _passed_s(self, start_s: float, end_s: float) -> float:
         return max(0.0, end_s - start_s - self._skipped.between(start_s, end_s))
 
-    def _end_leg(self, last_s: float | None) -> None:
+    def _end_segment(self, last_s: float | None) -> None:
         if self._began_s is not None and last_s is not None:
             self._before_s += self._passed_s(self._began_s, last_s)
         self._began_s = None

@@ -1,9 +1,9 @@
-"""Restarts and legs of a run, counted from its events."""
+"""Restarts and segments of a run, counted from its events."""
 
 from gpupanel.domain.energy import DeviceEnergy, RunEnergy
 from gpupanel.domain.events import RunEnded, RunRestarted, RunStarted, StepsDone, encode_event
 from gpupanel.domain.outcome import Outcome
-from gpupanel.runs.history.run_legs import RunLegs
+from gpupanel.runs.history.run_segments import RunSegments
 
 
 def step(time_s: float) -> StepsDone:
@@ -23,17 +23,17 @@ def lines(*written: object) -> list[bytes]:
     return [encode_event(event).encode() for event in written]  # type: ignore[arg-type]
 
 
-def test_that_a_first_leg_lasts_from_its_beginning() -> None:
-    legs = RunLegs()
-    assert legs.lasted_s(5.0) == 0.0
-    legs.see(RunStarted(time_s=100.0, supervisor_pid=1))
-    assert (legs.restarts, legs.lasted_s(130.0)) == (0, 30.0)
-    assert legs.lasted_s(50.0) == 0.0
+def test_that_a_first_segment_lasts_from_its_beginning() -> None:
+    segments = RunSegments()
+    assert segments.lasted_s(5.0) == 0.0
+    segments.see(RunStarted(time_s=100.0, supervisor_pid=1))
+    assert (segments.restarts, segments.lasted_s(130.0)) == (0, 30.0)
+    assert segments.lasted_s(50.0) == 0.0
 
 
-def test_that_legs_are_added_and_what_is_between_them_is_not() -> None:
-    legs = RunLegs()
-    legs.see_lines(
+def test_that_segments_are_added_and_what_is_between_them_is_not() -> None:
+    segments = RunSegments()
+    segments.see_lines(
         lines(
             RunStarted(time_s=100.0, supervisor_pid=1),
             RunRestarted(time_s=105.0, attempt=1),
@@ -45,17 +45,17 @@ def test_that_legs_are_added_and_what_is_between_them_is_not() -> None:
             RunRestarted(time_s=9_000.0, attempt=0),
         )
     )
-    legs.see(RunStarted(time_s=9_001.0, supervisor_pid=3))
-    legs.see(RunRestarted(time_s=9_003.0, attempt=1))
-    legs.see(step(9_004.0))
-    assert legs.restarts == 4
-    assert legs.lasted_s(9_006.0) == 10.0 + 20.0 + 5.0
+    segments.see(RunStarted(time_s=9_001.0, supervisor_pid=3))
+    segments.see(RunRestarted(time_s=9_003.0, attempt=1))
+    segments.see(step(9_004.0))
+    assert segments.restarts == 4
+    assert segments.lasted_s(9_006.0) == 10.0 + 20.0 + 5.0
 
 
 def test_that_damaged_lines_do_no_harm() -> None:
-    legs = RunLegs()
+    segments = RunSegments()
     words = b'{"kind": "log", "text": "\\"run_restarted\\" and \\"run_started\\""}'
-    legs.see_lines(
+    segments.see_lines(
         [
             *lines(RunStarted(time_s=100.0, supervisor_pid=1)),
             words,
@@ -66,16 +66,19 @@ def test_that_damaged_lines_do_no_harm() -> None:
             *lines(RunStarted(time_s=200.0, supervisor_pid=1)),
         ]
     )
-    assert (legs.restarts, legs.lasted_s(210.0)) == (0, 10.0)  # the first leg's end is not known
+    assert (segments.restarts, segments.lasted_s(210.0)) == (
+        0,
+        10.0,
+    )  # the first segment's end is not known
 
 
-def test_that_what_the_legs_before_took_is_that_of_their_last_word() -> None:
-    legs = RunLegs()
+def test_that_what_the_segments_before_took_is_that_of_their_last_word() -> None:
+    segments = RunSegments()
     for watt_hours in (1.0, 2.5):
         energy = RunEnergy(
             devices=(DeviceEnergy(device_key="GPU-a", watt_hours=watt_hours, measured_by="power"),)
         )
         ended = RunEnded(time_s=1.0, outcome=Outcome.SUSPENDED, energy=energy)
-        legs.see_lines(lines(ended))
-    assert legs.energy is not None
-    assert legs.energy.watt_hours == 2.5
+        segments.see_lines(lines(ended))
+    assert segments.energy is not None
+    assert segments.energy.watt_hours == 2.5

@@ -3,7 +3,7 @@
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
 from gpupanel.runs.directory.tails import LineTail
-from gpupanel.runs.history.run_legs import RunLegs
+from gpupanel.runs.history.run_segments import RunSegments
 
 _MOST_READS = 64
 """Of a mebibyte each, a tenth of a second or two in all; the next list goes on from there."""
@@ -11,7 +11,7 @@ _MOST_BYTES_OF_A_LOST_RUN = 4 * 2**20
 """There may be hundreds of them, and they are read anew by each command that lists runs."""
 
 
-class LegsSoFar:
+class SegmentsSoFar:
     """Reads the events of a run that goes on, each of them once.
 
     Args:
@@ -20,7 +20,7 @@ class LegsSoFar:
 
     def __init__(self, layout: RunLayout) -> None:
         self._news = LineTail(layout.events)
-        self._legs = RunLegs()
+        self._segments = RunSegments()
 
     def since_s(self) -> float | None:
         """From when it would go on had it never stood still, seconds since the epoch (UTC).
@@ -32,16 +32,16 @@ class LegsSoFar:
         """
         try:
             for _ in range(_MOST_READS):
-                self._legs.see_lines(self._news.read())
+                self._segments.see_lines(self._news.read())
                 if not self._news.has_more:
                     break
         except OSError:
             return None
-        return self._legs.since_s
+        return self._segments.since_s
 
 
-def lost_legs_s(layout: RunLayout, last_s: float | None) -> float | None:
-    """How long all legs of a run lasted whose supervisor was killed.
+def lost_segments_s(layout: RunLayout, last_s: float | None) -> float | None:
+    """How long all segments of a run lasted whose supervisor was killed.
 
     Args:
         layout: The run.
@@ -53,5 +53,5 @@ def lost_legs_s(layout: RunLayout, last_s: float | None) -> float | None:
     found = status(layout.events)
     if last_s is None or found is None or found.st_size > _MOST_BYTES_OF_A_LOST_RUN:
         return None
-    since_s = LegsSoFar(layout).since_s()
+    since_s = SegmentsSoFar(layout).since_s()
     return None if since_s is None or last_s < since_s else last_s - since_s
