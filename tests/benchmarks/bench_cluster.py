@@ -57,12 +57,12 @@ CPU_GROUPS = Path("/sys/fs/cgroup/cpu")
 SENT = """
 import os, sys, tempfile, time
 from pathlib import Path
-from gpupanel.runs.cluster.messages import AgentOrder
+from gpupanel.runs.cluster.messages import AgentCommand
 from gpupanel.runs.cluster.node_agent import NodeAgent
 seconds, agent = float(sys.argv[1]), NodeAgent()
 with tempfile.TemporaryDirectory() as folder:
     Path(folder, "profile.toml").touch()
-    order = AgentOrder(root=folder, network="lo", address="127.0.0.1", count=1)
+    order = AgentCommand(root=folder, network="lo", address="127.0.0.1", count=1)
     agent.make_ready(order.model_dump_json())
     agent.poll()
     sent, until_s, cpu_s = 0, time.monotonic() + seconds, time.process_time()

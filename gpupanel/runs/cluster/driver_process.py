@@ -1,4 +1,4 @@
-"""The driver of a cluster as its supervisor sees it: a process that hears and says lines."""
+"""The driver of a cluster as its supervisor sees it: a process that reads and writes lines."""
 
 import os
 import subprocess
@@ -13,16 +13,16 @@ from pydantic import ValidationError
 from gpupanel.domain.child_command import WORKING_DIRECTORY, child_environment
 from gpupanel.domain.value import Value
 from gpupanel.files.guarded_files import open_to_append
-from gpupanel.runs.cluster.messages import DRIVER_WORD, DriverWord
+from gpupanel.runs.cluster.messages import DRIVER_MESSAGE, DriverMessage
 from gpupanel.runs.cluster.reading import DRIVER
 
 _END_S: Final = 20.0
 _MOST_LINE_BYTES: Final = 2**26
-"""A word holds what nodes say, and is never so long: what is longer is no word."""
+"""A message has what all nodes report, and is never this long: a longer line is no message."""
 
 
 class DriverProcess:
-    """Starts the driver; :meth:`word` gives what it has said, one by one.
+    """Starts the driver; :meth:`next_message` gives what it has written, one by one.
 
     Args:
         log: What it and Ray's library print is appended there; ``None``: it goes nowhere.
@@ -32,7 +32,7 @@ class DriverProcess:
     """
 
     def __init__(self, log: Path | None) -> None:
-        self._words: deque[DriverWord] = deque()
+        self._messages: deque[DriverMessage] = deque()
         output_to = os.open(os.devnull, os.O_WRONLY) if log is None else open_to_append(log)
         with os.fdopen(output_to, "ab") as output:
             self._process = subprocess.Popen(
@@ -50,22 +50,22 @@ class DriverProcess:
 
     @property
     def is_there(self) -> bool:
-        """Whether it has not ended, or has words that nobody has heard."""
-        return self._process.poll() is None or self._thread.is_alive() or bool(self._words)
+        """Whether it has not ended, or has written messages that nobody has read."""
+        return self._process.poll() is None or self._thread.is_alive() or bool(self._messages)
 
-    def order(self, order: Value) -> None:
-        """Say what it is to do; one that has ended does nothing."""
+    def send(self, command: Value) -> None:
+        """Send it a command; a driver that has ended does nothing."""
         stream = self._stream(self._process.stdin)
         with suppress(OSError, ValueError):
-            stream.write(order.model_dump_json().encode() + b"\n")
+            stream.write(command.model_dump_json().encode() + b"\n")
             stream.flush()
 
-    def word(self) -> DriverWord | None:
-        """The next word that it has said; ``None``: there is none yet."""
-        return self._words.popleft() if self._words else None
+    def next_message(self) -> DriverMessage | None:
+        """The next message that it has written; ``None``: there is none yet."""
+        return self._messages.popleft() if self._messages else None
 
     def end(self, patience_s: float = _END_S) -> None:
-        """Let it end by itself, as it does when nobody gives orders any more; then kill it."""
+        """Let it end by itself, as it does when its standard input is closed; then kill it."""
         with suppress(OSError):
             self._stream(self._process.stdin).close()
         try:
@@ -81,10 +81,10 @@ class DriverProcess:
         output, is_whole = self._stream(self._process.stdout), True
         while piece := output.readline(_MOST_LINE_BYTES):
             begins, is_whole = is_whole, piece.endswith(b"\n")
-            # A line that is no word, as of one that was killed while it wrote, says nothing.
+            # Half a line, as of a driver that was killed while it wrote, is skipped.
             if begins and is_whole:
                 with suppress(ValidationError):
-                    self._words.append(DRIVER_WORD.validate_json(piece))
+                    self._messages.append(DRIVER_MESSAGE.validate_json(piece))
 
     @staticmethod
     def _stream(stream: IO[bytes] | None) -> IO[bytes]:

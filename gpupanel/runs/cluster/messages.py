@@ -15,8 +15,8 @@ from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.value import Value
 
 
-class DevicesWanted(Value):
-    """Answer once what is in the cluster, as a :class:`~gpupanel.domain.cluster.ClusterAnswer`.
+class ListDevices(Value):
+    """Report once what is in the cluster, as a :class:`~gpupanel.domain.cluster.ClusterAnswer`.
 
     Attributes:
         file: A file of this machine that every node should see by its path; empty: none.
@@ -27,12 +27,12 @@ class DevicesWanted(Value):
     file: str = ""
 
 
-class WatchWanted(Value):
-    """Say again and again what is in the cluster, as a :class:`ClusterSeen`.
+class WatchDevices(Value):
+    """Report what is in the cluster at an interval, each time as a :class:`ClusterSeen`.
 
     Attributes:
         file: A file of this machine that every node should see by its path; empty: none.
-        interval_s: From one word to the next.
+        interval_s: From one report to the next.
     """
 
     kind: Literal["watch"] = "watch"
@@ -41,8 +41,8 @@ class WatchWanted(Value):
     interval_s: float = 2.0
 
 
-class PlaceWanted(Value):
-    """Where a process of a gang is to run.
+class PlacementRequest(Value):
+    """Which node and GPUs one process of a gang is to run on.
 
     Attributes:
         node: The name of the node.
@@ -53,8 +53,8 @@ class PlaceWanted(Value):
     gpus: tuple[str, ...] = ()
 
 
-class GangWanted(Value):
-    """Reserve what a gang needs, and make ready to start it.
+class ReserveGang(Value):
+    """Reserve the resources of a gang, and prepare its start.
 
     Attributes:
         root: The run's directory, by the same path on every node.
@@ -64,10 +64,10 @@ class GangWanted(Value):
     kind: Literal["gang"] = "gang"
     cluster: ClusterSettings
     root: str
-    places: tuple[PlaceWanted, ...]
+    places: tuple[PlacementRequest, ...]
 
 
-class StartWanted(Value):
+class StartGang(Value):
     """Start the processes of the gang.
 
     Attributes:
@@ -78,15 +78,15 @@ class StartWanted(Value):
     environments: tuple[dict[str, str], ...]
 
 
-class SignalWanted(Value):
+class SignalGang(Value):
     """Send a signal to the process group of every process."""
 
     kind: Literal["signal"] = "signal"
     number: int
 
 
-class RequestWanted(Value):
-    """Let the process that leads see what a person asked of the run.
+class ForwardRequest(Value):
+    """Forward a request about the run to the leading process.
 
     The request is a file in the run's folder; on a network's file system another machine may see
     that late.
@@ -96,23 +96,17 @@ class RequestWanted(Value):
     request: Request
 
 
-class EndWanted(Value):
-    """Kill whatever of the run is on the nodes, and end."""
+class EndGang(Value):
+    """Kill all processes of the run on the nodes, and end."""
 
     kind: Literal["end"] = "end"
 
 
-DriverOrder = Annotated[
-    DevicesWanted
-    | WatchWanted
-    | GangWanted
-    | StartWanted
-    | SignalWanted
-    | RequestWanted
-    | EndWanted,
+DriverCommand = Annotated[
+    ListDevices | WatchDevices | ReserveGang | StartGang | SignalGang | ForwardRequest | EndGang,
     Field(discriminator="kind"),
 ]
-DRIVER_ORDER: TypeAdapter[DriverOrder] = TypeAdapter(DriverOrder)
+DRIVER_COMMAND: TypeAdapter[DriverCommand] = TypeAdapter(DriverCommand)
 
 
 class Waiting(Value):
@@ -215,11 +209,11 @@ class NodeLost(Value):
     reason: str
 
 
-DriverWord = Annotated[
+DriverMessage = Annotated[
     Waiting | Ready | Refused | Started | NodeSeen | NodeLost | HeadSilent | ClusterSeen,
     Field(discriminator="kind"),
 ]
-DRIVER_WORD: TypeAdapter[DriverWord] = TypeAdapter(DriverWord)
+DRIVER_MESSAGE: TypeAdapter[DriverMessage] = TypeAdapter(DriverMessage)
 
 
 class AgentReady(Value):
@@ -244,7 +238,7 @@ class ProcessStart(Value):
     environment: dict[str, str]
 
 
-class AgentOrder(Value):
+class AgentCommand(Value):
     """What an agent is to make ready or to start.
 
     Attributes:

@@ -32,7 +32,7 @@ from gpupanel.files.bounded_log import BoundedLog
 from gpupanel.files.guarded_files import touch
 from gpupanel.runs.cluster.environments import free_ports
 from gpupanel.runs.cluster.listening import address_in, interfaces_here
-from gpupanel.runs.cluster.messages import AgentOrder, AgentReady, NodeSeen, ProcessSeen
+from gpupanel.runs.cluster.messages import AgentCommand, AgentReady, NodeSeen, ProcessSeen
 from gpupanel.runs.cluster.reserved_gpus import check_reserved, reserved_gpus
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.processes.liveness import process_activity
@@ -93,36 +93,39 @@ class NodeAgent:
         self._sampler = DeviceSampler(wait_s=PATIENT_S)
         return _report(self._sampler, file).model_dump_json()
 
-    def make_ready(self, order: str) -> str:
-        """See that the run can be started here, and find ports; what is left of it is ended first.
+    def make_ready(self, command_json: str) -> str:
+        """Check that the run can be started here and find ports; its leftover processes end first.
 
         Args:
-            order: An :class:`~gpupanel.runs.cluster.messages.AgentOrder` as JSON.
+            command_json: An :class:`~gpupanel.runs.cluster.messages.AgentCommand` as JSON.
 
         Returns:
             An :class:`~gpupanel.runs.cluster.messages.AgentReady` as JSON.
         """
-        wanted = AgentOrder.model_validate_json(order)
-        layout = self._layout = RunLayout(Path(wanted.root))
+        command = AgentCommand.model_validate_json(command_json)
+        layout = self._layout = RunLayout(Path(command.root))
         ready = AgentReady(gpupanel=__version__)
         try:
             _check_folder(layout)
             if not await_end_of_processes(layout, _ORPHANS_S):
                 end_processes_of(layout)
-            address, interface = address_in(wanted.network, wanted.address, interfaces_here())
-            ports = free_ports(wanted.count, address)
+            address, interface = address_in(command.network, command.address, interfaces_here())
+            ports = free_ports(command.count, address)
             self._sampler = DeviceSampler()
-            if wanted.gpus:
+            if command.gpus:
                 visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
                 reserved = reserved_gpus(visible, self._sampler.inventory())
-                check_reserved(wanted.gpus, reserved, platform.node())
+                check_reserved(command.gpus, reserved, platform.node())
         except ProblemError as error:
             return ready.model_copy(update={"problem": error.problems[0]}).model_dump_json()
         found = {"address": address, "interface": interface, "ports": ports}
         return ready.model_copy(update=found).model_dump_json()
 
-    def start(self, order: str) -> str:
-        """Start processes of the run: as of the same order.
+    def start(self, command_json: str) -> str:
+        """Start processes of the run.
+
+        Args:
+            command_json: An :class:`~gpupanel.runs.cluster.messages.AgentCommand` as JSON.
 
         Returns:
             Their pids by their places, as a :class:`~gpupanel.runs.cluster.messages.NodeSeen`.
@@ -130,14 +133,14 @@ class NodeAgent:
         Raises:
             OSError: One cannot be started.
         """
-        wanted = AgentOrder.model_validate_json(order)
-        layout = RunLayout(Path(wanted.root))
-        command = python_module_command("gpupanel.trainer", wanted.root)
-        for each in wanted.starts:
+        command = AgentCommand.model_validate_json(command_json)
+        layout = RunLayout(Path(command.root))
+        trainer = python_module_command("gpupanel.trainer", command.root)
+        for each in command.starts:
             self._events[each.place] = LineTail(layout.process_events(each.place))
             self._logs[each.place] = BoundedLog(layout.process_log(each.place))
             self._processes[each.place] = start_trainer(
-                layout, each.place, command, _without_rays(os.environ), each.environment
+                layout, each.place, trainer, _without_rays(os.environ), each.environment
             )
         self._called_s = time.monotonic()
         threading.Thread(target=self._end_when_abandoned, name="abandoned", daemon=True).start()

@@ -14,7 +14,7 @@ from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.cluster import ClusterAnswer, ClusterReading
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.runs.cluster.cluster_problems import cluster_address_wrong
-from gpupanel.runs.cluster.messages import DevicesWanted
+from gpupanel.runs.cluster.messages import ListDevices
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.private_files import make_private_folder
 from gpupanel.runs.tools.question import Question
@@ -23,7 +23,7 @@ DRIVER: Final = python_module_command("gpupanel.runs.cluster.driver")
 
 _LIMIT_S: Final = 45.0
 """More than all that is waited for within: Ray's import and its connection, and silent nodes."""
-_what_is_there: Final = Question[DevicesWanted, ClusterAnswer](
+_what_is_there: Final = Question[ListDevices, ClusterAnswer](
     code="cluster",
     process="the process that asks the cluster",
     work="asking the Ray cluster",
@@ -49,7 +49,7 @@ def read_cluster(
 
     Args:
         address: ``auto``, or ``host:port`` of its head.
-        cancelled: Set, by any thread, when the answer is not wanted any more.
+        cancelled: Set, by any thread, when the answer is no longer needed.
         limit_s: How long it may take.
         folder: Where runs are kept, to see whether every node sees it, too.
 
@@ -57,13 +57,13 @@ def read_cluster(
         ProblemError: There is none, or it cannot be used.
     """
     try:
-        wanted = DevicesWanted(address=address)
+        command = ListDevices(address=address)
     except ValidationError as error:
         raise ProblemError(cluster_address_wrong(address)) from error
     if folder is None:
-        return _asked(wanted, cancelled, limit_s)
+        return _asked(command, cancelled, limit_s)
     with _file_in(folder) as file:
-        return _asked(wanted.model_copy(update={"file": file}), cancelled, limit_s)
+        return _asked(command.model_copy(update={"file": file}), cancelled, limit_s)
 
 
 @contextmanager
@@ -81,8 +81,8 @@ def _file_in(folder: Path) -> Iterator[str]:
         raise ProblemError(disk_problem(error, folder)) from error
 
 
-def _asked(wanted: DevicesWanted, cancelled: Event | None, limit_s: float) -> ClusterReading:
-    answer = replace(_what_is_there, limit_s=limit_s).answered(wanted, cancelled=cancelled)
+def _asked(command: ListDevices, cancelled: Event | None, limit_s: float) -> ClusterReading:
+    answer = replace(_what_is_there, limit_s=limit_s).answered(command, cancelled=cancelled)
     if isinstance(answer, Problem):
         raise ProblemError(answer)
     if answer.reading is None:

@@ -10,7 +10,7 @@ from gpupanel.domain.cluster import ClusterReading
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.runs.cluster.cluster_problems import cluster_address_wrong
 from gpupanel.runs.cluster.driver_process import DriverProcess
-from gpupanel.runs.cluster.messages import ClusterSeen, Refused, WatchWanted
+from gpupanel.runs.cluster.messages import ClusterSeen, Refused, WatchDevices
 
 INTERVAL_S: Final = 2.0
 """Between two readings of all nodes: what a person sees change is asked of 64 machines."""
@@ -45,7 +45,7 @@ class ClusterWatcher:
         silent_s: float = _SILENT_S,
     ) -> None:
         try:
-            wanted = WatchWanted(address=address, interval_s=interval_s)
+            command = WatchDevices(address=address, interval_s=interval_s)
         except ValidationError as error:
             raise ProblemError(cluster_address_wrong(address)) from error
         try:
@@ -54,7 +54,7 @@ class ClusterWatcher:
             raise ProblemError(_not_started(str(error))) from error
         self._silent_s = silent_s
         self._until_s = time.monotonic() + first_s
-        self._driver.order(wanted)
+        self._driver.send(command)
 
     def __enter__(self) -> Self:
         return self
@@ -74,11 +74,11 @@ class ClusterWatcher:
             ProblemError: There is no such cluster, it cannot be used, or it went away.
         """
         found = None
-        while (word := self._driver.word()) is not None:
-            if isinstance(word, Refused):
-                raise ProblemError(word.problem)
-            if isinstance(word, ClusterSeen):
-                found = word.reading
+        while (message := self._driver.next_message()) is not None:
+            if isinstance(message, Refused):
+                raise ProblemError(message.problem)
+            if isinstance(message, ClusterSeen):
+                found = message.reading
         now_s = time.monotonic()
         if found is not None:
             self._until_s = now_s + self._silent_s

@@ -16,19 +16,19 @@ from gpupanel.files.guarded_files import status
 from gpupanel.runs.cluster.driver_process import DriverProcess
 from gpupanel.runs.cluster.environments import environments_on_nodes
 from gpupanel.runs.cluster.messages import (
-    EndWanted,
-    GangWanted,
+    EndGang,
+    ForwardRequest,
     HeadSilent,
     NodeLost,
     NodeSeen,
-    PlaceWanted,
+    PlacementRequest,
     ProcessSeen,
     Ready,
     Refused,
-    RequestWanted,
-    SignalWanted,
+    ReserveGang,
+    SignalGang,
     Started,
-    StartWanted,
+    StartGang,
     Waiting,
 )
 from gpupanel.runs.processes.liveness import Activity, Liveness
@@ -147,7 +147,7 @@ class ClusterGang:
         """
         clean_folder(self._layout)
         driver = self._driver = DriverProcess(self._layout.cluster_log)
-        driver.order(_wanted(self._layout, self._plan))
+        driver.send(_wanted(self._layout, self._plan))
         ready = self._await(Ready, driver)
         # By now no process of a start before writes any more: its nodes have waited for that.
         self._append_old(self._events.begin)
@@ -157,7 +157,7 @@ class ClusterGang:
             {**each, CHECKED_VARIABLE: self._checked}
             for each in environments_on_nodes(self._plan, ready.places)
         )
-        driver.order(StartWanted(environments=environments))
+        driver.send(StartGang(environments=environments))
         started = self._await(Started, driver)
         for member, pid in zip(self.members, started.pids, strict=True):
             member.pid = pid
@@ -184,17 +184,17 @@ class ClusterGang:
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to every process."""
         if self._driver is not None:
-            self._driver.order(SignalWanted(number=number))
+            self._driver.send(SignalGang(number=number))
 
     def show_request(self, request: Request) -> None:
         """Have the processes see what a person asked of the run, on whichever node they are."""
         if self._driver is not None:
-            self._driver.order(RequestWanted(request=request))
+            self._driver.send(ForwardRequest(request=request))
 
     def end(self) -> None:
         """Kill whatever is left on every node, and wait until none writes any more."""
         if self._driver is not None:
-            self._driver.order(EndWanted())
+            self._driver.send(EndGang())
             self._driver.end()
             self._read(self._driver)
             self._log.close()
@@ -239,7 +239,7 @@ class ClusterGang:
             is_there = driver.is_there
             self._log.bound()
             waiting = None
-            while (message := driver.word()) is not None:
+            while (message := driver.next_message()) is not None:
                 self._last_message_s = time.monotonic()
                 if isinstance(message, kind):
                     return message
@@ -255,7 +255,7 @@ class ClusterGang:
             time.sleep(_TICK_S)
 
     def _read(self, driver: DriverProcess) -> None:
-        while (message := driver.word()) is not None:
+        while (message := driver.next_message()) is not None:
             self._last_message_s = time.monotonic()
             if isinstance(message, NodeSeen):
                 self._take_processes(message)
@@ -281,14 +281,14 @@ class ClusterGang:
                 member.lost = lost
 
 
-def _wanted(layout: RunLayout, plan: LaunchPlan) -> GangWanted:
+def _wanted(layout: RunLayout, plan: LaunchPlan) -> ReserveGang:
     if plan.cluster is None:
         raise ValueError("the plan has no cluster")
     places = tuple(
-        PlaceWanted(
+        PlacementRequest(
             node=process.node,
             gpus=tuple(each.key for each in process.devices if each.kind is DeviceKind.GPU),
         )
         for process in plan.gang
     )
-    return GangWanted(cluster=plan.cluster, root=str(layout.root.resolve()), places=places)
+    return ReserveGang(cluster=plan.cluster, root=str(layout.root.resolve()), places=places)

@@ -13,12 +13,12 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.value import Value
 from gpupanel.runs.cluster.driver.connecting import connect
 from gpupanel.runs.cluster.messages import (
-    DRIVER_ORDER,
-    DevicesWanted,
-    DriverOrder,
-    GangWanted,
+    DRIVER_COMMAND,
+    DriverCommand,
+    ListDevices,
     Refused,
-    WatchWanted,
+    ReserveGang,
+    WatchDevices,
 )
 
 
@@ -30,41 +30,41 @@ def main() -> int:
 
     turn = threading.Lock()
 
-    def say(word: Value) -> None:
+    def send(message: Value) -> None:
         with turn:
-            output.write(word.model_dump_json().encode() + b"\n")
+            output.write(message.model_dump_json().encode() + b"\n")
             output.flush()
 
-    wanted = DRIVER_ORDER.validate_json(sys.stdin.buffer.readline())
-    if isinstance(wanted, DevicesWanted):
-        say(_devices(wanted))
-    elif isinstance(wanted, GangWanted | WatchWanted):
-        orders: Queue[DriverOrder | None] = Queue()
-        threading.Thread(target=_read, args=(orders,), name="orders", daemon=True).start()
+    command = DRIVER_COMMAND.validate_json(sys.stdin.buffer.readline())
+    if isinstance(command, ListDevices):
+        send(_devices(command))
+    elif isinstance(command, ReserveGang | WatchDevices):
+        commands: Queue[DriverCommand | None] = Queue()
+        threading.Thread(target=_read, args=(commands,), name="commands", daemon=True).start()
         try:
-            _work(wanted, orders, say)
+            _work(command, commands, send)
         except ProblemError as error:
-            say(Refused(problem=error.problems[0]))
+            send(Refused(problem=error.problems[0]))
     return 0
 
 
 def _work(
-    wanted: GangWanted | WatchWanted,
-    orders: "Queue[DriverOrder | None]",
-    say: Callable[[Value], None],
+    command: ReserveGang | WatchDevices,
+    commands: "Queue[DriverCommand | None]",
+    send: Callable[[Value], None],
 ) -> None:
-    if isinstance(wanted, WatchWanted):
-        head = connect(wanted.address)
+    if isinstance(command, WatchDevices):
+        head = connect(command.address)
 
         from gpupanel.runs.cluster.driver.node_watch import NodeWatch
 
-        NodeWatch(head, wanted, orders, say).run()
+        NodeWatch(head, command, commands, send).run()
     else:
-        head = connect(wanted.cluster.address)
+        head = connect(command.cluster.address)
 
         from gpupanel.runs.cluster.driver.gang import GangDriver
 
-        GangDriver(head, wanted, orders, say).run()
+        GangDriver(head, command, commands, send).run()
 
 
 def _own_output() -> IO[bytes]:
@@ -74,21 +74,21 @@ def _own_output() -> IO[bytes]:
     return output
 
 
-def _read(orders: "Queue[DriverOrder | None]") -> None:
+def _read(commands: "Queue[DriverCommand | None]") -> None:
     for line in sys.stdin.buffer:
-        orders.put(DRIVER_ORDER.validate_json(line))
-    orders.put(None)
+        commands.put(DRIVER_COMMAND.validate_json(line))
+    commands.put(None)
 
 
-def _devices(wanted: DevicesWanted) -> ClusterAnswer:
+def _devices(command: ListDevices) -> ClusterAnswer:
     try:
-        head = connect(wanted.address)
+        head = connect(command.address)
     except ProblemError as error:
         return ClusterAnswer(problem=error.problems[0])
 
     from gpupanel.runs.cluster.driver.nodes import read_nodes
 
-    return ClusterAnswer(reading=read_nodes(head, wanted.file))
+    return ClusterAnswer(reading=read_nodes(head, command.file))
 
 
 if __name__ == "__main__":

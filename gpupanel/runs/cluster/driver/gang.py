@@ -23,21 +23,21 @@ from gpupanel.runs.cluster.driver.head_watch import HeadWatch
 from gpupanel.runs.cluster.driver.nodes import listed_nodes, node_names, why_lost, why_not
 from gpupanel.runs.cluster.driver.reservation import Bundle, bundles_for, waiting_for
 from gpupanel.runs.cluster.messages import (
-    AgentOrder,
+    AgentCommand,
     AgentReady,
-    DriverOrder,
-    DriverWord,
-    EndWanted,
-    GangWanted,
+    DriverCommand,
+    DriverMessage,
+    EndGang,
+    ForwardRequest,
     HeadSilent,
     NodeLost,
     ProcessStart,
     Ready,
     ReadyPlace,
-    RequestWanted,
-    SignalWanted,
+    ReserveGang,
+    SignalGang,
     Started,
-    StartWanted,
+    StartGang,
     Waiting,
 )
 from gpupanel.runs.cluster.node_agent import NodeAgent
@@ -81,9 +81,9 @@ class GangDriver:
     """
 
     head: str
-    wanted: GangWanted
-    orders: "Queue[DriverOrder | None]"
-    send: Callable[[DriverWord], None]
+    wanted: ReserveGang
+    orders: "Queue[DriverCommand | None]"
+    send: Callable[[DriverMessage], None]
     _agents: list[_Agent] = field(default_factory=list)
 
     def run(self) -> None:
@@ -95,7 +95,7 @@ class GangDriver:
         try:
             bundles = self._reserve()
             self.send(Ready(places=self._make_ready(bundles)))
-            self._start(self._next(StartWanted).environments)
+            self._start(self._next(StartGang).environments)
             head = HeadWatch(self.head)
             is_reported = False
             while True:
@@ -151,7 +151,7 @@ class GangDriver:
 
     def _make_ready(self, bundles: Sequence[Bundle]) -> tuple[ReadyPlace, ...]:
         orders = [
-            AgentOrder(
+            AgentCommand(
                 root=self.wanted.root,
                 network=self.wanted.cluster.network,
                 address=bundle.address,
@@ -184,7 +184,7 @@ class GangDriver:
                 ProcessStart(place=place, environment=dict(environments[place]))
                 for place in agent.places
             )
-            order = AgentOrder(root=self.wanted.root, starts=starts)
+            order = AgentCommand(root=self.wanted.root, starts=starts)
             asked.append(agent.handle.start.remote(order.model_dump_json()))
         pids: dict[int, int] = {}
         for agent, text in zip(self._agents, self._answers(asked, _START_S), strict=True):
@@ -251,7 +251,7 @@ class GangDriver:
         agent.is_lost, agent.asked = True, None
         self.send(NodeLost(node=agent.node, reason=reason))
 
-    def _next(self, wanted: type[StartWanted]) -> StartWanted:
+    def _next(self, wanted: type[StartGang]) -> StartGang:
         while True:
             order = self._order(None)
             if isinstance(order, wanted):
@@ -261,15 +261,15 @@ class GangDriver:
         """Carry out the orders that are there; wait so long for the first one."""
         order = self._order(wait_s)
         while order is not None:
-            if isinstance(order, SignalWanted):
+            if isinstance(order, SignalGang):
                 for agent in self._agents_left():
                     agent.handle.signal.remote(order.number)
-            elif isinstance(order, RequestWanted):
+            elif isinstance(order, ForwardRequest):
                 for agent in self._agents_left():
                     agent.handle.show_request.remote(order.request.value)
             order = self._order(0.0)
 
-    def _order(self, wait_s: float | None) -> "DriverOrder | None":
+    def _order(self, wait_s: float | None) -> "DriverCommand | None":
         """The next order; ``None``: there is none yet.
 
         Raises:
@@ -279,7 +279,7 @@ class GangDriver:
             order = self.orders.get(block=wait_s != 0.0, timeout=wait_s)
         except Empty:
             return None
-        if order is None or isinstance(order, EndWanted):
+        if order is None or isinstance(order, EndGang):
             raise _EndRequested
         return order
 

@@ -26,11 +26,11 @@ from gpupanel.runs.cluster.driver.nodes import (
 )
 from gpupanel.runs.cluster.messages import (
     ClusterSeen,
-    DriverOrder,
-    DriverWord,
+    DriverCommand,
+    DriverMessage,
     NodeSeen,
     Refused,
-    WatchWanted,
+    WatchDevices,
 )
 from gpupanel.runs.cluster.node_agent import NodeAgent
 
@@ -79,29 +79,29 @@ class NodeWatch:
 
     Args:
         head: The address of the cluster's head.
-        wanted: How often, and which file every node should see.
-        orders: ``None`` in it: nobody wants it any more.
-        say: Says it a word.
+        command: How often to report, and which file every node should see.
+        commands: ``None`` in it ends the watch.
+        send: Sends a message to the supervisor.
     """
 
     def __init__(
         self,
         head: str,
-        wanted: WatchWanted,
-        orders: "Queue[DriverOrder | None]",
-        say: Callable[[DriverWord], None],
+        command: WatchDevices,
+        commands: "Queue[DriverCommand | None]",
+        send: Callable[[DriverMessage], None],
     ) -> None:
-        self._head, self._wanted, self._orders, self._say = head, wanted, orders, say
+        self._head, self._command, self._commands, self._send = head, command, commands, send
         self._nodes: dict[str, _Watched] = {}
         self._ended: dict[str, str] = {}
 
     def run(self) -> None:
-        """Until nobody wants it any more, or the head is gone."""
+        """Report until the commands end, or the head is gone."""
         HeadWatch(self._head, self._end_without_head)
         while True:
             begun_s = time.monotonic()
-            self._say(ClusterSeen(reading=self._round()))
-            if self._is_unwanted(self._wanted.interval_s - (time.monotonic() - begun_s)):
+            self._send(ClusterSeen(reading=self._round()))
+            if self._has_ended(self._command.interval_s - (time.monotonic() - begun_s)):
                 return
 
     def _round(self) -> Any:  # noqa: ANN401 - see reading_of
@@ -127,7 +127,7 @@ class NodeWatch:
             # Nothing is reserved: it starts on a node that is busy with others' work, too.
             options = {"num_cpus": 0, "scheduling_strategy": on_node(node_id)}
             agent = ray.remote(NodeAgent).options(**options).remote()
-            asked = agent.watch.remote(self._wanted.file)
+            asked = agent.watch.remote(self._command.file)
             before = watched or _Watched(agent)
             before.agent, before.asked, before.asked_s = agent, asked, now_s
             self._nodes[node_id] = before
@@ -182,13 +182,13 @@ class NodeWatch:
         if watched.agent is not None:
             ray.kill(watched.agent)
 
-    def _is_unwanted(self, wait_s: float) -> bool:
+    def _has_ended(self, wait_s: float) -> bool:
         try:
-            return self._orders.get(timeout=max(0.05, wait_s)) is None
+            return self._commands.get(timeout=max(0.05, wait_s)) is None
         except Empty:
             return False
 
     def _end_without_head(self) -> None:
         """Ray's library would wait for a minute, and say nothing."""
-        self._say(Refused(problem=cluster_not_found(self._head, "it answers no more")))
+        self._send(Refused(problem=cluster_not_found(self._head, "it answers no more")))
         os._exit(0)

@@ -6,7 +6,7 @@ from typing import Any
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.runs.cluster.driver.nodes import free_by_node
-from gpupanel.runs.cluster.messages import PlaceWanted
+from gpupanel.runs.cluster.messages import PlacementRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Bundle:
 
 
 def bundles_for(
-    places: Sequence[PlaceWanted], nodes: Mapping[str, Mapping[str, Any]]
+    places: Sequence[PlacementRequest], nodes: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Bundle, ...]:
     """A part for each node that the places name.
 

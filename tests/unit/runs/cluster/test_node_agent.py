@@ -9,7 +9,7 @@ import pytest
 
 from gpupanel.files.bounded_log import BoundedLog
 from gpupanel.runs.cluster import node_agent
-from gpupanel.runs.cluster.messages import AgentOrder, AgentReady, NodeSeen, ProcessStart
+from gpupanel.runs.cluster.messages import AgentCommand, AgentReady, NodeSeen, ProcessStart
 from gpupanel.runs.cluster.node_agent import NodeAgent
 
 
@@ -17,7 +17,7 @@ from gpupanel.runs.cluster.node_agent import NodeAgent
 def agent(tmp_path: Path) -> Iterator[NodeAgent]:
     (tmp_path / "profile.toml").touch()
     agent = NodeAgent()
-    order = AgentOrder(root=str(tmp_path), network="lo", address="127.0.0.1", count=2)
+    order = AgentCommand(root=str(tmp_path), network="lo", address="127.0.0.1", count=2)
     ready = AgentReady.model_validate_json(agent.make_ready(order.model_dump_json()))
     assert ready.problem is None
     assert len(ready.ports) == 2
@@ -56,7 +56,7 @@ def test_that_the_log_of_a_process_on_a_node_is_bounded(
         node_agent, "python_module_command", lambda *_: (sys.executable, "-c", _TALKS)
     )
     start = ProcessStart(place=1, environment={})
-    agent.start(AgentOrder(root=str(tmp_path), starts=(start,)).model_dump_json())
+    agent.start(AgentCommand(root=str(tmp_path), starts=(start,)).model_dump_json())
     exit_code = None
     while exit_code is None:
         (seen,) = NodeSeen.model_validate_json(agent.poll()).processes

@@ -16,7 +16,7 @@ from gpupanel.domain.strategy import StrategyKind
 from gpupanel.runs.cluster import driver_process
 from gpupanel.runs.cluster.driver_process import DriverProcess
 from gpupanel.runs.cluster.messages import (
-    DriverWord,
+    DriverMessage,
     HeadSilent,
     NodeLost,
     NodeSeen,
@@ -25,7 +25,7 @@ from gpupanel.runs.cluster.messages import (
     ReadyPlace,
     Refused,
     Started,
-    StartWanted,
+    StartGang,
     Waiting,
 )
 from gpupanel.runs.supervision.checked_run import CheckedRun
@@ -73,7 +73,7 @@ def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str]) -> 
     root.mkdir()
 
     def gang(
-        *words: DriverWord,
+        *words: DriverMessage,
         ends: bool = False,
         is_wanted: Callable[[Problem | None], bool] = lambda _: True,
     ) -> ClusterGang:
@@ -116,7 +116,7 @@ def test_that_each_process_on_a_node_is_handed_what_was_checked(
     ordered: list[object] = []
     monkeypatch.setattr(DriverProcess, "order", lambda _, order: ordered.append(order))
     start(gang)
-    (wanted,) = (order for order in ordered if isinstance(order, StartWanted))
+    (wanted,) = (order for order in ordered if isinstance(order, StartGang))
     handed = [each["GPUPANEL_CHECKED"] for each in wanted.environments]
     assert handed == [CheckedFiles(digests={"profile.toml": "0"}).model_dump_json()] * 2
     gang.end()
