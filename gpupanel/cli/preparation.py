@@ -16,7 +16,7 @@ from gpupanel.planning.allocated_devices import on_allocated
 from gpupanel.planning.job_nodes import on_nodes, sample_of_nodes, with_addresses
 from gpupanel.planning.prepare import Preparation
 from gpupanel.planning.visible_gpus import cuda_variables_of
-from gpupanel.runs import found_data
+from gpupanel.runs import detected_data
 from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.readiness import Machine, mended_on, prepared_on, read_machine, read_machines_for
 from gpupanel.runs.slurm.job_nodes import is_job_of_several_nodes, read_nodes
@@ -93,13 +93,13 @@ def _startable(
     return profile, preparation.plan, preparation
 
 
-def with_found_data(profile: Profile) -> Profile:
-    """The profile with all chosen that a preview of its data finds by itself.
+def with_detected_data(profile: Profile) -> Profile:
+    """The profile with everything filled in that a preview of its data detects.
 
     Raises:
         ProblemError: The data cannot be read.
     """
-    return found_data.with_found_data(profile, preview_data)
+    return detected_data.with_detected_data(profile, preview_data)
 
 
 def _ask_support(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> GpuSupport:

@@ -215,7 +215,7 @@ class NpzData(ImageSource):
 
     @property
     @override
-    def said_axes(self) -> Axes | None:
+    def chosen_axes(self) -> Axes | None:
         return self.axes
 
     @property

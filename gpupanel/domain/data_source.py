@@ -249,7 +249,7 @@ class DataSource(KindValue):
         return False
 
     @property
-    def leaves_something_to_find(self) -> bool:
+    def needs_detection(self) -> bool:
         """Whether it is said only when it is read which part of it is what."""
         offered = (each for each in settings_of(type(self)) if each.is_offered)
         left_out = any(getattr(self, each.name) is None for each in offered)
@@ -289,7 +289,7 @@ class DataSource(KindValue):
         return self.chosen_path
 
     @property
-    def said_axes(self) -> Axes | None:
+    def chosen_axes(self) -> Axes | None:
         """What a person said of the order of the axes; ``None``: nothing."""
         return None
 

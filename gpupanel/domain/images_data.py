@@ -186,7 +186,7 @@ class ImagesData(ImageSource):
 
     @property
     @override
-    def leaves_something_to_find(self) -> bool:
+    def needs_detection(self) -> bool:
         are_found = self.labels_csv and None in (self.file_column, self.label_columns)
         is_open = (self.find_sets or are_found) and not self.files
         return bool(is_open or self.target_kind is None) and not self.lacks_path

@@ -166,7 +166,7 @@ def table_of_images(
     others: tuple[int, ...] = ()
     at = titles.index(chosen) if chosen in titles else None
     if chosen is None:
-        at, others = _found_column(rest or rows, images, titles)
+        at, others = _detected_column(rest or rows, images, titles)
     elif at is None or (chosen.isdecimal() and not _names_columns(first, rest, at, images)):
         at = int(chosen) if chosen.isdecimal() and len(chosen) < 6 else len(first)
         if at >= len(first):
@@ -181,7 +181,7 @@ def is_name_of_image(cell: str) -> bool:
     return _SUFFIX.fullmatch(posixpath.splitext(cell.strip())[1]) is not None
 
 
-def _found_column(
+def _detected_column(
     rows: Sequence[Sequence[str]], images: NamedImages, titles: tuple[str, ...]
 ) -> tuple[int, tuple[int, ...]]:
     """The column that names the images, and others that may as well."""

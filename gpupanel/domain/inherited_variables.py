@@ -347,7 +347,7 @@ def _treated(
     }
 
 
-def said_variables(environment: Mapping[str, str]) -> tuple[str, ...]:
+def reported_variables(environment: Mapping[str, str]) -> tuple[str, ...]:
     """The names of those that are said before a run starts, sorted; an empty one says nothing."""
     return tuple(
         name

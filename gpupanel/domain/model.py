@@ -132,17 +132,17 @@ class SavedModel(Model):
 
     @property
     @override
-    def said_outputs(self) -> Outputs | None:
+    def chosen_outputs(self) -> Outputs | None:
         return self.outputs
 
     @property
     @override
-    def said_inputs(self) -> Inputs | None:
+    def chosen_inputs(self) -> Inputs | None:
         return self.inputs
 
     @property
     @override
-    def said_class_names(self) -> tuple[str, ...]:
+    def chosen_class_names(self) -> tuple[str, ...]:
         return self.class_names
 
     @property
@@ -218,7 +218,7 @@ class PythonModel(Model):
 
     @property
     @override
-    def said_outputs(self) -> Outputs | None:
+    def chosen_outputs(self) -> Outputs | None:
         return self.outputs
 
     @property

@@ -208,17 +208,17 @@ class Model(KindValue):
     """Whether it scales what it takes by itself, from 0 to 255."""
 
     @property
-    def said_outputs(self) -> Outputs | None:
+    def chosen_outputs(self) -> Outputs | None:
         """What a person said that its outputs are; ``None``: it is found out."""
         return None
 
     @property
-    def said_inputs(self) -> Inputs | None:
+    def chosen_inputs(self) -> Inputs | None:
         """What a person said is done with its examples before it takes them; ``None``: nothing."""
         return None
 
     @property
-    def said_class_names(self) -> tuple[str, ...]:
+    def chosen_class_names(self) -> tuple[str, ...]:
         """Names that a person gave its outputs; empty: its file says them."""
         return ()
 

@@ -195,8 +195,8 @@ class DataPreview(Value):
         return len(self.class_counts) or self.value_count or None
 
 
-def with_found(profile: Profile, preview: DataPreview) -> Profile:
-    """The profile with all chosen that a preview of its data found by itself.
+def with_detected(profile: Profile, preview: DataPreview) -> Profile:
+    """The profile with everything filled in that a preview of its data detected.
 
     A path that was found is that of a set: within the one that was chosen, or where none was.
     """

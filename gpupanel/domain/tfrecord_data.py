@@ -167,8 +167,8 @@ class TfrecordData(ImageSource):
 
     @property
     @override
-    def leaves_something_to_find(self) -> bool:
-        return (self.find_sets or super().leaves_something_to_find) and not self.lacks_path
+    def needs_detection(self) -> bool:
+        return (self.find_sets or super().needs_detection) and not self.lacks_path
 
     @property
     def chosen_shape_features(self) -> tuple[str, ...]:

@@ -226,7 +226,7 @@ class NumberEvidence:
         is_unclear = len(likely) > 1 and bool(unclear)
         chosen = decimal if decimal in likely else likely[0]
         is_sure = not is_unclear or decimal in likely
-        unit, units = self._found_unit()
+        unit, units = self._detected_unit()
         form = NumberForm(chosen, self._thousands(chosen), unit)
         # Of a cell that does not fit both its mark and its unit may be wrong.
         misfits = max(self._finite - most, self._finite - units)
@@ -244,7 +244,7 @@ class NumberEvidence:
         used = {pair[1] for marks in self._marks for pair in _fitting_marks(marks, decimal)[:1]}
         return "".join(mark for mark in THOUSANDS_MARKS if mark in used)
 
-    def _found_unit(self) -> tuple[str, int]:
+    def _detected_unit(self) -> tuple[str, int]:
         """The unit of the column, and how many cells are numbers with it."""
         bare = self._units[""]
         named = [(count, unit) for unit, count in self._units.items() if unit]
@@ -254,7 +254,9 @@ class NumberEvidence:
         return unit, bare + count
 
 
-def found_forms(columns: Iterable[Iterable[str]], decimal: str | None = None) -> list[FoundNumbers]:
+def detected_forms(
+    columns: Iterable[Iterable[str]], decimal: str | None = None
+) -> list[FoundNumbers]:
     """How columns of a table are written, where one may show what another one means.
 
     Args:

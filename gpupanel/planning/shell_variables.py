@@ -20,7 +20,7 @@ def shell_problems(names: Sequence[str], *, has_gpus: bool) -> tuple[Problem, ..
     """What is to be said of these variables.
 
     Args:
-        names: As :func:`~gpupanel.domain.inherited_variables.said_variables` gives them.
+        names: As :func:`~gpupanel.domain.inherited_variables.reported_variables` gives them.
         has_gpus: Whether a GPU is used: else nothing is said of what only concerns GPUs.
     """
     cleared = _treated(names, Treatment.CLEARED, has_gpus=has_gpus)

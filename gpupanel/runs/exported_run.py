@@ -18,11 +18,11 @@ from gpupanel.planning.script.one_process import in_one_process
 from gpupanel.planning.script.slurm import slurm_script
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
+from gpupanel.runs.detected_data import with_detected_data
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.export_format import ExportFormat
-from gpupanel.runs.found_data import with_found_data
 from gpupanel.runs.installed_command import installed_command
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.user_code import UserCode, code_of_run
@@ -77,7 +77,7 @@ def exported(
     layout: RunLayout,
     wanted: ExportFormat,
     is_cancelled: Callable[[], bool] = lambda: False,
-    fill_in: Callable[[Profile], Profile] = with_found_data,
+    fill_in: Callable[[Profile], Profile] = with_detected_data,
     nodes: int = 1,
 ) -> str:
     """A run as a script, a notebook, a report or a batch script.

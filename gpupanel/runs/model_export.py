@@ -73,7 +73,7 @@ def model_export_request(
     profile = read_run_profile(layout)
     if os.path.lexists(output):
         check_outside_of_runs(output)
-    path, outputs = Path(profile.model.chosen_path), profile.model.said_outputs
+    path, outputs = Path(profile.model.chosen_path), profile.model.chosen_outputs
     if profile.task == "train":
         # What such a run saves ends in what it says.
         path, outputs = model_with(layout, weights), None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 from gpupanel.domain.cluster import devices_of, sample_of
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
-from gpupanel.domain.inherited_variables import said_variables
+from gpupanel.domain.inherited_variables import reported_variables
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, ProblemError
@@ -87,7 +87,7 @@ class MachineWatch:
                 wait_s=PATIENT_S,
                 ask_network=network_access,
                 cuda_variables=cuda_variables_of(os.environ),
-                shell_variables=said_variables(os.environ),
+                shell_variables=reported_variables(os.environ),
                 environment_problems=(*packages_of_elsewhere(), *shell_limits()),
                 wakes=self._wakes,
             )

@@ -17,7 +17,7 @@ import pytest
 
 from gpupanel.domain.events import EpochDone, EvaluationDone, Event, TrainingEnded, decode_event
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.preview import preview_request, with_found
+from gpupanel.domain.preview import preview_request, with_detected
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.confusion_file import read_confusion
@@ -186,7 +186,7 @@ def carry_out_both(
         plan = plan_of(profile)
         found[name] = Both(folder, create_run(profile, plan, folder / "runs"))
         found_in = preview(preview_request(profile))
-        script = stand_alone_script(with_found(profile, found_in), plan)
+        script = stand_alone_script(with_detected(profile, found_in), plan)
         (folder / "script.py").write_text(script, encoding="utf-8")
     logical_cpus = max(len(plan_of(each).replicas) for each in sessions.values())
     places = max(len(plan_of(each).places) for each in sessions.values())

@@ -11,7 +11,7 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.optimizer import Optimizer
-from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
@@ -28,7 +28,7 @@ def filled(data: DataSettings) -> DataSettings:
     """With all that a preview finds."""
     shown = preview(PreviewRequest(data=data, seed=SEED))
     assert not shown.is_refused, shown.problems
-    return with_found(Profile(data=data), shown).data
+    return with_detected(Profile(data=data), shown).data
 
 
 def assert_same_data(

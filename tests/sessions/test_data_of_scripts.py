@@ -23,7 +23,7 @@ from gpupanel.domain.data import (
     Target,
     WineData,
 )
-from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script import data_section
 from gpupanel.planning.script.sources import keras_data
@@ -137,7 +137,7 @@ def test_that_a_script_reads_every_source_as_the_run_does(
     ]
     for table in tables:
         found = preview(PreviewRequest(data=table))
-        asked.append(with_found(Profile(data=table), found).data)
+        asked.append(with_detected(Profile(data=table), found).data)
     for cached in ("memory", "none", "disk"):
         images = ImagesData(path=str(material.images), image_size=(7, 5), cache=cached)
         held_out = images.model_copy(update={"validation_fraction": 0.4})

@@ -7,7 +7,7 @@ import pytest
 from PIL import UnidentifiedImageError
 
 from gpupanel.domain.data import ImagesData
-from gpupanel.domain.preview import DataPreview, with_found
+from gpupanel.domain.preview import DataPreview, with_detected
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.trainer.datasets.examples import Examples
@@ -38,7 +38,7 @@ def chosen(data: ImagesData, *, needs_labels: bool = True) -> ImagesData:
     found = dict(SOURCE.find(data, Reading(print, needs_labels=needs_labels)).found)
     if data.labels_csv:
         found["predicts"] = read_images(data).target
-    filled = with_found(Profile(data=data), DataPreview(found=found)).data
+    filled = with_detected(Profile(data=data), DataPreview(found=found)).data
     assert isinstance(filled, ImagesData)
     return filled
 

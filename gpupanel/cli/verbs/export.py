@@ -11,7 +11,7 @@ from gpupanel.cli.file_endings import Written, written_as
 from gpupanel.cli.named_run import run_called
 from gpupanel.cli.options import JsonOption, RunsDirOption, TrustOption
 from gpupanel.cli.output import answers, print_json, print_problems
-from gpupanel.cli.preparation import startable, with_found_data
+from gpupanel.cli.preparation import startable, with_detected_data
 from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.model_export import (
     ModelExport,
@@ -119,7 +119,7 @@ def export(
             text = ExportFormat(wanted.value)
             if trust and text is not ExportFormat.REPORT:
                 trust_code(profile_and_code(layout)[1])
-            content = exported(layout, text, fill_in=with_found_data, nodes=nodes or 1)
+            content = exported(layout, text, fill_in=with_detected_data, nodes=nodes or 1)
             write_exported(output, content)
     except ProblemError as error:
         print_problems(error.problems)
@@ -173,7 +173,7 @@ def _export_profile(
     # Whoever runs the script runs these files.
     check_trusted(code)
     write = notebook if wanted is Written.NOTEBOOK else stand_alone_script
-    write_exported(output, write(with_found_data(profile), plan))
+    write_exported(output, write(with_detected_data(profile), plan))
     return preparation.problems
 
 

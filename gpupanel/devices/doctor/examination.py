@@ -20,7 +20,7 @@ from gpupanel.devices.packages import tensorflow_package
 from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer, ask_tensorflow
 from gpupanel.devices.shell_limits import shell_limits
-from gpupanel.domain.inherited_variables import said_variables
+from gpupanel.domain.inherited_variables import reported_variables
 from gpupanel.domain.problem import Problem
 
 _PACKAGES: Final = (
@@ -91,7 +91,7 @@ def examine_machine(
         least_multiprocessors=inherited.get("TF_MIN_GPU_MULTIPROCESSOR_COUNT"),
         spoiled=spoiled,
         environment_problems=(*packages_of_elsewhere(), *shell_limits()),
-        shell_variables=said_variables(environment),
+        shell_variables=reported_variables(environment),
     )
 
 

@@ -63,7 +63,7 @@ _WITH_OWN_RULE = ("stratify", "holdout")
 """The first has a rule of its own; the second stays as it is until something is held out."""
 
 
-def found_in_data(context: PlanningContext) -> Iterator[Problem]:
+def problems_of_data(context: PlanningContext) -> Iterator[Problem]:
     """What the preview found in the data, as far as it matters to the task."""
     if context.known.preview is not None and not context.profile.data.lacks_path:
         for problem in context.known.preview.problems:

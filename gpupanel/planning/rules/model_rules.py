@@ -14,7 +14,7 @@ from gpupanel.planning.context import PlanningContext
 _MADE_WHOLE = {"python": "a model from Python code", "saved": "a saved model"}
 
 
-def found_in_model_file(context: PlanningContext) -> Iterator[Problem]:
+def problems_of_model_file(context: PlanningContext) -> Iterator[Problem]:
     """Why the file that holds the model, or its code, cannot be used by the task."""
     model = context.profile.model
     is_used = bool(model.chosen_paths) and (context.trains or model.is_saved)

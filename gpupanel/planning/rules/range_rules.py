@@ -34,7 +34,7 @@ def channels_first(context: PlanningContext) -> Iterator[Problem]:
     )
     if not data.may_move_axes:
         yield problem
-    elif data.said_axes is None:
+    elif data.chosen_axes is None:
         move = Fix.of("Move the channels to the end", "data.axes", Axes.CHANNELS_FIRST.value)
         leave = Fix.of("They are last", "data.axes", Axes.CHANNELS_LAST.value)
         hint = "Have them moved to the end, or say that they are there."
@@ -150,7 +150,7 @@ def saved_model_expects(context: PlanningContext) -> Iterator[Problem]:
 
 def _takes_as_given(profile: Profile) -> bool:
     """Whether it is a saved model, and nobody said what is done with its examples."""
-    return profile.model.is_saved and profile.model.said_inputs is None
+    return profile.model.is_saved and profile.model.chosen_inputs is None
 
 
 def _given(inputs: Inputs, label: str) -> Fix:

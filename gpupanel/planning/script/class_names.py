@@ -116,7 +116,7 @@ def _known_names(model: ModelSettings) -> str:
         .substitute(
             path=repr(model.chosen_path),
             member=TRAINED_ON_MEMBER,
-            names=repr(list(model.said_class_names)),
+            names=repr(list(model.chosen_class_names)),
         )
         .rstrip("\n")
     )

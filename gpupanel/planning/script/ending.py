@@ -28,6 +28,6 @@ def with_logits(model: ModelSettings, target: Target | None) -> str:
         return ""
     of_labels = target is Target.LABELS
     lines = _WITH_LOGITS.format(probable="sigmoid" if of_labels else "softmax")
-    if model.said_outputs is Outputs.PROBABILITIES:
+    if model.chosen_outputs is Outputs.PROBABILITIES:
         lines += _PROBABILITIES.format(of_labels=of_labels)
     return lines

@@ -255,7 +255,7 @@ def _indices(profile: Profile) -> str:
 def inference_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that loads the model onto each device and evaluates, or writes predictions."""
     csv = profile.inference.output_of(profile.data) == "csv"
-    said = profile.model.said_outputs
+    said = profile.model.chosen_outputs
     conditions = {
         "E": profile.task == "evaluate",
         "V": profile.data.target_kind is Target.VALUES,
@@ -275,7 +275,7 @@ def inference_section(profile: Profile, plan: LaunchPlan) -> str:
         fitting_shape=FITTING_SHAPE.strip("\n"),
         ending=ending_functions(),
         said=repr(said and said.value),
-        given=_given(profile.model.said_inputs),
+        given=_given(profile.model.chosen_inputs),
     )
 
 

@@ -49,7 +49,7 @@ def checked_labels(
         raw: Shape [examples] or [examples, outputs].
         name: Where they come from.
         target: What they are; ``None``: classes where these are counted, else see
-            :func:`found_target`.
+            :func:`detected_target`.
         class_count: How many classes or labels there are; ``None``: as the labels show.
         must_differ: Refuse classes that are all the same: nothing can be learned from them.
 
@@ -59,7 +59,7 @@ def checked_labels(
     raw = _number_or_row_each(raw, name)
     if target is None and class_count is not None:
         target = Target.CLASSES  # who counts them says what they are
-    match target or found_target(raw):
+    match target or detected_target(raw):
         case Target.VALUES:
             return Labels(checked_values(raw, name), Target.VALUES, 0)
         case Target.LABELS:
@@ -72,7 +72,7 @@ def checked_labels(
     return Labels(array, Target.CLASSES, class_count or int(array.max()) + 1)
 
 
-def found_target(labels: Array) -> Target:
+def detected_target(labels: Array) -> Target:
     """What labels are, by what they hold.
 
     Whole numbers are classes; as floats only where each class from 0 on occurs, since prices and

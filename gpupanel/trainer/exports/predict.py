@@ -287,10 +287,10 @@ def rows(
     layouts = text_layout()
     with path.open("rb") as binary:
         pieces = layouts.pieces_of(binary)
-    encoding = form.get("encoding") or layouts.found_encoding(pieces)
+    encoding = form.get("encoding") or layouts.detected_encoding(pieces)
     if encoding is None:
         raise problem(f"{path} holds bytes of value 0, which no text has.")
-    layout = layouts.found_layout(
+    layout = layouts.detected_layout(
         pieces[0].decode(encoding, errors="replace").removeprefix("\ufeff"),
         is_number,
         is_whole=len(pieces) == 1,

@@ -100,7 +100,7 @@ class Inference:
         self._events.phase(Phase.BUILDING_MODEL)
         path = saved_model_path(self._run.profile.model)
         model = self._run.profile.model
-        said, given = model.said_outputs, model.said_inputs
+        said, given = model.chosen_outputs, model.chosen_inputs
         run = self._run
         replicas = load_replicas(path, run.plan, self._examples, run.place, said, given)
         first = replicas[0]

@@ -38,7 +38,7 @@ def known_classes(model: ModelSettings) -> KnownClasses:
     """
     path = model.chosen_path
     trained, outputs = trained_on_in(path), outputs_of_file(path)
-    names = model.said_class_names
+    names = model.chosen_class_names
     if trained is not None:
         return KnownClasses(path, names or trained.class_names, trained.predicts, outputs)
     # Before there was such a record, tables and texts had one that says it, too.

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.inherited_variables import said_variables
+from gpupanel.domain.inherited_variables import reported_variables
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.visible_gpus import cuda_variables_of
 from gpupanel.ui.workers.facade import WorkerFacade
@@ -68,7 +68,7 @@ def machine_devices(folder: Path | None = None) -> DeviceSource:
         folder=folder,
         ask_network=network_access,
         cuda_variables=variables,
-        shell_variables=said_variables(os.environ),
+        shell_variables=reported_variables(os.environ),
         environment_problems=(*packages_of_elsewhere(), *shell_limits()),
     )
 

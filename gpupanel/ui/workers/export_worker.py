@@ -38,13 +38,13 @@ class RunExporter(WorkerFacade):
 
 def _write(layout: RunLayout, wanted: ExportFormat, path: Path, dropped: Event) -> None:
     # Not at the top: a window that starts needs none of it, and NumPy comes with it.
+    from gpupanel.runs.detected_data import with_detected_data
     from gpupanel.runs.exported_run import exported, write_exported
-    from gpupanel.runs.found_data import with_found_data
     from gpupanel.runs.tools.data_preview import preview_data
 
     preview = partial(preview_data, cancelled=dropped)
     content = exported(
-        layout, wanted, dropped.is_set, lambda profile: with_found_data(profile, preview)
+        layout, wanted, dropped.is_set, lambda profile: with_detected_data(profile, preview)
     )
     if not dropped.is_set():
         write_exported(path, content)

@@ -121,16 +121,16 @@ def test_that_a_csv_of_labels_decides_what_images_are() -> None:
 
 def test_that_sets_and_what_a_csv_holds_are_to_be_found() -> None:
     fixed = {"path": "/i", "find_sets": False}
-    assert IMAGES.leaves_something_to_find
-    assert not ImagesData(**fixed).leaves_something_to_find
-    assert ImagesData(labels_csv="l.csv", **fixed).leaves_something_to_find
+    assert IMAGES.needs_detection
+    assert not ImagesData(**fixed).needs_detection
+    assert ImagesData(labels_csv="l.csv", **fixed).needs_detection
     said = {"labels_csv": "l.csv", "predicts": "labels", "label_columns": ["a", "b"], **fixed}
-    assert ImagesData(**said).leaves_something_to_find
+    assert ImagesData(**said).needs_detection
     chosen = ImagesData(file_column="file", **said)
-    assert (chosen.chosen_labels, chosen.leaves_something_to_find) == (("a", "b"), False)
+    assert (chosen.chosen_labels, chosen.needs_detection) == (("a", "b"), False)
     alone = ImagesData(files=("a.png",), labels_csv="l.csv", predicts="labels", path="/i")
-    assert not alone.leaves_something_to_find
-    assert not ImagesData(path="").leaves_something_to_find
+    assert not alone.needs_detection
+    assert not ImagesData(path="").needs_detection
 
 
 def test_that_a_path_that_was_not_chosen_is_lacking() -> None:
@@ -165,20 +165,20 @@ def test_that_arrays_leave_something_to_be_found_until_all_is_chosen() -> None:
     sets = ("features", "labels")
     names = (*sets, *(f"{part}_{name}" for part in ("validation", "test") for name in sets))
     chosen = NpzData(path="/x.npz", predicts=Target.VALUES, **dict.fromkeys(names, "a"))
-    assert NPZ.leaves_something_to_find
-    assert not chosen.leaves_something_to_find
-    assert chosen.model_copy(update={"labels": None}).leaves_something_to_find
-    assert not NpzData(path="").leaves_something_to_find
-    assert not DIGITS.leaves_something_to_find
+    assert NPZ.needs_detection
+    assert not chosen.needs_detection
+    assert chosen.model_copy(update={"labels": None}).needs_detection
+    assert not NpzData(path="").needs_detection
+    assert not DIGITS.needs_detection
 
 
 def test_that_features_of_records_are_to_be_found_until_all_is_chosen() -> None:
     chosen = {"features": "x", "labels": "y", "shape_features": "s", "predicts": "values"}
     data = TfrecordData(path="/r", **chosen, find_sets=False)
-    assert not data.leaves_something_to_find
-    assert data.model_copy(update={"find_sets": True}).leaves_something_to_find
-    assert data.model_copy(update={"labels": None}).leaves_something_to_find
-    assert not TfrecordData(path="").leaves_something_to_find
+    assert not data.needs_detection
+    assert data.model_copy(update={"find_sets": True}).needs_detection
+    assert data.model_copy(update={"labels": None}).needs_detection
+    assert not TfrecordData(path="").needs_detection
     assert (data.target_kind, data.counts_classes_by_labels) == (Target.VALUES, True)
     counted = TfrecordData(path="/r", class_count=4)
     assert (counted.chosen_class_count, counted.counts_classes_by_labels) == (4, False)
@@ -207,8 +207,8 @@ def test_that_a_list_of_one_target_is_that_target_and_one_of_none_is_nothing() -
 
 def test_that_only_arrays_say_the_order_of_their_axes() -> None:
     said = NpzData(path="/x.npz", axes=Axes.CHANNELS_FIRST)
-    assert (said.said_axes, said.may_move_axes) == (Axes.CHANNELS_FIRST, True)
-    assert (IMAGES.said_axes, IMAGES.may_move_axes) == (None, False)
+    assert (said.chosen_axes, said.may_move_axes) == (Axes.CHANNELS_FIRST, True)
+    assert (IMAGES.chosen_axes, IMAGES.may_move_axes) == (None, False)
 
 
 def test_that_classes_can_be_left_out_where_folders_have_their_names() -> None:

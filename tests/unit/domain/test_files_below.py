@@ -35,7 +35,7 @@ def test_that_what_means_nothing_beside_files_is_as_it_was_at_first() -> None:
     )
     alone = before.model_copy(update={"files": ("1.png",)})
     assert (alone.has_validation_set, alone.chosen_test_path) == (False, "")
-    assert not alone.model_copy(update={"predicts": "classes"}).leaves_something_to_find
+    assert not alone.model_copy(update={"predicts": "classes"}).needs_detection
     assert DigitsData().with_files(["/p/1.png"]) == DigitsData()
     assert DigitsData().chosen_files == ()
 

@@ -13,7 +13,7 @@ from gpupanel.domain.inherited_variables import (
     is_cleared,
     known_variable,
     of_window,
-    said_variables,
+    reported_variables,
 )
 
 GUIDE = Path(__file__).parents[3] / "resources" / "guide"
@@ -100,7 +100,7 @@ def test_that_what_changes_a_run_is_said_and_nothing_else() -> None:
         "QT_PLUGIN_PATH": "/qt5",
         "EDITOR": "vi",
     }
-    assert said_variables(shell) == ("TF_CONFIG", "XLA_FLAGS")
+    assert reported_variables(shell) == ("TF_CONFIG", "XLA_FLAGS")
 
 
 @pytest.mark.parametrize("name", ["SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_SIZE"])

@@ -63,8 +63,8 @@ def test_that_a_model_is_the_same_where_all_of_it_learns_at_once() -> None:
 
 def test_that_only_models_from_elsewhere_have_words_of_a_person_about_their_outputs() -> None:
     saved = SavedModel(path="m.keras", outputs=Outputs.LOGITS, class_names=("cat", "dog"))
-    assert (saved.said_outputs, saved.said_class_names) == (Outputs.LOGITS, ("cat", "dog"))
-    assert PythonModel(path="m.py", outputs=Outputs.LOGITS).said_outputs is Outputs.LOGITS
-    assert SavedModel(path="m.keras", inputs=Inputs.DIVIDED).said_inputs is Inputs.DIVIDED
-    assert MlpModel().said_inputs is None
-    assert (MlpModel().said_outputs, MlpModel().said_class_names) == (None, ())
+    assert (saved.chosen_outputs, saved.chosen_class_names) == (Outputs.LOGITS, ("cat", "dog"))
+    assert PythonModel(path="m.py", outputs=Outputs.LOGITS).chosen_outputs is Outputs.LOGITS
+    assert SavedModel(path="m.keras", inputs=Inputs.DIVIDED).chosen_inputs is Inputs.DIVIDED
+    assert MlpModel().chosen_inputs is None
+    assert (MlpModel().chosen_outputs, MlpModel().chosen_class_names) == (None, ())

@@ -8,7 +8,7 @@ from gpupanel.domain.preview import (
     EvaluatedPreview,
     PreviewRequest,
     preview_request,
-    with_found,
+    with_detected,
 )
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
@@ -33,19 +33,19 @@ def test_that_what_a_preview_found_fills_what_was_left_out() -> None:
     profile = Profile(data=NpzData(path="/x.npz", labels="chosen"))
     found = {"features": "x_train", "labels": "y_train", "predicts": "values", "unknown": "1"}
 
-    filled = with_found(profile, DataPreview(found=found))
+    filled = with_detected(profile, DataPreview(found=found))
 
     assert filled.data == NpzData(
         path="/x.npz", features="x_train", labels="chosen", predicts=Target.VALUES
     )
-    assert with_found(filled, DataPreview(found=found)) is filled
-    assert with_found(Profile(), DataPreview(found={"predicts": "classes"})) == Profile()
+    assert with_detected(filled, DataPreview(found=found)) is filled
+    assert with_detected(Profile(), DataPreview(found={"predicts": "classes"})) == Profile()
 
 
 def test_that_the_folders_of_sets_that_were_found_are_taken_for_the_chosen_one() -> None:
     profile = Profile(data=ImagesData(path="/i"))
     found = {"path": "/i/train", "test_path": "/i/test", "predicts": "classes"}
-    assert with_found(profile, DataPreview(found=found)).data == ImagesData(
+    assert with_detected(profile, DataPreview(found=found)).data == ImagesData(
         path="/i/train", test_path="/i/test", predicts="classes"
     )
 
@@ -65,7 +65,7 @@ def test_that_a_model_has_an_output_for_each_class_label_or_value() -> None:
 def test_that_a_list_that_was_chosen_in_part_is_filled_up_with_what_was_found() -> None:
     data = TableData(path="t.csv", categories=("zip",), ignore=("id",))
     found = {"categories": ("zip", "colour"), "target": ("y",), "ignore": ("other",)}
-    filled = with_found(Profile(data=data), DataPreview(found=found)).data
+    filled = with_detected(Profile(data=data), DataPreview(found=found)).data
     assert isinstance(filled, TableData)
     assert filled.categories == ("zip", "colour")
     assert (filled.target, filled.ignore) == ("y", ("id",))
@@ -76,7 +76,7 @@ def test_that_the_examples_of_an_evaluation_are_chosen_as_its_preview_found_them
     profile = Profile(task="evaluate", data=data, model=SavedModel(path="/m.keras"))
     how = HeldOut(held_out_fraction=0.2, holdout=Holdout.LAST, stratify=True, seed=3)
     held_out = DataPreview(evaluated=EvaluatedPreview(which="validation", count=8, held_out=how))
-    filled = with_found(profile, held_out)
+    filled = with_detected(profile, held_out)
     assert filled.data == ImagesData(
         path="/i", validation_fraction=0.2, holdout=Holdout.LAST, stratify=True
     )
@@ -84,9 +84,9 @@ def test_that_the_examples_of_an_evaluation_are_chosen_as_its_preview_found_them
 
     for how in (None, HeldOut()):
         whole = EvaluatedPreview(which="all", count=8, held_out=how)
-        filled = with_found(profile, DataPreview(evaluated=whole))
+        filled = with_detected(profile, DataPreview(evaluated=whole))
         assert (filled.data, filled.inference.examples) == (data, "all")
     chosen = profile.model_copy(update={"inference": InferenceSettings(examples="training")})
     predicting = profile.model_copy(update={"task": "predict"})
     for asked in (chosen, predicting):
-        assert with_found(asked, held_out) is asked
+        assert with_detected(asked, held_out) is asked

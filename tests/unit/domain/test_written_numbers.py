@@ -9,7 +9,7 @@ from gpupanel.domain.written_numbers import (
     NumberEvidence,
     NumberForm,
     all_numbers,
-    found_forms,
+    detected_forms,
     is_not_finite,
     is_number,
     meanings_of,
@@ -177,11 +177,11 @@ def test_that_no_digit_is_lost_of_a_number_as_python_writes_it() -> None:
 
 
 def test_that_one_column_shows_how_another_is_written() -> None:
-    sure, unsure = found_forms([["1,5", "2,25"], ["1,000", "2,000"]])
+    sure, unsure = detected_forms([["1,5", "2,25"], ["1,000", "2,000"]])
     assert (unsure.form.decimal, unsure.is_sure, sure.is_sure) == (",", True, True)
-    (alone,) = found_forms([["1,000"]])
+    (alone,) = detected_forms([["1,000"]])
     assert not alone.is_sure
-    (chosen,) = found_forms([["1,000"]], ".")
+    (chosen,) = detected_forms([["1,000"]], ".")
     assert (chosen.is_sure, number_in("1,000", chosen.form)) == (True, 1000)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import NpzData, Scaling, Target
-from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.arrays.npy_rows import NpyRows
@@ -177,7 +177,7 @@ def test_that_a_validation_set_in_the_same_file_is_found(tmp_path: Path) -> None
     assert (len(data.training), len(data.validation), len(data.test)) == (6, 2, 3)
     found = preview(PreviewRequest(data=data_of(path))).found
     assert (found["validation_features"], found["test_labels"]) == ("x_val", "y_test")
-    filled = with_found(Profile(data=data_of(path)), preview(PreviewRequest(data=data_of(path))))
+    filled = with_detected(Profile(data=data_of(path)), preview(PreviewRequest(data=data_of(path))))
     assert filled.data.has_validation_set
     assert not filled.data.may_validate_on_test_set
 

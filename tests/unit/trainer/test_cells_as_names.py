@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from gpupanel.domain.data import DataSettings, TableData, TextData
-from gpupanel.domain.preview import DataPreview, with_found
+from gpupanel.domain.preview import DataPreview, with_detected
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section, script_of
@@ -31,7 +31,7 @@ def by_script(data: TableData | TextData) -> dict[str, Any]:
     """What the exported script reads; a preview fills in what was found."""
     found = source_of(data).find(data, Reading(print)).found
     profile = Profile(data=data)
-    chosen = with_found(profile, DataPreview(found=found)).data
+    chosen = with_detected(profile, DataPreview(found=found)).data
     names: dict[str, Any] = {"np": np, "SEED": 1}
     # Numbers of words are made by TensorFlow, which has no part here.
     is_text = isinstance(chosen, TextData)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from gpupanel.domain.data import TableData
-from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section
 from gpupanel.trainer.datasets.source import Reading, source_of
@@ -92,7 +92,7 @@ def test_that_each_type_of_parquet_is_what_pandas_takes_it_for(
     data = TableData(path=str(path), validation_fraction=0)
     found = preview(PreviewRequest(data=data))
     assert not found.is_refused, found.problems
-    filled = with_found(Profile(data=data), found).data
+    filled = with_detected(Profile(data=data), found).data
     made: dict[str, Any] = {"np": np, "SEED": 1}
     exec(data_section(filled), made)
     run = source_of(data).read(data, Reading(lambda *_: None)).training

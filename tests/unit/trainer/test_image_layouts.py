@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import ImagesData, Target
-from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.fixes import apply_fix
@@ -56,7 +56,7 @@ def test_that_sets_in_the_folder_are_found(tmp_path: Path, names: tuple[str, str
     paths = [str(tmp_path / name) for name in names]
     keys = ("path", "validation_path", "test_path")
     assert {key: seen.found[key] for key in keys} == dict(zip(keys, paths, strict=True))
-    chosen = with_found(Profile(data=data), seen).data
+    chosen = with_detected(Profile(data=data), seen).data
     assert [getattr(chosen, key) for key in keys] == paths
 
 
@@ -223,7 +223,7 @@ def test_that_each_set_has_a_csv_of_its_own(tmp_path: Path) -> None:
         assert (read.class_names, values_of(read.validation)) == (("cup", "tea"), [30])
         assert read.validation is not None
         assert read.validation.labels.tolist() == [0]
-        filled = with_found(Profile(data=data), preview(PreviewRequest(data=data))).data
+        filled = with_detected(Profile(data=data), preview(PreviewRequest(data=data))).data
         assert isinstance(filled, ImagesData)
         assert filled.labels_csv == str(tmp_path / "train" / "labels.csv")
     (tmp_path / "val" / "labels.csv").write_text("f,k\ndeep/c.png,pot\n")

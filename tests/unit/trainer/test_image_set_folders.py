@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.data import ImagesData
-from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.problem import ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.trainer.datasets.images.set_folders import with_found_sets
+from gpupanel.trainer.datasets.images.set_folders import with_detected_sets
 from gpupanel.trainer.datasets.images.sets import list_sets
 from gpupanel.trainer.datasets.set_names import meant_by
 from gpupanel.trainer.preview import preview
@@ -61,7 +61,7 @@ def test_that_folders_with_names_of_sets_are_sets(
 ) -> None:
     data = made(tmp_path, *filter(None, (training, validation, test)))
 
-    found = with_found_sets(data)
+    found = with_detected_sets(data)
 
     assert found.path == str(tmp_path / training)
     assert found.validation_path == (str(tmp_path / validation) if validation else "")
@@ -142,7 +142,7 @@ def test_that_a_csv_beside_the_folders_of_sets_is_of_the_training_images(
     assert listed["training"].labels is not None
     assert listed["training"].labels.names == ("boxer", "pug")
     seen = preview(PreviewRequest(data=data))
-    chosen = with_found(Profile(data=data), seen).data
+    chosen = with_detected(Profile(data=data), seen).data
     assert isinstance(chosen, ImagesData)
     again = list_sets(chosen)
     assert (list(again), again["training"].files.paths) == (

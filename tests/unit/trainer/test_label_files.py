@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import ImagesData, Target
-from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.fixes import apply_fix
@@ -47,9 +47,9 @@ def fixed(data: ImagesData, fix: Fix | None) -> ImagesData:
 def read_by_both(data: ImagesData) -> DataSet:
     """What a run reads; the exported script reads the same."""
     read = read_images(data)
-    filled = with_found(Profile(data=data), preview(PreviewRequest(data=data))).data
+    filled = with_detected(Profile(data=data), preview(PreviewRequest(data=data))).data
     assert isinstance(filled, ImagesData)
-    assert not filled.leaves_something_to_find or filled.find_sets
+    assert not filled.needs_detection or filled.find_sets
     script: dict[str, object] = {"np": np, "SEED": 3}
     text = f"import os\n{data_section(filled)}\n{script_of(filled).class_names(filled)}"
     exec(text, script)

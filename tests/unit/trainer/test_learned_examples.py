@@ -24,7 +24,7 @@ from gpupanel.domain.data import (
 )
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import SavedModel
-from gpupanel.domain.preview import DataPreview, PreviewRequest, with_found
+from gpupanel.domain.preview import DataPreview, PreviewRequest, with_detected
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.table_data import RECIPE_MEMBER
@@ -346,7 +346,7 @@ def test_that_a_preview_says_it_and_a_script_takes_the_same(tmp_path: Path) -> N
     assert shown.evaluated is not None
     assert (shown.evaluated.which, shown.evaluated.count) == ("validation", 10)
 
-    filled = with_found(asked, shown)
+    filled = with_detected(asked, shown)
     assert filled.inference.examples == "validation"
     chosen = evaluated(filled)
     np.testing.assert_array_equal(chosen.indices, evaluated(asked).indices)
@@ -355,7 +355,7 @@ def test_that_a_preview_says_it_and_a_script_takes_the_same(tmp_path: Path) -> N
     whole = profile_of(model, data, examples="all")
     warning = previewed(whole).model_problems[-1]
     assert (warning.code, warning.severity) == ("evaluates_what_was_learned", Severity.WARNING)
-    assert with_found(whole, previewed(whole)).inference.examples == "all"
+    assert with_detected(whole, previewed(whole)).inference.examples == "all"
     predicting = asked.model_copy(update={"task": "predict"})
     shown = previewed(predicting)
     assert (shown.evaluated, shown.model_problems[-1].code) == (None, "model_file_damaged")
@@ -379,7 +379,7 @@ def test_that_code_of_ones_own_is_known_by_its_place_until_it_is_carried_out(
     assert "evaluates_what_was_learned" in [each.code for each in shown.model_problems]
     assert shown.evaluated is None  # nothing says that some were held out
     # The script of such an evaluation says at its start that it takes all.
-    said_by_script = inference_data_section(with_found(asked, shown))
+    said_by_script = inference_data_section(with_detected(asked, shown))
     assert "All examples are evaluated" in said_by_script
     how = HeldOut(held_out_fraction=0.25, seed=5)
     with zipfile.ZipFile(path, "w") as archive:
@@ -387,7 +387,7 @@ def test_that_code_of_ones_own_is_known_by_its_place_until_it_is_carried_out(
         archive.writestr("model.weights.h5", "")
         held_out = record.model_copy(update={"held_out": how})
         archive.writestr(TRAINED_ON_MEMBER, held_out.model_dump_json())
-    filled = with_found(asked, previewed(asked))
+    filled = with_detected(asked, previewed(asked))
     assert (filled.inference.examples, filled.training.seed) == ("validation", 5)
     assert filled.data.validation_fraction == 0.25
     assert "All examples are evaluated" not in inference_data_section(filled)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import NpzData
-from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section, script_of
@@ -28,7 +28,7 @@ def saved(root: Path, **labels: np.ndarray) -> NpzData:
 def read_by_both(data: NpzData) -> DataSet:
     """What a run reads; the exported script reads the same."""
     read = read_npz(data)
-    filled = with_found(Profile(data=data), preview(PreviewRequest(data=data))).data
+    filled = with_detected(Profile(data=data), preview(PreviewRequest(data=data))).data
     script: dict[str, object] = {"np": np, "SEED": 3}
     exec(f"import os\n{data_section(filled)}\n{script_of(filled).class_names(filled)}", script)
     for part, examples in (("", read.training), ("_val", read.validation), ("_test", read.test)):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import DataCache, Target, TfrecordData
-from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest
@@ -125,7 +125,7 @@ def test_that_a_script_finds_the_same_names(tmp_path: Path) -> None:
     data = named(tmp_path, b"dog", b"caf\xe9", b"dog", name="train.tfrecord")
     named(tmp_path, b"dog", name="test.tfrecord")
     data = data.model_copy(update={"path": str(tmp_path)})
-    filled = with_found(Profile(data=data), preview(PreviewRequest(data=data))).data
+    filled = with_detected(Profile(data=data), preview(PreviewRequest(data=data))).data
     assert isinstance(filled, TfrecordData)
     text = f"{data_section(filled)}\n{script_of(filled).class_names(filled)}"
     assert "NAMES = sorted" in text

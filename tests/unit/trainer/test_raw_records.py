@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from gpupanel.domain.data import Scaling, TfrecordData
-from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.examples import Array, DataSet
@@ -157,7 +157,7 @@ def test_that_serialized_tensors_say_their_type_and_shape(
     assert data.training.feature_shape == (5, 4)
     np.testing.assert_array_equal(rows_of(data), VALUES[dtype].astype(np.float32))
     settings = TfrecordData(path=str(path))
-    found = with_found(Profile(data=settings), preview(PreviewRequest(data=settings))).data
+    found = with_detected(Profile(data=settings), preview(PreviewRequest(data=settings))).data
     assert found.raw_type == "tensor"
     assert np.array_equal(rows_of(read(path, raw_type="tensor")), rows_of(data))
     assert read(path, shape=(20,)).training.feature_shape == (20,)

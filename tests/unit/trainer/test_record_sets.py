@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import TfrecordData
-from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.problem import ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest
 from gpupanel.files.cache_folder import cache_root
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.records import listing
-from gpupanel.trainer.datasets.records.listing import files_of, with_found_sets
+from gpupanel.trainer.datasets.records.listing import files_of, with_detected_sets
 from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.preview import preview
 from gpupanel.trainer.scan import scan
@@ -132,7 +132,7 @@ def test_that_sets_are_found_by_words_of_names(tmp_path: Path, names: list[str])
     # What a preview finds means the same files.
     asked = TfrecordData(path=str(tmp_path))
     shown = preview(PreviewRequest(data=asked))
-    filled = with_found(Profile(data=asked), shown).data
+    filled = with_detected(Profile(data=asked), shown).data
     assert isinstance(filled, TfrecordData)
     again = read_data(filled, Reading(print))
     for part in words:
@@ -154,7 +154,7 @@ def test_that_sets_are_found_in_the_spellings_of_folders(
     tmp_path: Path, names: list[str], validation: str, test: str
 ) -> None:
     root = make(tmp_path, *names)
-    found = with_found_sets(TfrecordData(path=str(root)))
+    found = with_detected_sets(TfrecordData(path=str(root)))
     chosen = [found.path, found.validation_path, found.test_path]
     assert chosen == [str(root / each) if each else "" for each in (names[0], validation, test)]
 
@@ -167,7 +167,7 @@ def test_that_a_found_set_without_labels_is_left_out_and_said(tmp_path: Path) ->
     (note,) = shown.problems
     assert (note.code, note.severity) == ("data_sets_left_out", Severity.HINT)
     assert note.message.startswith("The records of the test set are not used")
-    filled = with_found(Profile(data=asked), shown).data
+    filled = with_detected(Profile(data=asked), shown).data
     assert isinstance(filled, TfrecordData)
     assert (filled.test_path, filled.validation_path) == ("", str(tmp_path / "val.tfrec"))
     assert read_data(filled, Reading(print)).test is None
@@ -180,7 +180,7 @@ def test_that_a_found_set_without_labels_is_left_out_and_said(tmp_path: Path) ->
 def test_that_a_set_that_was_chosen_is_not_searched_for(tmp_path: Path) -> None:
     make(tmp_path / "a", "train.tfrecord", "test.tfrecord")
     other = make(tmp_path / "b", "o.tfrecord") / "o.tfrecord"
-    found = with_found_sets(TfrecordData(path=str(tmp_path / "a"), test_path=str(other)))
+    found = with_detected_sets(TfrecordData(path=str(tmp_path / "a"), test_path=str(other)))
     assert (found.path, found.test_path) == (str(tmp_path / "a" / "train.tfrecord"), str(other))
 
 
@@ -188,7 +188,7 @@ def test_that_files_that_are_of_no_set_are_no_sets(tmp_path: Path) -> None:
     for names in (["a.tfrecord", "b.tfrecord"], ["test.tfrecord"], ["train.tfrecord", "more.tfr"]):
         folder = make(tmp_path / names[0], *names)
         data = TfrecordData(path=str(folder))
-        assert with_found_sets(data) is data
+        assert with_detected_sets(data) is data
 
 
 @pytest.mark.parametrize(

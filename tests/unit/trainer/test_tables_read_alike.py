@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import TableData, Target
-from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section, script_of
@@ -84,7 +84,7 @@ def as_found(data: TableData, recipe: str = "") -> TableData:
     if not recipe:
         found = preview(PreviewRequest(data=data))
         assert not found.is_refused, found.problems
-        filled = with_found(Profile(data=data), found).data
+        filled = with_detected(Profile(data=data), found).data
     else:
         found = source_of(data).find(data, Reading(lambda *_: None, recipe=recipe)).found
         filled = TableData.model_validate({**data.model_dump(exclude_none=True), **found})

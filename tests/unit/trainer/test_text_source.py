@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from gpupanel.domain.data import Scaling, Target, TextData
-from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest
@@ -259,7 +259,7 @@ def test_that_a_preview_shows_words_lengths_and_how_much_the_vocabulary_knows(
     assert (shown.texts.known_share, shown.texts.word_count) == (1.0, 3)
     assert sum(count for _, count in shown.texts.lengths) == 30
     assert shown.examples[0].text.split()[:3] in (["one", "two", "three"],)
-    filled = with_found(Profile(data=data), shown).data
+    filled = with_detected(Profile(data=data), shown).data
     assert isinstance(filled, TextData)
     assert (filled.text, filled.targets, filled.delimiter) == ("review", ("stars",), ",")
 

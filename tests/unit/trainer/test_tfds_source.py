@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import Target, TfdsData
-from gpupanel.domain.preview import DataPreview, PreviewRequest, with_found
+from gpupanel.domain.preview import DataPreview, PreviewRequest, with_detected
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest
@@ -123,7 +123,7 @@ def test_that_what_is_found_is_offered_and_taken(cats: TfdsData) -> None:
     shown = [choice.label for choice in seen.offers["validation_split"]]
     assert shown == ["None", "train: 6 examples", "validation: 2 examples", "test: 4 examples"]
     assert "weights: float32 2 x 3" in [choice.label for choice in seen.offers["features"]]
-    chosen = with_found(Profile(data=cats), seen).data
+    chosen = with_detected(Profile(data=cats), seen).data
     assert isinstance(chosen, TfdsData)
     assert (chosen.validation_split, chosen.test_split) == ("validation", "test")
     assert (chosen.features, chosen.labels, chosen.predicts) == ("image", "label", Target.CLASSES)
@@ -365,7 +365,7 @@ def test_that_a_script_reads_a_prepared_set_by_the_package_and_finds_the_same(
     found = SOURCE.read(data, READING)
     seen = preview(PreviewRequest(data=data))
     assert isinstance(seen, DataPreview)
-    check_script(with_found(Profile(data=data), seen).data, found, tmp_path / "script.npz")
+    check_script(with_detected(Profile(data=data), seen).data, found, tmp_path / "script.npz")
 
 
 _SCRIPT = """

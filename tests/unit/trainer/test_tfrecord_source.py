@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import Scaling, Target, TfrecordData
-from gpupanel.domain.preview import DataPreview, PreviewRequest, with_found
+from gpupanel.domain.preview import DataPreview, PreviewRequest, with_detected
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets import checks, kept_file
@@ -294,7 +294,7 @@ def test_that_a_preview_shows_the_records(tmp_path: Path) -> None:
     assert (shown.example_count, shown.feature_shape, shown.problems) == (30, (6, 7, 3), ())
     assert shown.class_counts == (("0", 15), ("1", 15))
     assert shown.examples[0].width == 7
-    filled = with_found(Profile(data=data), shown).data
+    filled = with_detected(Profile(data=data), shown).data
     assert filled == data.model_copy(
         update={"features": "image", "labels": "label", "predicts": Target.CLASSES}
     )

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from gpupanel.domain.data import ImagesData
-from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.preview import PreviewRequest, with_detected
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest
@@ -158,7 +158,7 @@ def test_that_images_are_read_as_the_model_was_trained_where_nothing_is_chosen(
     assert np.array_equal(read(data, recipe), read(trained))
     found = source_of(data).find(data, Reading(print, recipe=recipe)).found
     assert found == {"white_value": 4095}
-    filled = with_found(
+    filled = with_detected(
         Profile(data=data), preview(PreviewRequest(data=data)).model_copy(update={"found": found})
     )
     assert filled.data == trained

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpupanel.domain.data import TableData, Target, TextData
-from gpupanel.domain.preview import DataPreview, PreviewRequest, with_found
+from gpupanel.domain.preview import DataPreview, PreviewRequest, with_detected
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.data_section import data_section
@@ -304,7 +304,7 @@ def test_that_training_the_script_a_prediction_and_predict_py_read_a_cell_alike(
     shown = looked_at(data)
     assert not shown.is_refused, shown.problems
     names: dict[str, Any] = {"np": np, "SEED": 1}
-    exec(data_section(with_found(Profile(data=data), shown).data), names)
+    exec(data_section(with_detected(Profile(data=data), shown).data), names)
     assert names["x"].tolist() == expected.tolist()
     assert names["y"].tolist() == trained.training.labels.tolist()
     # A few rows alone would show nothing.

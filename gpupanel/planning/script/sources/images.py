@@ -202,7 +202,7 @@ KT|            tags_in(unicodedata.normalize("NFC", as_utf8(cell)), separator) f
 KT|        ]
 KT|        names = names or sorted({tag for each in tags for tag in each})
 KT|        return names, x, np.float32([[name in each for name in names] for each in tags])
-  |    forms = known.setdefault("forms", found_forms(zip(*said.values()), DECIMAL))
+  |    forms = known.setdefault("forms", detected_forms(zip(*said.values()), DECIMAL))
   |    numbers = [
   |        [number_in(cell, each.form) for cell, each in zip(row, forms)]
   |        for row in said.values()

@@ -1,7 +1,7 @@
 """Arrays in NumPy's files.
 
 What a profile leaves out is what most files have: ``x`` and ``y``, which hold classes. A profile
-that a preview filled in (:func:`~gpupanel.domain.preview.with_found`) leaves nothing out.
+that a preview filled in (:func:`~gpupanel.domain.preview.with_detected`) leaves nothing out.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """A table: features of its columns, made as training made them, and labels.
 
-What a profile leaves out a preview fills in (:func:`~gpupanel.domain.preview.with_found`): how the
-file is written, and what each column holds.
+What a profile leaves out a preview fills in (:func:`~gpupanel.domain.preview.with_detected`): how
+the file is written, and what each column holds.
 """
 
 from string import Template

@@ -1,6 +1,6 @@
 """Texts: by Keras's ``TextVectorization``, whose words a run makes without it.
 
-What a profile leaves out a preview fills in (:func:`~gpupanel.domain.preview.with_found`).
+What a profile leaves out a preview fills in (:func:`~gpupanel.domain.preview.with_detected`).
 """
 
 from string import Template

@@ -1,6 +1,6 @@
 """Records of ``tf.train.Example``: by TensorFlow's own reader, all of them at once.
 
-What a profile leaves out a preview fills in (:func:`~gpupanel.domain.preview.with_found`); where
+What a profile leaves out a preview fills in (:func:`~gpupanel.domain.preview.with_detected`); where
 none did, the features are called ``image`` and ``label``.
 """
 

@@ -101,10 +101,10 @@ def find_layout(
         AmbiguousArraysError: The names do not show it.
     """
     names = _names(shapes)
-    features = chosen.features or _found_features(names, shapes, chosen.labels, of_set)
+    features = chosen.features or _detected_features(names, shapes, chosen.labels, of_set)
     beside = next((each for each in names if each.whole == features), None) or _name(features)
     others = [each for each in names if each.whole != features]
-    labels = chosen.labels or _found_labels(others, beside, shapes)
+    labels = chosen.labels or _detected_labels(others, beside, shapes)
     if not labels and needs_labels:
         raise AmbiguousArraysError("labels")
     layout = ArrayLayout(features, labels)
@@ -112,7 +112,7 @@ def find_layout(
         ("validation", (chosen.validation_features, chosen.validation_labels)),
         ("test", (chosen.test_features, chosen.test_labels)),
     ):
-        found = _found_set(others, Part[part.upper()], beside, _name(labels) if labels else None)
+        found = _detected_set(others, Part[part.upper()], beside, _name(labels) if labels else None)
         of_part = [one or other for one, other in zip(picked, found, strict=True)]
         if of_part[0] and (of_part[1] or not labels):
             names_of_part = dict(zip((f"{part}_features", f"{part}_labels"), of_part, strict=True))
@@ -120,7 +120,7 @@ def find_layout(
     return layout
 
 
-def _found_set(
+def _detected_set(
     others: list[_Name], part: Part, features: _Name, labels: _Name | None
 ) -> tuple[str, str]:
     """The names of a set's examples and labels; empty where there is none."""
@@ -138,7 +138,7 @@ def _is_counterpart(held_out: _Name, training: _Name) -> bool:
     return (held_out.role, held_out.rest) == (training.role, training.rest)
 
 
-def _found_features(
+def _detected_features(
     names: list[_Name], shapes: Mapping[str, tuple[int, ...]], labels: str, of_set: Part
 ) -> str:
     trained = [each for each in names if each.part in (Part.WHOLE, of_set) and each.whole != labels]
@@ -157,7 +157,7 @@ def _found_features(
     raise AmbiguousArraysError("features")
 
 
-def _found_labels(
+def _detected_labels(
     others: list[_Name], features: _Name, shapes: Mapping[str, tuple[int, ...]]
 ) -> str:
     same = [each for each in others if each.part is features.part]

@@ -14,7 +14,7 @@ from gpupanel.domain.visible_text import as_utf8
 from gpupanel.domain.written_numbers import (
     NumberForm,
     all_numbers,
-    found_forms,
+    detected_forms,
     is_not_finite,
     number_in,
     parts_of_number,
@@ -75,7 +75,7 @@ def labels_of(
     """What the lines say, as it is trained on.
 
     One column of text or whole numbers holds classes; numbers in it that are not whole are values.
-    Of several columns, see :func:`~gpupanel.trainer.datasets.labels.found_target`.
+    Of several columns, see :func:`~gpupanel.trainer.datasets.labels.detected_target`.
 
     Args:
         lines: At least one, with the columns that are predicted; no cell is empty.
@@ -120,7 +120,7 @@ class _Column(ArrayName):
 
 def _are_values(cells: Sequence[str]) -> bool:
     """Whether all are numbers that are not just counted: with decimals, a unit or groups."""
-    (found,) = found_forms([cells])
+    (found,) = detected_forms([cells])
     return not found.misfits and all_numbers(cells) and not all(map(_WHOLE.fullmatch, cells))
 
 
@@ -160,7 +160,7 @@ def _separator(
 
 def _forms(lines: ImageLines, decimal: str | None) -> tuple[NumberForm, ...]:
     columns = [[row[at] for row in lines.cells] for at in range(len(lines.columns))]
-    found = found_forms(columns, decimal)
+    found = detected_forms(columns, decimal)
     for name, each in zip(lines.columns, found, strict=True):
         if not each.is_sure:
             raise ProblemError(numbers_unclear(lines, name, each.example))

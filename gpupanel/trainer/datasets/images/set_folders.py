@@ -33,7 +33,7 @@ _PLAIN: Mapping[str, frozenset[str]] = {
 _DEEPEST = 3
 
 
-def with_found_sets(data: ImagesData, *, needs_labels: bool = True) -> ImagesData:
+def with_detected_sets(data: ImagesData, *, needs_labels: bool = True) -> ImagesData:
     """The settings with the folders of the sets that stand in the chosen one.
 
     That is where it, or the only folder in it, holds one of training images beside one of a
@@ -55,7 +55,7 @@ def with_found_sets(data: ImagesData, *, needs_labels: bool = True) -> ImagesDat
     training = found.pop(TRAINING)
     labels = _from_folder(data.labels_csv, training, root)
     if not labels and look_into(training, "data.path").is_flat:
-        labels = _found_labels(training, root)
+        labels = _detected_labels(training, root)
     if labels and not (training / labels).is_file():
         place = next((each for each in (root, training.parent) if (each / labels).is_file()), None)
         if place is not None:
@@ -154,7 +154,7 @@ def _has_images_alone(folder: Path) -> bool:
     return look_into(below[0], "data.path").is_flat
 
 
-def _found_labels(training: Path, root: Path) -> str:
+def _detected_labels(training: Path, root: Path) -> str:
     """The only CSV of labels in the folder of the training images, or beside it; else empty."""
     folders = dict.fromkeys((training, training.parent, root))
     files = label_files(folders, training, images_below(training, "data.path"))

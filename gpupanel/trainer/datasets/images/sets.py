@@ -38,7 +38,7 @@ from gpupanel.trainer.datasets.images.set_folders import (
     others_beside_sets,
     sets_left_out,
     use_inner_classes,
-    with_found_sets,
+    with_detected_sets,
 )
 from gpupanel.trainer.datasets.images.unread import unread_note
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
@@ -90,7 +90,7 @@ def list_sets(
         ProblemError: A folder is missing, or does not hold images in one of the ways that there
             are.
     """
-    chosen, data = data, with_found_sets(data, needs_labels=needs_labels)
+    chosen, data = data, with_detected_sets(data, needs_labels=needs_labels)
     sets: dict[str, ImageSet] = {}
     for name, key in PATHS.items():
         path = getattr(data, key)

@@ -49,7 +49,7 @@ def example_shape(data: TfrecordData, first: FirstRecords, name: str, count: int
     return (count,), (), ()
 
 
-def numbers_said(data: TfrecordData, first: FirstRecords, name: str) -> int:
+def example_number_count(data: TfrecordData, first: FirstRecords, name: str) -> int:
     """How many numbers an example has by its shape, as far as that is chosen or said; 0: by none.
 
     Features of the usual names that say something else, such as the size of a picture before it

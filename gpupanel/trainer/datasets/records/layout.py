@@ -24,8 +24,8 @@ from gpupanel.trainer.datasets.records.example_fields import (
 )
 from gpupanel.trainer.datasets.records.example_shape import (
     ExampleShape,
+    example_number_count,
     example_shape,
-    numbers_said,
 )
 from gpupanel.trainer.datasets.records.first_records import (
     FeatureFacts,
@@ -64,7 +64,7 @@ class RecordLayout:
         labels_kind: Of its values.
         labels_count: How many it has.
         shape_features: The features that say the shape, which must be the same in every record.
-        said_shape: What they say; it may be written otherwise than the shape.
+        recorded_shape: What they say; it may be written otherwise than the shape.
     """
 
     features: str
@@ -75,7 +75,7 @@ class RecordLayout:
     labels_kind: FeatureKind = "int64"
     labels_count: int = 1
     shape_features: tuple[str, ...] = ()
-    said_shape: tuple[int, ...] = ()
+    recorded_shape: tuple[int, ...] = ()
     prefix: bytes = b""
 
     @property
@@ -108,7 +108,7 @@ class RecordLayout:
         return frozenset({self.features, self.labels, *self.shape_features} - {""})
 
 
-def found_layout(data: TfrecordData, first: FirstRecords, *, needs_labels: bool) -> RecordLayout:
+def detected_layout(data: TfrecordData, first: FirstRecords, *, needs_labels: bool) -> RecordLayout:
     """What the examples and labels of records are, as far as the first of them show it.
 
     Args:
@@ -123,15 +123,15 @@ def found_layout(data: TfrecordData, first: FirstRecords, *, needs_labels: bool)
     for name, key in ((chosen.features, "features"), (chosen.labels, "labels")):
         if name and name not in first.features and (needs_labels or key == "features"):
             raise problems.missing_feature(first.path, 1, name, first.features, f"data.{key}")
-    features = chosen.features or _found_features(first, chosen.labels)
+    features = chosen.features or _detected_features(first, chosen.labels)
     labels = chosen.labels if chosen.labels in first.features else ""
     if not chosen.labels:
-        labels = _found_labels(first, features, needs_labels=needs_labels)
+        labels = _detected_labels(first, features, needs_labels=needs_labels)
     layout = _layout(data, first, features)
     return layout if not labels else _with_labels(layout, first, labels)
 
 
-def _found_features(first: FirstRecords, labels: str) -> str:
+def _detected_features(first: FirstRecords, labels: str) -> str:
     features = {name: facts for name, facts in first.features.items() if name != labels}
     images = [name for name, facts in features.items() if facts.image]
     without_masks = [name for name in images if not _is_mask(name)]
@@ -151,7 +151,7 @@ def _found_features(first: FirstRecords, labels: str) -> str:
         ) from error
 
 
-def _found_labels(first: FirstRecords, features: str, *, needs_labels: bool) -> str:
+def _detected_labels(first: FirstRecords, features: str, *, needs_labels: bool) -> str:
     shapes = _shapes(
         {
             name: facts
@@ -254,7 +254,7 @@ def _layout(data: TfrecordData, first: FirstRecords, name: str) -> RecordLayout:
     if not count:
         raise problems.unused_feature(first.path, name, "is empty", "data.features")
     shape, names, said = example_shape(data, first, name, count)
-    return RecordLayout(name, feature.kind, shape, dtype, shape_features=names, said_shape=said)
+    return RecordLayout(name, feature.kind, shape, dtype, shape_features=names, recorded_shape=said)
 
 
 def _tensor_layout(
@@ -271,7 +271,7 @@ def _tensor_layout(
         shape,
         np.dtype(tensor.dtype).newbyteorder("<"),
         shape_features=names,
-        said_shape=numbers,
+        recorded_shape=numbers,
         prefix=tensor.prefix,
     )
 
@@ -289,7 +289,7 @@ def _raw_type(
         raise problems.unused_feature(first.path, name, why, "data.raw_type")
     if data.raw_type is not None:
         return np.dtype(data.raw_type)
-    count = numbers_said(data, first, name)
+    count = example_number_count(data, first, name)
     number_bytes = len(value) // count if count and len(value) % count == 0 else None
     types = likely_types(value, number_bytes) or ("uint8",)
     if len(types) > 1:

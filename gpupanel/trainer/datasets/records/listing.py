@@ -72,7 +72,7 @@ def files_of(chosen: str, field: str) -> RecordPaths:
     return RecordPaths(path.parent, (path,), _missing_shards([path], field))
 
 
-def with_found_sets(data: TfrecordData) -> TfrecordData:
+def with_detected_sets(data: TfrecordData) -> TfrecordData:
     """The settings with the paths of the sets whose files stand in the chosen folder.
 
     Raises:

@@ -177,12 +177,12 @@ class RecordChecker:
                 for name in layout.shape_features
                 for each in self.numbers(take, found, name, number).tolist()
             )
-            if said != layout.said_shape:
+            if said != layout.recorded_shape:
                 raise self.differs(
                     layout.shape_features[0],
                     number,
                     f"says another shape ({_shown(said)}) than that of the first "
-                    f"({_shown(layout.said_shape)})",
+                    f"({_shown(layout.recorded_shape)})",
                 )
         return found
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gpupanel.domain.images_data import ImagesData
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.images.set_folders import with_found_sets
+from gpupanel.trainer.datasets.images.set_folders import with_detected_sets
 from gpupanel.trainer.datasets.images.sets import ImageSet, list_sets
 
 _ALL = 0.9999
@@ -39,7 +39,7 @@ def list_all_sets(data: ImagesData, *, must_differ: bool, needs_labels: bool) ->
     Raises:
         ProblemError: There is nothing that could be listed.
     """
-    data = with_found_sets(data)
+    data = with_detected_sets(data)
     left_out = set(data.leave_out)
     refused: list[Problem] = []
     # Each time less is asked for; there are three sets, and what is left out is so at once.

@@ -25,15 +25,15 @@ from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.images.class_notes import PATHS
 from gpupanel.trainer.datasets.images.decoded import decode_into_memory, decode_onto_disk
 from gpupanel.trainer.datasets.images.decoding import ImageDecoding
+from gpupanel.trainer.datasets.images.detected_columns import find_columns
 from gpupanel.trainer.datasets.images.files import (
     ImageFiles,
     image_unreadable,
     image_vanished,
 )
-from gpupanel.trainer.datasets.images.found_columns import find_columns
 from gpupanel.trainer.datasets.images.listing import look_into
 from gpupanel.trainer.datasets.images.recipe import read_as_trained, recipe_of
-from gpupanel.trainer.datasets.images.set_folders import with_found_sets
+from gpupanel.trainer.datasets.images.set_folders import with_detected_sets
 from gpupanel.trainer.datasets.images.sets import ImageSet, list_sets
 from gpupanel.trainer.datasets.progress import OnProgress, ignore_progress
 from gpupanel.trainer.datasets.scanning.image_sets import list_all_sets
@@ -226,7 +226,7 @@ class _Images(Source[ImagesData]):
 
     @override
     def find(self, data: ImagesData, reading: Reading) -> Found:
-        found = with_found_sets(data, needs_labels=reading.needs_labels) if data.path else data
+        found = with_detected_sets(data, needs_labels=reading.needs_labels) if data.path else data
         has_classes = found.path and not data.labels_csv and not data.files
         offers = {"leave_out": _classes(found)} if has_classes else {}
         columns: dict[str, int | str | tuple[str, ...]] = {}

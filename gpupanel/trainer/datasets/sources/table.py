@@ -25,7 +25,7 @@ from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 from gpupanel.trainer.datasets.tables.chosen_table import (
-    found_overview,
+    detected_overview,
     labels_of_rows,
     opened,
     recipe_of,
@@ -185,14 +185,14 @@ class _TableSource(Source[TableData]):
     def find(self, data: TableData, reading: Reading) -> Found:
         recipe = recipe_of(reading)
         known = None if reading.own_targets else recipe
-        overview = found_overview(data, reading, recipe)
+        overview = detected_overview(data, reading, recipe)
         kinds: dict[str, list[str]] = {"number": [], "category": [], "date": []}
         for name, kind in overview.columns:
             kinds.setdefault(kind, []).append(name)
         columns = tuple(
             Choice(name, f"{visible_line(name)}: {kind}") for name, kind in overview.columns
         )
-        found: dict[str, str | tuple[str, ...]] = {**_found_kinds(kinds)}
+        found: dict[str, str | tuple[str, ...]] = {**_detected_kinds(kinds)}
         if overview.form is not None:
             found |= overview.form.settings
         if len({each.decimal for each in overview.written.values()}) > 1:
@@ -212,7 +212,7 @@ class _TableSource(Source[TableData]):
     def scan(self, data: TableData, reading: Reading, on_first_report: OnFirstReport) -> Scanned:
         recipe = recipe_of(reading)
         known = None if reading.own_targets else recipe
-        first = found_overview(data, reading, recipe)
+        first = detected_overview(data, reading, recipe)
         seen = Scanned(
             sets={},
             target=data.predicts or Target.CLASSES,
@@ -246,7 +246,7 @@ def ignore_first_report(scanned: Scanned) -> None:
     """It was shown when the first rows were seen."""
 
 
-def _found_kinds(kinds: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
+def _detected_kinds(kinds: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
     keys = {"numbers": "number", "categories": "category", "dates": "date"}
     return {key: tuple(kinds[kind]) for key, kind in keys.items()}
 

@@ -32,12 +32,12 @@ from gpupanel.trainer.datasets.kept_file import marks_of
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
 from gpupanel.trainer.datasets.records import problems
 from gpupanel.trainer.datasets.records.first_records import first_values, read_first_records
-from gpupanel.trainer.datasets.records.layout import RecordLayout, found_layout
+from gpupanel.trainer.datasets.records.layout import RecordLayout, detected_layout
 from gpupanel.trainer.datasets.records.listing import (
     PATHS,
     RecordPaths,
     files_of,
-    with_found_sets,
+    with_detected_sets,
 )
 from gpupanel.trainer.datasets.records.record_file import RecordSource
 from gpupanel.trainer.datasets.records.rows import RecordRows, Unreadable
@@ -79,7 +79,7 @@ class _Reader:
     def layout(self, *, needs_labels: bool) -> RecordLayout:
         """What is read of each record."""
         first = read_first_records(self.files["training"].paths, "data.path")
-        return found_layout(self.data, first, needs_labels=needs_labels)
+        return detected_layout(self.data, first, needs_labels=needs_labels)
 
     def prints(self) -> DataFiles:
         """The files as they are before their records are read."""
@@ -159,7 +159,7 @@ class _Reader:
 
 
 def _reader(data: TfrecordData, reading: Reading) -> _Reader:
-    data = with_found_sets(data)
+    data = with_detected_sets(data)
     files = {
         name: files_of(getattr(data, key), f"data.{key}")
         for name, key in PATHS.items()
@@ -351,7 +351,7 @@ class _Records(Source[TfrecordData]):
     def find(self, data: TfrecordData, reading: Reading) -> Found:
         if not data.path:
             return Found()
-        found = with_found_sets(data)
+        found = with_detected_sets(data)
         taken: dict[str, str | tuple[str, ...]] = {
             key: getattr(found, key)
             for key in PATHS.values()
@@ -359,7 +359,7 @@ class _Records(Source[TfrecordData]):
         }
         first = read_first_records(files_of(found.path, "data.path").paths, "data.path")
         with contextlib.suppress(ProblemError):  # reading says it
-            layout = found_layout(found, first, needs_labels=False)
+            layout = detected_layout(found, first, needs_labels=False)
             named = {"features": layout.features, "labels": layout.labels}
             taken |= {key: name for key, name in named.items() if name}
             reader = _reader(data, reading)

@@ -12,7 +12,7 @@ from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.tables import problems
-from gpupanel.trainer.datasets.tables.column_uses import found_targets
+from gpupanel.trainer.datasets.tables.column_uses import detected_targets
 from gpupanel.trainer.datasets.tables.empty_cells import known_words
 from gpupanel.trainer.datasets.tables.overview import (
     KnownColumns,
@@ -57,7 +57,7 @@ def opened(data: TableData, reading: Reading, recipe: TableRecipe | None) -> Imp
         )
         data = data.model_copy(update={"empty_words": words})
     most_bytes = _LARGEST_PREVIEW_BYTES if reading.is_preview else None
-    overview = found_overview(data, reading, recipe)
+    overview = detected_overview(data, reading, recipe)
     with _fixes_beside_choices(data, overview, recipe):
         try:
             return imported(overview, progress, most_bytes=most_bytes)
@@ -90,7 +90,9 @@ def _fixes_beside_choices(
         raise ProblemError(problems.beside_choices(problem, data, targets)) from error
 
 
-def found_overview(data: TableData, reading: Reading, recipe: TableRecipe | None) -> TableOverview:
+def detected_overview(
+    data: TableData, reading: Reading, recipe: TableRecipe | None
+) -> TableOverview:
     """What the table is like, with what the model's file says of its columns.
 
     Raises:
@@ -137,7 +139,7 @@ def targets_of(
     """
     if recipe is not None and not data.targets:
         return recipe.targets
-    return found_targets(data, names) if recipe is None else data.targets
+    return detected_targets(data, names) if recipe is None else data.targets
 
 
 def target_places(

@@ -24,7 +24,7 @@ _NAMELESS: Final = re.compile(r"column \d+")
 _FEW_DIFFERENT: Final = 20
 
 
-def found_targets(data: TableData, names: tuple[str, ...]) -> ColumnNames:
+def detected_targets(data: TableData, names: tuple[str, ...]) -> ColumnNames:
     """The columns that are predicted: those that were chosen; a usual name; else the last one.
 
     Args:
@@ -92,7 +92,7 @@ def with_target(
     if not columns:
         return columns
     try:
-        targets = found_targets(data, tuple(name for name, _ in columns))
+        targets = detected_targets(data, tuple(name for name, _ in columns))
     except ProblemError:
         return columns  # reading says it
     chosen = {*known, *(data.numbers or ())}

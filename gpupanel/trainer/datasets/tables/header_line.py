@@ -7,7 +7,7 @@ from gpupanel.domain.empty_words import empty_words
 _EMPTY = empty_words(None).in_numbers
 
 
-def found_header(
+def detected_header(
     first: Sequence[str], rows: Sequence[Sequence[str]], is_number: Callable[[str], bool]
 ) -> tuple[bool, bool]:
     """Whether a first line names the columns, and whether that is unsure.
@@ -24,7 +24,7 @@ def found_header(
     others = [row for row in rows if tuple(row) != tuple(first)]
     if others and len(others) < len(rows) and not any(map(is_number, first)):
         # Where files were joined, the line of names is there again.
-        named, is_unsure = found_header(first, others, is_number)
+        named, is_unsure = detected_header(first, others, is_number)
         if named and not is_unsure:
             return True, False
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(first)

@@ -18,13 +18,13 @@ from gpupanel.domain.table_data import MOST_COLUMNS, HeaderLine, Quoting, TableD
 from gpupanel.domain.written_numbers import is_number
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.encoding_note import encoding_note
-from gpupanel.trainer.datasets.tables.header_line import found_header
+from gpupanel.trainer.datasets.tables.header_line import detected_header
 from gpupanel.trainer.datasets.tables.spaced_cells import are_divided_by_spaces
 from gpupanel.trainer.datasets.tables.text_layout import (
     FIRST_BYTES,
     TextLayout,
-    found_encoding,
-    found_layout,
+    detected_encoding,
+    detected_layout,
     pieces_of,
     rows_of,
     text_after,
@@ -105,14 +105,14 @@ def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
     pieces = pieces_of(file)
     if not pieces[0].strip():
         raise problems.empty(path)
-    encoding = data.encoding or found_encoding(pieces)
+    encoding = data.encoding or detected_encoding(pieces)
     if encoding is None:
         raise problems.no_text(path)
     is_whole = len(pieces) == 1
     texts = [_decoded(piece, encoding) for piece in pieces]
     if not is_whole and not re.search(r"[\r\n]", texts[0]):
         raise problems.line_too_long(path, FIRST_BYTES)
-    layout = found_layout(
+    layout = detected_layout(
         texts[0],
         is_number,
         is_whole=is_whole,
@@ -134,7 +134,7 @@ def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
     for text in texts[1:]:
         rows += _rows(text.partition("\n")[2], layout, is_whole=False)
     full = [row for row in rows[1:] if len(row) == width]
-    has_names, is_unsure = found_header(layout.names(first), full, is_number)
+    has_names, is_unsure = detected_header(layout.names(first), full, is_number)
     if data.header is not None:
         has_names, is_unsure = data.header is HeaderLine.FIRST, False
     return TextSample(

@@ -74,7 +74,7 @@ def pieces_of(file: BinaryIO) -> list[bytes]:
     return pieces
 
 
-def found_encoding(pieces: Iterable[bytes]) -> str | None:
+def detected_encoding(pieces: Iterable[bytes]) -> str | None:
     """In which encoding pieces of a text are; ``None``: they are no text.
 
     Args:
@@ -110,7 +110,7 @@ def _is_utf8(piece: bytes, *, is_first: bool) -> bool:
     return True
 
 
-def found_layout(
+def detected_layout(
     text: str,
     is_number: IsNumber,
     *,
@@ -134,7 +134,7 @@ def found_layout(
         skipped, delimiter = 1, delimiter or said[1]
     lines = text_after(text, skipped or 0)
     if delimiter is None:
-        delimiter = _found_delimiter(lines, is_number, has_quotes=has_quotes is not False)
+        delimiter = _detected_delimiter(lines, is_number, has_quotes=has_quotes is not False)
     if has_quotes is None:
         has_quotes = not _are_letters(lines, delimiter, is_number, is_whole=is_whole)
     rows = list(islice(_numbered_rows(lines, delimiter, has_quotes=has_quotes), _DELIMITED_ROWS))
@@ -190,7 +190,7 @@ def _some_rows(text: str, delimiter: str, *, has_quotes: bool) -> list[list[str]
         return []  # the reader of the whole file says where
 
 
-def _found_delimiter(text: str, is_number: IsNumber, *, has_quotes: bool) -> str:
+def _detected_delimiter(text: str, is_number: IsNumber, *, has_quotes: bool) -> str:
     """The one that cuts most rows into as many cells as each other, of which few hold another one.
 
     The commas of 1,5;2,5 stand in numbers; where it is cut at these, semicolons stand in no number.

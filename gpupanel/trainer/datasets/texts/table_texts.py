@@ -14,7 +14,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.batches import parquet_batches, text_batches
-from gpupanel.trainer.datasets.tables.column_uses import found_targets, kind_of_target
+from gpupanel.trainer.datasets.tables.column_uses import detected_targets, kind_of_target
 from gpupanel.trainer.datasets.tables.columns import Columns
 from gpupanel.trainer.datasets.tables.imported import (
     ColumnFacts,
@@ -131,7 +131,7 @@ def chosen_columns(
     names = tuple(name for name, _ in overview.columns)
     column = text if text is not None else known_text
     if text is None and column not in names:
-        column = _found_text(overview, targets)
+        column = _detected_text(overview, targets)
     if column not in names:
         raise problems.unknown_column(overview.path, column, names, "data.text")
     missing = [name for name in targets if name not in names]
@@ -141,7 +141,7 @@ def chosen_columns(
         return TableColumns(overview, column, ())
     others = tuple(name for name in names if name != column)
     if not targets and others:
-        targets = found_targets(TableData(path=str(overview.path)), others)
+        targets = detected_targets(TableData(path=str(overview.path)), others)
     if column in targets or (not targets and needs_targets):
         raise data_problem(
             "text_without_target",
@@ -152,7 +152,7 @@ def chosen_columns(
     return TableColumns(overview, column, targets, predicts)
 
 
-def _found_text(overview: TableOverview, targets: tuple[str, ...]) -> str:
+def _detected_text(overview: TableOverview, targets: tuple[str, ...]) -> str:
     may_be = [name for name, kind in overview.columns if name not in targets]
     by_name = {name.lower(): name for name in reversed(may_be)}
     named = next((by_name[word] for word in USUAL_TEXTS if word in by_name), None)

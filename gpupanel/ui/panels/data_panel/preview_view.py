@@ -196,12 +196,11 @@ def _facts(preview: DataPreview) -> str:
         parts.append(f"{formatting.count(preview.validation_example_count)} validation examples")
     if preview.test_example_count:
         parts.append(f"{formatting.count(preview.test_example_count)} test examples")
-    return (
-        f"{', '.join(parts)}.{_found_sets(preview)}{_found_columns(preview)}{_found_form(preview)}"
-    )
+    detected = _detected_sets(preview) + _detected_columns(preview) + _detected_form(preview)
+    return f"{', '.join(parts)}.{detected}"
 
 
-def _found_form(preview: DataPreview) -> str:
+def _detected_form(preview: DataPreview) -> str:
     """A sentence about how a text file was found to be written, where it is one."""
     found = preview.found
     if not {"delimiter", "decimal", "encoding"} <= found.keys():
@@ -213,7 +212,7 @@ def _found_form(preview: DataPreview) -> str:
     )
 
 
-def _found_columns(preview: DataPreview) -> str:
+def _detected_columns(preview: DataPreview) -> str:
     """A sentence about the columns of a CSV of images, where there is one."""
     file_column, labels = (preview.found.get(key) for key in ("file_column", "label_columns"))
     if not file_column or not labels or isinstance(labels, int):
@@ -228,7 +227,7 @@ def _found_columns(preview: DataPreview) -> str:
     )
 
 
-def _found_sets(preview: DataPreview) -> str:
+def _detected_sets(preview: DataPreview) -> str:
     """A sentence about the folders that were found to be sets, where there are any."""
     keys = [key for key in ("path", "validation_path", "test_path") if preview.found.get(key)]
     if not keys:

@@ -165,7 +165,7 @@ def test_that_values_far_from_those_that_a_saved_model_learned_from_are_pointed_
     for problem in found:
         assert problem.fix is not None
         mended = [apply_fix(of(SAVED), fix) for fix in (problem.fix, *problem.alternatives)]
-        assert [each.model.said_inputs for each in mended] == [chosen, "as_given"]
+        assert [each.model.chosen_inputs for each in mended] == [chosen, "as_given"]
         for each in mended:
             assert not list(range_rules.saved_model_expects(context(each, **seen)))
 
@@ -179,7 +179,7 @@ def chosen_by(problem: Problem) -> list[object]:
         assert not list(range_rules.saved_model_inputs(context(of(model), **seen)))
         seen = {"value_range": (0, 1), "model_divides_pixels": True}
         assert not list(range_rules.saved_model_divides(context(of(model), **seen)))
-    return [model.said_inputs for model in mended]
+    return [model.chosen_inputs for model in mended]
 
 
 def test_that_nothing_is_said_of_data_that_was_not_read() -> None:

@@ -1,9 +1,9 @@
-"""A profile with all chosen that a preview of its data finds."""
+"""A profile with everything filled in that a preview of its data detects."""
 
 from collections.abc import Callable
 from pathlib import Path
 
-from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request, with_found
+from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request, with_detected
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.rules.data_rules import matters_to_task
@@ -11,10 +11,10 @@ from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.tools.data_preview import preview_data
 
 
-def with_found_data(
+def with_detected_data(
     profile: Profile, preview_of: Callable[[PreviewRequest], DataPreview] = preview_data
 ) -> Profile:
-    """The profile with all chosen that a preview of its data finds by itself.
+    """The profile with everything filled in that a preview of its data detects.
 
     Args:
         profile: Relative paths in it are taken from the working directory.
@@ -23,10 +23,10 @@ def with_found_data(
     Raises:
         ProblemError: The data cannot be read.
     """
-    if not (profile.data.leaves_something_to_find or profile.leaves_examples_open):
+    if not (profile.data.needs_detection or profile.leaves_examples_open):
         return profile
     preview = preview_of(preview_request(anchored(profile, Path.cwd())))
-    filled = with_found(profile, preview)
+    filled = with_detected(profile, preview)
     mattering = [each for each in preview.problems if matters_to_task(profile, each)]
     if mattering and filled.data.target_kind is None:
         raise ProblemError(*mattering)  # what the script is to predict is not known
