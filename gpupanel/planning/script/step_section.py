@@ -8,7 +8,7 @@ from string import Template
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.loss_section import loss_conditions
-from gpupanel.planning.script.random_numbers import random_functions
+from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import joined, lines_for
 
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, R others,
@@ -48,12 +48,11 @@ X |@tf.function(jit_compile=True, autograph=False)
   |    known = list(zip(model.trainable_variables, weights))
 RS|    # A size that is known is not that of a batch: as in a run, this is not.
 RS|    features = tf.compat.v1.placeholder_with_default(features, [None, *features.shape[1:]])
-R |    DRAWN_FOR.count = tf.shape(features)[0]
-D |    DRAWN_FOR.first, DRAWN_FOR.step, DRAWN_FOR.draws = first, step, 0
 n |    with keras.StatelessScope(state_mapping=known):
 N |    with measured_calls() as calls, keras.StatelessScope(state_mapping=known):
-  |        outputs = model(features, training=True)
-D |    DRAWN_FOR.step = None
+d |        outputs = model(features, training=True)
+D |        with drawn_by_example(SEED, step, first, features):
+D |            outputs = model(features, training=True)
 b |    loss, measure = loss_and_measure(outputs, labels)
 B |    loss, measure = loss_and_measure(outputs, labels, CLASS_WEIGHTS)
 F |    loss = training_loss(outputs, labels)
@@ -195,7 +194,7 @@ def step_section(profile: Profile, plan: LaunchPlan) -> str:
     ]
     sums = ["loss", "measure", "gradients", *(["moments"] if "N" in holds else [])]
     draws = "D" in holds
-    functions = random_functions(only_dropout="R" not in holds) if draws else ""
+    functions = part("random_numbers") if draws else ""
     first = "first" if "S" in holds else "0"
     steps = Template(lines_for(_TEXT, holds)).substitute(
         epochs=training.epochs,

@@ -9,8 +9,7 @@ import tensorflow as tf
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.random_layers import MIXING_LAYERS, depends_on_split, drawn_in_predictions
-from gpupanel.trainer.models.numbers_of_part import SCOPE
-from gpupanel.trainer.models.random_numbers import drawn_by_example, not_replaced
+from gpupanel.trainer.parts.random_numbers import SCOPE, drawn_by_example, not_replaced
 
 _DRAWING = ("Random", "Multinomial", "TruncatedNormal", "Rng")
 """One of them is in the name of each type of TensorFlow's operations that draws."""

@@ -11,8 +11,8 @@ import keras
 import tensorflow as tf
 
 from gpupanel.trainer.models.objectives import Objective
-from gpupanel.trainer.models.random_numbers import drawn_by_example
 from gpupanel.trainer.parts.batch_norm import batch_norms, contributed_moments, measured_calls
+from gpupanel.trainer.parts.random_numbers import drawn_by_example
 from gpupanel.trainer.steps.batch_part import BatchPart
 
 

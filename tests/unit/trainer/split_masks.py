@@ -20,7 +20,7 @@ from keras import layers
 from keras.src.applications.convnext import StochasticDepth
 
 from gpupanel.trainer.models.drawn_otherwise import drawn_otherwise, drawn_when_predicting
-from gpupanel.trainer.models.random_numbers import drawn_by_example, not_replaced
+from gpupanel.trainer.parts.random_numbers import drawn_by_example, not_replaced
 
 BATCH = 16
 PARTS = ((0, 11, 16), (0, 1, 2, 16), (0, 4, 8, 12, 16))

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.domain.script_parts import part_text
+from gpupanel.domain.script_parts import part_text, part_title, without_codes_of_checks
 from tests.unit.parsed_package import PACKAGE
 
 PARTS = sorted(
     path.stem for path in (PACKAGE / "trainer/parts").glob("*.py") if path.stem != "__init__"
 )
-IMPORTED = {"collections", "contextlib", "contextvars", "functools", "inspect", "keras", "math"}
-IMPORTED |= {"numpy", "PIL", "tensorflow", "typing", "typing_extensions", "re", "unicodedata"}
+IMPORTED = {"collections", "contextlib", "contextvars", "dataclasses", "functools", "inspect"}
+IMPORTED |= {"keras", "math", "numpy", "PIL", "tensorflow", "typing", "re", "unicodedata"}
 """Of Python's library, and what whoever trains has."""
 
 
@@ -52,3 +52,19 @@ def test_that_a_part_is_read_without_what_the_file_says_of_itself() -> None:
         whole = Path(PACKAGE / f"trainer/parts/{name}.py").read_text(encoding="utf-8")
         assert whole.rstrip().endswith(part_text(name))
         assert ast.get_docstring(ast.parse(part_text(name))) is None
+
+
+def test_that_a_script_says_of_each_part_what_it_is_for() -> None:
+    title = "Random numbers of layers by step and example: any division of a batch has the same."
+    assert part_title("random_numbers") == title
+
+
+def test_that_people_read_the_reasons_in_a_part_and_not_what_checks_let_be() -> None:
+    lines = """
+a = 1  # noqa: SLF001
+b = 2  # noqa: FBT001, FBT002 - as Keras has it
+c = 3  # type: ignore[misc]
+d = 4  # what it is
+"""
+    expected = "\na = 1\nb = 2  # as Keras has it\nc = 3\nd = 4  # what it is\n"
+    assert without_codes_of_checks(lines) == expected

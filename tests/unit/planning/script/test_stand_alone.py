@@ -8,6 +8,8 @@ import builtins
 import itertools
 import symtable
 import unicodedata
+from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 
 import pytest
@@ -42,11 +44,13 @@ from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
+from gpupanel.domain.script_parts import part_text
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Loss, TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from tests.fakes.devices import CPU_ONLY
+from tests.unit.parsed_package import PACKAGE
 
 EVERY_SOURCE: list[DataSettings] = [
     DigitsData(validation_fraction=0.25, shuffle=False),
@@ -168,6 +172,24 @@ def assert_all_names_are_bound(text: str) -> None:
             if symbol.is_referenced() and (table is module or symbol.is_global())
         }
     assert used - bound - {"__file__", "__name__"} <= set(dir(builtins))
+    counts = Counter(bound_at_the_top(ast.parse(text)))
+    assert [name for name in NAMES_OF_PARTS if counts[name] > 1] == []
+
+
+def bound_at_the_top(node: ast.AST) -> Iterator[str]:
+    """What is defined or given a value outside of functions, as often as it is."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.ClassDef):
+            yield child.name
+        elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+            yield child.id
+        elif not isinstance(child, ast.Lambda | ast.ListComp | ast.SetComp | ast.GeneratorExp):
+            yield from bound_at_the_top(child)
+
+
+PARTS = (path.stem for path in (PACKAGE / "trainer/parts").glob("*.py"))
+NAMES_OF_PARTS = {name for part in PARTS for name in bound_at_the_top(ast.parse(part_text(part)))}
+"""A script that gives one of them another value would break what the part does with it."""
 
 
 @pytest.mark.parametrize("data", EVERY_SOURCE, ids=repr)
