@@ -22,7 +22,7 @@ from gpupanel.domain.data_source import LABEL_FIELDS
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
-from gpupanel.trainer.augmentation.draws import check_images
+from gpupanel.trainer.augmentation.image_checks import check_images
 from gpupanel.trainer.datasets.examples import (
     Array,
     DataSet,

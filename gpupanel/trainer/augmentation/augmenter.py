@@ -7,9 +7,16 @@ import tensorflow as tf
 
 from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.data import Target
-from gpupanel.trainer.augmentation.draws import Drawn, Draws, check_images, draw_epoch
-from gpupanel.trainer.augmentation.images import changed_images
+from gpupanel.trainer.augmentation.image_checks import check_images
 from gpupanel.trainer.datasets.examples import Examples
+from gpupanel.trainer.parts.augmentation import (
+    Changes,
+    Drawn,
+    Draws,
+    blended,
+    changed_images,
+    draw_epoch,
+)
 
 
 class Augmenter:
@@ -37,7 +44,8 @@ class Augmenter:
             ProblemError: The examples are no images, or have no colours, where they must.
         """
         check_images(augmentation, examples.feature_shape)
-        self._augmentation = augmentation
+        self._changes = Changes(**augmentation.model_dump(mode="json"))
+        self._changes_images = augmentation.changes_images
         self._class_count = class_count
         is_byte = examples.features.dtype == np.uint8
         self._greatest = greatest if is_byte else None
@@ -49,11 +57,11 @@ class Augmenter:
     @property
     def blends(self) -> bool:
         """Whether an example is blended with the one before it in its batch."""
-        return self._augmentation.mixup > 0.0
+        return self._changes.mixup > 0.0
 
     def begin_epoch(self, epoch: int, examples: int) -> None:
         """Draw for so many examples of an epoch, counted from 1, from now on."""
-        self._drawn = draw_epoch(self._augmentation, self._size, examples, self._seed, epoch)
+        self._drawn = draw_epoch(self._changes, self._size, examples, self._seed, epoch)
 
     def draws(self, place: int, shape: tuple[int, ...]) -> Draws:
         """What is drawn for examples of the epoch.
@@ -67,16 +75,16 @@ class Augmenter:
         """
         count = math.prod(shape)
         if self._drawn is None:
-            drawn = draw_epoch(self._augmentation, self._size, count, self._seed, 0)
+            drawn = draw_epoch(self._changes, self._size, count, self._seed, 0)
         else:
             drawn = self._drawn[place : place + count]
         return drawn.reshape(*shape, Drawn.COUNT)
 
     def changed(self, features: tf.Tensor, draws: tf.Tensor) -> tf.Tensor:
         """The features as it was drawn for each, float32; inside the graph."""
-        if not self._augmentation.changes_images:
+        if not self._changes_images:
             return tf.cast(features, tf.float32)
-        return changed_images(self._augmentation, features, draws, self._greatest)
+        return changed_images(self._changes, features, draws, self._greatest)
 
     def blended(
         self,
@@ -102,14 +110,9 @@ class Augmenter:
                 tf.one_hot(each, self._class_count) for each in (labels, labels_before)
             )
         return (
-            _between(features, features_before, part),
-            _between(labels, labels_before, part),
+            blended(features, features_before, part),
+            blended(labels, labels_before, part),
         )
-
-
-def _between(one: tf.Tensor, other: tf.Tensor, part: tf.Tensor) -> tf.Tensor:
-    part = tf.reshape(part, [-1, *[1] * (one.shape.rank - 1)])
-    return part * tf.cast(one, tf.float32) + (1.0 - part) * tf.cast(other, tf.float32)
 
 
 def make_augmenter(

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from gpupanel.trainer.augmentation.augmenter import Augmenter
-from gpupanel.trainer.augmentation.draws import Drawn
 from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.parts.augmentation import Drawn
 from gpupanel.trainer.steps.feeds import Feed, Step
 from gpupanel.trainer.steps.worker_feeds import ReadStep, WorkerFeed
 

@@ -16,7 +16,8 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.trainer.augmentation.draws import Drawn, check_images, draw_epoch
+from gpupanel.trainer.augmentation.image_checks import check_images
+from gpupanel.trainer.parts.augmentation import Changes, Drawn, draw_epoch
 from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.test_multi_worker import images
@@ -46,7 +47,8 @@ CENTRAL = StrategySettings(kind=StrategyKind.CENTRAL_STORAGE)
 
 
 def draws(augmentation: Augmentation, examples: int = 1000, seed: int = 7, epoch: int = 1) -> Any:
-    return draw_epoch(augmentation, (8, 10), examples, seed, epoch)
+    changes = Changes(**augmentation.model_dump(mode="json"))
+    return draw_epoch(changes, (8, 10), examples, seed, epoch)
 
 
 def test_that_what_is_drawn_depends_on_seed_epoch_and_place_alone() -> None:
@@ -86,9 +88,7 @@ def test_that_nothing_drawn_leaves_every_pixel_in_its_place() -> None:
 _CHANGE = """
 import json, sys
 import numpy as np, tensorflow as tf
-from gpupanel.domain.augmentation import Augmentation
-from gpupanel.trainer.augmentation.draws import Drawn
-from gpupanel.trainer.augmentation.images import changed_images
+from gpupanel.trainer.parts.augmentation import Changes, Drawn, changed_images
 
 random = np.random.default_rng(0)
 images = random.integers(0, 256, (3, 7, 7, 3), np.uint8)
@@ -100,7 +100,7 @@ def change(drawn, greatest=255.0, of=images, **settings):
     draws = nothing.copy()
     for column, numbers in drawn.items():
         draws[:, column : column + np.size(numbers)] = numbers
-    return changed_images(Augmentation(**settings), tf.constant(of), draws, greatest).numpy()
+    return changed_images(Changes(**settings), tf.constant(of), draws, greatest).numpy()
 
 def same(one, other):
     return bool(np.allclose(one, other, atol=1e-2))

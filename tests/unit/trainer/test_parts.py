@@ -12,7 +12,15 @@ from tests.unit.parsed_package import PACKAGE
 PARTS = sorted(
     path.stem for path in (PACKAGE / "trainer/parts").glob("*.py") if path.stem != "__init__"
 )
-IMPORTED = {"collections", "contextlib", "contextvars", "dataclasses", "functools", "inspect"}
+IMPORTED = {
+    "collections",
+    "contextlib",
+    "contextvars",
+    "dataclasses",
+    "enum",
+    "functools",
+    "inspect",
+}
 IMPORTED |= {"keras", "math", "numpy", "PIL", "tensorflow", "typing", "re", "unicodedata"}
 """Of Python's library, and what whoever trains has."""
 
