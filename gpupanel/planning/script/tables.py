@@ -6,15 +6,11 @@ from typing import Protocol
 from gpupanel.domain.empty_words import empty_words
 from gpupanel.domain.table_data import ORDER_OF_SETTING, HeaderLine, Quoting
 from gpupanel.domain.written_source import written_source
+from gpupanel.planning.script.parts import part
 from gpupanel.planning.script.sections import joined
 
 _IMPORTS = """
-import re
-import unicodedata
 from decimal import Decimal
-
-import pyarrow as pa
-import pyarrow.compute as pc
 """
 
 _TEXT = """
@@ -97,15 +93,11 @@ def empty_numbers():
     return [float(word) for word in EMPTY if re.fullmatch(number, word)]
 """
 
-_NAMED = '''
+_CELLS = '''
 def named(header, columns):
     """Columns by their names, each another one."""
     found = {}
-    for place, (name, cells) in enumerate(zip(header, columns), 1):
-        name = wanted = name.strip() or f"column {place}"
-        number = 2
-        while name in found:
-            name, number = f"{wanted} ({number})", number + 1
+    for name, cells in zip(column_names(header), columns):
         cells = cells.combine_chunks()
         if isinstance(cells, pa.ChunkedArray):
             cells = pa.concat_arrays(cells.chunks)
@@ -115,36 +107,16 @@ def named(header, columns):
     return found
 
 
-def is_text(cells):
-    return pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
-
-
-def held(cells, empty):
-    """Texts without those that mean nothing; others as they are."""
-    if not is_text(cells):
-        return cells
-    cells = cells.cast(pa.string())
-    is_empty = pc.is_in(pc.utf8_trim_whitespace(cells), pa.array(["", *empty]))
-    return pc.if_else(is_empty, pa.scalar(None, pa.string()), cells)
-
-
 def written_as(cells):
     """How numbers and dates in texts are written: one cell may show what the others mean."""
     evidence, of_dates = NumberEvidence(), DateEvidence()
-    for cell, count in Counter(held(cells, EMPTY).to_pylist() if is_text(cells) else ()).items():
+    are_texts = is_text_type(cells.type)
+    there = without_words(cells, EMPTY).to_pylist() if are_texts else ()
+    for cell, count in Counter(there).items():
         if cell is not None and not evidence.take(cell, count):
             of_dates.take(cell, count)
-    form = evidence.found(DECIMAL).form
+    form = evidence.found(DECIMAL).form if are_texts else NumberForm()
     return {**form._asdict(), "date_order": of_dates.found(DATE_ORDER).order}
-
-
-def each(cells, read):
-    """What is read in each text, NaN where there is none."""
-    values = {text: read(text) for text in pc.unique(cells).to_pylist() if text is not None}
-    for text, value in values.items():
-        if value is None:
-            raise pa.ArrowInvalid(f"A column of numbers or dates holds {text!r}.")
-    return [values.get(text, np.nan) for text in cells.to_pylist()]
 
 
 def number_form(cells, written):
@@ -152,84 +124,63 @@ def number_form(cells, written):
     return NumberForm(written["decimal"], written["thousands"], written["unit"])
 
 
+def held(value, text):
+    if value is None:
+        raise ValueError(f"A column of numbers or dates holds {text!r}.")
+    return value
+
+
 def numbers(cells, written=None):
     """NaN where a cell holds nothing, or no finite number."""
-    cells = held(cells, EMPTY)
-    if is_text(cells):
-        form = number_form(cells, written)
-        found = each(cells, lambda text: number_in(text, form))
-    else:
-        if pa.types.is_boolean(cells.type):
-            cells = cells.cast(pa.uint8())
-        found = cells.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    found = np.array(found, np.float64)
-    found[np.isin(found, empty_numbers())] = np.nan
+    form = number_form(cells, written)
+    decimal = "" if form.unit in SHARES else form.decimal
+    cells = without_words(cells, EMPTY)
+    found = numbers_in_cells(cells, lambda text: held(number_in(text, form), text), decimal)
     with np.errstate(over="ignore"):
-        found = np.array(found, np.float32)
-    found[np.isinf(found)] = np.nan
-    return found
+        found = np.float32(np.where(np.isin(found, empty_numbers()), np.nan, found))
+    return np.where(np.isinf(found), np.float32(np.nan), found)
 
 
 def days(cells, first=None, written=None):
     """Days since the first row's, or another day, and that day."""
-    if pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
-        cells = cells.cast(pa.int64()).cast(pa.string())  # a day as 20260131
-    if is_text(cells):
-        order = (written or written_as(cells))["date_order"]
-        found = np.array(each(held(cells, EMPTY), lambda text: date_in(text, order)))
-    else:
-        found = pc.cast(cells, pa.timestamp("us"), safe=False).cast(pa.int64())
-        found = found.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        found = found / 86_400_000_000
+    order = (written or written_as(cells))["date_order"]
+    cells = without_words(cells, EMPTY)
+    found = days_in_cells(cells, lambda text: held(date_in(text, order), text))
+    found = held(found, "numbers that are no days")
     if first is None:
         there = found[~np.isnan(found)]
         first = np.floor(there[0]) if len(there) else 0.0
     return np.float32(found - first), first
 
 
-def texts(cells):
-    """The names of categories and classes."""
-    if pa.types.is_boolean(cells.type):
-        return [None if cell is None else str(cell) for cell in cells.to_pylist()]
-    if not is_text(cells):
-        return exact(cells)
-    found = held(cells, EMPTY_NAMES).to_pylist()
-    return [None if text is None else unicodedata.normalize("NFC", text) for text in found]
+def names_of(cells, name_of):
+    """The name of each cell, None where it holds nothing."""
+    different = (cell for cell in pc.unique(cells).to_pylist() if cell is not None)
+    known = {cell: name_of(cell) for cell in different}
+    return [known.get(cell) for cell in cells.to_pylist()]
 
 
 def exact(cells, written=None):
-    """Numbers as names that keep every digit: 7, 7.0 and 007 are 7."""
-    cells = held(cells, EMPTY)
-    if is_text(cells):
-        form = number_form(cells, written)
-        found = each(cells, lambda text: plain_number(text, form))
-    else:
-        found = cells.to_pylist()
-    names = [None if number is None else name_of_number(number) for number in found]
-    return [None if name in EMPTY else name for name in names]
+    """Numbers as names that keep every digit."""
+    form = number_form(cells, written)
+    return names_of(
+        cells, lambda cell: name_of_number(cell, lambda text: plain_number(text, form), EMPTY)
+    )
 
 
-def name_of_number(number):
-    if isinstance(number, bool):
-        return str(int(number))
-    if not isinstance(number, float):
-        whole = re.fullmatch(r"([+-]?)([0-9]+)(?:[.]0*)?", str(number))
-        if whole:
-            digits = whole[2].lstrip("0") or "0"
-            return f"-{digits}" if whole[1] == "-" and digits != "0" else digits
-        number = float(number)
-    if not np.isfinite(number):
-        return None
-    return str(int(number)) if number == int(number) else str(number)
+def texts(cells):
+    """The names of categories and classes."""
+    form = NumberForm()
+    return names_of(
+        cells,
+        lambda cell: name_of_text(
+            cell, lambda text: plain_number(text, form), EMPTY, EMPTY_NAMES
+        ),
+    )
 
 
 def keys(cells):
-    """What marks rows of the same group: as it is written, whole numbers without decimals."""
-    if not is_text(cells):
-        return exact(cells)
-    found = pa.array(cells.to_pylist(), pa.string())
-    named = texts(pc.utf8_trim_whitespace(found))
-    return [key and re.sub(r"^[+]?(-?[0-9]+)([.]0*)?$", r"\\1", key) for key in named]
+    return names_of(cells, lambda cell: name_of_key(cell, EMPTY_NAMES))
 '''
 
 
@@ -269,7 +220,7 @@ def table_functions(form: TableFormat, *paths: str) -> str:
     empty = Template(_EMPTY).substitute(
         in_numbers=sorted(words.in_numbers), in_names=sorted(words.in_names)
     )
-    read_alike = (written_source(), _marks(form), empty, _NAMED)
+    read_alike = (written_source(), part("table_cells"), _marks(form), empty, _CELLS)
     kinds = {path.lower().endswith(".parquet") for path in paths}
     # Where the tables are of two kinds, each has a function of its own.
     names = ("read_text", "read_parquet") if len(kinds) > 1 else ("read_table", "read_table")

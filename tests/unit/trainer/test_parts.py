@@ -12,16 +12,9 @@ from tests.unit.parsed_package import PACKAGE
 PARTS = sorted(
     path.stem for path in (PACKAGE / "trainer/parts").glob("*.py") if path.stem != "__init__"
 )
-IMPORTED = {
-    "collections",
-    "contextlib",
-    "contextvars",
-    "dataclasses",
-    "enum",
-    "functools",
-    "inspect",
-}
-IMPORTED |= {"keras", "math", "numpy", "PIL", "tensorflow", "typing", "re", "unicodedata"}
+IMPORTED = {"collections", "contextlib", "contextvars", "dataclasses", "enum", "functools"}
+IMPORTED |= {"inspect", "keras", "math", "numpy", "PIL", "pyarrow", "re", "tensorflow", "typing"}
+IMPORTED |= {"typing_extensions", "unicodedata"}
 """Of Python's library, and what whoever trains has."""
 
 

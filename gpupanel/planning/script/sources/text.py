@@ -73,17 +73,17 @@ _TABLE = '''
 P |    if not TARGETS or not all(name in table for name in TARGETS):
 P |        return names or [], x, None
 vk|    cells = table[TARGETS[0]]
-vk|    labels = texts(cells)
+vk|    labels, are_texts = texts(cells), is_text_type(cells.type)
 vk|    if names is None or not {*labels, None} <= {*names, None}:  # or written otherwise
 vk|        try:
-vkQx|            if is_text(cells):
-vkQX|            if path.lower().endswith(".parquet") and is_text(cells):
-vkQ|                raise pa.ArrowInvalid()
-vk|            if is_text(cells) and any(re.match("0[0-9]", label or "") for label in labels):
-vk|                raise pa.ArrowInvalid()  # 007 is another name than 7
+vkQx|            if are_texts:
+vkQX|            if path.lower().endswith(".parquet") and are_texts:
+vkQ|                raise ValueError
+vk|            if are_texts and any(re.match("0[0-9]", label or "") for label in labels):
+vk|                raise ValueError  # 007 is another name than 7
 vk|            labels = exact(cells)
 vk|            names = names or sorted({*labels} - {None}, key=Decimal)
-vk|        except pa.ArrowInvalid:
+vk|        except ValueError:
 vk|            names = names or sorted({label for label in labels if label is not None})
 vkE|    names = [*names, *sorted({*labels} - {None, *names})]
 vk|    lacking = np.array([label is None for label in labels])

@@ -10,10 +10,10 @@ from gpupanel.domain.table_data import MOST_COLUMNS, TableData
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.exact_names import one_number_twice, padded_codes
 from gpupanel.trainer.datasets.tables.imported import Kind
-from gpupanel.trainer.datasets.tables.text_form import TextSample, column_names
-from gpupanel.trainer.datasets.tables.values import is_date, is_text
-from gpupanel.trainer.datasets.tables.values import is_number as is_number_type
+from gpupanel.trainer.datasets.tables.text_form import TextSample
+from gpupanel.trainer.datasets.tables.values import is_date
 from gpupanel.trainer.datasets.tables.written_columns import ColumnEvidence, evidence_of
+from gpupanel.trainer.parts.table_cells import column_names, is_number_type, is_text_type
 
 Columns = tuple[tuple[str, Kind], ...]
 
@@ -103,4 +103,4 @@ def _kind_of_type(kind: pa.DataType) -> Kind | None:
         return "number"
     if is_date(kind):
         return "date"
-    return "category" if is_text(kind) else None
+    return "category" if is_text_type(kind) else None

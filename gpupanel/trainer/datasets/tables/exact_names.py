@@ -6,17 +6,13 @@ makes one. What is compared and not calculated with is therefore a text.
 
 import contextlib
 import re
-import unicodedata
-from collections.abc import Iterable
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from gpupanel.domain.empty_words import EmptyWords
 from gpupanel.domain.written_numbers import NumberForm, plain_number
-from gpupanel.trainer.datasets.tables.values import is_text
+from gpupanel.trainer.parts import table_cells
 
-_WHOLE = re.compile(r"([+-]?)([0-9]+)(?:[.]0*)?")
 _PADDED = re.compile(r"0[0-9]+|0[1-9][.](19|20)[0-9]{2}")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:[.]([0-9]+))?([eE][+-]?[0-9]+)?")
 _DIGITS = re.compile(r"[0-9]+|(0[1-9]|1[0-2])[.](19|20)[0-9]{2}")
@@ -34,49 +30,23 @@ def name_of_number(cell: object, form: NumberForm, empty: EmptyWords) -> str | N
     Raises:
         ValueError: It is no number.
     """
-    if isinstance(cell, str):
-        word = cell.strip()
-        if not word or word in empty.in_numbers:
-            return None
-        plain = plain_number(word, form)
-        if plain is None:
-            raise ValueError(cell)
-        found = _WHOLE.fullmatch(plain)
-        if found is None:
-            name = _shown(float(plain))
-            return None if name in empty.in_numbers else name
-        digits = found[2].lstrip("0") or "0"
-        name = f"-{digits}" if found[1] == "-" and digits != "0" else digits
-        return None if name in empty.in_numbers else name
-    if isinstance(cell, bool):
-        return str(int(cell))
-    if isinstance(cell, float):
-        return name_of_number(shown, NumberForm(), empty) if (shown := _shown(cell)) else None
-    # A whole number, or one of so many decimals.
-    return name_of_number(str(cell), NumberForm(), empty)
+    return table_cells.name_of_number(cell, _reader(cell, form), empty.in_numbers)
 
 
 def name_of_key(cell: object, empty: EmptyWords) -> str | None:
     """What marks rows that belong together: as it is written, whole numbers without decimals."""
-    if isinstance(cell, float):
-        return _shown(cell)
-    if not isinstance(cell, str):
-        return str(cell)
-    name = name_of_text(cell.strip(), empty)
-    whole = None if name is None else _WHOLE.fullmatch(name)
-    return name if whole is None else whole[1].removeprefix("+") + whole[2]
+    return table_cells.name_of_key(cell, empty.in_names)
 
 
 def name_of_text(cell: object, empty: EmptyWords) -> str | None:
     """A category: a text in one form of Unicode, since two that look alike are alike."""
-    if isinstance(cell, bool):
-        return str(cell)  # as pandas writes it to a text file
-    if not isinstance(cell, str):
-        return name_of_number(cell, NumberForm(), empty)
-    word = cell.strip()
-    if not word or word in empty.in_names:
-        return None
-    return unicodedata.normalize("NFC", cell)
+    plain = _reader(cell, NumberForm())
+    return table_cells.name_of_text(cell, plain, empty.in_numbers, empty.in_names)
+
+
+def _reader(cell: object, form: NumberForm) -> Callable[[str], str | None]:
+    """What reads the number in a text; numbers of Python's are always written alike."""
+    return partial(plain_number, form=form if isinstance(cell, str) else NumberForm())
 
 
 def padded_codes(cells: Iterable[str]) -> int | None:
@@ -109,26 +79,3 @@ def one_number_twice(cells: Iterable[str]) -> tuple[str, str] | None:
         if (value, not has_power) in found:
             return found[value, not has_power], word
     return None
-
-
-def without_words(cells: pa.Array, words: frozenset[str]) -> pa.Array:
-    """Texts with nothing in place of white space alone and of these words; others as they are."""
-    if isinstance(cells, pa.DictionaryArray):
-        # Decoded it may be larger than memory.
-        values = without_words(cells.dictionary, words)
-        return pa.DictionaryArray.from_arrays(cells.indices, values)
-    if not is_text(cells.type):
-        return cells
-    empty = pa.array(["", *words], pa.string())
-    if cells.type != pa.string():
-        cells = cells.cast(pa.string())
-    is_empty = pc.is_in(pc.utf8_trim_whitespace(cells), empty)
-    if not pc.any(is_empty).as_py():
-        return cells
-    return pc.if_else(is_empty, pa.scalar(None, pa.string()), cells)
-
-
-def _shown(value: float) -> str | None:
-    if value != value or value in (float("inf"), float("-inf")):
-        return None
-    return str(int(value)) if value == int(value) else str(value)

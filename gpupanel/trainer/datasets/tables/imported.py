@@ -21,18 +21,17 @@ from gpupanel.trainer.datasets.tables.exact_names import (
     name_of_key,
     name_of_number,
     name_of_text,
-    without_words,
 )
 from gpupanel.trainer.datasets.tables.odd_numbers import OddNumbers
 from gpupanel.trainer.datasets.tables.row_numbers import RowNumbers
 from gpupanel.trainer.datasets.tables.values import (
-    codes_of,
     days_of,
     first_misfit,
     have_zeros_before,
     numbers_of,
 )
 from gpupanel.trainer.datasets.tables.written import CellForm
+from gpupanel.trainer.parts.table_cells import codes_of_cells, without_words
 
 Kind = Literal["number", "category", "date", "text", "class", "key"]
 """A class is a number that names one; a key marks rows that belong together."""
@@ -206,7 +205,7 @@ class _Names:
             return self._texts(cells)
         if not isinstance(cells, pa.DictionaryArray):
             cells = cells.dictionary_encode()
-        codes = codes_of(cells)
+        codes = codes_of_cells(cells)
         met, counts = np.unique(codes, return_counts=True)
         numbers = np.full(len(cells.dictionary) + 1, np.nan, np.float32)
         for code, count in zip(met.tolist(), counts.tolist(), strict=True):
@@ -245,7 +244,7 @@ class _Names:
         cells = without_words(cells, self._empty.in_names)
         if isinstance(cells, pa.DictionaryArray):
             of_values = np.asarray(cells.dictionary.is_null())
-            is_missing = np.append(of_values, True)[codes_of(cells)]
+            is_missing = np.append(of_values, True)[codes_of_cells(cells)]
         else:
             is_missing = np.asarray(cells.is_null())
         self._missing += int(is_missing.sum())

@@ -30,7 +30,6 @@ from gpupanel.trainer.datasets.tables.columns import (
 )
 from gpupanel.trainer.datasets.tables.imported import Kind
 from gpupanel.trainer.datasets.tables.text_form import TextForm, TextSample, sample_of_text
-from gpupanel.trainer.datasets.tables.values import is_text
 from gpupanel.trainer.datasets.tables.written import CellForm
 from gpupanel.trainer.datasets.tables.written_columns import (
     ColumnEvidence,
@@ -38,6 +37,7 @@ from gpupanel.trainer.datasets.tables.written_columns import (
     complete_evidence,
     looks_of,
 )
+from gpupanel.trainer.parts.table_cells import is_text_type
 
 _PARQUET: Final = ".parquet"
 _PARQUET_SAMPLE: Final = 8_192
@@ -217,7 +217,7 @@ def _overview_of_parquet(
     places = tuple(at for at, name in enumerate(schema.names) if name in read)
     names = tuple(name for name, _ in found)
     kinds = chosen_kinds(path, names, data, known.kinds)
-    texts = [at for at, place in enumerate(places) if is_text(schema.types[place])]
+    texts = [at for at, place in enumerate(places) if is_text_type(schema.types[place])]
     looks: dict[str, ColumnLook] = {}
     if texts:
         whole = _File(path, marks_of(_status(file)), empty, None, len(names), places)

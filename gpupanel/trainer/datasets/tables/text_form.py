@@ -7,7 +7,6 @@ the first block for what all others are like.
 import csv
 import io
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -29,6 +28,7 @@ from gpupanel.trainer.datasets.tables.text_layout import (
     rows_of,
     text_after,
 )
+from gpupanel.trainer.parts.table_cells import column_names
 
 _REPLACED = "\ufffd".encode()
 """What stands for bytes that are no text, where a file holds it itself."""
@@ -153,20 +153,6 @@ def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
         tuple(first) if is_unsure else (),
         None if data.encoding else encoding_note(pieces, encoding),
     )
-
-
-def column_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names with each one another: a second "x" is called "x (2)", an empty one "column 3"."""
-    taken: set[str] = set()
-    given: list[str] = []
-    for place, name in enumerate(names, 1):
-        name = wanted = name.strip() or f"column {place}"
-        number = 2
-        while name in taken:
-            name, number = f"{wanted} ({number})", number + 1
-        taken.add(name)
-        given.append(name)
-    return tuple(given)
 
 
 def _decoded(piece: bytes, encoding: str) -> str:
