@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from textwrap import fill
 
 
@@ -21,6 +21,15 @@ def lines_for(text: str, holds: Collection[str]) -> str:
         if all((each.upper() in holds) == each.isupper() for each in conditions):
             lines.append(written)
     return "\n".join(lines)
+
+
+def lines_of(pieces: Iterable[str]) -> str:
+    """The pieces of a text one below the other; an empty one is an empty line.
+
+    Args:
+        pieces: Each without regard to the ends of lines before and after it.
+    """
+    return "\n".join(piece.strip("\n") for piece in pieces)
 
 
 _DEFINITIONS = ("def ", "class ", "@")

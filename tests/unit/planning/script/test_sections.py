@@ -2,7 +2,13 @@
 
 import pytest
 
-from gpupanel.planning.script.sections import indented, joined, lines_for, with_imports_first
+from gpupanel.planning.script.sections import (
+    indented,
+    joined,
+    lines_for,
+    lines_of,
+    with_imports_first,
+)
 
 TEXT = """
    |always
@@ -46,3 +52,7 @@ def test_that_what_a_section_imports_stands_at_its_top_once() -> None:
         "import math\nfrom math import pi\n\nx = 1"
     )
     assert with_imports_first("x = 1") == "x = 1"
+
+
+def test_that_pieces_stand_one_below_the_other_whatever_lines_are_around_them() -> None:
+    assert lines_of(["a", "\nb\n    c\n", "", "d"]) == "a\nb\n    c\n\nd"

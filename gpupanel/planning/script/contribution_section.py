@@ -1,0 +1,109 @@
+"""What each replica of a script finds of its part of a batch: ``trainer/steps/contribution``."""
+
+from collections.abc import Iterator
+
+from gpupanel.planning.script.sections import joined, lines_of
+from gpupanel.planning.script.step_needs import StepNeeds
+
+WEIGHTS_NOW = (
+    "weights = [tf.convert_to_tensor(weight.value) for weight in model.trainable_variables]"
+)
+"""What a replica's gradients are those of."""
+_CONTRIBUTION = '''
+    """Loss, measure and gradients of some examples; gradients of the mean over the batch."""
+    known = list(zip(model.trainable_variables, weights))
+'''
+_OF_ANY_SIZE = """
+    # A size that is known is not that of a batch: as in a run, this is not.
+    features = tf.compat.v1.placeholder_with_default(features, [None, *features.shape[1:]])
+"""
+_GRADIENTS = """
+    gradients = tf.gradients(loss / examples, weights, unconnected_gradients="zero")
+"""
+_MOMENTS = """
+    share = tf.cast(tf.shape(labels)[0], tf.float32) / examples
+    moments = [
+        contributed_moments(calls.of(norm), centre, share)
+        for norm, centre in zip(NORMS, centres)
+    ]
+"""
+_MICRO_BATCHES = '''
+def micro_batches_of(sizes, shares):
+    """As in a full batch, or as few as keep each micro-batch no larger than there."""
+    if min(sizes) >= PARTS:
+        return PARTS
+    usual = [max(-(-share // PARTS), 1) for share in shares]
+    return min(min(sizes), max(-(-size // most) for size, most in zip(sizes, usual)))
+
+
+def add(one, other):
+    with tf.device(one.device):
+        return one + other
+'''
+_CENTRES_NOW = "    centres = [tf.convert_to_tensor(norm.moving_mean.value) for norm in NORMS]"
+_MICRO_BATCH = """
+    for part in range(micro_batches):
+        begin, end = (count * border // micro_batches for border in (part, part + 1))
+        with tf.control_dependencies(total[2] if total else []):  # wait: it saves memory
+            micro = tf.identity(features[begin:end]), tf.identity(labels[begin:end])
+"""
+_TOTAL = "        total = found if total is None else tf.nest.map_structure(add, total, found)"
+
+
+def contribution_section(needs: StepNeeds) -> str:
+    """Python that defines ``contribution``, and ``learn_from`` where there is more to it."""
+    return joined(
+        lines_of(_contribution(needs)),
+        _MICRO_BATCHES if needs.accumulates else "",
+        lines_of(_learn_from(needs)) if needs.accumulates or needs.normalises else "",
+    )
+
+
+def _contribution(needs: StepNeeds) -> Iterator[str]:
+    if needs.is_compiled:
+        yield "@tf.function(jit_compile=True, autograph=False)"
+    yield f"def contribution({needs.state}, features, labels, examples{needs.place}):"
+    yield _CONTRIBUTION
+    if needs.draws_anything and needs.on_replicas:
+        yield _OF_ANY_SIZE
+    if needs.normalises:
+        yield "    with measured_calls() as calls, keras.StatelessScope(state_mapping=known):"
+    else:
+        yield "    with keras.StatelessScope(state_mapping=known):"
+    if needs.draws:
+        yield "        with drawn_by_example(SEED, step, first, features):"
+        yield "            outputs = model(features, training=True)"
+    else:
+        yield "        outputs = model(features, training=True)"
+    weights = ", CLASS_WEIGHTS" if needs.weights_classes else ""
+    yield f"    loss, measure = loss_and_measure(outputs, labels{weights})"
+    if needs.changes_loss:
+        yield "    loss = training_loss(outputs, labels)"
+    yield _GRADIENTS
+    if needs.has_sparse_gradients:
+        yield "    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]"
+    if needs.normalises:
+        yield _MOMENTS
+    yield f"    return {needs.sums}"
+
+
+def _learn_from(needs: StepNeeds) -> Iterator[str]:
+    arguments = f"features, labels, examples{needs.micro_batches}{needs.place}"
+    yield f"def learn_from({arguments}):"
+    in_turn = ", one micro-batch after the other" if needs.accumulates else ""
+    yield f'    """The contribution of one replica\'s part{in_turn}."""'
+    yield f"    {WEIGHTS_NOW}"
+    if needs.normalises:
+        yield _CENTRES_NOW
+    if not needs.accumulates:
+        given = f"{needs.state}, features, labels, examples{needs.place}"
+        yield f"    {needs.sums} = contribution({given})"
+    else:
+        count = "labels.shape[0]" if needs.on_replicas else "tf.shape(labels)[0]"
+        yield f"    total, count = None, {count}"
+        yield _MICRO_BATCH
+        place = ", first + begin, step" if needs.draws else ""
+        yield f"        found = contribution({needs.state}, *micro, examples{place})"
+        yield _TOTAL
+        yield f"    {needs.sums} = total"
+    yield f"    return {needs.sums}"
