@@ -5,18 +5,14 @@ tried. While one works, what is free of its device is watched, so that it ends b
 lacks memory.
 """
 
-import json
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from threading import Event
 from typing import TYPE_CHECKING, Final, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from gpupanel.devices.answer_lines import AnswerLines
-from gpupanel.devices.child_process import ChildAnswer, ChildEnd, ask_child
+from gpupanel.devices.child_process import ChildEnd
 from gpupanel.domain.batch_fit import BatchFit, BatchProgress, DeviceBatch
 from gpupanel.domain.batch_search import (
     BatchSearchRequest,
@@ -31,6 +27,7 @@ from gpupanel.domain.batch_search import (
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.model_summary import ModelSummary, SummaryRequest, summary_request
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.value import Value
 from gpupanel.planning.batch_fit import batch_fit, device_batch, measured_step
 from gpupanel.planning.batch_targets import LEAST_ROOM_MIB, BatchTarget, batch_targets
 from gpupanel.planning.context import Known, planning_context
@@ -39,10 +36,8 @@ from gpupanel.runs.batch_search_problems import (
     LAYERS_PLACED,
     NO_PLAN,
     TRIED_WITH_ALL_WEIGHTS,
-    died,
     disturbed,
     no_room,
-    not_started,
     nothing_fits,
     too_slow,
 )
@@ -50,13 +45,11 @@ from gpupanel.runs.free_memory import MemoryReader, memory_reader
 from gpupanel.runs.measured_memory import remember_measured
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.tools.model_summary import summarize_model
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.tools.question import OnProgress, Question, Reply, ignore_progress
 
 if TYPE_CHECKING:
     from gpupanel.domain.problem import Problem
 
-BATCH_SEARCH_COMMAND: Final = python_module_command("gpupanel.trainer.batch_search")
-"""Reads the question on standard input and answers by lines on standard output."""
 SECONDS: Final = 60.0
 """How long one device is tried, unless somebody says otherwise."""
 _GRACE_S: Final = 2.0
@@ -71,31 +64,28 @@ _TOO_MUCH: Final = frozenset({-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, 
 kills for it."""
 
 
-class _Line(BaseModel):
-    """One line of an answer: one of the three."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    begun: BegunTrial | None = None
-    trial: BatchTrial | None = None
-    ended: EndedSearch | None = None
-
-
-OnProgress = Callable[[BatchProgress], None]
+try_batches: Final = Question[BatchSearchRequest, EndedSearch](
+    code="fit_batch",
+    process="the process that tries batches",
+    work="trying batches",
+    command=python_module_command("gpupanel.trainer.batch_search"),
+    answer=EndedSearch,
+    lines={"begun": BegunTrial, "trial": BatchTrial, "ended": EndedSearch},
+    limit_s=SECONDS,
+    death_hint="The model alone may need more memory than there is; copy the detail.",
+    field="training.global_batch_size",
+)
 MakeReader = Callable[[str], MemoryReader]
-
-
-def ignore_progress(progress: BatchProgress) -> None:
-    """The default for callers that show no progress: does nothing."""
 
 
 def find_batches(
     profile: Profile,
     machine: Machine,
     seconds: float = SECONDS,
+    *,
     cancelled: Event | None = None,
     on_progress: OnProgress = ignore_progress,
-    command: Sequence[str] = BATCH_SEARCH_COMMAND,
+    question: Question[BatchSearchRequest, EndedSearch] = try_batches,
     summarize: Question[SummaryRequest, ModelSummary] = summarize_model,
     make_reader: MakeReader = memory_reader,
 ) -> BatchFit:
@@ -109,8 +99,8 @@ def find_batches(
         machine: Its devices, and what is free of them now.
         seconds: How long each device is tried.
         cancelled: Set, by any thread, when the answer is not wanted any more.
-        on_progress: Called while it continues.
-        command: Tries numbers of examples.
+        on_progress: Called while it continues with how far it is: a :class:`BatchProgress`.
+        question: Tries numbers of examples.
         summarize: Builds the model, for the estimate to begin with.
         make_reader: Makes what reads how much is free of a device.
     """
@@ -134,7 +124,7 @@ def find_batches(
     for target in targets:
         if cancelled.is_set():
             break
-        search = _DeviceSearch(target, seconds, cancelled, on_progress, command, make_reader)
+        search = _DeviceSearch(target, seconds, cancelled, on_progress, question, make_reader)
         each = search.run()
         found.append(each)
         example_count = max(example_count, search.example_count)
@@ -155,14 +145,14 @@ class _DeviceSearch:
         seconds: float,
         cancelled: Event,
         on_progress: OnProgress,
-        command: Sequence[str],
+        question: Question[BatchSearchRequest, EndedSearch],
         make_reader: MakeReader,
     ) -> None:
         self._target = target
         self._seconds = seconds
         self._cancelled = cancelled
         self._on_progress = on_progress
-        self._command = command
+        self._question = question
         self._make_reader = make_reader
         self._trials: list[BatchTrial] = []
         self._doubted: set[int] = set()
@@ -196,17 +186,12 @@ class _DeviceSearch:
                 break
             heard = _Heard(self._report)
             self._report(0)
-            try:
-                child = self._ask(left_s, watch, heard)
-            except OSError as error:
-                self._problems.append(not_started(error))
-                return SearchEnd.FAILED
-            ended = self._end_of(child, heard, watch)
+            ended = self._end_of(self._ask(left_s, watch, heard), heard, watch)
             if ended is not SearchEnd.OUT_OF_MEMORY:
                 return ended
         return self._time_up(None)
 
-    def _ask(self, left_s: float, watch: "_Watch", heard: "_Heard") -> ChildAnswer:
+    def _ask(self, left_s: float, watch: "_Watch", heard: "_Heard") -> Reply[EndedSearch]:
         target = self._target
         request = BatchSearchRequest(
             profile=target.context.profile,
@@ -217,31 +202,29 @@ class _DeviceSearch:
             seconds=left_s,
             memory_limit_bytes=target.memory_limit_bytes,
         )
-        # Not model_dump_json(), which raises for a path that is no UTF-8.
-        question = json.dumps(request.model_dump(mode="json")).encode()
-        lines = AnswerLines(heard.take_line)
-        return ask_child(
-            self._command,
-            left_s + _GRACE_S,
-            watch.ended,
-            _variables(target),
-            question,
-            on_output=lines.take,
+        variables = {"TF_CPP_MIN_LOG_LEVEL": "2", **target.plan.environment}
+        return self._question.ask(
+            request,
+            variables,
+            limit_s=left_s + _GRACE_S,
+            cancelled=watch.ended,
+            on_part=heard.take,
         )
 
-    def _end_of(self, child: ChildAnswer, heard: "_Heard", watch: "_Watch") -> SearchEnd:
+    def _end_of(self, reply: Reply[EndedSearch], heard: "_Heard", watch: "_Watch") -> SearchEnd:
         """Takes what a child has tried; out of memory: another one is to continue."""
-        self._log = child.log
-        ended = heard.ended
+        self._log = reply.log
+        ended = reply.answer
         failed: BatchTrial | None = None
         if ended is not None and ended.end is SearchEnd.OUT_OF_MEMORY and heard.trials:
             failed = heard.trials.pop()
         self._trials += heard.trials
         if watch.is_disturbed:
             return SearchEnd.DISTURBED
-        if child.end is ChildEnd.CANCELLED:
+        how = None if reply.child is None else reply.child.end
+        if how is ChildEnd.CANCELLED:
             return SearchEnd.FAILED
-        if child.end is ChildEnd.TIME_WAS_UP:
+        if how is ChildEnd.TIME_WAS_UP:
             return self._time_up(heard.begun)
         if ended is not None:
             self.example_count = max(self.example_count, ended.example_count)
@@ -251,11 +234,12 @@ class _DeviceSearch:
         if ended is not None:
             self._problems += ended.problems
             return self._time_up(None) if ended.end is SearchEnd.TIME else ended.end
-        if child.exit_code in _TOO_MUCH and heard.begun is not None:
+        if reply.exit_code in _TOO_MUCH and heard.begun is not None:
             # One that was killed may have been killed by a person.
-            self._refuse(heard.begun, is_doubtful=child.exit_code == -signal.SIGKILL)
+            self._refuse(heard.begun, is_doubtful=reply.exit_code == -signal.SIGKILL)
             return SearchEnd.OUT_OF_MEMORY
-        self._problems.append(died(child, heard.misread))
+        if reply.problem is not None:
+            self._problems.append(reply.problem)
         return SearchEnd.FAILED
 
     def _refuse(self, examples: int, *, is_doubtful: bool) -> None:
@@ -280,29 +264,21 @@ class _DeviceSearch:
 
 
 class _Heard:
-    """Takes an answer apart as it comes."""
+    """What a child has begun and tried."""
 
     def __init__(self, report: Callable[[int, Iterable[BatchTrial]], None]) -> None:
         self._report = report
         self.begun: int | None = None
         self.trials: list[BatchTrial] = []
-        self.ended: EndedSearch | None = None
-        self.misread = ""
 
-    def take_line(self, text: bytes) -> None:
-        """A further line."""
-        try:
-            line = _Line.model_validate_json(text)
-        except ValidationError as error:
-            self.misread = self.misread or str(error)
-            return
-        if line.begun is not None:
-            self.begun = line.begun.examples
+    def take(self, part: Value) -> None:
+        """What a further line says."""
+        if isinstance(part, BegunTrial):
+            self.begun = part.examples
             self._report(self.begun, self.trials)
-        if line.trial is not None:
+        elif isinstance(part, BatchTrial):
             self.begun = None
-            self.trials.append(line.trial)
-        self.ended = line.ended or self.ended
+            self.trials.append(part)
 
 
 class _Watch:
@@ -353,7 +329,3 @@ class _Watch:
                     return
         finally:
             reader.close()
-
-
-def _variables(target: BatchTarget) -> dict[str, str]:
-    return {"TF_CPP_MIN_LOG_LEVEL": "2", **target.plan.environment}

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from gpupanel.devices.child_process import ChildAnswer
 from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.number_text import count
 from gpupanel.domain.problem import Problem, Severity
@@ -64,16 +63,6 @@ def nothing_fits(target: BatchTarget, log: str) -> Problem:
     )
 
 
-def not_started(error: OSError) -> Problem:
-    """The system starts no process."""
-    return Problem(
-        code="fit_batch_not_started",
-        message="The process that tries batches could not be started.",
-        hint="Repair the installation of gpupanel; the detail has the system's answer.",
-        detail=str(error),
-    )
-
-
 def too_slow(seconds: float, begun: int | None) -> Problem:
     """Nothing was known after so many seconds, in which so many examples were begun."""
     what = "Nothing could be tried" if begun is None else f"The steps with {count(begun)} took"
@@ -83,19 +72,4 @@ def too_slow(seconds: float, begun: int | None) -> Problem:
         field="training.global_batch_size",
         message=f"{what}{more}",
         hint="Give it more time: `gpupanel fit-batch PROFILE --seconds 600`.",
-    )
-
-
-def died(child: ChildAnswer, misread: str) -> Problem:
-    """The process ended without an answer, or with one that cannot be read."""
-    code, exit_code = "fit_batch_died", child.exit_code or 0
-    end = "was killed" if exit_code < 0 else f"ended with exit status {exit_code}"
-    if not exit_code:
-        code, end = "fit_batch_unreadable", "gave an unreadable answer"
-    return Problem(
-        code=code,
-        field="training.global_batch_size",
-        message=f"The process that tries batches {end}.",
-        hint="The model alone may need more memory than there is; copy the detail.",
-        detail=last_lines(f"{misread}\n{child.log}"),
     )

@@ -4,9 +4,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Final
@@ -29,19 +27,17 @@ from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.following.event_tail import EventTail
 from gpupanel.runs.kept_models import model_with
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.tools.question import OnProgress, Question, ignore_progress
 
-EXPORT_COMMAND: Final = python_module_command("gpupanel.trainer.model_export")
-"""Reads the question on standard input and answers on standard output."""
 SCRIPT: Final = "predict.py"
 """Stands beside each exported model, and predicts with it."""
 _LONGEST_FIRST_LINE: Final = 200
 _NAMES_LIMIT_S: Final = 5.0
-_write: Final = Question[ModelExportRequest, ModelExport](
+write_model: Final = Question[ModelExportRequest, ModelExport](
     code="model_export",
     process="the process that exports the model",
     work="exporting the model",
-    command=EXPORT_COMMAND,
+    command=python_module_command("gpupanel.trainer.model_export"),
     answer=ModelExport,
     limit_s=1800.0,
     slow_hint="The model may be too large for this machine, or it is busy.",
@@ -91,8 +87,10 @@ def model_export_request(
 
 def export_model(
     request: ModelExportRequest,
+    *,
     cancelled: Event | None = None,
-    command: Sequence[str] = EXPORT_COMMAND,
+    on_progress: OnProgress = ignore_progress,
+    question: Question[ModelExportRequest, ModelExport] = write_model,
 ) -> ModelExport:
     """Write a model for other programs, in a process of its own.
 
@@ -104,7 +102,8 @@ def export_model(
     Args:
         request: What to write.
         cancelled: Set, by any thread, when it is not wanted any more.
-        command: Answers the request on stdin with a :class:`ModelExport` on stdout.
+        on_progress: Called with what the process says before its answer.
+        question: Writes it.
     """
     output = Path(request.output)
     try:
@@ -115,7 +114,7 @@ def export_model(
             dir=output.parent, prefix=f".{output.name}.", ignore_cleanup_errors=True
         ) as staging:
             staged = request.model_copy(update={"output": str(Path(staging, output.name))})
-            found = replace(_write, command=tuple(command))(staged, cancelled=cancelled)
+            found = question(staged, cancelled=cancelled, on_progress=on_progress)
             if not found.is_written or (cancelled is not None and cancelled.is_set()):
                 return found
             more = _put_in_place(Path(staging), output)

@@ -5,19 +5,15 @@ take, is killed with all that it started: that is what came of the case, and ano
 the rest.
 """
 
-import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from threading import Event
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
 from typing_extensions import override
 
-from gpupanel.devices.answer_lines import AnswerLines
-from gpupanel.devices.child_process import ChildAnswer, ask_child
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.problem import Problem
@@ -35,16 +31,16 @@ from gpupanel.domain.self_test import (
     SelfTestProgress,
     SelfTestRequest,
 )
+from gpupanel.domain.value import Value
 from gpupanel.planning.context import Known, PlanningContext, planning_context
 from gpupanel.planning.self_test import self_test_request
 from gpupanel.planning.self_test_findings import self_test_findings
 from gpupanel.runs.cluster.environments import allowed, process_environments
 from gpupanel.runs.readiness import Machine, known_support
 from gpupanel.runs.self_test_memory import recall_self_test, remember_self_test
-from gpupanel.runs.self_test_problems import died, never_ready, no_plan, not_started
+from gpupanel.runs.self_test_problems import died, never_ready, no_plan
+from gpupanel.runs.tools.question import OnProgress, Question, Reply, ignore_progress
 
-SELF_TEST_COMMAND: Final = python_module_command("gpupanel.trainer.self_test")
-"""Reads the question on standard input and answers by lines on standard output."""
 SECONDS: Final = 60.0
 """How long the whole self-test may take."""
 _START_S: Final = 40.0
@@ -57,33 +53,32 @@ _MOST_HANGS: Final = 2
 """After so many hangs of one way to sum, its further cases are not tested."""
 
 
-class _Line(BaseModel):
-    """One line of an answer: one of the four."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    ready: ReadySelfTest | None = None
-    begun: BegunCase | None = None
-    outcome: EndedCase | None = None
-    ended: EndedSelfTest | None = None
-
-
-OnProgress = Callable[[SelfTestProgress], None]
-
-
-def ignore_progress(progress: SelfTestProgress) -> None:
-    """The default for callers that show no progress: does nothing."""
+try_devices: Final = Question[SelfTestRequest, EndedSelfTest](
+    code="self_test",
+    process="the process that tests the devices",
+    work="testing the devices",
+    command=python_module_command("gpupanel.trainer.self_test"),
+    answer=EndedSelfTest,
+    lines={
+        "ready": ReadySelfTest,
+        "begun": BegunCase,
+        "outcome": EndedCase,
+        "ended": EndedSelfTest,
+    },
+    limit_s=SECONDS,
+    death_hint="Test again; the detail has its last words.",
+)
 
 
 def run_self_test(
     profile: Profile,
     machine: Machine,
-    cancelled: Event | None = None,
-    on_progress: OnProgress = ignore_progress,
-    command: Sequence[str] = SELF_TEST_COMMAND,
     seconds: float = SECONDS,
     *,
     again: bool = False,
+    cancelled: Event | None = None,
+    on_progress: OnProgress = ignore_progress,
+    question: Question[SelfTestRequest, EndedSelfTest] = try_devices,
 ) -> SelfTest:
     """Test what is not known of the devices of a profile's plan, and remember what that shows.
 
@@ -93,11 +88,11 @@ def run_self_test(
     Args:
         profile: What would be trained; a path in it is absolute.
         machine: Its devices, and what is free of them now.
-        cancelled: Set, by any thread, when the answer is not wanted any more.
-        on_progress: Called while it continues.
-        command: Tests cases.
         seconds: How long all of it may take.
         again: Also test what is remembered.
+        cancelled: Set, by any thread, when the answer is not wanted any more.
+        on_progress: Called while it continues with how far it is: a :class:`SelfTestProgress`.
+        question: Tests cases.
     """
     cancelled = cancelled or Event()
     context, request = _request(profile, machine)
@@ -110,7 +105,7 @@ def run_self_test(
         request.model_copy(update={"cases": unknown}),
         cancelled,
         on_progress,
-        command,
+        question,
         time.monotonic() + seconds,
     )
     tested, problems = testing.run()
@@ -153,13 +148,13 @@ class _Testing:
         request: SelfTestRequest,
         cancelled: Event,
         on_progress: OnProgress,
-        command: Sequence[str],
+        question: Question[SelfTestRequest, EndedSelfTest],
         until_s: float,
     ) -> None:
         self._request = request
         self._cancelled = cancelled
         self._on_progress = on_progress
-        self._command = command
+        self._question = question
         self._until_s = until_s
         self._left = list(request.cases)
         self.was_needed = False
@@ -187,18 +182,14 @@ class _Testing:
         watch = _Watch(self._cancelled, self._until_s, tuple(self._left), self._take)
         self._report(None)
         request = self._request.model_copy(update={"cases": tuple(self._left)})
-        # Not model_dump_json(), which raises for a path that is no UTF-8.
-        question = json.dumps(request.model_dump(mode="json")).encode()
-        lines = AnswerLines(watch.take_line)
-        limit_s = max(0.0, self._until_s - time.monotonic())
-        try:
-            child = ask_child(
-                self._command, limit_s, watch, self._variables(), question, on_output=lines.take
-            )
-        except OSError as error:
-            self._problems.append(not_started(error))
-            return
-        self._end(child, watch)
+        reply = self._question.ask(
+            request,
+            self._variables(),
+            limit_s=max(0.0, self._until_s - time.monotonic()),
+            cancelled=watch,
+            on_part=watch.take,
+        )
+        self._end(reply, watch)
 
     def _take(self, case: SelfTestCase, ended: EndedCase | None) -> None:
         """A case has begun, or has ended."""
@@ -207,26 +198,27 @@ class _Testing:
             self._note(case, ended)
         self._report(case)
 
-    def _end(self, child: ChildAnswer, watch: "_Watch") -> None:
-        case = watch.begun
+    def _end(self, reply: Reply[EndedSelfTest], watch: "_Watch") -> None:
+        if reply.child is None and reply.problem is not None:
+            self._problems.append(reply.problem)
+            return
+        case, exit_code = watch.begun, reply.exit_code
         if self._cancelled.is_set() or time.monotonic() >= self._until_s:
             return
         if watch.is_late:
             if case is None:
-                self._problems.append(never_ready(child, _START_S))
+                self._problems.append(never_ready(reply.log, _START_S))
                 return
             words = f"No answer within {watch.limit_s:.0f} s."
             self._take(case, EndedCase(number=0, result=CaseResult.HANGS, detail=words))
-            return
-        if watch.problems:
-            self._problems += watch.problems
-        elif case is not None and child.exit_code:
-            killed = child.exit_code < 0
-            how = f"signal {-child.exit_code}" if killed else f"exit status {child.exit_code}"
-            words = f"The process ended with {how}.\n{last_lines(child.log)}"
+        elif reply.answer is not None and reply.answer.problems:
+            self._problems += reply.answer.problems
+        elif case is not None and exit_code:
+            how = f"signal {-exit_code}" if exit_code < 0 else f"exit status {exit_code}"
+            words = f"The process ended with {how}.\n{last_lines(reply.log)}"
             self._take(case, EndedCase(number=0, result=CaseResult.DIED, detail=words[:2_000]))
         elif self._left:
-            self._problems.append(died(child, watch.misread))
+            self._problems.append(died(reply))
 
     def _leave_out_code(self) -> None:
         profile = self._request.profile
@@ -273,7 +265,7 @@ _TIME_UP: Final = "The time for the self-test was up."
 
 
 class _Watch(Event):
-    """Takes an answer apart as it comes; set once the child is to end: cancelled, or too late."""
+    """Follows a child's cases; set once it is to end: cancelled, or too late."""
 
     def __init__(
         self,
@@ -289,9 +281,7 @@ class _Watch(Event):
         self.limit_s = 0.0
         """Of what is tested now."""
         self.begun: SelfTestCase | None = None
-        self.problems: tuple[Problem, ...] = ()
         self.is_late = False
-        self.misread = ""
 
     @override
     def is_set(self) -> bool:
@@ -299,24 +289,17 @@ class _Watch(Event):
             self.is_late = True
         return self.is_late or self._cancelled.is_set()
 
-    def take_line(self, text: bytes) -> None:
-        """A further line."""
-        try:
-            line = _Line.model_validate_json(text)
-        except ValidationError as error:
-            self.misread = self.misread or str(error)
-            return
-        if line.begun is not None and line.begun.number < len(self._cases):
-            self.begun = self._cases[line.begun.number]
+    def take(self, part: Value) -> None:
+        """What a further line says."""
+        if isinstance(part, BegunCase) and part.number < len(self._cases):
+            self.begun = self._cases[part.number]
             self.limit_s = self._patience * self.begun.seconds
             self._late_s = time.monotonic() + self.limit_s
             self._take(self.begun, None)
-        if line.outcome is not None and self.begun is not None:
+        elif isinstance(part, EndedCase) and self.begun is not None:
             ended, self.begun = self.begun, None
             self._late_s = time.monotonic() + self._patience * _START_S
-            self._take(ended, line.outcome)
-        if line.ended is not None:
-            self.problems = line.ended.problems
+            self._take(ended, part)
 
 
 def _patience() -> float:

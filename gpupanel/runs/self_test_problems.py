@@ -2,11 +2,12 @@
 
 from typing import Final
 
-from gpupanel.devices.child_process import ChildAnswer
 from gpupanel.domain.last_lines import last_lines
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.self_test import EndedSelfTest
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.self_test import devices_without_room
+from gpupanel.runs.tools.question import Reply
 
 _NO_PLAN: Final = Problem(
     code="self_test_without_plan",
@@ -29,17 +30,7 @@ def no_plan(context: PlanningContext) -> Problem:
     )
 
 
-def not_started(error: OSError) -> Problem:
-    """The system starts no process."""
-    return Problem(
-        code="self_test_not_started",
-        message="The process that tests the devices could not be started.",
-        hint="Repair the installation of gpupanel; the detail has the system's answer.",
-        detail=str(error),
-    )
-
-
-def never_ready(child: ChildAnswer, limit_s: float) -> Problem:
+def never_ready(log: str, limit_s: float) -> Problem:
     """TensorFlow had no devices within so many seconds."""
     return Problem(
         code="self_test_never_ready",
@@ -47,16 +38,16 @@ def never_ready(child: ChildAnswer, limit_s: float) -> Problem:
         message=f"TensorFlow did not get its devices within {limit_s:g} s.",
         hint="Test again when the machine is less busy; the doctor shows whether driver and "
         "TensorFlow fit together.",
-        detail=last_lines(child.log),
+        detail=last_lines(log),
     )
 
 
-def died(child: ChildAnswer, misread: str) -> Problem:
+def died(reply: Reply[EndedSelfTest]) -> Problem:
     """The process ended between two cases, or with an answer that cannot be read."""
-    ended = "" if child.exit_code is None else f"exit status {child.exit_code}\n"
+    why = "" if reply.problem is None else f"{reply.problem.message}\n{reply.problem.detail}"
     return Problem(
         code="self_test_died",
         message="The process that tests the devices ended without having tested them.",
         hint="Test again; the detail has its last words.",
-        detail=f"{ended}{misread}\n{last_lines(child.log)}".strip(),
+        detail=(why or last_lines(reply.log)).strip(),
     )

@@ -104,7 +104,7 @@ def _add_runs(core: WindowCore, parts: WindowParts) -> None:
     live, runs, opened = core.live_page, core.runs, parts[OpenedRuns]
     history = add(HistoryBinding(runs, core.runs_dir, questions, core.settings, window))
     past_speed = add(PastSpeedBinding(core.session, core.session_page.plan, history.worker, window))
-    parts[BenchBinding].comparer.compared.connect(past_speed.ask_soon)
+    parts[BenchBinding].comparer.answered.connect(past_speed.ask_soon)
     add(Comparison(runs, questions, window))
     add(LiveCurveFiles(live.live, control, questions, window))
     add(ExportBinding(live, runs, questions, window))

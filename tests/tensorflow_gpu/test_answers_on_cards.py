@@ -8,8 +8,6 @@ import pytest
 from gpupanel.devices.probes import tensorflow_probe
 from gpupanel.domain.self_test import CaseResult, SelfTestKind
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
-from gpupanel.runs import batch_search, self_test
-from gpupanel.runs.tools import question
 from tests.forked.answers import forked_answers
 from tests.forked.terminal import answered
 from tests.nvml.standin import RTX_3060, RTX_4090
@@ -29,7 +27,7 @@ def self_tested(cards: CardsOfThisProcess, folder: Path, limit_mib: int) -> dict
     profile = folder / "profile.toml"
     limits = (memory(uuid, policy="limit", limit_mib=limit_mib) for uuid in (LARGE, SMALL))
     profile.write_text(BOTH + mirrored([48, 16]) + "".join(limits) + TRAINING)
-    with forked_answers(self_test, cards.server):
+    with forked_answers(server=cards.server):
         return answered(cards.gpupanel("selftest", profile, "--again", "--json"))
 
 
@@ -84,7 +82,7 @@ def test_that_what_the_search_finds_runs_and_one_step_more_does_not(
     text += "out_of_memory_retries = 0\n"
     profile.write_text(text)
     server = cards_in_process.server
-    with forked_answers(batch_search, server), forked_answers(question, server):
+    with forked_answers(server=server):
         found = answered(cards_in_process.gpupanel("fit-batch", profile, "--json"))
     (device,) = found["devices"]
     fits = found["largest_batch"]

@@ -10,7 +10,6 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.runs.following.follower import RunFollower
-from gpupanel.runs.tools import question
 from tests.forked.answers import forked_answers
 from tests.forked.terminal import answered
 from tests.nvml.standin import RTX_3060, RTX_4090
@@ -122,7 +121,7 @@ def test_that_no_batch_is_promised_whose_update_has_no_room(
     text = WEIGHTS.replace("limit_mib = 16", f"limit_mib = {limit_mib}")
     profile = tmp_path / "profile.toml"
     profile.write_text(text.replace("retries = 2", "retries = 0"))
-    with forked_answers(question, cards_in_process.server):
+    with forked_answers(server=cards_in_process.server):
         summary = answered(cards_in_process.gpupanel("summary", profile, "--json"))
     assert (summary["largest_batch"] >= 64) is fits
     ended = answered(cards_in_process.gpupanel("run", profile, "--json"))

@@ -12,7 +12,6 @@ import pytest
 from gpupanel.domain.events import DevicesReady, EpochDone, MemoryReported
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.bench import speed_meter
-from gpupanel.runs.tools import question
 from tests.forked.answers import forked_answers
 from tests.forked.processes import run_forked
 from tests.forked.terminal import answered
@@ -40,7 +39,7 @@ def estimated_and_held(
 ) -> tuple[dict[str, float], dict[str, int]]:
     """What is said before a run, and what TensorFlow's allocators counted at most, in MiB."""
     profile.write_text(text)
-    with forked_answers(question, cards.server):
+    with forked_answers(server=cards.server):
         summary = answered(cards.gpupanel("summary", profile, "--json"))
     layout, _ = run(cards, profile, text)
     (reported,) = (each for each in all_events(layout) if isinstance(each, MemoryReported))

@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPushButton, QTableView, QWidget
+from PySide6.QtWidgets import QPushButton, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.batch_fit import BatchFit, BatchSpeed, DeviceBatch
@@ -16,20 +18,15 @@ from gpupanel.domain.model_summary import ModelSummary, summary_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.step_memory import MeasuredStep, MemoryPeak, StepMemory
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.runs import batch_search
-from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.batch_search import find_batches, try_batches
 from gpupanel.runs.tools.model_summary import summarize_model
 from gpupanel.ui.bindings.batch_fit_binding import BatchFitBinding
 from gpupanel.ui.dialogs.batch_fit_dialog import BatchFitDialog
-from gpupanel.ui.session import Session
-from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.workers import batch_fit_worker
-from gpupanel.ui.workers.batch_fit_worker import BatchFinder
-from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.batch_child import CHILD, Reader
 from tests.fakes.questions import answering, asked_of
 from tests.forked.processes import child_processes
+from tests.ui.tool_page import ToolPage, closing
 from tests.ui.values import TWO_GPUS, mirrored
 
 MIB = 2**20
@@ -47,66 +44,31 @@ fits(200, 900.0); fits(800 if first else 400, 2000.0); end("found")
 """
 
 
-class Bound:
+class Batches(ToolPage):
     """A page with two GPUs, and what answers for the trials."""
 
     def __init__(self, qtbot: QtBot, folder: Path, code: str) -> None:
-        self.window = QWidget()
-        qtbot.addWidget(self.window)
-        self.session = Session()
-        self.loader = QuestionWorker(asked_of(preview_data, ""))
-        self.page = SessionPage(self.session, self.loader)
-        qtbot.addWidget(self.page)
-        summary = answering(ModelSummary(step=STEP))
-        child = (sys.executable, "-c", CHILD + code, str(folder))
-        self.finder = BatchFinder(child, asked_of(summarize_model, summary))
-        self.binding = BatchFitBinding(self.session, self.page, self.window, self.finder)
+        command = (sys.executable, "-c", CHILD + code, str(folder))
+        find = partial(
+            find_batches,
+            question=replace(try_batches, command=command),
+            summarize=asked_of(summarize_model, answering(ModelSummary(step=STEP))),
+            # No GPU is there whose memory could be read.
+            make_reader=lambda _: Reader(),
+        )
+        bind = partial(BatchFitBinding, find=find)
+        super().__init__(qtbot, "batch_fit", "find_batch", bind, mirrored())
         self.estimates: list[None] = []
         self.page.plan.estimate.requested.connect(lambda: self.estimates.append(None))
-        self.session.set_inventory(TWO_GPUS)
-        self.session.edit(mirrored())
-        self.session.prepare_now()
-
-    @property
-    def dialog(self) -> BatchFitDialog:
-        return self.window.findChild(BatchFitDialog)
-
-    def button(self, name: str) -> QPushButton:
-        return self.dialog.findChild(QPushButton, f"batch_fit_{name}")
-
-    def label(self, name: str) -> str:
-        return self.dialog.findChild(QLabel, f"batch_fit_{name}").text().replace("\u200b", "")
-
-    def click(self) -> None:
-        self.page.plan.findChild(QPushButton, "find_batch").click()
-
-    def close(self) -> None:
-        self.binding.stop()
-        self.loader.stop()
-        self.session.close()
 
 
-Bind = Callable[[str], Bound]
+Bind = Callable[[str], Batches]
 
 
 @pytest.fixture
-def bound(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bind]:
-    # No GPU is there whose memory could be read.
-    find = batch_search.find_batches
-    monkeypatch.setattr(
-        batch_fit_worker,
-        "find_batches",
-        lambda *given: find(*given, make_reader=lambda _: Reader()),
-    )
-    made = []
-
-    def make(code: str = CODE) -> Bound:
-        made.append(Bound(qtbot, tmp_path, code))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
+def bound(qtbot: QtBot, tmp_path: Path) -> Iterator[Bind]:
+    with closing(partial(Batches, qtbot, tmp_path)) as made:
+        yield made
 
 
 def test_that_a_batch_is_found_and_used(qtbot: QtBot, bound: Bind) -> None:
@@ -159,7 +121,7 @@ def test_that_the_fastest_batch_is_used(qtbot: QtBot) -> None:
     trials = (BatchTrial(examples=64, fits=True), BatchTrial(examples=96, fits=False))
     device = DeviceBatch(device="cpu", room_mib=1, trials=trials, stopped=SearchEnd.TIME)
     speeds = tuple(BatchSpeed(global_batch_size=each, examples_per_second=9.0) for each in (32, 64))
-    dialog.setFit(
+    dialog.setAnswer(
         BatchFit(
             devices=(device,), largest_batch=64, shares=(32, 32), fastest_batch=32, speeds=speeds
         )
@@ -169,7 +131,7 @@ def test_that_the_fastest_batch_is_used(qtbot: QtBot) -> None:
     assert dialog.findChild(QTableView, "batch_speeds").model().rowCount() == 2
     button.click()
     assert chosen == [32]
-    dialog.setFit(BatchFit(needs_start=True))
+    dialog.setAnswer(BatchFit(needs_start=True))
     assert not button.isVisibleTo(dialog)
 
 
@@ -182,7 +144,7 @@ def test_that_why_nothing_could_be_tried_is_shown(qtbot: QtBot, bound: Bind) -> 
     assert not shown.button("use").isEnabled()
     assert not shown.button("copy").isEnabled()
     problem = Problem(code="a", message="<b>No</b>")
-    shown.dialog.setFit(BatchFit(problems=(problem,)))
+    shown.dialog.setAnswer(BatchFit(problems=(problem,)))
     assert shown.dialog.findChild(ProblemRow) is not None
 
 

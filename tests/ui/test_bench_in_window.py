@@ -27,20 +27,19 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.history.measured_speeds import remember, remembered
-from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.runs.trust.user_code import UserCode
+from gpupanel.ui.bindings import bench_binding
 from gpupanel.ui.bindings.bench_binding import BenchBinding
 from gpupanel.ui.dialogs.bench_dialog import BenchDialog
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.speed_bars import SpeedBar
-from gpupanel.ui.workers import bench_worker
-from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
+from tests.ui.tool_page import ToolPage
 from tests.ui.values import TWO_GPUS, mirrored
 
 BOTH = tuple(gpu.key for gpu in TWO_GPUS.gpus)
@@ -105,77 +104,52 @@ class Answer:
         self,
         _profile: Profile,
         _machine: object,
-        _seconds: float,
-        _repeats: int,
-        dropped: Event,
-        report: Callable[[BenchProgress], None],
-        _runs_dir: Path,
+        *,
+        runs_dir: Path,
+        cancelled: Event,
+        on_progress: Callable[[BenchProgress], None],
     ) -> Bench:
         assert threading.current_thread() is not threading.main_thread()
         self.asked += 1
-        report(BenchProgress(name="RTX 4090 alone", number=2, of=6, results=FOUND.results[:1]))
+        on_progress(BenchProgress(name="RTX 4090 alone", number=2, of=6, results=FOUND.results[:1]))
         if self.waits:
-            assert dropped.wait(60.0)
+            assert cancelled.wait(60.0)
             self.cancelled += 1
         if self.error is not None:
             raise self.error
         return self.bench
 
 
-class Bound:
+class Comparison(ToolPage):
     """A page with two GPUs."""
 
     def __init__(self, qtbot: QtBot, runs_dir: Path) -> None:
-        self.window = QWidget()
-        qtbot.addWidget(self.window)
-        self.session = Session()
-        self.loader = QuestionWorker(preview_data)
-        self.page = SessionPage(self.session, self.loader)
-        qtbot.addWidget(self.page)
-        self.binding = BenchBinding(self.session, self.page, runs_dir, self.window)
-        self.session.set_inventory(TWO_GPUS)
-        self.session.edit(mirrored())
-        self.session.prepare_now()
+        def bind(session: Session, page: SessionPage, window: QWidget) -> BenchBinding:
+            return BenchBinding(session, page, runs_dir, window)
 
-    @property
-    def dialog(self) -> BenchDialog:
-        return self.window.findChild(BenchDialog)
-
-    def button(self, name: str) -> QPushButton:
-        return self.dialog.findChild(QPushButton, f"bench_{name}")
-
-    def label(self, name: str) -> str:
-        return self.dialog.findChild(QLabel, f"bench_{name}").text().replace("\u200b", "")
-
-    def click(self) -> None:
-        self.page.plan.findChild(QPushButton, "compare_devices").click()
+        super().__init__(qtbot, "bench", "compare_devices", bind, mirrored())
 
     def bars(self) -> dict[str, str]:
         found = self.dialog._scroll.widget().findChildren(SpeedBar)
         return {bar.accessibleName(): bar.accessibleDescription() for bar in found}
 
-    def close(self) -> None:
-        self.binding.stop()
-        self.loader.stop()
-        self.session.close()
-
 
 @pytest.fixture
 def answer(monkeypatch: pytest.MonkeyPatch) -> Answer:
     answer = Answer()
-    monkeypatch.setattr(bench_worker, "compare", answer)
+    monkeypatch.setattr(bench_binding, "compare", answer)
     return answer
 
 
 @pytest.fixture
-def shown(qtbot: QtBot, runs_dir: Path, answer: Answer) -> Iterator[Bound]:
+def shown(qtbot: QtBot, runs_dir: Path, answer: Answer) -> Iterator[Comparison]:
     del answer
-    bound = Bound(qtbot, runs_dir)
+    bound = Comparison(qtbot, runs_dir)
     yield bound
     bound.close()
 
 
-def test_that_devices_are_compared_and_the_fastest_is_used(qtbot: QtBot, shown: Bound) -> None:
+def test_that_devices_are_compared_and_the_fastest_is_used(qtbot: QtBot, shown: Comparison) -> None:
     before = shown.session.profile
     shown.click()
     assert shown.label("verdict") == "Comparing devices…"
@@ -202,7 +176,7 @@ def test_that_devices_are_compared_and_the_fastest_is_used(qtbot: QtBot, shown: 
     assert not shown.dialog.isVisible()
 
 
-def test_that_other_settings_make_it_outdated(qtbot: QtBot, shown: Bound) -> None:
+def test_that_other_settings_make_it_outdated(qtbot: QtBot, shown: Comparison) -> None:
     shown.click()
     qtbot.waitUntil(lambda: shown.dialog.bench() is not None)
     profile = shown.session.profile
@@ -216,7 +190,7 @@ def test_that_other_settings_make_it_outdated(qtbot: QtBot, shown: Bound) -> Non
 
 
 def test_that_it_is_cancelled_by_its_button_and_by_closing(
-    qtbot: QtBot, shown: Bound, answer: Answer
+    qtbot: QtBot, shown: Comparison, answer: Answer
 ) -> None:
     answer.waits = True
     shown.click()
@@ -235,7 +209,9 @@ def test_that_it_is_cancelled_by_its_button_and_by_closing(
     assert shown.dialog.bench() is None
 
 
-def test_that_why_nothing_was_measured_is_shown(qtbot: QtBot, shown: Bound, answer: Answer) -> None:
+def test_that_why_nothing_was_measured_is_shown(
+    qtbot: QtBot, shown: Comparison, answer: Answer
+) -> None:
     busy = Problem(code="bench_goes_on", message="Devices are being compared already.")
     answer.error = ProblemError(busy)
     shown.click()
@@ -246,13 +222,13 @@ def test_that_why_nothing_was_measured_is_shown(qtbot: QtBot, shown: Bound, answ
     code = UserCode("data.path", Path("/d.py"), b"x")
     answer.error = CodeNotTrustedError((code,))
     shown.button("again").click()
-    qtbot.waitUntil(lambda: answer.asked == 2 and not shown.binding.comparer.is_busy())
+    qtbot.waitUntil(lambda: answer.asked == 2 and not shown.worker.is_busy())
     (row,) = shown.dialog._scroll.widget().findChildren(ProblemRow)
     assert "the window asks" in row.problem().hint
 
 
 def test_that_what_is_remembered_is_shown_at_once(
-    qtbot: QtBot, shown: Bound, answer: Answer
+    qtbot: QtBot, shown: Comparison, answer: Answer
 ) -> None:
     remember(shown.session.profile, TWO_GPUS, FOUND)
     shown.click()
@@ -266,11 +242,11 @@ def test_that_what_is_remembered_is_shown_at_once(
 def test_that_a_time_that_no_calendar_has_does_no_harm(qtbot: QtBot) -> None:
     dialog = BenchDialog()
     qtbot.addWidget(dialog)
-    dialog.setBench(FOUND.model_copy(update={"measured_s": 1e300}))
+    dialog.setAnswer(FOUND.model_copy(update={"measured_s": 1e300}))
     assert dialog.findChild(QLabel, "bench_sentence").text()
 
 
-def test_that_the_button_is_there_where_something_is_trained(shown: Bound) -> None:
+def test_that_the_button_is_there_where_something_is_trained(shown: Comparison) -> None:
     button = shown.page.plan.findChild(QPushButton, "compare_devices")
     assert button.isVisibleTo(shown.page.plan)
 
@@ -292,12 +268,12 @@ def test_that_what_was_measured_says_how_long_a_training_takes_and_is_undone(
     assert "take about" not in line.text()
     measured = Bench(results=(result("a CPU alone", 1_000.0, ("cpu",)),), measured_s=1.0)
 
-    def compare(named: Profile, *_: object) -> Bench:
+    def compare(named: Profile, *_: object, **__: object) -> Bench:
         remember(named, CPU_ONLY, measured)
         return measured
 
     answer_of_window = pytest.MonkeyPatch()
-    answer_of_window.setattr(bench_worker, "compare", compare)
+    answer_of_window.setattr(bench_binding, "compare", compare)
     button = plan.findChild(QPushButton, "compare_devices")
     qtbot.waitUntil(lambda: button.isVisibleTo(plan))
     assert button.isEnabled()

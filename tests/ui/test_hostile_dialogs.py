@@ -160,10 +160,10 @@ def shortcuts() -> ShortcutsDialog:
 MADE: dict[str, Callable[[], QDialog]] = {
     "AboutDialog": lambda: AboutDialog(INVENTORY, None),
     "BatchFitDialog": lambda: shown(
-        labelled(BatchFitDialog()), "setFit", filled(BatchFit, NAME, problems=(PROBLEM,))
+        labelled(BatchFitDialog()), "setAnswer", filled(BatchFit, NAME, problems=(PROBLEM,))
     ),
     "BenchDialog": lambda: shown(
-        labelled(BenchDialog()), "setBench", filled(Bench, NAME, problems=(PROBLEM,))
+        labelled(BenchDialog()), "setAnswer", filled(Bench, NAME, problems=(PROBLEM,))
     ),
     "ColumnChooser": lambda: shown(
         ColumnChooser(), "setOffers", *([ColumnOffer(NAME, NAME, NAME, NAME)],) * 2
@@ -176,18 +176,20 @@ MADE: dict[str, Callable[[], QDialog]] = {
     "GuideDialog": guide,
     "LabelDialog": lambda: LabelDialog(RUN, None, at_notes=True),
     "LayersDialog": lambda: shown(
-        LayersDialog(), "setSummary", filled(ModelSummary, NAME, problems=(PROBLEM,))
+        LayersDialog(), "setAnswer", filled(ModelSummary, NAME, problems=(PROBLEM,))
     ),
     "ModelExportDialog": exported,
     "NewSweepDialog": new_sweep,
     "ProblemDialog": lambda: ProblemDialog(NAME, (PROBLEM,), None),
-    "RateRangeDialog": lambda: shown(RateRangeDialog(), "setRange", RateRange(problems=(PROBLEM,))),
+    "RateRangeDialog": lambda: shown(
+        RateRangeDialog(), "setAnswer", RateRange(problems=(PROBLEM,))
+    ),
     "ScanDialog": lambda: shown(
-        ScanDialog(), "setScan", filled(DataScan, NAME, problems=(PROBLEM,))
+        ScanDialog(), "setAnswer", filled(DataScan, NAME, problems=(PROBLEM,))
     ),
     "ScatterDialog": scatter,
     "SelfTestDialog": lambda: shown(
-        labelled(SelfTestDialog()), "setTest", filled(SelfTest, NAME, problems=(PROBLEM,))
+        labelled(SelfTestDialog()), "setAnswer", filled(SelfTest, NAME, problems=(PROBLEM,))
     ),
     "SettingsDialog": lambda: SettingsDialog(
         WindowSettings(runs_dir=f"/{NAME}"), Path("/", NAME), None

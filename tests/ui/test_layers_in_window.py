@@ -1,8 +1,10 @@
 """The layers of the model in the window: asked for by a click, shown, outdated, mended."""
 
+from functools import partial
+
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QTableView, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QTableView
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.model import MlpModel, PythonModel, ResNetModel, TransformerModel
@@ -10,17 +12,13 @@ from gpupanel.domain.model_summary import LayerSummary, ModelSummary, ParameterC
 from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.runs.tools.model_summary import summarize_model
 from gpupanel.ui.bindings.layers_binding import LayersBinding
-from gpupanel.ui.dialogs.layers_dialog import LayersDialog
-from gpupanel.ui.session import Session
-from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.questions import answering, asked_of
 from tests.forked.processes import child_processes
+from tests.ui.tool_page import ToolPage, closing
 
 FOUND = ModelSummary(
     layers=(
@@ -41,46 +39,14 @@ REFUSED = ModelSummary(
 )
 
 
-class Bound:
-    """A page with its layers, and what answers for the model."""
-
-    def __init__(self, qtbot: QtBot, code: str) -> None:
-        self.window = QWidget()
-        qtbot.addWidget(self.window)
-        self.session = Session()
-        self.loader = QuestionWorker(asked_of(preview_data, ""))
-        self.page = SessionPage(self.session, self.loader)
-        qtbot.addWidget(self.page)
-        self.summarizer = QuestionWorker(asked_of(summarize_model, code))
-        self.binding = LayersBinding(self.session, self.page, self.window, self.summarizer)
-
-    @property
-    def dialog(self) -> LayersDialog:
-        return self.window.findChild(LayersDialog)
-
-    def sentence(self) -> str:
-        return self.dialog.findChild(QLabel, "layers_sentence").text().replace("\u200b", "")
-
-    def click(self) -> None:
-        self.page.model.findChild(QPushButton, "layers_button").click()
-
-    def close(self) -> None:
-        self.binding.stop()
-        self.loader.stop()
-        self.session.close()
-
-
 @pytest.fixture
 def bound(qtbot: QtBot):
-    made = []
+    def make(code: str) -> ToolPage:
+        bind = partial(LayersBinding, question=asked_of(summarize_model, code))
+        return ToolPage(qtbot, "layers", "layers_button", bind)
 
-    def make(code: str) -> Bound:
-        made.append(Bound(qtbot, code))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
+    with closing(make) as made:
+        yield made
 
 
 def test_that_a_click_lists_the_layers_which_can_be_copied(qtbot: QtBot, bound) -> None:
@@ -93,12 +59,12 @@ def test_that_a_click_lists_the_layers_which_can_be_copied(qtbot: QtBot, bound) 
         ["conv", "Conv2D", "8 x 8 x 4", "40 (frozen)"],
         ["relu", "ReLU", "8 x 8 x 4", ""],
     ]
-    assert "2 layers, 40 parameters" in shown.sentence()
+    assert "2 layers, 40 parameters" in shown.label("sentence")
     shown.dialog.findChild(QPushButton, "layers_copy").click()
     assert "conv\tConv2D\t8 x 8 x 4\t40" in QGuiApplication.clipboard().text()
 
     shown.session.edit(shown.session.profile.model_copy(update={"model": ResNetModel()}))
-    assert "settings have changed" in shown.sentence()
+    assert "settings have changed" in shown.label("sentence")
 
 
 def test_that_why_a_model_cannot_be_built_is_shown_with_what_mends_it(qtbot: QtBot, bound) -> None:

@@ -1,11 +1,13 @@
 """How much memory a training takes: asked for by a click, drawn, followed, used."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
+from typing_extensions import override
 
 from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.model import MlpModel, PythonModel
@@ -14,17 +16,14 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.step_memory import MemoryPeak, StepMemory
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.runs.tools.model_summary import summarize_model
 from gpupanel.ui import theme
 from gpupanel.ui.bindings import layers_binding
 from gpupanel.ui.bindings.layers_binding import LayersBinding
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.plan_panel.memory_bars import MemoryBars
-from gpupanel.ui.session import Session
-from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.questions import answering, asked_of
+from tests.ui.tool_page import ToolPage, closing
 from tests.ui.values import TWO_GPUS, mirrored
 
 MIB = 2**20
@@ -42,24 +41,18 @@ FOUND = ModelSummary(
 ROOM = {"default": LimitedMemory(limit_mib=1_000, growth=True)}
 
 
-class Bound:
+class Estimate(ToolPage):
     """A page with two GPUs, and what answers for the model."""
 
     def __init__(self, qtbot: QtBot, summary: ModelSummary, profile: Profile) -> None:
-        self.session = Session()
-        self.loader = QuestionWorker(asked_of(preview_data, ""))
-        self.page = SessionPage(self.session, self.loader)
-        qtbot.addWidget(self.page)
-        self.summarizer = QuestionWorker(asked_of(summarize_model, answering(summary)))
-        self.binding = LayersBinding(self.session, self.page, self.page, self.summarizer)
-        self.session.set_inventory(TWO_GPUS)
-        self.session.edit(profile)
-        self.session.prepare_now()
+        bind = partial(LayersBinding, question=asked_of(summarize_model, answering(summary)))
+        super().__init__(qtbot, "layers", "estimate_memory", bind, profile)
 
     @property
     def bars(self) -> MemoryBars:
         return self.page.findChild(MemoryBars, "memory_bars")
 
+    @override
     def button(self, name: str) -> QPushButton:
         return self.page.findChild(QPushButton, name)
 
@@ -69,28 +62,20 @@ class Bound:
     def note(self) -> str:
         return self.page.findChild(QLabel, "memory_estimate_note").text().replace("\u200b", "")
 
-    def close(self) -> None:
-        self.binding.stop()
-        self.loader.stop()
-        self.session.close()
 
-
-Bind = Callable[..., Bound]
+Bind = Callable[..., Estimate]
 
 
 @pytest.fixture
 def bound(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bind]:
     monkeypatch.setattr(layers_binding, "FOLLOW_DELAY_MS", 1)
-    made = []
 
-    def make(summary: ModelSummary = FOUND, profile: Profile | None = None) -> Bound:
+    def make(summary: ModelSummary = FOUND, profile: Profile | None = None) -> Estimate:
         chosen = profile or mirrored().model_copy(update={"memory": ROOM})
-        made.append(Bound(qtbot, summary, chosen))
-        return made[-1]
+        return Estimate(qtbot, summary, chosen)
 
-    yield make
-    for each in made:
-        each.close()
+    with closing(make) as made:
+        yield made
 
 
 def test_that_a_click_draws_what_each_device_takes_and_offers_the_largest_batch(
@@ -132,7 +117,7 @@ def test_that_changes_are_followed_once_somebody_has_asked(qtbot: QtBot, bound: 
     other = shown.session.profile.model_copy(update={"model": MlpModel(hidden=(7,))})
     shown.session.edit(other)
     qtbot.wait(20)
-    assert not shown.summarizer.is_busy()
+    assert not shown.worker.is_busy()
     shown.button("estimate_memory").click()
     qtbot.waitUntil(lambda: shown.is_shown(shown.bars))
     # Batch and shares are calculated with; another model is built.
@@ -140,7 +125,7 @@ def test_that_changes_are_followed_once_somebody_has_asked(qtbot: QtBot, bound: 
     shown.session.edit(other.model_copy(update={"training": bigger}))
     shown.session.prepare_now()
     assert shown.session.preparation.memory[0].examples == 64
-    assert not shown.summarizer.is_busy()
+    assert not shown.worker.is_busy()
     shown.session.edit(other.model_copy(update={"model": MlpModel(hidden=(8,))}))
     shown.session.prepare_now()
     assert not shown.is_shown(shown.bars)
@@ -174,7 +159,7 @@ def test_that_layers_on_several_devices_and_other_tasks_are_not_estimated(
     assert not shown.is_shown(shown.page.plan.estimate)
 
 
-def bars_of(qtbot: QtBot, shown: Bound, width: int) -> MemoryBars:
+def bars_of(qtbot: QtBot, shown: Estimate, width: int) -> MemoryBars:
     bars = MemoryBars()
     qtbot.addWidget(bars)
     bars.setMemories(shown.session.preparation.memory, DeviceLabels(TWO_GPUS))

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QProgressBar, QPushButton, QTable
 
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.runs.export_format import ModelExportFormat
+from gpupanel.runs.model_export import write_model
 from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.widgets.command_line import CommandLine
 from tests.fakes.person import Person
@@ -68,7 +70,8 @@ def window(qtbot, tmp_path, runs_dir, layout, person, heard):
 
 
 def answers_with(window, code, *arguments):
-    window.parts[ExportBinding].models.exporter._command = (sys.executable, "-c", code, *arguments)
+    command = (sys.executable, "-c", code, *arguments)
+    window.parts[ExportBinding].models.question = replace(write_model, command=command)
 
 
 def dialog_of(window):

@@ -1,28 +1,24 @@
 """A learning rate is found in the window: asked for by a click, drawn, chosen, used."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.rate_range import RatePoint, RateRange, rates
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.runs.tools.rate_range import try_learning_rates
 from gpupanel.ui import theme
 from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
-from gpupanel.ui.dialogs.rate_range_dialog import RateRangeDialog
 from gpupanel.ui.plots.rate_range_plot import RateRangePlot
-from gpupanel.ui.session import Session
-from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.questions import answering, asked_of
 from tests.forked.processes import child_processes
+from tests.ui.tool_page import ToolPage, closing
 
 FOUND = RateRange(
     points=tuple(
@@ -33,52 +29,18 @@ FOUND = RateRange(
 )
 
 
-class Bound:
-    """A page with its training settings, and what answers for the trial."""
-
-    def __init__(self, qtbot: QtBot, code: str) -> None:
-        self.window = QWidget()
-        qtbot.addWidget(self.window)
-        self.session = Session()
-        self.loader = QuestionWorker(asked_of(preview_data, ""))
-        self.page = SessionPage(self.session, self.loader)
-        qtbot.addWidget(self.page)
-        self.finder = QuestionWorker(asked_of(try_learning_rates, code))
-        self.binding = RateRangeBinding(self.session, self.page, self.window, self.finder)
-
-    @property
-    def dialog(self) -> RateRangeDialog:
-        return self.window.findChild(RateRangeDialog)
-
-    def button(self, name: str) -> QPushButton:
-        return self.dialog.findChild(QPushButton, f"rate_range_{name}")
-
-    def label(self, name: str) -> str:
-        return self.dialog.findChild(QLabel, f"rate_range_{name}").text().replace("\u200b", "")
-
-    def click(self) -> None:
-        self.page.training.findChild(QPushButton, "find_learning_rate").click()
-
-    def close(self) -> None:
-        self.binding.stop()
-        self.loader.stop()
-        self.session.close()
-
-
-Bind = Callable[[str], Bound]
+Bind = Callable[[str], ToolPage]
 
 
 @pytest.fixture
 def bound(qtbot: QtBot) -> Iterator[Bind]:
-    made = []
+    def make(code: str) -> ToolPage:
+        question = asked_of(try_learning_rates, code)
+        bind = partial(RateRangeBinding, question=question)
+        return ToolPage(qtbot, "rate_range", "find_learning_rate", bind)
 
-    def make(code: str) -> Bound:
-        made.append(Bound(qtbot, code))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
+    with closing(make) as made:
+        yield made
 
 
 def test_that_a_rate_is_found_and_used(qtbot: QtBot, bound: Bind) -> None:

@@ -1,8 +1,8 @@
 """The scan of the data in the window: asked for by a click, shown, stopped, mended, copied."""
 
-import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,18 +15,16 @@ from gpupanel.domain.data import DigitsData, ImagesData
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import DataScan, ScannedSet, ScanProgress, ScanRequest
-from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.runs.tools.data_scan import scan_data
 from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.dialogs.scan_dialog import ScanDialog
 from gpupanel.ui.main_window import MainWindow
-from gpupanel.ui.session import Session
-from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.questions import asked_of
 from tests.forked.processes import child_processes
+from tests.ui.tool_page import ToolPage, closing
 from tests.unit.trainer.test_scan_of_images import make_many
 
 _SLOW = (
@@ -69,7 +67,7 @@ def button(dialog: QWidget, name: str) -> QPushButton:
 
 
 def test_that_problems_stand_in_their_order_and_classes_as_bars(dialog):
-    dialog.setScan(WHOLE)
+    dialog.setAnswer(WHOLE)
     assert words(dialog)[0] == "2 problems found"
     rows = dialog.findChildren(ProblemRow)
     assert [row.problem().code for row in rows] == ["leak", "data_class_empty"]
@@ -81,7 +79,7 @@ def test_that_problems_stand_in_their_order_and_classes_as_bars(dialog):
 
 
 def test_that_the_whole_report_is_copied(dialog):
-    dialog.setScan(WHOLE)
+    dialog.setAnswer(WHOLE)
     button(dialog, "scan_copy").click()
     copied = QGuiApplication.clipboard().text()
     assert copied.startswith("Data: /pictures\n")
@@ -121,46 +119,20 @@ def test_that_progress_is_shown_as_a_bar_and_in_words(dialog):
     ],
 )
 def test_that_the_verdict_says_what_is_known(dialog, scan, verdict):
-    dialog.setScan(scan)
+    dialog.setAnswer(scan)
     assert words(dialog)[0] == verdict
-
-
-class Asked:
-    """A page, its session and the binding, with what stands for the process."""
-
-    def __init__(self, qtbot: QtBot, code: str | None = None) -> None:
-        self.session = Session()
-        self.loader = QuestionWorker(asked_of(preview_data, "print('{}')"))
-        self.page = SessionPage(self.session, self.loader)
-        qtbot.addWidget(self.page)
-        self.scanner = QuestionWorker(scan_data if code is None else asked_of(scan_data, code))
-        self.binding = ScanBinding(self.session, self.page, self.page, self.scanner)
-        self.page.show()
-
-    @property
-    def dialog(self) -> ScanDialog:
-        return self.binding._dialog
-
-    def click(self) -> None:
-        button(self.page, "scan_button").click()
-
-    def stop(self) -> None:
-        self.session.close()
-        self.binding.stop()
-        self.loader.stop()
 
 
 @pytest.fixture
 def asked(qtbot):
-    made = []
+    def make(code: str | None = None) -> ToolPage:
+        question = scan_data if code is None else asked_of(scan_data, code)
+        page = ToolPage(qtbot, "scan", "scan_button", partial(ScanBinding, question=question))
+        page.page.show()
+        return page
 
-    def make(code: str | None = None) -> Asked:
-        made.append(Asked(qtbot, code))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.stop()
+    with closing(make) as made:
+        yield made
 
 
 def test_that_a_click_scans_and_a_fix_mends_the_session_and_scans_again(
@@ -170,12 +142,12 @@ def test_that_a_click_scans_and_a_fix_mends_the_session_and_scans_again(
     (tmp_path / "eel").mkdir()
     window = asked()
     window.session.edit(Profile(data=ImagesData(path=str(tmp_path))))
-    with qtbot.waitSignal(window.scanner.answered, timeout=60_000):
+    with qtbot.waitSignal(window.worker.answered, timeout=60_000):
         window.click()
     (row,) = window.dialog.findChildren(ProblemRow)
     assert row.problem().code == "data_class_empty"
     (fix,) = [each for each in row.findChildren(QPushButton) if each.text() == "Leave out eel"]
-    with qtbot.waitSignal(window.scanner.answered, timeout=60_000):
+    with qtbot.waitSignal(window.worker.answered, timeout=60_000):
         fix.click()
     assert window.session.profile.data.leave_out == ("eel",)
     assert words(window.dialog)[0] == "No problems found"
@@ -208,20 +180,20 @@ def test_that_closing_the_dialog_ends_the_process(qtbot, asked):
 def test_that_a_late_word_of_a_scan_that_was_dropped_is_not_shown(qtbot, asked):
     window = asked(_SLOW)
     heard = []
-    window.scanner.progressed.connect(
+    window.worker.progressed.connect(
         lambda news: heard.append(news) if isinstance(news, DataScan) else None
     )
     window.click()
     qtbot.waitUntil(lambda: len(heard) == 1, timeout=20_000)
-    before = window.scanner.dropped
-    window.scanner.cancel()
-    window.scanner._reported.emit(before, DataScan(described="late"))
+    before = window.worker.dropped
+    window.worker.cancel()
+    window.worker._reported.emit(before, DataScan(described="late"))
     assert len(heard) == 1
 
 
 def test_that_another_profile_makes_a_report_outdated_and_back_again(qtbot, asked):
     window = asked()
-    with qtbot.waitSignal(window.scanner.answered, timeout=60_000):
+    with qtbot.waitSignal(window.worker.answered, timeout=60_000):
         window.click()
     assert "scanned in" in words(window.dialog)[1]
     other = Profile(data=DigitsData(validation_fraction=0.5))
@@ -251,7 +223,7 @@ def test_that_the_main_window_has_it_and_ends_it(qtbot, tmp_path):
     settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
     window = MainWindow(settings, tmp_path / "runs")
     qtbot.addWidget(window)
-    window.parts[ScanBinding]._scanner._command = (sys.executable, "-c", _SLOW)
+    window.parts[ScanBinding]._question = asked_of(scan_data, _SLOW)
     window.parts[ScanBinding].open()
     qtbot.waitUntil(lambda: window.parts[ScanBinding]._dialog.scan() is not None, timeout=20_000)
     window.close()

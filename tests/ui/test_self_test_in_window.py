@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QTableView, QWidget
+from PySide6.QtWidgets import QProgressBar, QPushButton, QTableView
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.problem import Severity
@@ -17,86 +19,51 @@ from gpupanel.planning import self_test as planned
 from gpupanel.planning.context import planning_context
 from gpupanel.planning.self_test import self_test_request
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.self_test import run_self_test, try_devices
 from gpupanel.runs.self_test_memory import recall_self_test, remember_self_test
-from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.ui.bindings.self_test_binding import SelfTestBinding
-from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
-from gpupanel.ui.session import Session
-from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.workers.self_test_worker import SelfTester
-from gpupanel.ui.workers.tool_worker import QuestionWorker
-from tests.fakes.questions import asked_of
 from tests.fakes.self_test_child import CHILD
 from tests.forked.processes import child_processes
+from tests.ui.tool_page import ToolPage, closing
 from tests.ui.values import TWO_GPUS, mirrored
 
 WRONG = "run(lambda case: 'wrong' if is_sum(case, 'auto') else None)"
 
 
-class Bound:
+class Tests(ToolPage):
     """A page with two GPUs, and what answers for the tests."""
 
-    def __init__(self, qtbot: QtBot, folder: Path, code: str) -> None:
-        self.window = QWidget()
-        qtbot.addWidget(self.window)
-        self.session = Session()
-        self.loader = QuestionWorker(asked_of(preview_data, ""))
-        self.page = SessionPage(self.session, self.loader)
-        qtbot.addWidget(self.page)
+    __test__ = False
+
+    def __init__(self, qtbot: QtBot, folder: Path, code: str = "run()") -> None:
         self.folder = folder
         self.free: TelemetrySample | None = None
-        self.tester = SelfTester(
-            (sys.executable, "-c", CHILD + code, str(folder)),
-            lambda: Machine(TWO_GPUS, self.free),
+        command = (sys.executable, "-c", CHILD + code, str(folder))
+        bind = partial(
+            SelfTestBinding,
+            test=partial(run_self_test, question=replace(try_devices, command=command)),
+            read=lambda: Machine(TWO_GPUS, self.free),
         )
-        self.binding = SelfTestBinding(self.session, self.page, self.window, self.tester)
-        self.session.set_inventory(TWO_GPUS)
-        self.session.edit(mirrored())
-        self.session.prepare_now()
-
-    @property
-    def dialog(self) -> SelfTestDialog:
-        return self.window.findChild(SelfTestDialog)
+        super().__init__(qtbot, "self_test", "test_machine", bind, mirrored())
 
     @property
     def started(self) -> int:
         file = self.folder / "started"
         return int(file.read_text()) if file.exists() else 0
 
-    def button(self, name: str) -> QPushButton:
-        return self.dialog.findChild(QPushButton, f"self_test_{name}")
-
-    def label(self, name: str) -> str:
-        return self.dialog.findChild(QLabel, f"self_test_{name}").text().replace("\u200b", "")
-
-    def click(self) -> None:
-        self.page.plan.findChild(QPushButton, "test_machine").click()
-
     def warned(self) -> list[str]:
         problems = self.session.prepare_now().problems
         return [each.message for each in problems if each.code == "self_test_all_reduce"]
 
-    def close(self) -> None:
-        self.binding.stop()
-        self.loader.stop()
-        self.session.close()
 
-
-Bind = Callable[[str], Bound]
+Bind = Callable[..., Tests]
 
 
 @pytest.fixture
 def bound(qtbot: QtBot, tmp_path: Path) -> Iterator[Bind]:
-    made = []
-
-    def make(code: str = "run()") -> Bound:
-        made.append(Bound(qtbot, tmp_path, code))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
+    with closing(partial(Tests, qtbot, tmp_path)) as made:
+        yield made
     assert not child_processes()
 
 
@@ -150,7 +117,7 @@ def test_that_a_fix_is_applied_and_what_it_leads_to_is_known(qtbot: QtBot, bound
     assert "Use NCCL" in button.text()
     button.click()
     assert shown.session.profile.strategy.all_reduce is AllReduce.NCCL
-    qtbot.waitUntil(lambda: not shown.tester.is_busy(), timeout=60_000)
+    qtbot.waitUntil(lambda: not shown.worker.is_busy(), timeout=60_000)
     assert shown.warned() == []
     assert shown.started == 1
 

@@ -13,33 +13,26 @@ import pytest
 from PySide6.QtCore import QMetaMethod, QObject, QThread, SignalInstance
 from PySide6.QtWidgets import QPushButton
 
-from gpupanel.domain.batch_fit import BatchFit
-from gpupanel.domain.bench import Bench
 from gpupanel.domain.gpu_support import GpuSupport
-from gpupanel.domain.model_export import ModelExport, ModelExportRequest, ModelFormat
 from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
-from gpupanel.domain.self_test import SelfTest
 from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
+from gpupanel.runs.export_format import ExportFormat
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.restoring import BinnedRun
 from gpupanel.runs.history.summaries import summarize_run
-from gpupanel.runs.readiness import Machine
 from gpupanel.runs.sweeps import starting
 from gpupanel.runs.tensorboard import TensorBoards
 from gpupanel.runs.tools.data_preview import preview_data
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.tools.question import Question, Reply
 from gpupanel.runs.tracing.tracing import Trace
 from gpupanel.ui import workers
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.workers import (
-    batch_fit_worker,
-    bench_worker,
     cluster_worker,
     comparison_worker,
     curve_table_worker,
@@ -51,7 +44,6 @@ from gpupanel.ui.workers import (
     gpu_support_worker,
     history_worker,
     launch_worker,
-    model_export_worker,
     queue_worker,
     run_reader,
     run_worker,
@@ -214,30 +206,12 @@ def _examining(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Cas
 
 
 def _asking(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, Question, "_found", error)
-    failing._healthy = lambda *_: DataPreview()
+    failing = _patched(monkeypatch, Question, "ask", error)
+    failing._healthy = lambda *_, **__: Reply(answer=DataPreview())
     worker = tool_worker.QuestionWorker(preview_data)
     order = lambda: worker.ask(preview_request(Profile()))  # noqa: E731
     free = lambda: not worker.is_busy()  # noqa: E731
     return Case(worker, order, worker.refused, worker.answered, failing, free)
-
-
-def _finding_batches(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, batch_fit_worker, "find_batches", error)
-    failing._healthy = lambda *_: BatchFit()
-    finder = batch_fit_worker.BatchFinder()
-    order = lambda: finder.begin(Profile(), Machine(CPU_ONLY))  # noqa: E731
-    free = lambda: not finder.is_busy()  # noqa: E731
-    return Case(finder, order, finder.refused, finder.found, failing, free)
-
-
-def _testing_devices(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, self_test_worker, "run_self_test", error)
-    failing._healthy = lambda *_, **__: SelfTest()
-    tester = self_test_worker.SelfTester(read=lambda: Machine(CPU_ONLY))
-    order = lambda: tester.begin(Profile())  # noqa: E731
-    free = lambda: not tester.is_busy()  # noqa: E731
-    return Case(tester, order, tester.refused, tester.tested, failing, free)
 
 
 def _recalling_a_self_test(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
@@ -248,19 +222,10 @@ def _recalling_a_self_test(error: Exception, _runs: Path, monkeypatch: pytest.Mo
     return Case(memory, order, memory.refused, memory.recalled, failing)
 
 
-def _comparing_devices(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, bench_worker, "compare", error)
-    failing._healthy = lambda *_: Bench()
-    comparer = bench_worker.DeviceComparer()
-    order = lambda: comparer.begin(Profile(), Machine(CPU_ONLY), runs)  # noqa: E731
-    free = lambda: not comparer.is_busy()  # noqa: E731
-    return Case(comparer, order, comparer.refused, comparer.compared, failing, free)
-
-
 def _tracing(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     layout = _written(runs).layout
     failing = _patched(monkeypatch, trace_worker, "take_trace", error)
-    failing._healthy = lambda *_: Trace(layout)
+    failing._healthy = lambda *_, **__: Trace(layout)
     tracer = trace_worker.RunTracer()
     order = lambda: tracer.take(layout, 10, None)  # noqa: E731
     free = lambda: not tracer.is_busy()  # noqa: E731
@@ -274,20 +239,6 @@ def _exporting(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) ->
     layout = _written(runs).layout
     order = lambda: exporter.export(layout, ExportFormat.REPORT, runs / "a.html")  # noqa: E731
     return Case(exporter, order, exporter.refused, exporter.written, failing)
-
-
-def _exporting_a_model(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    failing = _patched(monkeypatch, model_export_worker, "model_export_request", error)
-    failing._healthy = lambda *_: ModelExportRequest(
-        model="m.keras", output=str(runs / "a.tflite"), model_format=ModelFormat.TFLITE
-    )
-    monkeypatch.setattr(model_export_worker, "export_model", lambda *_: ModelExport())
-    exporter = model_export_worker.ModelExporter()
-    layout = _written(runs).layout
-    wanted = ModelExportFormat.TFLITE
-    order = lambda: exporter.begin(layout, wanted, runs / "a.tflite")  # noqa: E731
-    free = lambda: not exporter.is_busy()  # noqa: E731
-    return Case(exporter, order, exporter.refused, exporter.exported, failing, free)
 
 
 def _opening_tensorboard(error: Exception, runs: Path, _patch: pytest.MonkeyPatch) -> Case:
@@ -411,14 +362,10 @@ CASES: dict[str, tuple[Make, ...]] = {
         _deleting_a_run,
     ),
     "QuestionWorker": (_asking,),
-    "BatchFinder": (_finding_batches,),
-    "SelfTester": (_testing_devices,),
     "SelfTestMemory": (_recalling_a_self_test,),
-    "DeviceComparer": (_comparing_devices,),
     "RunTracer": (_tracing,),
     "Launcher": (_launching, _resuming),
     "RunExporter": (_exporting,),
-    "ModelExporter": (_exporting_a_model,),
     "TensorBoardOpener": (_opening_tensorboard,),
     "QueueWatch": (_queueing,),
     "RunWatch": (_following,),

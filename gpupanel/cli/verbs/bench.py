@@ -156,9 +156,9 @@ def _measure(profile: Profile, seconds: float, repeats: int, runs_dir: Path | No
             read_machine(),
             seconds,
             repeats,
-            cancelled,
-            show,
-            runs_dir,
+            cancelled=cancelled,
+            on_progress=show,
+            runs_dir=runs_dir,
         )
     if cancelled.is_set():
         progress.print("Cancelled: nothing is kept of what was measured.")

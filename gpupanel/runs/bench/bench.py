@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -27,6 +27,7 @@ from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.history.measured_speeds import remember
 from gpupanel.runs.queue.bench_claim import claimed
 from gpupanel.runs.readiness import AskSupport, Machine, ask_doctor, prepared_on
+from gpupanel.runs.tools.question import OnProgress, ignore_progress
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.user_code import code_of_profile
 
@@ -34,8 +35,6 @@ SECONDS: Final = 600.0
 """How long it may take before nothing is repeated any more, unless somebody says otherwise."""
 REPEATS: Final = 2
 """How often each candidate runs, where the time allows it."""
-
-OnProgress = Callable[[BenchProgress], None]
 
 _NOT_TRAINED: Final = Problem(
     code="bench_without_training",
@@ -54,15 +53,12 @@ _ON_CLUSTER: Final = Problem(
 )
 
 
-def ignore_progress(progress: BenchProgress) -> None:
-    """The default for callers that show no progress: does nothing."""
-
-
 def compare(
     profile: Profile,
     machine: Machine,
     seconds: float = SECONDS,
     repeats: int = REPEATS,
+    *,
     cancelled: Event | None = None,
     on_progress: OnProgress = ignore_progress,
     runs_dir: Path | None = None,
@@ -79,7 +75,7 @@ def compare(
         seconds: How long it may take before nothing is repeated any more.
         repeats: How often each candidate runs.
         cancelled: Set, by any thread, when the answer is not wanted any more.
-        on_progress: Called while it continues.
+        on_progress: Called while it continues with how far it is: a :class:`BenchProgress`.
         runs_dir: A folder whose runs count, too, beside that of the user.
         ask_support: Asks which GPUs TensorFlow can use.
 

@@ -16,6 +16,7 @@ download_data: Final = Question[DownloadRequest, DownloadEnd](
     answer=DownloadEnd,
     lines={"progress": DownloadProgress, "end": DownloadEnd},
     limit_s=math.inf,
+    grace_s=1.0,
     death_hint="Try again, or start a run, which downloads it as well. The detail has the "
     "process's answer.",
     field="data.source",

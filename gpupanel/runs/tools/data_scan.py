@@ -15,6 +15,7 @@ scan_data: Final = Question[ScanRequest, DataScan](
     answer=DataScan,
     lines={"progress": ScanProgress, "first": DataScan, "scan": DataScan},
     limit_s=math.inf,
+    grace_s=1.0,
     death_hint="The data may be damaged or too large for this machine's memory; copy the detail.",
     field="data",
 )

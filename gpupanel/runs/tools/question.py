@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from gpupanel.devices.answer_lines import AnswerLines
-from gpupanel.devices.child_process import ChildEnd, ask_child
+from gpupanel.devices.child_process import ChildAnswer, ChildEnd, ask_child
 from gpupanel.devices.elsewhere import elsewhere
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.last_lines import last_lines
@@ -24,9 +24,43 @@ OnProgress = Callable[[Any], object]
 """Called with how far a tool is."""
 
 
+def ignore_progress(progress: object) -> None:
+    """The default for callers that show no progress: does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[_AnswerT]):
+    """What became of a process that was asked.
+
+    Attributes:
+        answer: What it answered; ``None``: nothing, or nothing that can be read.
+        known: What lines before said of the answer; ``None``: they did not.
+        problem: Why there is no answer; ``None`` where there is one, and where one that answers by
+            lines was cancelled.
+        child: How it ended; ``None``: it could not be started.
+    """
+
+    answer: _AnswerT | None = None
+    known: _AnswerT | None = None
+    problem: Problem | None = None
+    child: ChildAnswer | None = None
+
+    @property
+    def exit_code(self) -> int | None:
+        """The negative number of the signal that ended it; ``None``: it did not end by itself."""
+        return None if self.child is None else self.child.exit_code
+
+    @property
+    def log(self) -> str:
+        """What it wrote to stderr."""
+        return "" if self.child is None else self.child.log
+
+
 @dataclass(frozen=True, kw_only=True)
 class Question(Generic[_RequestT, _AnswerT]):
     """One that is asked by calling it.
+
+    A tool whose processes may die and are followed by others asks each of them by :meth:`ask`.
 
     Attributes:
         code: Begins the codes of its problems ("preview").
@@ -38,6 +72,7 @@ class Question(Generic[_RequestT, _AnswerT]):
         lines: What a line of stdout holds, by its key; empty: all of stdout is the answer. The last
             one is the answer; a line before of the same kind is what is known of it.
         limit_s: How long it may take.
+        grace_s: How long one that was cancelled is given to remove files that it has begun.
         slow_hint: What can be done where that takes too long.
         death_hint: What can be done where it died.
         field: The key of the profile that it is about.
@@ -57,6 +92,7 @@ class Question(Generic[_RequestT, _AnswerT]):
     has_one_code: bool = False
     lines: Mapping[str, type[Value]] = dataclasses.field(default_factory=dict)
     severity: Severity = Severity.ERROR
+    grace_s: float = 0.0
     complete: Callable[[_RequestT, _AnswerT], _AnswerT] | None = None
 
     def __call__(
@@ -79,14 +115,17 @@ class Question(Generic[_RequestT, _AnswerT]):
             cancelled: Set, by any thread, when the answer is not wanted any more.
             on_progress: Called with what lines hold before the answer.
         """
-        heard = _Heard(self, on_progress)
-        found = self._found(request, device, cancelled, heard)
-        if isinstance(found, Problem):
-            known: Any = heard.known or self.answer()
+        reply = self.ask(
+            request, _variables(device), cancelled=cancelled, on_part=on_progress or ignore_progress
+        )
+        if reply.problem is not None:
+            known: Any = reply.known or self.answer()
             return self.answer.model_validate(
-                {**known.__dict__, "problems": (found, *known.problems)}
+                {**known.__dict__, "problems": (reply.problem, *known.problems)}
             )
-        return found if self.complete is None else self.complete(request, found)
+        if reply.answer is None:
+            return reply.known or self.answer()
+        return reply.answer if self.complete is None else self.complete(request, reply.answer)
 
     def answered(
         self, request: Value | None, device: str = CPU_KEY, cancelled: Event | None = None
@@ -98,55 +137,68 @@ class Question(Generic[_RequestT, _AnswerT]):
             device: The key of the GPU that the process may use; the CPU's: none.
             cancelled: Set, by any thread, when the answer is not wanted any more.
         """
-        return self._found(request, device, cancelled, _Heard(self, None))
+        reply = self.ask(request, _variables(device), cancelled=cancelled)
+        return reply.problem or reply.answer or self.answer()
 
-    def _found(
+    def ask(
         self,
         request: Value | None,
-        device: str,
-        cancelled: Event | None,
-        heard: "_Heard[_RequestT, _AnswerT]",
-    ) -> _AnswerT | Problem:
+        variables: Mapping[str, str],
+        *,
+        limit_s: float | None = None,
+        cancelled: Event | None = None,
+        on_part: Callable[[Value], object] = ignore_progress,
+    ) -> Reply[_AnswerT]:
+        """Ask one process, and wait for what becomes of it.
+
+        Args:
+            request: What is asked; ``None``: the command says it.
+            variables: Of its environment, besides those of this process.
+            limit_s: How long it may take; left out, as declared.
+            cancelled: Set, by any thread, when the answer is not wanted any more.
+            on_part: Called with what each line holds before the answer.
+        """
         # Not model_dump_json(), which raises for a path that is no UTF-8. By lines to one that is
         # asked several times.
         asked = b"" if request is None else json.dumps(request.model_dump(mode="json")).encode()
+        heard = _Heard(self, on_part)
+        limit_s = self.limit_s if limit_s is None else limit_s
         try:
             child = ask_child(
                 self.command,
-                self.limit_s,
+                limit_s,
                 cancelled,
-                _variables(device),
+                variables,
                 asked + b"\n",
                 on_output=AnswerLines(heard.take_line).take if self.lines else None,
-                grace_s=_GRACE_S if self.lines else 0.0,
+                grace_s=self.grace_s,
             )
         except OSError as error:
             hint = "Repair the installation of gpupanel; the detail has the system's answer."
-            return self._problem(
-                "not_started", f"{self.process} could not be started.", hint, str(error)
-            )
-        if child.end is ChildEnd.CANCELLED and self.lines:
-            return heard.known or self.answer()
-        if heard.answer is not None:
-            return heard.answer
+            message = f"{self.process} could not be started."
+            return Reply(problem=self._problem("not_started", message, hint, str(error)))
+        if not self.lines and child.end is ChildEnd.BY_ITSELF and not child.exit_code:
+            heard.take_all(child.output)
+        problem = None
+        if heard.answer is None and not (self.lines and child.end is ChildEnd.CANCELLED):
+            problem = self._death(child, heard.misread, limit_s)
+        return Reply(heard.answer, heard.known, problem, child)
+
+    def _death(self, child: ChildAnswer, misread: str, limit_s: float) -> Problem:
+        """Why a process has not answered."""
         if child.end is not ChildEnd.BY_ITSELF:
-            message = f"{self.work} took more than {self.limit_s:g} s and was stopped."
+            message = f"{self.work} took more than {limit_s:g} s and was stopped."
             return self._problem("too_slow", message, self.slow_hint, child.log)
         if child.exit_code:
             is_killed = child.exit_code < 0
             end = "was killed" if is_killed else f"ended with exit status {child.exit_code}"
             died = self._problem("died", f"{self.process} {end}.", self.death_hint, child.log)
             return _with_spoiler(died, child.log)
-        if not self.lines:
-            try:
-                return self.answer.model_validate_json(child.output)
-            except ValidationError as error:
-                heard.misread = str(error)
         return self._problem(
             "unreadable",
             f"{self.process} gave an unreadable answer.",
             "This is a defect of gpupanel; please report it with the detail.",
-            f"{heard.misread}\n{child.log}",
+            f"{misread}\n{child.log}",
         )
 
     def _problem(self, end: str, message: str, hint: str, detail: str) -> Problem:
@@ -162,15 +214,22 @@ class Question(Generic[_RequestT, _AnswerT]):
 
 
 class _Heard(Generic[_RequestT, _AnswerT]):
-    """Takes an answer by lines apart as it comes."""
+    """Reads an answer: whole, or by lines as they come."""
 
     def __init__(
-        self, question: Question[_RequestT, _AnswerT], on_progress: OnProgress | None
+        self, question: Question[_RequestT, _AnswerT], on_part: Callable[[Value], object]
     ) -> None:
-        self._question, self._on_progress = question, on_progress
+        self._question, self._on_part = question, on_part
         self.known: _AnswerT | None = None
         self.answer: _AnswerT | None = None
         self.misread = ""
+
+    def take_all(self, output: bytes) -> None:
+        """All that the process wrote."""
+        try:
+            self.answer = self._question.answer.model_validate_json(output)
+        except ValidationError as error:
+            self.misread = str(error)
 
     def take_line(self, text: bytes) -> None:
         """A further line."""
@@ -185,12 +244,10 @@ class _Heard(Generic[_RequestT, _AnswerT]):
                 self.known = part
             if key == list(lines)[-1]:
                 self.answer = self.known
-            elif self._on_progress is not None:
-                self._on_progress(part)
+            else:
+                self._on_part(part)
 
 
-_GRACE_S: Final = 1.0
-"""For one that was cancelled to remove files that it has begun."""
 _WITHOUT_GPU: Final = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 
 

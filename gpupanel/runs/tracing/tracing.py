@@ -1,7 +1,6 @@
 """Has a training traced by TensorFlow's profiler while it goes on, and reads what came of it."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.util import find_spec
@@ -27,7 +26,7 @@ from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.tools.question import OnProgress, Question, ignore_progress
 from gpupanel.runs.tracing.untraced_gpus import gpus_not_traced
 
 _READER: Final = "gpupanel.trainer.tracing"
@@ -102,8 +101,9 @@ def take_trace(
     layout: RunLayout,
     steps: int,
     process: int | None = None,
+    *,
     cancelled: Event | None = None,
-    on_progress: Callable[[TraceStage], None] | None = None,
+    on_progress: OnProgress = ignore_progress,
 ) -> Trace:
     """Have the next steps of a training traced, wait for that, and read it.
 
@@ -114,7 +114,7 @@ def take_trace(
         steps: How many.
         process: Whose: its place in the plan's gang; ``None``: the first that computes.
         cancelled: Set, by any thread, when it is not wanted any more: nothing is traced then.
-        on_progress: Called with what it waits for.
+        on_progress: Called with what it waits for: a :class:`TraceStage`.
 
     Returns:
         What it says; or the problems, where it could not be read.
@@ -127,17 +127,15 @@ def take_trace(
     request = _request(layout, plan, steps, process)
     before = set(trace_records(layout))
     _ask(layout, request)
-    if on_progress is not None:
-        on_progress(TraceStage.TRACING)
+    on_progress(TraceStage.TRACING)
     number = _awaited(layout, before, cancelled)
     if number is None:
         return Trace(layout, plan)
-    if on_progress is not None:
-        on_progress(TraceStage.READING)
-    return read_trace(layout, number, cancelled)
+    on_progress(TraceStage.READING)
+    return read_trace(layout, number, cancelled=cancelled)
 
 
-def read_trace(layout: RunLayout, number: int, cancelled: Event | None = None) -> Trace:
+def read_trace(layout: RunLayout, number: int, *, cancelled: Event | None = None) -> Trace:
     """What a trace of a run says.
 
     Args:

@@ -1,5 +1,7 @@
 """Has batches tried when the page asks for it, and shows which fit."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
@@ -9,12 +11,12 @@ from typing_extensions import override
 from gpupanel.domain.batch_fit import BatchFit, batch_fit_request
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.profile import Profile
+from gpupanel.runs.batch_search import find_batches
 from gpupanel.runs.readiness import Machine
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
-from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.batch_fit_worker import BatchFinder
+from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.batch_fit_dialog import BatchFitDialog
@@ -26,7 +28,7 @@ class BatchFitBinding(SessionReportBinding["BatchFitDialog", Profile]):
     Args:
         page: Asks, and shows a setting that a problem is about.
         window: What the dialog stands before.
-        finder: Tries them.
+        find: Tries them.
     """
 
     def __init__(
@@ -34,39 +36,34 @@ class BatchFitBinding(SessionReportBinding["BatchFitDialog", Profile]):
         session: Session,
         page: SessionPage,
         window: QWidget,
-        finder: BatchFinder | None = None,
+        find: Callable[..., BatchFit] = find_batches,
     ) -> None:
-        self._finder = finder or BatchFinder()
-        super().__init__(session, page, window, self._finder)
-        page.plan.estimate.searchRequested.connect(self.open)
-        self._finder.found.connect(self._follow)
+        self._find = find
+        worker = ToolWorker("trying batches", BatchFit)
+        super().__init__(session, page, window, worker, page.plan.estimate.searchRequested)
+        worker.answered.connect(self._follow)
 
     @override
-    def _new_dialog(self) -> "BatchFitDialog":
-        # Here and not above: most windows never need it.
+    def _dialog_class(self) -> "type[BatchFitDialog]":
         from gpupanel.ui.dialogs.batch_fit_dialog import BatchFitDialog
 
-        dialog = BatchFitDialog(self._window)
-        dialog.cancelRequested.connect(self._finder.cancel)
-        dialog.batchChosen.connect(self._page.choose_batch)
-        dialog.sharesChosen.connect(self._use_shares)
-        self._finder.progressed.connect(dialog.setProgress)
-        self._finder.found.connect(dialog.setFit)
-        return dialog
+        return BatchFitDialog
 
     @override
-    def _prepare(self, dialog: "BatchFitDialog") -> None:
-        dialog.setLabels(DeviceLabels(self._session.inventory))
+    def _connected(self, dialog: "BatchFitDialog") -> "BatchFitDialog":
+        dialog.batchChosen.connect(self._page.choose_batch)
+        dialog.sharesChosen.connect(self._use_shares)
+        return super()._connected(dialog)
 
     @override
     def _request_of(self, profile: Profile) -> Profile:
         return batch_fit_request(profile)
 
     @override
-    def _begin(self, request: Profile) -> None:
+    def _ask(self, request: Profile) -> Ask:
         inventory = self._session.inventory or DeviceInventory(devices=())
         machine = Machine(inventory, self._session.sample)
-        self._finder.begin(self._session.profile, machine)
+        return partial(self._find, self._session.profile, machine)
 
     @Slot(object)
     def _follow(self, found: BatchFit) -> None:

@@ -1,21 +1,27 @@
 """Has devices compared when the page asks for it, shows their speeds, and uses the fastest."""
 
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
-from gpupanel.domain.bench import BenchCandidate, bench_request
+from gpupanel.domain.bench import Bench, BenchCandidate, bench_request
 from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.runs.bench.bench import compare
+from gpupanel.runs.directory.profile_file import anchored
+from gpupanel.runs.history.measured_speeds import remembered
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.tools.question import OnProgress
+from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
-from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.bench_worker import DeviceComparer
+from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.bench_dialog import BenchDialog
@@ -31,13 +37,18 @@ class BenchBinding(SessionReportBinding["BenchDialog", Profile]):
     """
 
     def __init__(
-        self, session: Session, page: SessionPage, runs_dir: Path, window: QWidget
+        self,
+        session: Session,
+        page: SessionPage,
+        runs_dir: Path,
+        window: QWidget,
     ) -> None:
-        self.comparer = DeviceComparer()
         self._runs_dir = runs_dir
         self._recalls = False
-        super().__init__(session, page, window, self.comparer)
-        page.plan.estimate.comparisonRequested.connect(self.open)
+        self.comparer = ToolWorker("comparing devices", Bench)
+        super().__init__(
+            session, page, window, self.comparer, page.plan.estimate.comparisonRequested
+        )
 
     @override
     @Slot()
@@ -50,31 +61,47 @@ class BenchBinding(SessionReportBinding["BenchDialog", Profile]):
         self._recalls = False
 
     @override
-    def _new_dialog(self) -> "BenchDialog":
-        # Here and not above: most windows never need it.
+    def _dialog_class(self) -> "type[BenchDialog]":
         from gpupanel.ui.dialogs.bench_dialog import BenchDialog
 
-        dialog = BenchDialog(self._window)
-        dialog.cancelRequested.connect(self.comparer.cancel)
-        dialog.candidateChosen.connect(self._use)
-        self.comparer.progressed.connect(dialog.setProgress)
-        self.comparer.compared.connect(dialog.setBench)
-        return dialog
+        return BenchDialog
 
     @override
-    def _prepare(self, dialog: "BenchDialog") -> None:
-        dialog.setLabels(DeviceLabels(self._session.inventory))
+    def _connected(self, dialog: "BenchDialog") -> "BenchDialog":
+        dialog.candidateChosen.connect(self._use)
+        return super()._connected(dialog)
 
     @override
     def _request_of(self, profile: Profile) -> Profile:
         return bench_request(profile)
 
     @override
-    def _begin(self, request: Profile) -> None:
+    def _ask(self, request: Profile) -> Ask:
         inventory = self._session.inventory or DeviceInventory(devices=())
         machine = Machine(inventory, self._session.sample)
-        self.comparer.begin(self._session.profile, machine, self._runs_dir, recall=self._recalls)
+        profile, recalls = self._session.profile, self._recalls
+
+        def ask(*, cancelled: Event, on_progress: OnProgress) -> Bench:
+            known = remembered(anchored(profile, Path.cwd()), inventory) if recalls else None
+            try:
+                return known or compare(
+                    profile,
+                    machine,
+                    runs_dir=self._runs_dir,
+                    cancelled=cancelled,
+                    on_progress=on_progress,
+                )
+            except CodeNotTrustedError as error:
+                # The window asks before a run, where a person can read the code.
+                return Bench(problems=tuple(_asked_later(each) for each in error.problems))
+
+        return ask
 
     @Slot(object)
     def _use(self, candidate: BenchCandidate) -> None:
         self._session.edit(candidate.applied(self._session.profile))
+
+
+def _asked_later(problem: Problem) -> Problem:
+    hint = "Train with it once: the window asks then whether you trust it."
+    return problem.model_copy(update={"hint": hint})

@@ -1,5 +1,6 @@
 """Has the session's model built when the page asks for it: its layers, and the memory it takes."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Slot
@@ -14,10 +15,11 @@ from gpupanel.domain.model_summary import (
 )
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.tools.model_summary import summarize_model
+from gpupanel.runs.tools.question import Question
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.tool_worker import QuestionWorker
+from gpupanel.ui.workers.tool_worker import Ask, QuestionWorker
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.layers_dialog import LayersDialog
@@ -35,7 +37,7 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
     Args:
         page: Asks, and shows a setting that a problem is about.
         window: What the dialog stands before.
-        summarizer: Builds the model.
+        question: Builds the model.
     """
 
     def __init__(
@@ -43,18 +45,19 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
         session: Session,
         page: SessionPage,
         window: QWidget,
-        summarizer: QuestionWorker[SummaryRequest] | None = None,
+        question: Question[SummaryRequest, ModelSummary] = summarize_model,
     ) -> None:
-        self._summarizer = summarizer or QuestionWorker(summarize_model)
-        super().__init__(session, page, window, self._summarizer)
+        self._question = question
+        super().__init__(
+            session, page, window, QuestionWorker(question), page.model.layersRequested
+        )
         self._follows = False
         self._timer = QTimer(self, singleShot=True, interval=FOLLOW_DELAY_MS)
         self._timer.timeout.connect(self._make)
-        page.model.layersRequested.connect(self.open)
         page.plan.estimate.requested.connect(self._estimate)
         page.strategy.layersRequested.connect(self._make)
-        self._summarizer.answered.connect(self._take)
-        self._summarizer.busyChanged.connect(page.plan.estimate.setBusy)
+        self._worker.answered.connect(self._take)
+        self._worker.busyChanged.connect(page.plan.estimate.setBusy)
 
     @override
     def stop(self) -> None:
@@ -62,22 +65,19 @@ class LayersBinding(SessionReportBinding["LayersDialog", SummaryRequest]):
         super().stop()
 
     @override
-    def _new_dialog(self) -> "LayersDialog":
-        # Here and not above: most windows never need it.
+    def _dialog_class(self) -> "type[LayersDialog]":
         from gpupanel.ui.dialogs.layers_dialog import LayersDialog
 
-        dialog = LayersDialog(self._window)
-        self._summarizer.answered.connect(dialog.setSummary)
-        return dialog
+        return LayersDialog
 
     @override
     def _request_of(self, profile: Profile) -> SummaryRequest:
         return summary_request(profile)
 
     @override
-    def _begin(self, request: SummaryRequest) -> None:
+    def _ask(self, request: SummaryRequest) -> Ask:
         self._timer.stop()
-        self._summarizer.ask(request)
+        return partial(self._question, request)
 
     @Slot()
     def _estimate(self) -> None:

@@ -1,15 +1,20 @@
 """Has models exported, and shows how far that is and what came of it."""
 
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
+from gpupanel.domain.model_export import ModelExport, ModelExportRequest
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.export_format import ModelExportFormat
-from gpupanel.ui.workers.model_export_worker import ModelExporter
+from gpupanel.runs.kept_models import other_weights
+from gpupanel.runs.model_export import export_model, model_export_request, write_model
+from gpupanel.runs.tools.question import OnProgress, Question
+from gpupanel.ui.workers.tool_worker import ToolWorker
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.model_export_dialog import ModelExportDialog
@@ -20,14 +25,17 @@ class ModelExportBinding(QObject):
 
     Args:
         window: What the dialog stands before.
-        exporter: Writes models.
+        question: Writes models.
     """
 
-    def __init__(self, window: QWidget, exporter: ModelExporter | None = None) -> None:
+    def __init__(
+        self,
+        window: QWidget,
+        question: Question[ModelExportRequest, ModelExport] = write_model,
+    ) -> None:
         super().__init__(window)
-        self._window = window
-        self.exporter = exporter or ModelExporter()
-        self.exporter.setParent(self)
+        self._window, self.question = window, question
+        self.exporter = ToolWorker("exporting a model", ModelExport, self)
         self._dialog: ModelExportDialog | None = None
 
     def begin(
@@ -43,7 +51,17 @@ class ModelExportBinding(QObject):
         """
         if self._dialog is None:
             self._dialog = self._new_dialog()
-        self.exporter.begin(layout, wanted, output, is_other=is_other)
+        question = self.question
+
+        def ask(*, cancelled: Event, on_progress: OnProgress) -> ModelExport:
+            weights = other_weights(layout) if is_other else None
+            held = wanted.quantization
+            request = model_export_request(layout, output, wanted.model_format, held, weights)
+            return export_model(
+                request, question=question, cancelled=cancelled, on_progress=on_progress
+            )
+
+        self.exporter.begin(ask)
         self._dialog.begin(layout.name, wanted, output)
         self._dialog.show()
         self._dialog.activateWindow()
@@ -63,7 +81,7 @@ class ModelExportBinding(QObject):
         dialog.cancelRequested.connect(self.exporter.cancel)
         dialog.folderRequested.connect(self._open_folder)
         self.exporter.busyChanged.connect(dialog.setBusy)
-        self.exporter.exported.connect(dialog.setExport)
+        self.exporter.answered.connect(dialog.setExport)
         return dialog
 
     @Slot(object)

@@ -1,5 +1,6 @@
 """Has learning rates tried when the page asks for it, and shows what became of the loss."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
@@ -8,59 +9,54 @@ from typing_extensions import override
 
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.rate_range import RateRangeRequest, rate_range_request
+from gpupanel.domain.rate_range import RateRange, RateRangeRequest, rate_range_request
+from gpupanel.runs.tools.question import Question
 from gpupanel.runs.tools.rate_range import try_learning_rates
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.tool_worker import QuestionWorker
+from gpupanel.ui.workers.tool_worker import Ask, QuestionWorker
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.rate_range_dialog import RateRangeDialog
 
 
 class RateRangeBinding(SessionReportBinding["RateRangeDialog", RateRangeRequest]):
-    """Opens the dialog, has the rates tried, and takes over the one that is chosen.
-
-    Args:
-        page: Asks, and shows a setting that a problem is about.
-        window: What the dialog stands before.
-        finder: Tries them.
-    """
+    """Opens the dialog, has the rates tried, and takes over the one that is chosen."""
 
     def __init__(
         self,
         session: Session,
         page: SessionPage,
         window: QWidget,
-        finder: QuestionWorker[RateRangeRequest] | None = None,
+        question: Question[RateRangeRequest, RateRange] = try_learning_rates,
     ) -> None:
-        self._finder = finder or QuestionWorker(try_learning_rates)
-        super().__init__(session, page, window, self._finder)
-        page.training.ratesRequested.connect(self.open)
+        self._question = question
+        worker = QuestionWorker(question)
+        super().__init__(session, page, window, worker, page.training.ratesRequested)
 
     @override
-    def _new_dialog(self) -> "RateRangeDialog":
-        # Here and not above: most windows never need it.
+    def _dialog_class(self) -> "type[RateRangeDialog]":
         from gpupanel.ui.dialogs.rate_range_dialog import RateRangeDialog
 
-        dialog = RateRangeDialog(self._window)
-        dialog.cancelRequested.connect(self._finder.cancel)
+        return RateRangeDialog
+
+    @override
+    def _connected(self, dialog: "RateRangeDialog") -> "RateRangeDialog":
         dialog.rateChosen.connect(self._use)
-        self._finder.answered.connect(dialog.setRange)
-        return dialog
+        return super()._connected(dialog)
 
     @override
     def _request_of(self, profile: Profile) -> RateRangeRequest:
         return rate_range_request(profile)
 
     @override
-    def _begin(self, request: RateRangeRequest) -> None:
+    def _ask(self, request: RateRangeRequest) -> Ask:
         plan = self._session.preparation.plan
         # It is tried here, whatever machines the profile trains on.
         is_here = plan is not None and not plan.is_on_nodes
         device = plan.replicas[0].device_key if plan is not None and is_here else CPU_KEY
-        self._finder.ask(request, device)
+        return partial(self._question, request, device)
 
     @Slot(float)
     def _use(self, rate: float) -> None:

@@ -1,18 +1,19 @@
-"""Scans the session's data when the page asks for it, and shows what is in it."""
+"""Has the session's data scanned when the page asks for it, and shows what is in it."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest, scan_request
+from gpupanel.domain.scan import DataScan, ScanRequest, scan_request
 from gpupanel.runs.tools.data_scan import scan_data
+from gpupanel.runs.tools.question import Question
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.tool_worker import QuestionWorker
+from gpupanel.ui.workers.tool_worker import Ask, QuestionWorker
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.scan_dialog import ScanDialog
@@ -22,11 +23,6 @@ class ScanBinding(SessionReportBinding["ScanDialog", ScanRequest]):
     """Opens the dialog, has the data scanned, and carries out what corrects it.
 
     After a fix the next scan is a quick one: the cache remembers what was seen.
-
-    Args:
-        page: Asks, and shows a setting that a problem is about.
-        window: What the dialog stands before.
-        scanner: Scans the data.
     """
 
     def __init__(
@@ -34,22 +30,16 @@ class ScanBinding(SessionReportBinding["ScanDialog", ScanRequest]):
         session: Session,
         page: SessionPage,
         window: QWidget,
-        scanner: QuestionWorker[ScanRequest] | None = None,
+        question: Question[ScanRequest, DataScan] = scan_data,
     ) -> None:
-        self._scanner = scanner or QuestionWorker(scan_data)
-        super().__init__(session, page, window, self._scanner)
-        page.data.scanRequested.connect(self.open)
+        self._question = question
+        super().__init__(session, page, window, QuestionWorker(question), page.data.scanRequested)
 
     @override
-    def _new_dialog(self) -> "ScanDialog":
-        # Here and not above: most windows never need it.
+    def _dialog_class(self) -> "type[ScanDialog]":
         from gpupanel.ui.dialogs.scan_dialog import ScanDialog
 
-        dialog = ScanDialog(self._window)
-        dialog.cancelRequested.connect(self._scanner.cancel)
-        self._scanner.progressed.connect(self._show_progress)
-        self._scanner.answered.connect(dialog.setScan)
-        return dialog
+        return ScanDialog
 
     @override
     def _prepare(self, dialog: "ScanDialog") -> None:
@@ -62,14 +52,5 @@ class ScanBinding(SessionReportBinding["ScanDialog", ScanRequest]):
         return scan_request(profile)
 
     @override
-    def _begin(self, request: ScanRequest) -> None:
-        self._scanner.ask(request)
-
-    @Slot(object)
-    def _show_progress(self, news: ScanProgress | DataScan) -> None:
-        if self._dialog is None:
-            return
-        if isinstance(news, ScanProgress):
-            self._dialog.setProgress(news)
-        else:
-            self._dialog.setScan(news)
+    def _ask(self, request: ScanRequest) -> Ask:
+        return partial(self._question, request)

@@ -1,5 +1,7 @@
 """Has the devices tested when a person asks for it, and has the session know what failed."""
 
+from collections.abc import Callable
+from threading import Event
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
@@ -10,11 +12,14 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.self_test import SelfTest
 from gpupanel.planning.self_test import self_test_settings
+from gpupanel.runs.readiness import Machine, read_machine
+from gpupanel.runs.self_test import run_self_test
+from gpupanel.runs.tools.question import OnProgress
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
-from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.self_test_worker import SelfTester, SelfTestMemory
+from gpupanel.ui.workers.self_test_worker import SelfTestMemory
+from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
@@ -26,7 +31,8 @@ class SelfTestBinding(SessionReportBinding["SelfTestDialog", Profile]):
     Args:
         page: Asks, and shows a setting that a problem is about.
         window: What the dialog stands before.
-        tester: Tests them.
+        test: Tests them.
+        read: Reads what is free of them.
     """
 
     def __init__(
@@ -34,17 +40,19 @@ class SelfTestBinding(SessionReportBinding["SelfTestDialog", Profile]):
         session: Session,
         page: SessionPage,
         window: QWidget,
-        tester: SelfTester | None = None,
+        test: Callable[..., SelfTest] = run_self_test,
+        read: Callable[[], Machine] = read_machine,
     ) -> None:
-        self._tester = tester or SelfTester()
-        super().__init__(session, page, window, self._tester)
+        self._test, self._read = test, read
+        self._is_again = False
+        worker = ToolWorker("testing the devices", SelfTest)
+        super().__init__(session, page, window, worker, page.plan.test_machine.clicked)
         self._memory = SelfTestMemory(self)
         self._recalled_for: DeviceInventory | None = None
-        page.plan.test_machine.clicked.connect(self.open)
         session.inventoryChanged.connect(self._see_inventory)
         self._memory.recalled.connect(session.set_self_test)
         self._memory.refused.connect(self.refused)
-        self._tester.tested.connect(self._follow)
+        worker.answered.connect(self._follow)
 
     @override
     def stop(self) -> None:
@@ -52,36 +60,36 @@ class SelfTestBinding(SessionReportBinding["SelfTestDialog", Profile]):
         self._memory.stop()
 
     @override
-    def _new_dialog(self) -> "SelfTestDialog":
-        # Here and not above: most windows never need it.
+    def _dialog_class(self) -> "type[SelfTestDialog]":
         from gpupanel.ui.dialogs.self_test_dialog import SelfTestDialog
 
-        dialog = SelfTestDialog(self._window)
-        dialog.cancelRequested.connect(self._tester.cancel)
-        dialog.againRequested.connect(self._make_again)
-        self._tester.progressed.connect(dialog.setProgress)
-        self._tester.tested.connect(dialog.setTest)
-        return dialog
+        return SelfTestDialog
 
     @override
-    def _prepare(self, dialog: "SelfTestDialog") -> None:
-        dialog.setLabels(DeviceLabels(self._session.inventory))
+    def _connected(self, dialog: "SelfTestDialog") -> "SelfTestDialog":
+        dialog.againRequested.connect(self._make_again)
+        return super()._connected(dialog)
 
     @override
     def _request_of(self, profile: Profile) -> Profile:
         return self_test_settings(profile)
 
     @override
-    def _begin(self, request: Profile) -> None:
-        self._test(again=False)
+    def _ask(self, request: Profile) -> Ask:
+        profile, again, self._is_again = self._session.profile, self._is_again, False
+
+        def ask(*, cancelled: Event, on_progress: OnProgress) -> SelfTest:
+            # What is free is read now: beside a run it is less than the session remembers.
+            return self._test(
+                profile, self._read(), again=again, cancelled=cancelled, on_progress=on_progress
+            )
+
+        return ask
 
     @Slot()
     def _make_again(self) -> None:
-        self._request = self._request_of(self._session.profile)
-        self._test(again=True)
-
-    def _test(self, *, again: bool) -> None:
-        self._tester.begin(self._session.profile, again=again)
+        self._is_again = True
+        self._make()
 
     @Slot(object)
     def _see_inventory(self, inventory: DeviceInventory) -> None:

@@ -1,39 +1,49 @@
-"""Has a report made of what the session would train, and shows it in a dialog."""
+"""Has a tool asked about what the session would train, and shows its answer in a dialog."""
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.value import Value
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.workers.single_request import SingleRequestFacade
+from gpupanel.ui.workers.tool_worker import Ask, ToolWorker
 
 if TYPE_CHECKING:
     from gpupanel.ui.dialogs.session_report_dialog import SessionReportDialog
 
-_DialogT = TypeVar("_DialogT", bound="SessionReportDialog")
+_DialogT = TypeVar("_DialogT", bound="SessionReportDialog[Any, Any]")
 _RequestT = TypeVar("_RequestT", bound=Value)
 
 
 class SessionReportBinding(QObject, Generic[_DialogT, _RequestT]):
-    """Opens the dialog, has the report made, and carries out what fixes a problem in it.
+    """Opens the dialog, has the tool asked, and carries out what fixes a problem in its answer.
+
+    A tool says which dialog shows its answer, what it is asked of a profile, and how.
 
     Args:
         page: Shows a setting that a problem is about.
         window: What the dialog stands before.
-        worker: Makes the report.
+        worker: Asks the tool.
+        opened_by: A person wants to see the answer.
     """
 
     refused = Signal(object)
-    """Problems because of which none could be made: a tuple of :class:`Problem`."""
+    """Problems because of which nothing could be asked: a tuple of :class:`Problem`."""
 
     def __init__(
-        self, session: Session, page: SessionPage, window: QWidget, worker: SingleRequestFacade
+        self,
+        session: Session,
+        page: SessionPage,
+        window: QWidget,
+        worker: ToolWorker,
+        opened_by: SignalInstance,
     ) -> None:
         super().__init__(window)
         worker.setParent(self)
@@ -41,37 +51,40 @@ class SessionReportBinding(QObject, Generic[_DialogT, _RequestT]):
         self._dialog: _DialogT | None = None
         self._request: _RequestT | None = None
         worker.refused.connect(self.refused)
+        opened_by.connect(self.open)
         session.profileChanged.connect(self._see_profile)
 
     @Slot()
     def open(self) -> None:
-        """Show the dialog, and make the report of what is chosen now."""
+        """Show the dialog, and ask about what is chosen now."""
         if self._dialog is None:
-            self._dialog = self._connected(self._new_dialog())
+            # Not before: most windows never need it.
+            self._dialog = self._connected(self._dialog_class()(self._window))
+        self._dialog.setLabels(DeviceLabels(self._session.inventory))
         self._prepare(self._dialog)
         self._dialog.show()
         self._dialog.activateWindow()
         self._make()
 
     def stop(self) -> None:
-        """Make no more of them; the process that did is ended."""
+        """Ask no more; the process that was asked is ended."""
         if self._dialog is not None:
             self._dialog.close()
         self._worker.stop()
 
     @abstractmethod
-    def _new_dialog(self) -> _DialogT:
-        """The dialog, connected with what the worker says; most windows never need it."""
+    def _dialog_class(self) -> Callable[[QWidget], _DialogT]:
+        """What shows the answer; imported by the first call."""
         ...
 
     @abstractmethod
     def _request_of(self, profile: Profile) -> _RequestT:
-        """What the report of that profile is made of."""
+        """What is asked about that profile; the answer is outdated once it is another."""
         ...
 
     @abstractmethod
-    def _begin(self, request: _RequestT) -> None:
-        """Have that made by the worker."""
+    def _ask(self, request: _RequestT) -> Ask:
+        """How the tool is asked for that."""
         ...
 
     def _prepare(self, dialog: _DialogT) -> None:
@@ -80,6 +93,9 @@ class SessionReportBinding(QObject, Generic[_DialogT, _RequestT]):
     def _connected(self, dialog: _DialogT) -> _DialogT:
         dialog.requested.connect(self._make)
         dialog.closed.connect(self._worker.cancel)
+        dialog.cancelRequested.connect(self._worker.cancel)
+        self._worker.progressed.connect(dialog.setProgress)
+        self._worker.answered.connect(dialog.setAnswer)
         dialog.fixRequested.connect(self._apply)
         dialog.fieldActivated.connect(self._page.go_to_field)
         self._worker.busyChanged.connect(dialog.setBusy)
@@ -88,7 +104,7 @@ class SessionReportBinding(QObject, Generic[_DialogT, _RequestT]):
     @Slot()
     def _make(self) -> None:
         self._request = self._request_of(self._session.profile)
-        self._begin(self._request)
+        self._worker.begin(self._ask(self._request))
 
     @Slot(object)
     def _apply(self, fix: Fix) -> None:

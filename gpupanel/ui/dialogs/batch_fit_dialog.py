@@ -48,11 +48,9 @@ class _TrialRow:
     note: str
 
 
-class BatchFitDialog(SessionReportDialog):
+class BatchFitDialog(SessionReportDialog[BatchFit, BatchProgress]):
     """Shows what was tried, and offers the batches that were found."""
 
-    cancelRequested = Signal()
-    """The search that goes on is not wanted any more."""
     batchChosen = Signal(int)
     """A global batch is to be used, divided as the session divides its own."""
     sharesChosen = Signal(object)
@@ -82,8 +80,8 @@ class BatchFitDialog(SessionReportDialog):
         """What is shown; ``None`` before anything is known."""
         return self._fit
 
+    @override
     def setLabels(self, labels: DeviceLabels) -> None:
-        """How devices are called."""
         self._labels = labels
 
     @override
@@ -110,8 +108,8 @@ class BatchFitDialog(SessionReportDialog):
         return "\n".join([batch_fit_sentence(self._fit), "", *tables, *more])
 
     @Slot(object)
-    def setFit(self, found: BatchFit) -> None:
-        """Show what was found."""
+    @override
+    def setAnswer(self, found: BatchFit) -> None:
         self._fit = found
         self._is_outdated = False
         parts: list[QWidget] = [self._row(each) for each in found.all_problems]
@@ -129,8 +127,8 @@ class BatchFitDialog(SessionReportDialog):
         self._show_state()
 
     @Slot(object)
+    @override
     def setProgress(self, progress: BatchProgress) -> None:
-        """Show how far it is."""
         name = self._labels.label(progress.device)
         words = f"Starting on {name}…"
         if progress.examples:

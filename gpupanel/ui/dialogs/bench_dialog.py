@@ -27,11 +27,9 @@ _NOTE = (
 )
 
 
-class BenchDialog(SessionReportDialog):
+class BenchDialog(SessionReportDialog[Bench, BenchProgress]):
     """Shows speeds as bars, while they are measured too, and offers the fastest way to train."""
 
-    cancelRequested = Signal()
-    """The comparison that goes on is not wanted any more."""
     candidateChosen = Signal(object)
     """The session is to train as this :class:`BenchCandidate` does."""
 
@@ -54,8 +52,8 @@ class BenchDialog(SessionReportDialog):
         """What is shown; ``None`` before anything is known."""
         return self._bench
 
+    @override
     def setLabels(self, labels: DeviceLabels) -> None:
-        """How devices are called and which colours they have."""
         self._labels = labels
 
     @override
@@ -70,8 +68,8 @@ class BenchDialog(SessionReportDialog):
         return "\n".join(lines)
 
     @Slot(object)
-    def setBench(self, found: Bench) -> None:
-        """Show what was measured."""
+    @override
+    def setAnswer(self, found: Bench) -> None:
         self._bench = found
         self._is_outdated = False
         parts: list[QWidget] = [self._row(each) for each in found.problems]
@@ -89,8 +87,8 @@ class BenchDialog(SessionReportDialog):
         self._show_state()
 
     @Slot(object)
+    @override
     def setProgress(self, progress: BenchProgress) -> None:
-        """Show how far it is, and what is known by now."""
         doing = f", {progress.doing}" if progress.doing else ""
         self._doing = f"{progress.number} of {progress.of}: {progress.name}{doing}…"
         self._progress.setRange(0, progress.of)
@@ -134,7 +132,7 @@ class BenchDialog(SessionReportDialog):
         super().setBusy(busy)
         if not busy and self._bench is not None:
             # What was shown before one that was cancelled.
-            self.setBench(self._bench)
+            self.setAnswer(self._bench)
         elif not busy:
             self._show_empty(_EMPTY)
 

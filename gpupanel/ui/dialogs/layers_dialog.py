@@ -39,7 +39,7 @@ _COLUMNS: tuple[Column[LayerSummary], ...] = (
 _WIDTHS = (320, 200, 140)
 
 
-class LayersDialog(SessionReportDialog):
+class LayersDialog(SessionReportDialog[ModelSummary, object]):
     """Shows the layers once the model was built, or why it cannot be."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -58,8 +58,8 @@ class LayersDialog(SessionReportDialog):
         return "" if self._summary is None else summary_text(self._summary)
 
     @Slot(object)
-    def setSummary(self, summary: ModelSummary) -> None:
-        """Show what is known of the model."""
+    @override
+    def setAnswer(self, summary: ModelSummary) -> None:
         self._summary = summary
         self._is_outdated = False
         if summary.layers:

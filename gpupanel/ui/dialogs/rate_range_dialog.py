@@ -15,11 +15,9 @@ _OUTDATED = "The settings have changed since. Try again to see what is so now."
 _NOTE = "Click into the plot to choose another rate. The thin line is the loss of single steps."
 
 
-class RateRangeDialog(SessionReportDialog):
+class RateRangeDialog(SessionReportDialog[RateRange, object]):
     """Shows the curve, and offers the rate that is chosen in it."""
 
-    cancelRequested = Signal()
-    """The test that goes on is not wanted any more."""
     rateChosen = Signal(float)
     """A learning rate is to be used."""
 
@@ -53,8 +51,8 @@ class RateRangeDialog(SessionReportDialog):
         )
 
     @Slot(object)
-    def setRange(self, found: RateRange) -> None:
-        """Show what was found."""
+    @override
+    def setAnswer(self, found: RateRange) -> None:
         self._range, self._plot = found, None
         self._is_outdated = False
         if found.points:

@@ -41,11 +41,9 @@ _MARKS = {
 }
 
 
-class SelfTestDialog(SessionReportDialog):
+class SelfTestDialog(SessionReportDialog[SelfTest, SelfTestProgress]):
     """Shows what is wrong with its fixes, and below it each test with its figure."""
 
-    cancelRequested = Signal()
-    """The test that goes on is not wanted any more."""
     againRequested = Signal()
     """All of it is to be tested again, whatever is known."""
 
@@ -70,8 +68,8 @@ class SelfTestDialog(SessionReportDialog):
         """What is shown; ``None`` before anything is known."""
         return self._test
 
+    @override
     def setLabels(self, labels: DeviceLabels) -> None:
-        """How devices are called."""
         self._labels = labels
 
     @override
@@ -85,8 +83,8 @@ class SelfTestDialog(SessionReportDialog):
         return "\n".join([self_test_sentence(test), *problems, "", titles, *rows])
 
     @Slot(object)
-    def setTest(self, test: SelfTest) -> None:
-        """Show what came of it."""
+    @override
+    def setAnswer(self, test: SelfTest) -> None:
         self._test, self._news = test, None
         self._is_outdated = False
         parts: list[QWidget] = [self._row(each) for each in test.problems]
@@ -99,8 +97,8 @@ class SelfTestDialog(SessionReportDialog):
         self._show_state()
 
     @Slot(object)
+    @override
     def setProgress(self, news: SelfTestProgress) -> None:
-        """Show how far it is."""
         self._news = news
         self._show_state()
 

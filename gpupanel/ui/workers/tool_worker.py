@@ -8,9 +8,10 @@ from typing import Any, Generic, Protocol, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.value import Value
 from gpupanel.runs.tools.question import Question
-from gpupanel.ui.workers.single_request import SingleRequestFacade
+from gpupanel.ui.workers.single_request import Report, SingleRequestFacade
 
 _RequestT = TypeVar("_RequestT", bound=Value)
 
@@ -27,6 +28,7 @@ class ToolWorker(SingleRequestFacade):
     """One request at a time; a new one ends the one before, of which nothing is heard.
 
     Args:
+        name: Of its thread: what the tool does.
         answer: The kind of value that is answered, which has ``problems``: whatever becomes of
             the process, what went wrong is a problem in it.
     """
@@ -42,12 +44,18 @@ class ToolWorker(SingleRequestFacade):
 
     def begin(self, ask: Ask) -> None:
         """Ask that; ends what goes on."""
-        self.carry_out(
-            lambda dropped, report: ask(cancelled=dropped, on_progress=report),
-            self.answered.emit,
-            failed=lambda problems: self._answer.model_validate({"problems": problems}),
-            report=self.progressed.emit,
-        )
+
+        def work(dropped: Event, report: Report) -> Value:
+            try:
+                return ask(cancelled=dropped, on_progress=report)
+            except ProblemError as error:
+                return self._without(error.problems)
+
+        self.carry_out(work, self.answered.emit, failed=self._without, report=self.progressed.emit)
+
+    def _without(self, problems: tuple[Problem, ...]) -> Value:
+        """The answer of a tool that found out nothing."""
+        return self._answer.model_validate({"problems": problems})
 
 
 class QuestionWorker(ToolWorker, Generic[_RequestT]):

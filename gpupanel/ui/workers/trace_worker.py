@@ -58,7 +58,7 @@ class RunTracer(SingleRequestFacade):
 
         def work(dropped: Event, report: Report) -> Trace:
             try:
-                return take_trace(layout, steps, process, dropped, report)
+                return take_trace(layout, steps, process, cancelled=dropped, on_progress=report)
             except ProblemError as error:
                 return _without(layout, error.problems)
 
@@ -71,7 +71,7 @@ class RunTracer(SingleRequestFacade):
             layout: The run, which may have ended.
             number: Of the trace.
         """
-        self._answer(layout, lambda dropped, _: read_trace(layout, number, dropped))
+        self._answer(layout, lambda dropped, _: read_trace(layout, number, cancelled=dropped))
 
     def list(self, layout: RunLayout) -> None:
         """Find out which traces there are of a run; what is being done is dropped."""

@@ -105,8 +105,8 @@ def test_that_what_changes_a_run_is_said_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("name", ["SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_SIZE"])
 def test_that_how_often_a_command_was_started_is_said_where_it_is_more_than_once(name: str) -> None:
-    assert said_variables({name: "1"}) == said_variables({name: ""}) == ()
-    assert said_variables({name: "4"}) == said_variables({name: "x"}) == (name,)
+    assert reported_variables({name: "1"}) == reported_variables({name: ""}) == ()
+    assert reported_variables({name: "4"}) == reported_variables({name: "x"}) == (name,)
     assert deciding_variables({name: "4"}) == ()
     assert inherited({name: "1"}) == {**inherited({}), name: "1"}
 

@@ -3,7 +3,8 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -20,7 +21,7 @@ from gpupanel.domain.step_memory import MemoryPeak, StepMemory
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.runs import batch_search
-from gpupanel.runs.batch_search import find_batches
+from gpupanel.runs.batch_search import find_batches, try_batches
 from gpupanel.runs.batch_search_problems import too_slow
 from gpupanel.runs.free_memory import FreeMemory
 from gpupanel.runs.readiness import Machine
@@ -62,18 +63,18 @@ def tried(
     reader: Reader | None = None,
     cancelled: Event | None = None,
     news: list[BatchProgress] | None = None,
-    command: Sequence[str] | None = None,
+    command: tuple[str, ...] | None = None,
 ) -> BatchFit:
     reader = reader or Reader()
     found = find_batches(
         profile,
         machine,
         seconds,
-        cancelled,
-        (news if news is not None else []).append,
-        command or child(folder, code),
-        summarizing(step=STEP),
-        lambda _: reader,
+        cancelled=cancelled,
+        on_progress=(news if news is not None else []).append,
+        question=replace(try_batches, command=command or child(folder, code)),
+        summarize=summarizing(step=STEP),
+        make_reader=lambda _: reader,
     )
     assert reader.is_closed
     assert not child_processes()
@@ -259,7 +260,7 @@ def test_that_it_is_cancelled_at_any_moment(tmp_path: Path) -> None:
 def test_that_what_cannot_be_tried_is_said() -> None:
     def found(profile: Profile, machine: Machine = CPU_MACHINE, **summary: object) -> BatchFit:
         summarize = summarizing(**{"step": STEP, **summary})
-        return find_batches(profile, machine, 5.0, None, summarize=summarize)
+        return find_batches(profile, machine, 5.0, summarize=summarize)
 
     code = CPU_PROFILE.model_copy(update={"data": PythonData(path="/data.py")})
     assert find_batches(code, CPU_MACHINE).needs_start

@@ -3,13 +3,15 @@
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Timer
 
 import pytest
 
-from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
-from gpupanel.runs.model_export import SCRIPT, export_model
+from gpupanel.domain.model_export import ModelExport, ModelExportRequest, ModelFormat
+from gpupanel.runs.model_export import SCRIPT, export_model, write_model
+from gpupanel.runs.tools.question import Question
 
 FIRST_LINE = "# a script of ours"
 CHILD = f"""
@@ -37,8 +39,8 @@ def request(output: Path, model_format: ModelFormat = ModelFormat.TFLITE) -> Mod
     return ModelExportRequest(model="m.keras", output=str(output), model_format=model_format)
 
 
-def command(*arguments: str) -> tuple[str, ...]:
-    return (sys.executable, "-c", CHILD, *arguments)
+def answering(*arguments: str, code: str = CHILD) -> Question[ModelExportRequest, ModelExport]:
+    return replace(write_model, command=(sys.executable, "-c", code, *arguments))
 
 
 @pytest.fixture
@@ -55,18 +57,18 @@ def names(folder: Path) -> set[str]:
 def test_that_a_file_stands_with_what_belongs_beside_it(folder: Path) -> None:
     (folder / "a.tflite").write_text("before")
     (folder / SCRIPT).write_text(f"{FIRST_LINE}\nof an earlier version")
-    found = export_model(request(folder / "a.tflite"), None, command())
+    found = export_model(request(folder / "a.tflite"), question=answering())
     assert (found.size_bytes, found.problems) == (7, ())
     assert names(folder) == {"a.tflite", "a.tflite.json", SCRIPT}
     assert {each.read_text() for each in folder.iterdir()} == {f"{FIRST_LINE}\nnew"}
 
 
 def test_that_a_folder_holds_what_belongs_to_it(folder: Path) -> None:
-    found = export_model(request(folder / "a", ModelFormat.SAVEDMODEL), None, command())
+    found = export_model(request(folder / "a", ModelFormat.SAVEDMODEL), question=answering())
     assert found.problems == ()
     assert names(folder) == {"a"}
     assert names(folder / "a") == {"saved_model.pb", "model.json", SCRIPT}
-    again = export_model(request(folder / "a", ModelFormat.SAVEDMODEL), None, command())
+    again = export_model(request(folder / "a", ModelFormat.SAVEDMODEL), question=answering())
     assert [each.code for each in again.problems] == ["export_in_the_way"]
 
 
@@ -79,7 +81,7 @@ def test_that_a_script_of_somebody_else_stays(folder: Path, tmp_path: Path, is_l
     else:
         theirs.rename(folder / SCRIPT)
     before = (folder / SCRIPT).read_text()
-    found = export_model(request(folder / "a.tflite"), None, command())
+    found = export_model(request(folder / "a.tflite"), question=answering())
     assert [each.code for each in found.problems] == ["export_without_script"]
     assert found.is_written
     assert (folder / SCRIPT).read_text() == before
@@ -89,9 +91,9 @@ def test_that_a_script_of_somebody_else_stays(folder: Path, tmp_path: Path, is_l
 def test_that_a_fifo_in_its_place_keeps_nobody_waiting(folder: Path) -> None:
     for name in (SCRIPT, "a.tflite"):
         os.mkfifo(folder / name)
-    found = export_model(request(folder / "a.tflite"), None, command())
+    found = export_model(request(folder / "a.tflite"), question=answering())
     assert [each.code for each in found.problems] == ["not_a_regular_file"]
-    found = export_model(request(folder / "b.tflite"), None, command())
+    found = export_model(request(folder / "b.tflite"), question=answering())
     assert [each.code for each in found.problems] == ["export_without_script"]
 
 
@@ -108,7 +110,9 @@ def test_that_nothing_is_left_of_an_export_that_nobody_wants_any_more(
 
     timer = Timer(0.0, cancel)
     timer.start()
-    found = export_model(request(folder / "a.tflite"), cancelled, command(str(begun)))
+    found = export_model(
+        request(folder / "a.tflite"), cancelled=cancelled, question=answering(str(begun))
+    )
     timer.join()
     assert not found.is_written
     assert names(folder) == set()
@@ -116,12 +120,12 @@ def test_that_nothing_is_left_of_an_export_that_nobody_wants_any_more(
 
 def test_that_a_child_that_dies_leaves_nothing(folder: Path) -> None:
     child = CHILD.replace("print(json.dumps", "os.abort(), (json.dumps")
-    found = export_model(request(folder / "a.tflite"), None, (sys.executable, "-c", child))
+    found = export_model(request(folder / "a.tflite"), question=answering(code=child))
     assert [each.code for each in found.problems] == ["model_export_died"]
     assert names(folder) == set()
 
 
 def test_that_a_place_that_is_not_there_is_a_problem(folder: Path) -> None:
-    found = export_model(request(folder / "none" / "a.tflite"), None, command())
+    found = export_model(request(folder / "none" / "a.tflite"), question=answering())
     assert [each.code for each in found.problems] == ["file_missing"]
     assert json.loads(found.model_dump_json())["size_bytes"] == 0

@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -28,7 +29,7 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs import self_test, self_test_memory
 from gpupanel.runs.locations import self_test_file
 from gpupanel.runs.readiness import Machine, prepared_on
-from gpupanel.runs.self_test import run_self_test
+from gpupanel.runs.self_test import run_self_test, try_devices
 from gpupanel.runs.self_test_memory import recall_self_test
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL, sample_with
 from tests.fakes.self_test_child import CHILD
@@ -56,11 +57,18 @@ def examined(
     profile: Profile = GPUS,
     machine: Machine = MACHINE,
     news: list[SelfTestProgress] | None = None,
+    command: tuple[str, ...] = (),
     **more: object,
 ) -> SelfTest:
-    command = (sys.executable, "-c", CHILD + code, str(folder))
+    command = command or (sys.executable, "-c", CHILD + code, str(folder))
     hear = (news if news is not None else []).append
-    found = run_self_test(profile, machine, on_progress=hear, **{"command": command, **more})
+    found = run_self_test(
+        profile,
+        machine,
+        on_progress=hear,
+        question=replace(try_devices, command=command),
+        **more,
+    )
     assert not child_processes()
     return found
 

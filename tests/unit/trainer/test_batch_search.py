@@ -20,7 +20,7 @@ from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.batch_targets import batch_targets
 from gpupanel.planning.context import planning_context
-from gpupanel.runs.batch_search import BATCH_SEARCH_COMMAND, find_batches
+from gpupanel.runs.batch_search import find_batches, try_batches
 from gpupanel.runs.readiness import Machine
 from gpupanel.trainer.batch_search import _Search
 from gpupanel.trainer.progress_lines import ProgressLines
@@ -54,7 +54,7 @@ def request(of: Profile, **parts: object) -> BatchSearchRequest:
 
 def answered(asked: BatchSearchRequest) -> list[dict[str, dict[str, object]]]:
     done = run_forked(
-        list(BATCH_SEARCH_COMMAND),
+        list(try_batches.command),
         input=json.dumps(asked.model_dump(mode="json")),
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
         capture_output=True,

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
-from gpupanel.runs.model_export import export_model
+from gpupanel.runs.model_export import export_model, write_model
+from tests.fakes.questions import asked_of
 from tests.forked.processes import run_forked
 
 SCRIPT = Path(__file__).with_name("export_models.py")
@@ -136,7 +137,7 @@ def test_that_the_end_of_the_process_is_a_problem(code: str, problem: str) -> No
     request = ModelExportRequest(
         model="m.keras", output="m.tflite", model_format=ModelFormat.TFLITE
     )
-    found = export_model(request, None, (sys.executable, "-c", code))
+    found = export_model(request, question=asked_of(write_model, code))
     assert [each.code for each in found.problems] == [f"model_export_{problem}"]
 
 

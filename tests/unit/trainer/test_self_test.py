@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -21,9 +22,8 @@ from gpupanel.domain.self_test import (
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning import self_test as planned
-from gpupanel.runs import self_test
 from gpupanel.runs.readiness import Machine
-from gpupanel.runs.self_test import run_self_test
+from gpupanel.runs.self_test import run_self_test, try_devices
 from gpupanel.runs.self_test_memory import recall_self_test
 from tests.fakes.devices import CPU_ONLY
 from tests.forked.answers import forked_answers
@@ -47,7 +47,8 @@ def profile(replicas: int = 2, **parts: object) -> Profile:
 def examined(*how: str, of: Profile | None = None, **more: object) -> SelfTest:
     given = {"seconds": GENEROUS_S, **more}
     if how:
-        given["command"] = (sys.executable, str(BROKEN), *how)
+        command = (sys.executable, str(BROKEN), *how)
+        given["question"] = replace(try_devices, command=command)
     found = run_self_test(of or profile(), MACHINE, **given)
     assert not child_processes()
     return found
@@ -55,7 +56,7 @@ def examined(*how: str, of: Profile | None = None, **more: object) -> SelfTest:
 
 def examined_forked(*how: str, of: Profile | None = None) -> SelfTest:
     """Of devices that are wrong, and answer: TensorFlow need not be imported each time."""
-    with forked_answers(self_test):
+    with forked_answers():
         return examined(*how, of=of)
 
 

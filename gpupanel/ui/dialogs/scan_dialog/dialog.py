@@ -1,6 +1,6 @@
 """The dialog itself: how far the scan is, what it found, and what mends it."""
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
@@ -18,11 +18,8 @@ _STEPS = 1000
 _OUTDATED = "The settings have changed since. Scan again for current results."
 
 
-class ScanDialog(SessionReportDialog):
+class ScanDialog(SessionReportDialog[DataScan, ScanProgress | DataScan]):
     """Shows a scan while it goes on, and its report; what is wrong stands on top."""
-
-    cancelRequested = Signal()
-    """The scan that goes on is not wanted any more."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         again = ("&Scan again", "Scans the data again.")
@@ -44,16 +41,19 @@ class ScanDialog(SessionReportDialog):
         return "" if self._scan is None else scan_text(self._scan)
 
     @Slot(object)
-    def setScan(self, scan: DataScan) -> None:
-        """Show what is known: a whole report, or what is known first."""
+    @override
+    def setAnswer(self, scan: DataScan) -> None:
         self._scan = scan
         self._is_outdated = False
         self._show_page(*map(self._row, scan.problems), *section_views(scan))
         self._show_state()
 
     @Slot(object)
-    def setProgress(self, progress: ScanProgress) -> None:
-        """Show how far it is."""
+    @override
+    def setProgress(self, progress: ScanProgress | DataScan) -> None:
+        if isinstance(progress, DataScan):
+            self.setAnswer(progress)
+            return
         if not self._is_busy:
             return
         total = max(0, progress.total)
