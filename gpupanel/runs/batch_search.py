@@ -43,9 +43,9 @@ from gpupanel.runs.batch_search_problems import (
 )
 from gpupanel.runs.free_memory import MemoryReader, memory_reader
 from gpupanel.runs.measured_memory import remember_measured
+from gpupanel.runs.questions.model_summary import summarize_model
+from gpupanel.runs.questions.question import OnProgress, Question, Reply, ignore_progress
 from gpupanel.runs.readiness import Machine
-from gpupanel.runs.tools.model_summary import summarize_model
-from gpupanel.runs.tools.question import OnProgress, Question, Reply, ignore_progress
 
 if TYPE_CHECKING:
     from gpupanel.domain.problem import Problem

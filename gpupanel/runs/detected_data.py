@@ -8,7 +8,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.rules.data_rules import matters_to_task
 from gpupanel.runs.directory.profile_file import anchored
-from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.questions.data_preview import preview_data
 
 
 def with_detected_data(

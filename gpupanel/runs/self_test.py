@@ -36,10 +36,10 @@ from gpupanel.planning.context import Known, PlanningContext, planning_context
 from gpupanel.planning.self_test import self_test_request
 from gpupanel.planning.self_test_findings import self_test_findings
 from gpupanel.runs.cluster.environments import allowed, process_environments
+from gpupanel.runs.questions.question import OnProgress, Question, Reply, ignore_progress
 from gpupanel.runs.readiness import Machine, known_support
 from gpupanel.runs.self_test_memory import recall_self_test, remember_self_test
 from gpupanel.runs.self_test_problems import died, never_ready, no_plan
-from gpupanel.runs.tools.question import OnProgress, Question, Reply, ignore_progress
 
 SECONDS: Final = 60.0
 """How long the whole self-test may take."""

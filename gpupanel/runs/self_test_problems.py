@@ -7,7 +7,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.self_test import EndedSelfTest
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.self_test import devices_without_room
-from gpupanel.runs.tools.question import Reply
+from gpupanel.runs.questions.question import Reply
 
 _NO_PLAN: Final = Problem(
     code="self_test_without_plan",

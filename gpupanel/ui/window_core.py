@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QMainWindow
 
-from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.ui.bindings.device_colors_binding import DeviceColorsBinding
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.main_tabs import MainTabs

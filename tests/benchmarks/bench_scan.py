@@ -21,7 +21,7 @@ from PIL import Image
 from gpupanel.domain.data import ImagesData
 from gpupanel.domain.scan import DataScan, ScanRequest
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
-from gpupanel.runs.tools.data_scan import scan_data
+from gpupanel.runs.questions.data_scan import scan_data
 from gpupanel.trainer.datasets.images.sets import list_sets
 
 _CLASSES = 10

@@ -24,10 +24,10 @@ from gpupanel.runs.directory.profile_file import read_profile, write_profile
 from gpupanel.runs.launcher import create_run, launch, resume
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.processes.trainer_process import start_trainer
+from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.queue.orders import add
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.supervision import local_gang
-from gpupanel.runs.tools.data_preview import preview_data
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust, trusted_file
 from gpupanel.runs.trust.user_code import code_of_profile
 from gpupanel.ui.run_state import RunState

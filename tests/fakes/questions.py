@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from gpupanel.domain.value import Value
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.questions.question import Question
 
 _RequestT = TypeVar("_RequestT", bound=Value)
 _AnswerT = TypeVar("_AnswerT", bound=Value)

@@ -14,7 +14,7 @@ import pytest
 
 from gpupanel.devices.child_process import ChildAnswer, ChildEnd
 from gpupanel.domain.child_command import child_environment
-from gpupanel.runs.tools import question as questions
+from gpupanel.runs.questions import question as questions
 from tests.forked.processes import ForkServer, run_forked
 
 

@@ -9,8 +9,8 @@ from gpupanel.domain.data import DigitsData, KerasData
 from gpupanel.domain.data_download import DownloadProgress
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.profile import Profile
-from gpupanel.runs.tools.data_download import download_data
-from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.questions.data_download import download_data
+from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.session import Session

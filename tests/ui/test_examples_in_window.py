@@ -23,7 +23,7 @@ from gpupanel.domain.shown_examples import (
     ShownExamples,
     ShownRequest,
 )
-from gpupanel.runs.tools.shown_examples import shown_examples
+from gpupanel.runs.questions.shown_examples import shown_examples
 from gpupanel.ui import formatting
 from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.live_page import LivePage

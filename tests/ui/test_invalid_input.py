@@ -12,7 +12,7 @@ from gpupanel.domain.data import DigitsData
 from gpupanel.domain.model import CnnModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
 from gpupanel.ui.session import Session

@@ -16,7 +16,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.step_memory import MemoryPeak, StepMemory
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.runs.tools.model_summary import summarize_model
+from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.ui import theme
 from gpupanel.ui.bindings import layers_binding
 from gpupanel.ui.bindings.layers_binding import LayersBinding

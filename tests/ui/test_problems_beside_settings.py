@@ -10,7 +10,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import Preparation
-from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.inputs.counter import Counter

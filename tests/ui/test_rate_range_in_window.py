@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.rate_range import RatePoint, RateRange, rates
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.runs.tools.rate_range import try_learning_rates
+from gpupanel.runs.questions.rate_range import try_learning_rates
 from gpupanel.ui import theme
 from gpupanel.ui.bindings.rate_range_binding import RateRangeBinding
 from gpupanel.ui.plots.rate_range_plot import RateRangePlot

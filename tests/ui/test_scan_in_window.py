@@ -15,7 +15,7 @@ from gpupanel.domain.data import DigitsData, ImagesData
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import DataScan, ScannedSet, ScanProgress, ScanRequest
-from gpupanel.runs.tools.data_scan import scan_data
+from gpupanel.runs.questions.data_scan import scan_data
 from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.dialogs.scan_dialog import ScanDialog
 from gpupanel.ui.main_window import MainWindow

@@ -15,7 +15,7 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.run_state import RunState

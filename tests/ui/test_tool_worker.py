@@ -5,7 +5,7 @@ from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.data import DigitsData, NpzData
 from gpupanel.domain.preview import DataPreview, PreviewRequest
-from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.ui.workers.tool_worker import QuestionWorker
 from tests.fakes.questions import asked_of
 from tests.forked.processes import child_processes

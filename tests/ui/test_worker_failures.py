@@ -24,10 +24,10 @@ from gpupanel.runs.export_format import ExportFormat
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.restoring import BinnedRun
 from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.questions.data_preview import preview_data
+from gpupanel.runs.questions.question import Question, Reply
 from gpupanel.runs.sweeps import starting
 from gpupanel.runs.tensorboard import TensorBoards
-from gpupanel.runs.tools.data_preview import preview_data
-from gpupanel.runs.tools.question import Question, Reply
 from gpupanel.runs.tracing.tracing import Trace
 from gpupanel.ui import workers
 from gpupanel.ui.bindings.comparison import Comparison

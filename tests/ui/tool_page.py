@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.profile import Profile
-from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage

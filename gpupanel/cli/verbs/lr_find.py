@@ -18,8 +18,8 @@ from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.rate_range import RateRange, rate_range_request, rate_range_sentence
 from gpupanel.runs.directory.profile_file import anchored, read_profile
+from gpupanel.runs.questions.rate_range import try_learning_rates
 from gpupanel.runs.readiness import prepared_on, read_machine
-from gpupanel.runs.tools.rate_range import try_learning_rates
 
 _NOT_TRAINED = Problem(
     code="rate_range_without_training",

@@ -23,7 +23,7 @@ from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest, scan_reque
 from gpupanel.domain.scan_text import ScanSection, scan_sections, scan_summary
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.directory.profile_file import anchored, read_profile
-from gpupanel.runs.tools.data_scan import scan_data
+from gpupanel.runs.questions.data_scan import scan_data
 
 _NAME_WIDTH: Final = 28
 _EXIT_INTERRUPTED: Final = 130

@@ -28,9 +28,9 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.directory.profile_file import anchored, read_profile
+from gpupanel.runs.questions.data_preview import preview_data
+from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.runs.readiness import prepared_on, read_machine
-from gpupanel.runs.tools.data_preview import preview_data
-from gpupanel.runs.tools.model_summary import summarize_model
 
 _NOT_TRAINED = Problem(
     code="summary_without_training",

@@ -17,7 +17,7 @@ from gpupanel.runs.cluster.cluster_problems import cluster_address_wrong
 from gpupanel.runs.cluster.messages import ListDevices
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.private_files import make_private_folder
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.questions.question import Question
 
 DRIVER: Final = python_module_command("gpupanel.runs.cluster.driver")
 

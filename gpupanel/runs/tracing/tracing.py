@@ -26,7 +26,7 @@ from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
-from gpupanel.runs.tools.question import OnProgress, Question, ignore_progress
+from gpupanel.runs.questions.question import OnProgress, Question, ignore_progress
 from gpupanel.runs.tracing.untraced_gpus import gpus_not_traced
 
 _READER: Final = "gpupanel.trainer.tracing"

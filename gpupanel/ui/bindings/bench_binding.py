@@ -15,8 +15,8 @@ from gpupanel.domain.profile import Profile
 from gpupanel.runs.bench.bench import compare
 from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.history.measured_speeds import remembered
+from gpupanel.runs.questions.question import OnProgress
 from gpupanel.runs.readiness import Machine
-from gpupanel.runs.tools.question import OnProgress
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session

@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from gpupanel.domain.data_download import DownloadEnd, DownloadProgress, DownloadRequest
 from gpupanel.domain.problem import Problem
-from gpupanel.runs.tools.data_download import download_data
+from gpupanel.runs.questions.data_download import download_data
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.tool_worker import QuestionWorker

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
-from gpupanel.runs.tools.shown_examples import shown_examples
+from gpupanel.runs.questions.shown_examples import shown_examples
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.workers.tool_worker import QuestionWorker

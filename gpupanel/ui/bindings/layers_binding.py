@@ -14,8 +14,8 @@ from gpupanel.domain.model_summary import (
     summary_sentence,
 )
 from gpupanel.domain.profile import Profile
-from gpupanel.runs.tools.model_summary import summarize_model
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.questions.model_summary import summarize_model
+from gpupanel.runs.questions.question import Question
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage

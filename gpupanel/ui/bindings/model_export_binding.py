@@ -13,7 +13,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.export_format import ModelExportFormat
 from gpupanel.runs.kept_models import other_weights
 from gpupanel.runs.model_export import export_model, model_export_request, write_model
-from gpupanel.runs.tools.question import OnProgress, Question
+from gpupanel.runs.questions.question import OnProgress, Question
 from gpupanel.ui.workers.tool_worker import ToolWorker
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing_extensions import override
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.rate_range import RateRange, RateRangeRequest, rate_range_request
-from gpupanel.runs.tools.question import Question
-from gpupanel.runs.tools.rate_range import try_learning_rates
+from gpupanel.runs.questions.question import Question
+from gpupanel.runs.questions.rate_range import try_learning_rates
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage

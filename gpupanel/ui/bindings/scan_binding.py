@@ -8,8 +8,8 @@ from typing_extensions import override
 
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import DataScan, ScanRequest, scan_request
-from gpupanel.runs.tools.data_scan import scan_data
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.questions.data_scan import scan_data
+from gpupanel.runs.questions.question import Question
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage

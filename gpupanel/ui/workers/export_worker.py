@@ -40,7 +40,7 @@ def _write(layout: RunLayout, wanted: ExportFormat, path: Path, dropped: Event) 
     # Not at the top: a window that starts needs none of it, and NumPy comes with it.
     from gpupanel.runs.detected_data import with_detected_data
     from gpupanel.runs.exported_run import exported, write_exported
-    from gpupanel.runs.tools.data_preview import preview_data
+    from gpupanel.runs.questions.data_preview import preview_data
 
     preview = partial(preview_data, cancelled=dropped)
     content = exported(

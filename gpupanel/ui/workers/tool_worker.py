@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.value import Value
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.questions.question import Question
 from gpupanel.ui.workers.single_request import Report, SingleRequestFacade
 
 _RequestT = TypeVar("_RequestT", bound=Value)

@@ -14,7 +14,7 @@ from gpupanel.devices.elsewhere import elsewhere, libraries_before_ours, package
 from gpupanel.devices.start_refusal import spoiled_by
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.error_problems import problems_of
-from gpupanel.runs.tools.data_preview import preview_data
+from gpupanel.runs.questions.data_preview import preview_data
 
 ROOT = Path(__file__).parents[3]
 

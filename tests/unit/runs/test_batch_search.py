@@ -24,9 +24,9 @@ from gpupanel.runs import batch_search
 from gpupanel.runs.batch_search import find_batches, try_batches
 from gpupanel.runs.batch_search_problems import too_slow
 from gpupanel.runs.free_memory import FreeMemory
+from gpupanel.runs.questions.model_summary import summarize_model
+from gpupanel.runs.questions.question import Question
 from gpupanel.runs.readiness import Machine
-from gpupanel.runs.tools.model_summary import summarize_model
-from gpupanel.runs.tools.question import Question
 from tests.fakes.batch_child import CHILD, Reader
 from tests.fakes.devices import CPU_ONLY, RTX_4090, TWO_UNEQUAL, sample_with
 from tests.fakes.questions import answering, asked_of

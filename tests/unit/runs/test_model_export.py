@@ -11,7 +11,7 @@ import pytest
 
 from gpupanel.domain.model_export import ModelExport, ModelExportRequest, ModelFormat
 from gpupanel.runs.model_export import SCRIPT, export_model, write_model
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.questions.question import Question
 
 FIRST_LINE = "# a script of ours"
 CHILD = f"""

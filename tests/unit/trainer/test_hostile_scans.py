@@ -20,7 +20,7 @@ import pytest
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.data import ImagesData, NpzData, TableData
 from gpupanel.domain.scan import ScanProgress, ScanRequest
-from gpupanel.runs.tools.data_scan import scan_data
+from gpupanel.runs.questions.data_scan import scan_data
 from gpupanel.trainer.datasets.scanning import images
 from gpupanel.trainer.scan import scan
 from tests.fakes.questions import asked_of

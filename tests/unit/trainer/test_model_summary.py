@@ -18,7 +18,7 @@ from gpupanel.domain.model import (
 )
 from gpupanel.domain.model_summary import ModelSummary, SummaryRequest
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE, cache_folder
-from gpupanel.runs.tools.model_summary import summarize_model
+from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.trainer.model_summary import summarize
 from tests.fakes.questions import asked_of
 from tests.forked.answers import forked_answers

@@ -22,7 +22,7 @@ from gpupanel.files.confusion_file import (
     read_evaluated,
     write_confusion,
 )
-from gpupanel.runs.tools.shown_examples import shown_examples as ask
+from gpupanel.runs.questions.shown_examples import shown_examples as ask
 from gpupanel.trainer.inference.predictions import Predictions, write_predictions
 from gpupanel.trainer.shown_examples import shown_examples
 from tests.fakes.questions import asked_of

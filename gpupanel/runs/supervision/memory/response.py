@@ -14,6 +14,7 @@ from gpupanel.domain.step_memory import StepMemory
 from gpupanel.planning.out_of_memory import with_less_at_a_time
 from gpupanel.planning.resuming import changes_between
 from gpupanel.planning.shortage import Prospects
+from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.runs.supervision.checked_run import (
     CheckedRun,
     ReportFailure,
@@ -25,7 +26,6 @@ from gpupanel.runs.supervision.memory.gpu_watch import GpuMemoryWatch
 from gpupanel.runs.supervision.memory.problem import ShortageContext, shortage_problem
 from gpupanel.runs.supervision.problems import ALLOCATION_ENDLESS
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
-from gpupanel.runs.tools.model_summary import summarize_model
 
 _build: Final = replace(summarize_model, limit_s=60.0)
 """A run's end waits no longer for its model to be built again, for what a step of it holds."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gpupanel.domain.data import ImagesData, KerasData
 from gpupanel.domain.data_download import DownloadEnd, DownloadRequest
-from gpupanel.runs.tools.data_download import download_data
+from gpupanel.runs.questions.data_download import download_data
 from tests.fakes.questions import asked_of
 
 _REQUEST = DownloadRequest(data=KerasData(source="mnist"))

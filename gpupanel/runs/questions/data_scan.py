@@ -5,7 +5,7 @@ from typing import Final
 
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.questions.question import Question
 
 scan_data: Final = Question[ScanRequest, DataScan](
     code="scan",

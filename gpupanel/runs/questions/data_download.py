@@ -5,7 +5,7 @@ from typing import Final
 
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.data_download import DownloadEnd, DownloadProgress, DownloadRequest
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.questions.question import Question
 
 download_data: Final = Question[DownloadRequest, DownloadEnd](
     code="download_died",

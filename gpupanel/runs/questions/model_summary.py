@@ -5,7 +5,7 @@ from typing import Final
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.model_summary import ModelSummary, SummaryRequest
 from gpupanel.runs.measured_memory import with_measured
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.questions.question import Question
 
 
 def _with_measured(request: SummaryRequest, found: ModelSummary) -> ModelSummary:

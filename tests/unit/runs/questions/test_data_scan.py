@@ -7,7 +7,7 @@ import pytest
 
 from gpupanel.domain.data import DigitsData
 from gpupanel.domain.scan import DataScan, ScanRequest
-from gpupanel.runs.tools.data_scan import scan_data
+from gpupanel.runs.questions.data_scan import scan_data
 from tests.fakes.questions import asked_of
 
 _LOOK = '{"first": {"described": "first", "sets": []}}'

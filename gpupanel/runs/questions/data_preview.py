@@ -5,7 +5,7 @@ from typing import Final
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.problem import Severity
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.questions.question import Question
 
 preview_data: Final = Question[PreviewRequest, DataPreview](
     code="preview",

@@ -4,7 +4,7 @@ from typing import Final
 
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.shown_examples import ShownExamples, ShownRequest
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.questions.question import Question
 
 _HINT: Final = "The data may be damaged, too large for this machine's memory, or on a slow disk."
 shown_examples: Final = Question[ShownRequest, ShownExamples](

@@ -4,7 +4,7 @@ from typing import Final
 
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.rate_range import RateRange, RateRangeRequest
-from gpupanel.runs.tools.question import Question
+from gpupanel.runs.questions.question import Question
 
 try_learning_rates: Final = Question[RateRangeRequest, RateRange](
     code="rate_range",

@@ -1,0 +1,1 @@
+"""How a child process is asked, and the questions that one process answers."""

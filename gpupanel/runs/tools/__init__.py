@@ -1,1 +1,0 @@
-"""Tools beside training: what each asks a child process, and how it is asked."""
