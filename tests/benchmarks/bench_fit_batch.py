@@ -15,8 +15,8 @@ from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
-from gpupanel.runs.batch_search import find_batches
 from gpupanel.runs.readiness import Machine, read_machine
+from gpupanel.runs.tools.batch_search.search import find_batches
 
 FREE_MIB = (1_900, None)
 """What is free; ``None``: as it is."""

@@ -1,6 +1,6 @@
 """A process that tries batches as a test wants, and what reads a device beside it."""
 
-from gpupanel.runs.free_memory import FreeMemory
+from gpupanel.runs.tools.batch_search.free_memory import FreeMemory
 
 CHILD = r"""
 import json, os, signal, sys, time

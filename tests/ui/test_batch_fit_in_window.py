@@ -18,8 +18,8 @@ from gpupanel.domain.model_summary import ModelSummary, summary_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.step_memory import MeasuredStep, MemoryPeak, StepMemory
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.runs.batch_search import find_batches, try_batches
 from gpupanel.runs.questions.model_summary import summarize_model
+from gpupanel.runs.tools.batch_search.search import find_batches, try_batches
 from gpupanel.ui.bindings.batch_fit_binding import BatchFitBinding
 from gpupanel.ui.dialogs.batch_fit_dialog import BatchFitDialog
 from gpupanel.ui.widgets.problem_row import ProblemRow

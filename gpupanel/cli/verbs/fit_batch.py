@@ -25,9 +25,9 @@ from gpupanel.domain.batch_fit import (
     end_words,
 )
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.runs.batch_search import SECONDS, find_batches
 from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.readiness import read_machine
+from gpupanel.runs.tools.batch_search.search import SECONDS, find_batches
 
 _EXIT_INTERRUPTED: Final = 130
 _NOT_TRAINED: Final = Problem(

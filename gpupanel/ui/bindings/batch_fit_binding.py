@@ -11,8 +11,8 @@ from typing_extensions import override
 from gpupanel.domain.batch_fit import BatchFit, batch_fit_request
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.profile import Profile
-from gpupanel.runs.batch_search import find_batches
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.tools.batch_search.search import find_batches
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage

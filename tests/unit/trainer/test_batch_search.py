@@ -20,8 +20,8 @@ from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.batch_targets import batch_targets
 from gpupanel.planning.context import planning_context
-from gpupanel.runs.batch_search import find_batches, try_batches
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.tools.batch_search.search import find_batches, try_batches
 from gpupanel.trainer.batch_search import _Search
 from gpupanel.trainer.progress_lines import ProgressLines
 from tests.fakes.devices import CPU_ONLY

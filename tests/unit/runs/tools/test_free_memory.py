@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.device import CPU_KEY
-from gpupanel.runs.free_memory import memory_reader
 from gpupanel.runs.supervision.memory.reading import KernelCounters
+from gpupanel.runs.tools.batch_search.free_memory import memory_reader
 from tests.nvml.standin import RTX_4090, TWO_UNEQUAL_GPUS, Standin
 
 MIB = 2**20

@@ -20,13 +20,13 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.step_memory import MemoryPeak, StepMemory
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
-from gpupanel.runs import batch_search
-from gpupanel.runs.batch_search import find_batches, try_batches
-from gpupanel.runs.batch_search_problems import too_slow
-from gpupanel.runs.free_memory import FreeMemory
 from gpupanel.runs.questions.model_summary import summarize_model
 from gpupanel.runs.questions.question import Question
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.tools.batch_search import search as batch_search
+from gpupanel.runs.tools.batch_search.free_memory import FreeMemory
+from gpupanel.runs.tools.batch_search.problems import too_slow
+from gpupanel.runs.tools.batch_search.search import find_batches, try_batches
 from tests.fakes.batch_child import CHILD, Reader
 from tests.fakes.devices import CPU_ONLY, RTX_4090, TWO_UNEQUAL, sample_with
 from tests.fakes.questions import answering, asked_of

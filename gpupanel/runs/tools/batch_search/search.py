@@ -32,7 +32,12 @@ from gpupanel.planning.batch_fit import batch_fit, device_batch, measured_step
 from gpupanel.planning.batch_targets import LEAST_ROOM_MIB, BatchTarget, batch_targets
 from gpupanel.planning.context import Known, planning_context
 from gpupanel.planning.memory_estimate import MOST_EXAMPLES, ON_THE_HOST
-from gpupanel.runs.batch_search_problems import (
+from gpupanel.runs.measured_memory import remember_measured
+from gpupanel.runs.questions.model_summary import summarize_model
+from gpupanel.runs.questions.question import OnProgress, Question, Reply, ignore_progress
+from gpupanel.runs.readiness import Machine
+from gpupanel.runs.tools.batch_search.free_memory import MemoryReader, memory_reader
+from gpupanel.runs.tools.batch_search.problems import (
     LAYERS_PLACED,
     NO_PLAN,
     TRIED_WITH_ALL_WEIGHTS,
@@ -41,11 +46,6 @@ from gpupanel.runs.batch_search_problems import (
     nothing_fits,
     too_slow,
 )
-from gpupanel.runs.free_memory import MemoryReader, memory_reader
-from gpupanel.runs.measured_memory import remember_measured
-from gpupanel.runs.questions.model_summary import summarize_model
-from gpupanel.runs.questions.question import OnProgress, Question, Reply, ignore_progress
-from gpupanel.runs.readiness import Machine
 
 if TYPE_CHECKING:
     from gpupanel.domain.problem import Problem

@@ -1,0 +1,1 @@
+"""Which batches fit, by trying."""
