@@ -31,7 +31,7 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.visible_gpus import default_gpus
 from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.readiness import read_machine
-from gpupanel.runs.self_test import run_self_test
+from gpupanel.runs.tools.self_test.testing import run_self_test
 
 _EXIT_INTERRUPTED: Final = 130
 _STYLES: Final = {CaseResult.PASSED: "green", CaseResult.NOT_DONE: "dim"}

@@ -14,7 +14,7 @@ from gpupanel.domain.self_test import SelfTest
 from gpupanel.planning.self_test import self_test_settings
 from gpupanel.runs.questions.question import OnProgress
 from gpupanel.runs.readiness import Machine, read_machine
-from gpupanel.runs.self_test import run_self_test
+from gpupanel.runs.tools.self_test.testing import run_self_test
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage

@@ -23,8 +23,8 @@ from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning import self_test as planned
 from gpupanel.runs.readiness import Machine
-from gpupanel.runs.self_test import run_self_test, try_devices
 from gpupanel.runs.self_test_memory import recall_self_test
+from gpupanel.runs.tools.self_test.testing import run_self_test, try_devices
 from tests.fakes.devices import CPU_ONLY
 from tests.forked.answers import forked_answers
 from tests.forked.processes import child_processes

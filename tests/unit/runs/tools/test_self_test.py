@@ -26,11 +26,12 @@ from gpupanel.planning import self_test as planned
 from gpupanel.planning.context import Known
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs import self_test, self_test_memory
+from gpupanel.runs import self_test_memory
 from gpupanel.runs.locations import self_test_file
 from gpupanel.runs.readiness import Machine, prepared_on
-from gpupanel.runs.self_test import run_self_test, try_devices
 from gpupanel.runs.self_test_memory import recall_self_test
+from gpupanel.runs.tools.self_test import testing as self_test
+from gpupanel.runs.tools.self_test.testing import run_self_test, try_devices
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL, sample_with
 from tests.fakes.self_test_child import CHILD
 from tests.forked.processes import child_processes

@@ -39,7 +39,7 @@ from gpupanel.runs.cluster.environments import allowed, process_environments
 from gpupanel.runs.questions.question import OnProgress, Question, Reply, ignore_progress
 from gpupanel.runs.readiness import Machine, known_support
 from gpupanel.runs.self_test_memory import recall_self_test, remember_self_test
-from gpupanel.runs.self_test_problems import died, never_ready, no_plan
+from gpupanel.runs.tools.self_test.problems import died, never_ready, no_plan
 
 SECONDS: Final = 60.0
 """How long the whole self-test may take."""
