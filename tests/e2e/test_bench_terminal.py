@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.bench import speed_meter
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.locations import bench_dir
 from gpupanel.runs.processes.run_processes import processes_of
+from gpupanel.runs.tools.bench import speed_meter
 from tests.forked.terminal import answered, gpupanel, verb
 from tests.patience import PATIENCE_S
 

@@ -11,7 +11,7 @@ import pytest
 
 from gpupanel.domain.events import DevicesReady, EpochDone, MemoryReported
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.bench import speed_meter
+from gpupanel.runs.tools.bench import speed_meter
 from tests.forked.answers import forked_answers
 from tests.forked.processes import run_forked
 from tests.forked.terminal import answered

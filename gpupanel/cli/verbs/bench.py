@@ -31,10 +31,10 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.regular_files import open_regular
-from gpupanel.runs.bench.bench import REPEATS, SECONDS, compare
 from gpupanel.runs.directory.profile_file import anchored, read_profile, write_profile
 from gpupanel.runs.history.measured_speeds import remembered
 from gpupanel.runs.readiness import read_machine
+from gpupanel.runs.tools.bench.bench import REPEATS, SECONDS, compare
 from gpupanel.runs.trust.trusted import trust as trust_code
 from gpupanel.runs.trust.user_code import code_of_profile
 

@@ -12,11 +12,11 @@ from gpupanel.domain.bench import Bench, BenchCandidate, bench_request
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
-from gpupanel.runs.bench.bench import compare
 from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.history.measured_speeds import remembered
 from gpupanel.runs.questions.question import OnProgress
 from gpupanel.runs.readiness import Machine
+from gpupanel.runs.tools.bench.bench import compare
 from gpupanel.runs.trust.trusted import CodeNotTrustedError
 from gpupanel.ui.bindings.session_report_binding import SessionReportBinding
 from gpupanel.ui.session import Session

@@ -1,8 +1,8 @@
 """Supervises a run for as long only as whoever started it lives.
 
-``python -m gpupanel.runs.bench.supervisor RUN_DIR CHECKED``: as that of any run, which outlives the
-process that asked for it. A comparison that is killed wants its runs no more, and nobody would
-ever end them.
+``python -m gpupanel.runs.tools.bench.supervisor RUN_DIR CHECKED``: as that of any run, which
+outlives the process that asked for it. A comparison that is killed wants its runs no more, and
+nobody would ever end them.
 """
 
 import os

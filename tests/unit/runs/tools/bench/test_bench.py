@@ -16,9 +16,6 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.plan_file import read_plan
 from gpupanel.planning.bench.candidates import Candidates
 from gpupanel.planning.context import planning_context
-from gpupanel.runs.bench import bench, candidate_run, speed_meter
-from gpupanel.runs.bench.bench import compare
-from gpupanel.runs.bench.candidate_run import Measured
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.start_claim import claim_start
@@ -30,6 +27,9 @@ from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.scheduling.scheduler import Scheduler
+from gpupanel.runs.tools.bench import bench, candidate_run, speed_meter
+from gpupanel.runs.tools.bench.bench import compare
+from gpupanel.runs.tools.bench.candidate_run import Measured
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.small_disks import small_disk
 from tests.patience import PATIENCE_S

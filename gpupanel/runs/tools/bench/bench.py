@@ -22,12 +22,12 @@ from gpupanel.domain.profile import Profile
 from gpupanel.planning.bench.candidates import Candidates, PlannedCandidate, divisions, variants
 from gpupanel.planning.chosen_devices import chosen_devices
 from gpupanel.planning.prepare import Preparation
-from gpupanel.runs.bench.candidate_run import Measured, measure
 from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.history.measured_speeds import remember
 from gpupanel.runs.questions.question import OnProgress, ignore_progress
 from gpupanel.runs.queue.bench_claim import claimed
 from gpupanel.runs.readiness import AskSupport, Machine, ask_doctor, prepared_on
+from gpupanel.runs.tools.bench.candidate_run import Measured, measure
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.user_code import code_of_profile
 

@@ -5,7 +5,7 @@ import pytest
 from gpupanel.domain.event_details import ReplicaSpeed
 from gpupanel.domain.events import SharesChosen, StepsDone, TimeReported
 from gpupanel.domain.time_spent import TimeSpent
-from gpupanel.runs.bench.speed_meter import SpeedMeter
+from gpupanel.runs.tools.bench.speed_meter import SpeedMeter
 
 
 def steps(first: int, count: int, speed: float, time_s: float = 0.0) -> StepsDone:

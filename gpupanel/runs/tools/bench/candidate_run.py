@@ -17,7 +17,6 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.time_spent import TimeSpent
 from gpupanel.planning.bench.candidates import PlannedCandidate
-from gpupanel.runs.bench.speed_meter import STEPS, SpeedMeter
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.directory.run_lock import is_supervised
@@ -27,8 +26,9 @@ from gpupanel.runs.launcher import create_checked_run, start_supervisor
 from gpupanel.runs.processes.run_processes import end_processes_of
 from gpupanel.runs.queue.running_runs import goes_on
 from gpupanel.runs.readiness import check_devices_answer
+from gpupanel.runs.tools.bench.speed_meter import STEPS, SpeedMeter
 
-_SUPERVISOR: Final = "gpupanel.runs.bench.supervisor"
+_SUPERVISOR: Final = "gpupanel.runs.tools.bench.supervisor"
 _POLL_S: Final = 0.05
 _SILENT_S: Final = 300.0
 """So long a run may say nothing before its first steps: XLA compiles, or data is read."""
