@@ -32,7 +32,7 @@ from gpupanel.runs.export_format import ModelExportFormat
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.sweeps.proposing import SweepProposal
 from gpupanel.runs.sweeps.sweep_status import SweepStatus
-from gpupanel.runs.tracing.tracing import Trace
+from gpupanel.runs.tools.tracing.tracing import Trace
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.dialogs.about_dialog import AboutDialog

@@ -16,7 +16,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.trace import TracedDevice, TracedOperation, TraceRecord
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.files.trace_files import new_trace_folder, write_trace_record
-from gpupanel.runs.tracing.tracing import Trace, TraceStage
+from gpupanel.runs.tools.tracing.tracing import Trace, TraceStage
 from gpupanel.ui.bindings.trace_binding import TraceBinding
 from gpupanel.ui.dialogs.trace_dialog import TraceDialog
 from gpupanel.ui.dialogs.traced_operations import TracedOperationsTable

@@ -28,7 +28,7 @@ from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.questions.question import Question, Reply
 from gpupanel.runs.sweeps import starting
 from gpupanel.runs.tensorboard import TensorBoards
-from gpupanel.runs.tracing.tracing import Trace
+from gpupanel.runs.tools.tracing.tracing import Trace
 from gpupanel.ui import workers
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.run_state import RunState

@@ -22,7 +22,7 @@ from gpupanel.domain.trace_text import (
     traced_device_text,
 )
 from gpupanel.files.plan_file import plan_if_readable
-from gpupanel.runs.tracing.tracing import Trace, has_profiler_page, take_trace
+from gpupanel.runs.tools.tracing.tracing import Trace, has_profiler_page, take_trace
 
 _EXIT_INTERRUPTED: Final = 130
 _NO_SUCH_WORKER: Final = 2**31 - 1

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.tracing.tracing import has_profiler_page
+from gpupanel.runs.tools.tracing.tracing import has_profiler_page
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.workers.trace_worker import RunTracer

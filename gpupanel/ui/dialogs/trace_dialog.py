@@ -18,7 +18,7 @@ from gpupanel.domain.trace import (
 )
 from gpupanel.domain.trace_text import record_sentence, traced_device_text
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.tracing.tracing import Trace, TraceStage
+from gpupanel.runs.tools.tracing.tracing import Trace, TraceStage
 from gpupanel.ui.dialogs.report_dialog import ReportDialog
 from gpupanel.ui.dialogs.traced_operations import TracedOperationsTable, operations_text
 from gpupanel.ui.inputs.choice_box import ChoiceBox

@@ -11,7 +11,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.trace import TraceRecord
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.files.trace_files import trace_records
-from gpupanel.runs.tracing.tracing import Trace, processes_of, read_trace, take_trace
+from gpupanel.runs.tools.tracing.tracing import Trace, processes_of, read_trace, take_trace
 from gpupanel.ui.workers.single_request import Report, SingleRequestFacade
 
 _Work = Callable[[Event, Report], Trace]

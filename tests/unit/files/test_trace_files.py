@@ -17,7 +17,7 @@ from gpupanel.files.trace_files import (
     trace_records,
     write_trace_record,
 )
-from gpupanel.runs.tracing.tracing import read_trace
+from gpupanel.runs.tools.tracing.tracing import read_trace
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.questions.question import OnProgress, Question, ignore_progress
-from gpupanel.runs.tracing.untraced_gpus import gpus_not_traced
+from gpupanel.runs.tools.tracing.untraced_gpus import gpus_not_traced
 
 _READER: Final = "gpupanel.trainer.tracing"
 """Is given the run's folder and that of the trace in it, and answers on standard output."""

@@ -9,7 +9,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.trace import TracedDevice, TraceRecord
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.tracing.untraced_gpus import gpus_not_traced
+from gpupanel.runs.tools.tracing.untraced_gpus import gpus_not_traced
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 
 NO_RIGHT = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"
