@@ -8,7 +8,7 @@ from gpupanel.domain.best_epoch import Keep
 from gpupanel.domain.model_export import ModelExport, ModelFormat, Quantization
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.model_export import export_model, model_export_request
+from gpupanel.runs.tools.export.model_export import export_model, model_export_request
 
 
 def write_model(

@@ -8,7 +8,7 @@ from typing import Final
 from gpupanel.domain.model_export import ModelFormat
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.runs.directory.run_folder import check_outside_of_runs
-from gpupanel.runs.export_format import ExportFormat
+from gpupanel.runs.tools.export.export_format import ExportFormat
 
 
 class Written(Enum):

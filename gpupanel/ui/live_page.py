@@ -14,12 +14,12 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
 from gpupanel.runs.following.follower import FollowedRun
 from gpupanel.runs.following.memory_text import returned_words
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.following.unread_problems import unread_file_problem, unread_problem
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.tools.export.export_format import ExportFormat, ModelExportFormat
 from gpupanel.ui.checkpoint_offer import checkpoint_offer
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.dropped_files import kind_to_predict_on, local_paths

@@ -14,7 +14,7 @@ from gpupanel.domain.model import SavedModel
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.files.label_figures_file import write_label_figures
-from gpupanel.runs.export_format import ModelExportFormat
+from gpupanel.runs.tools.export.export_format import ModelExportFormat
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
 from gpupanel.ui.run_control import RunControl

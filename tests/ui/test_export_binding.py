@@ -9,8 +9,8 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QTableView
 
 from gpupanel.domain.profile import DeviceSettings, Profile
-from gpupanel.runs.export_format import ExportFormat
 from gpupanel.runs.report.run_events import ReportCancelledError
+from gpupanel.runs.tools.export.export_format import ExportFormat
 from gpupanel.ui.workers import export_worker
 from gpupanel.ui.workers.export_worker import RunExporter
 from tests.fakes.hostile_files import fifo, put_in_place

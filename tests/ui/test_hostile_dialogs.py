@@ -28,10 +28,10 @@ from gpupanel.domain.shown_examples import ExampleChoice, ShownExample, ShownExa
 from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.domain.trace import TraceRecord
-from gpupanel.runs.export_format import ModelExportFormat
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.sweeps.proposing import SweepProposal
 from gpupanel.runs.sweeps.sweep_status import SweepStatus
+from gpupanel.runs.tools.export.export_format import ModelExportFormat
 from gpupanel.runs.tools.tracing.tracing import Trace
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.device_labels import DeviceLabels

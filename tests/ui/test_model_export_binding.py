@@ -11,8 +11,8 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QLabel, QProgressBar, QPushButton, QTableView
 
 from gpupanel.domain.profile import DeviceSettings, Profile
-from gpupanel.runs.export_format import ModelExportFormat
-from gpupanel.runs.model_export import write_model
+from gpupanel.runs.tools.export.export_format import ModelExportFormat
+from gpupanel.runs.tools.export.model_export import write_model
 from gpupanel.ui.bindings.export_binding import ExportBinding
 from gpupanel.ui.widgets.command_line import CommandLine
 from tests.fakes.person import Person

@@ -20,7 +20,6 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.sweep import SweepSettings
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.export_format import ExportFormat
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.restoring import BinnedRun
 from gpupanel.runs.history.summaries import summarize_run
@@ -28,6 +27,7 @@ from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.questions.question import Question, Reply
 from gpupanel.runs.sweeps import starting
 from gpupanel.runs.tensorboard import TensorBoards
+from gpupanel.runs.tools.export.export_format import ExportFormat
 from gpupanel.runs.tools.tracing.tracing import Trace
 from gpupanel.ui import workers
 from gpupanel.ui.bindings.comparison import Comparison

@@ -25,10 +25,10 @@ from gpupanel.planning.script.notebook import notebook
 from gpupanel.planning.script.slurm import slurm_script
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.runs.directory.profile_file import read_profile
-from gpupanel.runs.export_format import ExportFormat
-from gpupanel.runs.exported_run import exported, profile_and_code, write_exported
 from gpupanel.runs.installed_command import installed_command
 from gpupanel.runs.locations import default_runs_dir
+from gpupanel.runs.tools.export.export_format import ExportFormat
+from gpupanel.runs.tools.export.exported_run import exported, profile_and_code, write_exported
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.trusted import trust as trust_code
 from gpupanel.runs.trust.user_code import code_of_profile

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QWidget
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.tools.export.export_format import ExportFormat, ModelExportFormat
 from gpupanel.ui.bindings.model_export_binding import ModelExportBinding
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.questions import Questions

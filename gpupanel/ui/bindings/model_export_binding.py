@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.model_export import ModelExport, ModelExportRequest
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.export_format import ModelExportFormat
-from gpupanel.runs.kept_models import other_weights
-from gpupanel.runs.model_export import export_model, model_export_request, write_model
 from gpupanel.runs.questions.question import OnProgress, Question
+from gpupanel.runs.tools.export.export_format import ModelExportFormat
+from gpupanel.runs.tools.export.kept_models import other_weights
+from gpupanel.runs.tools.export.model_export import export_model, model_export_request, write_model
 from gpupanel.ui.workers.tool_worker import ToolWorker
 
 if TYPE_CHECKING:

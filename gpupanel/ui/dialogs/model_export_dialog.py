@@ -10,8 +10,8 @@ from typing_extensions import override
 from gpupanel.domain.model_export import ModelExport, export_sentence
 from gpupanel.domain.problem import Severity
 from gpupanel.domain.problem_text import problems_text
-from gpupanel.runs.export_format import ModelExportFormat
-from gpupanel.runs.model_export import SCRIPT
+from gpupanel.runs.tools.export.export_format import ModelExportFormat
+from gpupanel.runs.tools.export.model_export import SCRIPT
 from gpupanel.ui.dialogs.report_dialog import ReportDialog
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.command_line import CommandLine

@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
-from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
+from gpupanel.runs.tools.export.export_format import ExportFormat, ModelExportFormat
 from gpupanel.ui.widgets.tips import wrapped
 
 EXPORT_TIP = (

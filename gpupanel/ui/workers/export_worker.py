@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from typing_extensions import override
 
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.export_format import ExportFormat
+from gpupanel.runs.tools.export.export_format import ExportFormat
 from gpupanel.ui.workers.facade import WorkerFacade
 
 
@@ -38,9 +38,9 @@ class RunExporter(WorkerFacade):
 
 def _write(layout: RunLayout, wanted: ExportFormat, path: Path, dropped: Event) -> None:
     # Not at the top: a window that starts needs none of it, and NumPy comes with it.
-    from gpupanel.runs.detected_data import with_detected_data
-    from gpupanel.runs.exported_run import exported, write_exported
     from gpupanel.runs.questions.data_preview import preview_data
+    from gpupanel.runs.questions.detected_data import with_detected_data
+    from gpupanel.runs.tools.export.exported_run import exported, write_exported
 
     preview = partial(preview_data, cancelled=dropped)
     content = exported(

@@ -11,7 +11,7 @@ from gpupanel.cli.file_endings import Written, written_as
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.runs.directory.profile_file import write_profile
-from gpupanel.runs.export_format import ExportFormat
+from gpupanel.runs.tools.export.export_format import ExportFormat
 
 LISTED = ".py (script), .ipynb (notebook), .html (report), .sbatch (slurm), .keras (keras), .tflite"
 

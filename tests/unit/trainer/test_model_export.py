@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gpupanel.domain.model_export import ModelExportRequest, ModelFormat
-from gpupanel.runs.model_export import export_model, write_model
+from gpupanel.runs.tools.export.model_export import export_model, write_model
 from tests.fakes.questions import asked_of
 from tests.forked.processes import run_forked
 

@@ -14,8 +14,8 @@ from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.runs.model_export import export_model, model_export_request
 from gpupanel.runs.questions.data_preview import preview_data
+from gpupanel.runs.tools.export.model_export import export_model, model_export_request
 from tests.fakes.run_directory import WrittenRun
 from tests.forked.answers import forked_answers
 from tests.unit.trainer.saved_models import make_saved_models

@@ -21,8 +21,8 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.runs.directory.start_model import keep_start_model
-from gpupanel.runs.exported_run import profile_of_export
 from gpupanel.runs.questions.model_summary import summarize_model
+from gpupanel.runs.tools.export.exported_run import profile_of_export
 from gpupanel.trainer.models.model_file import outputs_of_file, recipe_in
 from gpupanel.trainer.models.saved_outputs import ends_in, mixing_layers_in, outputs_in
 from gpupanel.trainer.preview import preview

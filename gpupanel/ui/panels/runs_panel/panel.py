@@ -22,10 +22,10 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.run_filter import RunFilter, parse_run_filter
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.export_format import ExportFormat, ModelExportFormat
 from gpupanel.runs.history.finding import needs_settings, run_finder
 from gpupanel.runs.history.run_settings import RunSettings
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.tools.export.export_format import ExportFormat, ModelExportFormat
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.inputs.input import quoted
 from gpupanel.ui.panels.runs_panel.actions import RunListActions, action, with_baseline

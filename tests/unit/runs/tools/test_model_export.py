@@ -10,8 +10,8 @@ from threading import Event, Timer
 import pytest
 
 from gpupanel.domain.model_export import ModelExport, ModelExportRequest, ModelFormat
-from gpupanel.runs.model_export import SCRIPT, export_model, write_model
 from gpupanel.runs.questions.question import Question
+from gpupanel.runs.tools.export.model_export import SCRIPT, export_model, write_model
 
 FIRST_LINE = "# a script of ours"
 CHILD = f"""

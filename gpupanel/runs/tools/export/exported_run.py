@@ -18,12 +18,12 @@ from gpupanel.planning.script.one_process import in_one_process
 from gpupanel.planning.script.slurm import slurm_script
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
-from gpupanel.runs.detected_data import with_detected_data
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.run_folder import check_outside_of_runs
-from gpupanel.runs.export_format import ExportFormat
 from gpupanel.runs.installed_command import installed_command
+from gpupanel.runs.questions.detected_data import with_detected_data
+from gpupanel.runs.tools.export.export_format import ExportFormat
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.user_code import UserCode, code_of_run
 
