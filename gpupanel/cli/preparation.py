@@ -16,8 +16,8 @@ from gpupanel.planning.allocated_devices import on_allocated
 from gpupanel.planning.job_nodes import on_nodes, sample_of_nodes, with_addresses
 from gpupanel.planning.prepare import Preparation
 from gpupanel.planning.visible_gpus import cuda_variables_of
-from gpupanel.runs import detected_data
 from gpupanel.runs.directory.profile_file import anchored, read_profile
+from gpupanel.runs.questions import detected_data
 from gpupanel.runs.questions.data_preview import preview_data
 from gpupanel.runs.readiness import Machine, mended_on, prepared_on, read_machine, read_machines_for
 from gpupanel.runs.slurm.job_nodes import is_job_of_several_nodes, read_nodes
