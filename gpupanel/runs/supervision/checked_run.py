@@ -21,11 +21,6 @@ ReportFailure = Callable[[str, OSError | ProblemError], None]
 """Called with what the run was to be ("tried with less memory"), and why it is not."""
 
 
-def log_failure(wanted: str, error: OSError | ProblemError) -> None:
-    """Write to the log of this process that the run was not changed; see :data:`ReportFailure`."""
-    write_to_process_log(f"supervisor: not {wanted}: {error}")
-
-
 class CheckedRun:
     """Reads profile and plan of a run, and changes them, for as long as its supervisor lives.
 
@@ -107,7 +102,7 @@ class FailedChanges:
 
     def report(self, wanted: str, error: OSError | ProblemError) -> None:
         """Report that the run was not changed; see :data:`ReportFailure`."""
-        log_failure(wanted, error)
+        write_to_process_log(f"supervisor: not {wanted}: {error}")
         if isinstance(error, ProblemError):
             cause = error.problems[0]
         else:

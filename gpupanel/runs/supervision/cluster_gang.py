@@ -135,16 +135,7 @@ class ClusterGang:
         return ()
 
     def start(self, on_started: Callable[[Member], None]) -> None:
-        """Wait for the places in the cluster, and start every process.
-
-        Args:
-            on_started: Called for each.
-
-        Raises:
-            StartCancelledError: It is not wanted any more.
-            OSError: The driver cannot be started.
-            ProblemError: The cluster refuses, or a node cannot start its part.
-        """
+        """Wait for the places in the cluster, and start every process."""
         clean_folder(self._layout)
         driver = self._driver = DriverProcess(self._layout.cluster_log)
         driver.send(_wanted(self._layout, self._plan))

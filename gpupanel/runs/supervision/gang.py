@@ -74,10 +74,13 @@ class Gang(Protocol):
         """Those whose pids this machine's kernel knows."""
 
     def start(self, on_started: Callable[[Member], None]) -> None:
-        """Start every process, called for each; those that are there stay to be ended on an error.
+        """Start every process; where one cannot be started the others stay to be ended.
+
+        Args:
+            on_started: Called for each.
 
         Raises:
-            OSError: One cannot be started.
+            OSError: One cannot be started, or what starts them cannot.
             ProblemError: A cluster refuses the gang, or a node cannot start its part.
             StartCancelledError: Somebody asked the run to end before they were started.
         """

@@ -18,12 +18,7 @@ from gpupanel.domain.problem import Change, Fix, Problem, ProblemError
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
 from gpupanel.planning.fewer_gpus import on_other_gpus, resumed_without
 from gpupanel.planning.resuming import changes_between
-from gpupanel.runs.supervision.checked_run import (
-    CheckedRun,
-    ReportFailure,
-    inventory_of,
-    log_failure,
-)
+from gpupanel.runs.supervision.checked_run import CheckedRun, ReportFailure, inventory_of
 from gpupanel.runs.supervision.exit_reading import RunResult
 from gpupanel.runs.supervision.problems import gpu_failed, gpu_lost
 
@@ -167,7 +162,7 @@ class GpuLossResponse:
         watch: GpuLossWatch,
         inventory: Callable[[], DeviceInventory | None],
         sample: Callable[[], TelemetrySample | None],
-        report_failure: ReportFailure = log_failure,
+        report_failure: ReportFailure,
     ) -> None:
         self._run = run
         self._watch = watch

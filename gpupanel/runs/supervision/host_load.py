@@ -14,6 +14,7 @@ from typing import Final
 
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.planning.findings.context import BusyProcess, HostObservation, QuotaCounters
+from gpupanel.runs.supervision.memory.reading import memory_info, text_of
 
 _MUCH: Final = 0.15
 """Of all processors' time for others: from there on it is found out who they are, which reads a
@@ -107,7 +108,7 @@ class HostLoad:
     def _processes(self, pids: Iterable[int]) -> Iterator[tuple[int, _Process]]:
         for pid in pids:
             # The name stands in parentheses, and may have some of its own.
-            head, _, rest = _text(self._proc / str(pid) / "stat").rpartition(")")
+            head, _, rest = text_of(self._proc / str(pid) / "stat").rpartition(")")
             fields = rest.split()
             if len(fields) > 19:
                 name = visible_line(head.partition("(")[2])
@@ -115,7 +116,7 @@ class HostLoad:
                 yield pid, _Process(pid, name, int(fields[2]), ticks, int(fields[19]))
 
     def _read_ticks(self) -> _Ticks | None:
-        line, _, _ = _text(self._proc / "stat").partition("\n")
+        line, _, _ = text_of(self._proc / "stat").partition("\n")
         fields = line.split()
         if len(fields) < 9 or fields[0] != "cpu":
             return None
@@ -124,11 +125,10 @@ class HostLoad:
         return _Ticks(all=sum(numbers), idle=numbers[3] + numbers[4])
 
     def _swap_used_mib(self) -> int | None:
-        lines = (line.split() for line in _text(self._proc / "meminfo").splitlines())
-        known = {fields[0]: int(fields[1]) for fields in lines if len(fields) > 1}
-        if "SwapTotal:" not in known or "SwapFree:" not in known:
+        known = memory_info(self._proc)
+        if "SwapTotal" not in known or "SwapFree" not in known:
             return None
-        return (known["SwapTotal:"] - known["SwapFree:"]) // 1024
+        return (known["SwapTotal"] - known["SwapFree"]) // 2**20
 
     def _quota(self, pid: int) -> QuotaCounters | None:
         """Of the tightest quota above the process."""
@@ -139,7 +139,7 @@ class HostLoad:
         """Its control group for processor time, and those above it."""
         lines = [
             line.split(":", 2)
-            for line in _text(self._proc / str(pid) / "cgroup").splitlines()
+            for line in text_of(self._proc / str(pid) / "cgroup").splitlines()
             if line.count(":") >= 2
         ]
         for number, controllers, path in lines:
@@ -158,13 +158,13 @@ class HostLoad:
 
 def _quota_of(folder: Path) -> QuotaCounters | None:
     """The quota of a control group; ``None``: it has none, or it cannot be read."""
-    words = _text(folder / "cpu.max").split()
+    words = text_of(folder / "cpu.max").split()
     if not words:
-        period = _text(folder / "cpu.cfs_period_us").strip()
-        words = [_text(folder / "cpu.cfs_quota_us").strip(), period]
+        period = text_of(folder / "cpu.cfs_period_us").strip()
+        words = [text_of(folder / "cpu.cfs_quota_us").strip(), period]
     if len(words) != 2 or not all(word.isdecimal() for word in words) or int(words[1]) == 0:
         return None
-    lines = (line.split() for line in _text(folder / "cpu.stat").splitlines())
+    lines = (line.split() for line in text_of(folder / "cpu.stat").splitlines())
     counted = {fields[0]: int(fields[1]) for fields in lines if len(fields) == 2}
     if "nr_periods" not in counted or "nr_throttled" not in counted:
         return None
@@ -183,10 +183,3 @@ def _grown(now: Mapping[int, _Process], before: Mapping[int, _Process]) -> int:
 
 def _fraction(part: int, whole: int) -> float:
     return min(1.0, max(0.0, part / whole))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

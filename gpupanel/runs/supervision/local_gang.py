@@ -146,14 +146,7 @@ class LocalGang:
         return self.members
 
     def start(self, on_started: Callable[[Member], None]) -> None:
-        """Start every process; those that are there stay to be ended when one cannot be.
-
-        Args:
-            on_started: Called for each.
-
-        Raises:
-            OSError: One cannot be started, or there is no free port.
-        """
+        """Start every process; raises an OSError where there is no free port, too."""
         clean_folder(self._layout)
         environments = process_environments(self._plan)
         with ExitStack() as handed_over:
@@ -166,7 +159,7 @@ class LocalGang:
                 on_started(member)
 
     def poll(self) -> None:
-        """Poll every process."""
+        """See what has become of every process, and twice a second whether it lives."""
         for member in self.members:
             member.poll()
 

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import IO, Final, Self
 
@@ -51,17 +51,6 @@ class NodeSamples:
         self._nodes: dict[str, _Node] = {}
         self._lock = threading.Lock()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Nothing is open."""
-
     def take(self, node: str, inventory: DeviceInventory | None, sample: TelemetrySample) -> None:
         """Take in what the devices of a node have reported.
 
@@ -79,14 +68,13 @@ class NodeSamples:
             self._nodes[node] = _Node(inventory, sample, time.monotonic())
 
     def lose(self, node: str) -> None:
-        """The node does not answer any more: its devices count as lost."""
+        """Note that a node does not answer any more: its devices count as lost."""
         with self._lock:
             if node in self._nodes:
-                last = self._nodes[node]
-                self._nodes[node] = _Node(last.inventory, last.sample, last.taken_s, is_lost=True)
+                self._nodes[node] = replace(self._nodes[node], is_lost=True)
 
     def inventory(self) -> DeviceInventory | None:
-        """The devices of every node that was heard of; ``None``: of none yet."""
+        """The devices of every node that has reported; ``None``: none has yet."""
         with self._lock:
             nodes = dict(self._nodes)
         devices = tuple(

@@ -185,13 +185,14 @@ class Supervisor:
         """Run one attempt after another; gives the last one."""
         while True:
             setup = replace(setup, findings=self._findings)
+            attempt = Attempt(setup)
             try:
-                attempt = Attempt(setup).run()
+                finished = attempt.run()
             except (OSError, ValueError, ProblemError) as error:
                 return _failed(not_started(error, self._layout))
-            attempt, start = restarts.after(attempt, setup.plan)
+            finished, start = restarts.after(finished, setup.plan)
             if start is None:
-                return attempt
+                return finished
             setup = replace(setup, plan=start.plan)
             if start.takes_less:
                 self._findings = self._watch_for_findings(start.plan, memory)
@@ -200,7 +201,7 @@ class Supervisor:
                     RunRestarted(
                         time_s=time.time(),
                         attempt=start.number,
-                        problem=attempt.result.problem,
+                        problem=finished.result.problem,
                         changes=start.changes,
                     )
                 )
@@ -225,46 +226,40 @@ class Supervisor:
             self._append(returned)
 
     def _end(self, attempt: FinishedAttempt) -> Outcome:
-        result, last_report = attempt.result, attempt.last_report
-        outcome = result.outcome
+        result, now_s = attempt.result, time.time()
         log = last_lines(self._layout.process_log(result.place))
-        now_s = time.time()
+        nothing = TrainingEnded(time_s=now_s, outcome=result.outcome)
+        last_report = attempt.last_report or nothing
         if self._has_used_time:
             self._append(ProblemReported(time_s=now_s, problem=supervisor_used_its_time()))
         self._append(
             RunEnded(
                 time_s=now_s,
-                outcome=outcome,
+                outcome=result.outcome,
                 metrics=attempt.metrics,
-                kept_epoch=None if last_report is None else last_report.kept_epoch,
-                examples_per_second=(
-                    None if last_report is None else last_report.examples_per_second
-                ),
-                waiting_for_data=None if last_report is None else last_report.waiting_for_data,
-                time_spent=None if last_report is None else last_report.time_spent,
+                kept_epoch=last_report.kept_epoch,
+                examples_per_second=last_report.examples_per_second,
+                waiting_for_data=last_report.waiting_for_data,
+                time_spent=last_report.time_spent,
                 findings=() if self._findings is None else self._findings.found,
                 problem=result.problem,
                 exit_code=attempt.exit_code,
-                log_tail=() if outcome.was_successful else log,
+                log_tail=() if result.outcome.was_successful else log,
                 saved=attempt.saved_work,
                 restarts=self._segments.restarts,
                 lasted_s=self._segments.lasted_s(now_s),
                 energy=self._energy_taken(last_report),
             )
         )
-        return outcome
+        return result.outcome
 
-    def _energy_taken(self, last_report: TrainingEnded | None) -> RunEnergy | None:
+    def _energy_taken(self, last_report: TrainingEnded) -> RunEnergy | None:
         """What the devices took in all segments of the run, this one included."""
         before = self._segments.energy
         devices = self._energy.devices() if self._energy is not None else ()
         if not devices:
             return before
-        taken = RunEnergy(
-            devices=devices,
-            epochs=0 if last_report is None else last_report.epochs,
-            examples=0 if last_report is None else last_report.examples,
-        )
+        taken = RunEnergy(devices=devices, epochs=last_report.epochs, examples=last_report.examples)
         return taken if before is None else before.plus(taken)
 
     def _append(self, event: Event) -> None:

@@ -4,6 +4,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -123,9 +124,9 @@ class TelemetryRecorder:
             kept.add(self._thinning.rest())
         kept.close()
 
-    def _sampler(self) -> "DeviceSampler | NodeSamples":
+    def _sampler(self) -> "AbstractContextManager[DeviceSampler | NodeSamples]":
         if self._samples is not None:
-            return self._samples
+            return nullcontext(self._samples)
         # Imported here: NVML and psutil load while the trainer already starts.
         from gpupanel.devices.sampler import DeviceSampler
 

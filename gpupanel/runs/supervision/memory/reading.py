@@ -56,7 +56,7 @@ class KernelCounters:
 
     def group_of(self, pid: int) -> Path | None:
         """The folder of the control group that counts and limits the memory of a process."""
-        text = _text(self._proc / str(pid) / "cgroup")
+        text = text_of(self._proc / str(pid) / "cgroup")
         lines = [line.split(":", 2) for line in text.splitlines() if line.count(":") >= 2]
         for _, controllers, path in lines:
             if "memory" in controllers.split(","):
@@ -68,11 +68,11 @@ class KernelCounters:
 
     def kills_in(self, group: Path) -> int | None:
         """How many processes of that group were killed for lack of memory."""
-        return _kills(_text(group / "memory.events") or _text(group / "memory.oom_control"))
+        return _kills(text_of(group / "memory.events") or text_of(group / "memory.oom_control"))
 
     def kills_on_machine(self) -> int | None:
         """How many processes of this machine were killed for lack of memory."""
-        return _kills(_text(self._proc / "vmstat"))
+        return _kills(text_of(self._proc / "vmstat"))
 
     def limit_of(self, group: Path) -> int | None:
         """The most bytes that a group may take, by its own limit or one above it."""
@@ -80,7 +80,7 @@ class KernelCounters:
         for folder in (group, *group.parents):
             if not folder.is_relative_to(self._groups):
                 break
-            words = _text(folder / "memory.max") or _text(folder / "memory.limit_in_bytes")
+            words = text_of(folder / "memory.max") or text_of(folder / "memory.limit_in_bytes")
             if words.strip().isdecimal() and int(words) < _UNLIMITED:
                 limits.append(int(words))
         return min(limits, default=None)
@@ -90,23 +90,22 @@ class KernelCounters:
 
         From ``/proc/PID/statm``: resident pages without those that a file or others share.
         """
-        fields = _text(self._proc / str(pid) / "statm").split()
+        fields = text_of(self._proc / str(pid) / "statm").split()
         if len(fields) < 3:
             return None
         return (int(fields[1]) - int(fields[2])) * os.sysconf("SC_PAGE_SIZE")
 
     def address_space_of(self, pid: int) -> int | None:
         """The bytes of address space that a process has taken: what ``RLIMIT_AS`` limits."""
-        fields = _text(self._proc / str(pid) / "statm").split()
+        fields = text_of(self._proc / str(pid) / "statm").split()
         return int(fields[0]) * os.sysconf("SC_PAGE_SIZE") if fields else None
 
     def available(self) -> tuple[int, int] | None:
         """The bytes that programs of this machine can still get, and how many it has."""
-        lines = (line.split() for line in _text(self._proc / "meminfo").splitlines())
-        known = {fields[0]: int(fields[1]) * 1024 for fields in lines if len(fields) > 1}
-        if "MemAvailable:" not in known or "MemTotal:" not in known:
+        known = memory_info(self._proc)
+        if "MemAvailable" not in known or "MemTotal" not in known:
             return None
-        return known["MemAvailable:"], known["MemTotal:"]
+        return known["MemAvailable"], known["MemTotal"]
 
     def available_to(self, pid: int) -> int | None:
         """The bytes that a process can still get: of the machine, and within its control group."""
@@ -120,8 +119,8 @@ class KernelCounters:
 
     def _taken_in(self, group: Path) -> int:
         """What a group holds without files that the kernel drops when memory is wanted."""
-        words = _text(group / "memory.current") or _text(group / "memory.usage_in_bytes")
-        statistics = _text(group / "memory.stat")
+        words = text_of(group / "memory.current") or text_of(group / "memory.usage_in_bytes")
+        statistics = text_of(group / "memory.stat")
         found = _INACTIVE_FILES.search(statistics)
         taken = int(words) if words.strip().isdecimal() else 0
         return max(0, taken - (int(found["bytes"]) if found else 0))
@@ -207,7 +206,14 @@ def _key_of(index: int, process: PlannedProcess) -> str | None:
     return gpus[index] if index < len(gpus) else None
 
 
-def _text(path: Path) -> str:
+def memory_info(proc: Path) -> dict[str, int]:
+    """The bytes that ``/proc/meminfo`` has under each name."""
+    lines = (line.split() for line in text_of(proc / "meminfo").splitlines())
+    return {fields[0].rstrip(":"): int(fields[1]) * 1024 for fields in lines if len(fields) > 1}
+
+
+def text_of(path: Path) -> str:
+    """What a file of the kernel's has; empty where it is not there or cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -19,7 +19,6 @@ from gpupanel.runs.supervision.checked_run import (
     CheckedRun,
     ReportFailure,
     inventory_of,
-    log_failure,
 )
 from gpupanel.runs.supervision.exit_reading import FinishedAttempt, RunResult
 from gpupanel.runs.supervision.memory.gpu_watch import GpuMemoryWatch
@@ -48,7 +47,7 @@ class ShortageResponse:
         run: CheckedRun,
         memory: GpuMemoryWatch,
         telemetry: TelemetryRecorder,
-        report_failure: ReportFailure = log_failure,
+        report_failure: ReportFailure,
     ) -> None:
         self._run = run
         self._memory = memory

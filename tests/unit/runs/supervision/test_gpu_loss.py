@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import ProblemReported, RunEnded, RunRestarted
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess, ProcessRole
@@ -57,6 +58,18 @@ def ending(code: str, detail: str = "", outcome: Outcome = Outcome.FAILED) -> Ru
     return RunResult(outcome=outcome, problem=Problem(code=code, message="m.", detail=detail))
 
 
+def response_of(
+    run: CheckedRun,
+    watch: GpuLossWatch,
+    inventory: DeviceInventory | None = None,
+    last_sample: TelemetrySample | None = None,
+) -> GpuLossResponse:
+    """Which may not fail to change its run."""
+    return GpuLossResponse(
+        run, watch, lambda: inventory, lambda: last_sample, lambda what, _: pytest.fail(what)
+    )
+
+
 @pytest.fixture
 def explained(runs_dir: Path) -> Callable[..., RunResult]:
     """How an ending is explained, with a GPU that is lost or answers when it is asked for."""
@@ -70,7 +83,7 @@ def explained(runs_dir: Path) -> Callable[..., RunResult]:
         watch.take(sample(lost=False), 0.0)
         later = threading.Timer(0.05, lambda: watch.take(seen, float("inf")))
         later.start()
-        response = GpuLossResponse(CheckedRun(layout), watch, lambda: TWO_UNEQUAL, lambda: seen)
+        response = response_of(CheckedRun(layout), watch, TWO_UNEQUAL, seen)
         found = response.explained(of, logs, plan)
         later.join()
         return found
@@ -141,9 +154,7 @@ def test_that_other_ends_stay_as_they_are_where_all_gpus_answer(
 def test_that_an_end_that_has_nothing_to_do_with_gpus_waits_for_no_driver() -> None:
     watch = GpuLossWatch(plan_of())
     watch.take(sample(lost=True), 0.0)
-    response = GpuLossResponse(
-        CheckedRun(RunLayout(Path("/nowhere"))), watch, lambda: None, lambda: None
-    )
+    response = response_of(CheckedRun(RunLayout(Path("/nowhere"))), watch)
     for of in (
         ending("data_not_found"),
         ending("trainer_crashed", "ValueError: a shape"),
@@ -200,9 +211,7 @@ def test_that_the_run_is_planned_anew_for_the_gpus_that_answer(runs_dir: Path) -
     plan = plan_of()
     layout = create_run(PROFILE, plan, runs_dir)
     watch = GpuLossWatch(plan)
-    response = GpuLossResponse(
-        CheckedRun(layout), watch, lambda: TWO_UNEQUAL, lambda: sample(lost=True)
-    )
+    response = response_of(CheckedRun(layout), watch, TWO_UNEQUAL, sample(lost=True))
     assert response.plan_without_lost(plan) is None
     watch.take(sample(lost=True), 0.0)
     fewer = response.plan_without_lost(plan)

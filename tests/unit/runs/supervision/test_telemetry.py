@@ -157,7 +157,7 @@ def recording(layout: RunLayout, heard: list[TelemetrySample]) -> Iterator[None]
         yield
     finally:
         recorder.stop(timeout_s=20.0)
-        assert not recorder._thread.is_alive()
+        assert "telemetry" not in {thread.name for thread in threading.enumerate()}
 
 
 def until(seen: Callable[[], bool], what: str) -> None:
