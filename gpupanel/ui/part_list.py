@@ -107,14 +107,16 @@ def _add_runs(core: WindowCore, parts: WindowParts) -> None:
     parts[BenchBinding].comparer.answered.connect(past_speed.ask_soon)
     add(Comparison(runs, questions, window))
     add(LiveCurveFiles(live.live, control, questions, window))
-    add(ExportBinding(live, runs, questions, window))
-    add(TensorBoardBinding(live, questions, window))
-    history.listed.connect(live.setRuns)
+    add(ExportBinding(control, live, runs, questions, window))
+    board = add(TensorBoardBinding(control, live, questions, window))
+    core.actions.tensorboard.triggered.connect(board.open_shown)
+    parts[TraceBinding].tensorboardRequested.connect(board.open)
+    history.listed.connect(live.words.set_runs)
     history.goingFound.connect(opened.follow)
     control.launched.connect(history.refresh)
     control.ended.connect(history.refresh)
     runs.runOpened.connect(opened.open)
-    live.banner.runRequested.connect(opened.open)
+    live.banner.steps.runRequested.connect(opened.open)
 
 
 def _add_sweeps_and_queue(core: WindowCore, parts: WindowParts) -> None:
@@ -169,12 +171,12 @@ def _add_ways_on(core: WindowCore, parts: WindowParts) -> None:
     retry.notStarted.connect(show_session)
     longer = LongerTraining(session, control, live, core.questions, window)
     add(longer, refusal=_NOT_LONGER)
-    add(FindingFixes(session, profiles, live, window)).used.connect(show_session)
-    add(SettingsReuse(profiles, live, core.runs, window)).used.connect(show_session)
-    add(ModelUse(session, profiles, live, window)).used.connect(show_session)
+    add(FindingFixes(session, profiles, control, live, window)).used.connect(show_session)
+    add(SettingsReuse(profiles, control, live, core.runs, window)).used.connect(show_session)
+    add(ModelUse(session, profiles, control, live, window)).used.connect(show_session)
     open_run = parts[OpenedRuns].open
     drops = add(
         Drops(page.data, page.model, profiles.open_file, open_run, window), refusal=NOT_DONE
     )
     drops.chosen.connect(show_session)
-    live.keepSharesRequested.connect(page.choose_shares)
+    live.parts.shares.keepRequested.connect(page.choose_shares)

@@ -17,6 +17,7 @@ from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.run_state import RunState, state_after
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.launch_worker import Launcher, Order
+from gpupanel.ui.workers.run_reader import RunFacts
 from gpupanel.ui.workers.run_worker import RunWatch
 
 if TYPE_CHECKING:
@@ -86,6 +87,16 @@ class RunControl(QObject):
     def shown(self) -> RunLayout | None:
         """The run whose curves are shown."""
         return None if self._shown is None else self._shown.layout
+
+    @property
+    def shown_facts(self) -> RunFacts | None:
+        """What was fixed when the shown run was launched; ``None``: nothing was read yet."""
+        return None if self._shown is None else self._shown.facts
+
+    @property
+    def shown_profile(self) -> Profile | None:
+        """Of the run that is shown; ``None`` while none is, or where it cannot be read."""
+        return None if self.shown_facts is None else self.shown_facts.profile
 
     @property
     def shown_status(self) -> RunStatus | None:

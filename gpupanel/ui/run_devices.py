@@ -3,6 +3,7 @@
 from gpupanel.domain.cluster import key_in
 from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
+from gpupanel.ui.session import Session
 
 
 def devices_of_run(plan: LaunchPlan | None, inventory: DeviceInventory) -> DeviceInventory:
@@ -73,3 +74,10 @@ def _planned(plan: LaunchPlan) -> list[PhysicalDevice]:
         for process in plan.gang
         for device in process.devices
     ]
+
+
+def known_devices(session: Session) -> DeviceInventory | None:
+    """Of the session; none where its cluster cannot be asked: those of the run are shown."""
+    if session.inventory is None and session.no_devices:
+        return DeviceInventory(devices=())
+    return session.inventory

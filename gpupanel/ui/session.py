@@ -19,13 +19,8 @@ from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.edit_history import EditHistory
-from gpupanel.ui.run_state import (
-    ButtonStates,
-    RunState,
-    button_states,
-    state_tone,
-    state_words,
-)
+from gpupanel.ui.run_state import ButtonStates, RunState, button_states
+from gpupanel.ui.run_words import state_tone, state_words
 from gpupanel.ui.widgets.labels import Tone
 
 _LOOKING = "Looking for devices…"

@@ -41,7 +41,7 @@ def test_that_a_model_is_exported_by_mouse_and_predicts(qtbot, tmp_path, runs_di
     window = new_window(settings, runs_dir, person)
     qtbot.addWidget(window)
     window.open_target(run)
-    qtbot.waitUntil(lambda: window.live_page.profile is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: window.control.shown_profile is not None, timeout=30_000)
     menu = window.live_page.banner.findChild(QPushButton, "export_button").menu()
     (entry,) = (each for each in menu.actions() if each.objectName() == "export_tflite")
     entry.trigger()

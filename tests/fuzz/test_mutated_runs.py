@@ -17,7 +17,7 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.run_actions import restart_text
-from gpupanel.ui.run_state import status_words
+from gpupanel.ui.run_words import status_words
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.run_directory import WrittenRun
 from tests.fuzz.mutations import damaged, with_odd_values

@@ -17,8 +17,9 @@ from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.processes.run_processes import await_end_of_processes, processes_of
-from gpupanel.ui.live_page import _problem_to_show
-from gpupanel.ui.run_state import RunState, state_words, status_words
+from gpupanel.ui.run_state import RunState
+from gpupanel.ui.run_words import state_words, status_words
+from gpupanel.ui.shown_words import problem_to_show
 from gpupanel.ui.workers.run_worker import RunWatch
 from tests.fakes.devices import CPU_ONLY
 
@@ -133,7 +134,7 @@ def test_that_a_frozen_supervisor_without_its_trainer_is_shown(qtbot, watched):
     qtbot.waitUntil(lambda: run.watch.status.stuck is not None, timeout=15_000)
     status = run.watch.status
     assert status.stuck.code == "supervisor_frozen"
-    assert _problem_to_show(status) is status.stuck
+    assert problem_to_show(status) is status.stuck
     assert state_words(RunState.RUNNING, status, Preparation()) == status_words(status) == "Frozen"
     _, took_s = run.shown_after(lambda: run.supervisor.send_signal(signal.SIGCONT))
     assert took_s < SOON_S

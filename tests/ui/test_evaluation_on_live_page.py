@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
@@ -15,13 +15,17 @@ from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.files.label_figures_file import write_label_figures
 from gpupanel.runs.tools.export.export_format import ModelExportFormat
+from gpupanel.ui.bindings.model_use import ModelUse
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
+from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
+from gpupanel.ui.shown_models import model_of_shown, other_model
 from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import CPU_ONLY
+from tests.fakes.person import Person
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 from tests.unit.trainer.image_folders import make_images
 
@@ -156,14 +160,14 @@ def test_that_images_dropped_on_a_run_are_predicted_on_with_its_model(
     (tmp_path / "notes.txt").write_text("no picture")
     images = [tmp_path / "1.png", tmp_path / "2.png"]
     heard = []
-    page.predictRequested.connect(lambda *what: heard.append(what))
+    page.filesDropped.connect(heard.append)
     assert not drop(page, *images)
     profile = Profile(devices=DeviceSettings(visible=("cpu",)))
     profile = profile if task == "train" else evaluating(task)
     with WrittenRun(runs_dir, profile) as run:
         run.begin()
         control.open(run.layout)
-        qtbot.waitUntil(lambda: page.profile is not None, timeout=5000)
+        qtbot.waitUntil(lambda: control.shown_profile is not None, timeout=5000)
         qtbot.waitUntil(lambda: control.shown_status is not None, timeout=5000)
         assert drop(page, *images) is (task != "train")  # not trained yet
         heard.clear()
@@ -174,16 +178,22 @@ def test_that_images_dropped_on_a_run_are_predicted_on_with_its_model(
         assert not drop(page, tmp_path / "notes.txt")
     model = str(run.layout.model) if task == "train" else "/models/digits.keras"
     names = tuple(map(str, images))
-    assert heard == [(profile, model, names), (profile, model, (str(tmp_path),))]
+    assert model_of_shown(control) == model
+    assert heard == [names, (str(tmp_path),)]
 
 
 def test_that_the_weights_that_were_not_kept_are_evaluated_predicted_with_and_exported(
-    qtbot, page, control, runs_dir
+    qtbot, page, control, runs_dir, tmp_path
 ):
     heard = []
-    page.evaluateRequested.connect(lambda *what: heard.append(what))
-    page.predictRequested.connect(lambda *what: heard.append(what))
-    page.exportOtherRequested.connect(lambda *what: heard.append(what))
+    session, settings = (
+        control._session,
+        QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat),
+    )
+    profiles = ProfileActions(session, settings, Person())
+    use = ModelUse(session, profiles, control, page, page)
+    use.used.connect(lambda: heard.append((session.profile.task, session.profile.model.path)))
+    page.banner.steps.other_exports.chosen.connect(heard.append)
     button = page.banner.findChild(QPushButton, "other_weights_button")
     profile = Profile(devices=DeviceSettings(visible=("cpu",)))
     saved = events.ModelSaved(
@@ -198,7 +208,7 @@ def test_that_the_weights_that_were_not_kept_are_evaluated_predicted_with_and_ex
     with WrittenRun(runs_dir, profile) as run:
         run.begin()
         control.open(run.layout)
-        qtbot.waitUntil(lambda: page.profile is not None, timeout=5000)
+        qtbot.waitUntil(lambda: control.shown_profile is not None, timeout=5000)
         assert button.isHidden()
         run.write(saved)
         run.write(events.RunEnded(time_s=STARTED_S + 4, outcome=Outcome.COMPLETED))
@@ -209,5 +219,5 @@ def test_that_the_weights_that_were_not_kept_are_evaluated_predicted_with_and_ex
             action.trigger()
 
     model = str(run.layout.root / "model-last.keras")
-    exported = [(run.layout, each) for each in ModelExportFormat]
-    assert heard == [(profile, model, False), (profile, model, ()), *exported]
+    assert str(other_model(control)) == model
+    assert heard == [("evaluate", model), ("predict", model), *ModelExportFormat]

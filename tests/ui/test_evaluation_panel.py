@@ -146,7 +146,7 @@ def test_that_predictions_are_found_and_their_folder_opened(panel, qtbot):
     assert path.accessibleName() == "/runs/one/predictions.csv"
     buttons = {each.text(): each for each in panel.findChildren(QPushButton)}
     folder, copy = buttons["Open fol&der"], buttons["&Copy path"]
-    with qtbot.waitSignal(panel.folderRequested):
+    with qtbot.waitSignal(panel.predictions.folderRequested):
         qtbot.mouseClick(folder, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == "/runs/one/predictions.csv"

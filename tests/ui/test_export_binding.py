@@ -63,7 +63,7 @@ def choose(button, wanted):
 
 def shown_in_live(qtbot, window, layout):
     window.open_target(layout.root)
-    qtbot.waitUntil(lambda: window.live_page.profile is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: window.control.shown_profile is not None, timeout=10_000)
     return window.live_page.banner
 
 

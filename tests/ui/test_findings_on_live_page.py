@@ -69,7 +69,7 @@ class Desk:
         qtbot.addWidget(self.page)
         self.page.show()
         self.owner = QObject()
-        self.fixes = FindingFixes(self.session, self.profiles, self.page, self.owner)
+        self.fixes = FindingFixes(self.session, self.profiles, self.control, self.page, self.owner)
         self.used: list[bool] = []
         self.fixes.used.connect(self._note)
 
@@ -107,7 +107,7 @@ def run(runs_dir: Path):
 def show(desk: Desk, run: WrittenRun, qtbot, *events: FindingReported) -> None:
     run.write(*events)
     desk.control.open(run.layout)
-    qtbot.waitUntil(lambda: desk.page.profile is not None)
+    qtbot.waitUntil(lambda: desk.control.shown_profile is not None)
     qtbot.waitUntil(lambda: len(desk.panel.findings()) == len(events))
 
 

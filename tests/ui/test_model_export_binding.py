@@ -128,7 +128,8 @@ def test_that_the_weights_that_were_not_kept_are_exported_in_any_format(
     person.saves = tmp_path / "last.tflite"
     other = layout.other_model(is_best=False)
     other.write_bytes(b"the last weights")
-    window.live_page.exportOtherRequested.emit(layout, ModelExportFormat.TFLITE_FLOAT16)
+    banner = shown_in_live(qtbot, window, layout)
+    banner.steps.other_exports.chosen.emit(ModelExportFormat.TFLITE_FLOAT16)
     qtbot.waitUntil(lambda: words(window, "verdict").endswith("exported"), timeout=10_000)
     asked = json.loads(heard.read_text())
     assert (asked["model"], asked["model_format"]) == (str(other), "tflite")

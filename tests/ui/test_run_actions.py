@@ -14,7 +14,8 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.run_actions import RunActions, restart_text, run_actions
-from gpupanel.ui.run_state import RunState, phase_words
+from gpupanel.ui.run_state import RunState
+from gpupanel.ui.run_words import phase_words
 
 KILLED = Problem(code="process_killed", message="Worker 1 was killed by signal 9.")
 CHECKPOINT = CheckpointSaved(time_s=1, path="checkpoints/step-120", epoch=2, step=120, seconds=0.1)

@@ -86,9 +86,9 @@ def test_that_actions_are_offered_where_they_make_sense(qtbot, banner):
         )
     )
     assert "From step 9." in resume.toolTip()
-    with qtbot.waitSignal(banner.resumeRequested):
+    with qtbot.waitSignal(banner.steps.resumeRequested):
         qtbot.mouseClick(resume, Qt.MouseButton.LeftButton)
-    with qtbot.waitSignal(banner.evaluateRequested):
+    with qtbot.waitSignal(banner.steps.evaluateRequested):
         qtbot.keyClick(evaluate, Qt.Key.Key_Space)
 
 
@@ -98,7 +98,7 @@ def test_that_an_action_that_cannot_be_done_now_says_why(qtbot, banner):
     assert resume.isVisible()
     assert not resume.isEnabled()
     assert "Another run goes on." in resume.toolTip()
-    with qtbot.assertNotEmitted(banner.resumeRequested):
+    with qtbot.assertNotEmitted(banner.steps.resumeRequested):
         qtbot.mouseClick(resume, Qt.MouseButton.LeftButton)
 
 

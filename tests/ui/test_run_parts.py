@@ -144,7 +144,7 @@ def test_that_the_shares_of_a_run_cannot_be_dragged(panel, qtbot):
 def test_that_a_click_keeps_the_shares_once(panel, qtbot):
     show(panel, plan(kind="mirrored", shares="balanced"), MEASURED)
     keep = panel.findChild(QPushButton, "keep_shares")
-    with qtbot.waitSignal(panel.keepRequested) as kept:
+    with qtbot.waitSignal(panel.shares.keepRequested) as kept:
         qtbot.mouseClick(keep, Qt.MouseButton.LeftButton)
     assert kept.args == [(46, 18)]
     assert (keep.isEnabled(), keep.text()) == (False, "Kept in the profile")

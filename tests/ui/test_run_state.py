@@ -22,13 +22,11 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.following.status import BestEpoch, RunStage, RunStatus
-from gpupanel.ui.run_state import (
-    RunState,
-    button_states,
+from gpupanel.ui.run_state import RunState, button_states, state_after
+from gpupanel.ui.run_words import (
     card_words,
     outcome_words,
     phase_words,
-    state_after,
     state_tone,
     state_words,
     status_words,

@@ -170,7 +170,7 @@ def test_that_a_run_that_goes_on_brings_its_profile_unless_changes_would_be_lost
         window = opened()
         window.begin()
         qtbot.waitUntil(lambda: window.control.active == run.layout, timeout=10_000)
-        qtbot.waitUntil(lambda: window.live_page.profile is not None, timeout=10_000)
+        qtbot.waitUntil(lambda: window.control.shown_profile is not None, timeout=10_000)
         assert window.session.profile.name == ("edited" if changed else "going")
 
 

@@ -48,7 +48,7 @@ def written(runs_dir, profile):
 
 def shown_button(qtbot, window, layout):
     window.open_target(layout.root)
-    qtbot.waitUntil(lambda: window.live_page.profile is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: window.control.shown_profile is not None, timeout=10_000)
     qtbot.waitUntil(lambda: window.control.shown_status is not None, timeout=10_000)
     qtbot.waitUntil(lambda: window.control.shown_status.has_ended, timeout=10_000)
     return window.findChild(QPushButton, "tensorboard_button")

@@ -45,6 +45,7 @@ class ExamplesBinding(QObject):
         self._choice: ExampleChoice | None = None
         page.evaluation.examplesRequested.connect(self._open)
         page.evaluation.predictionsRequested.connect(self._load)
+        page.evaluation.predictions.choiceRequested.connect(self._load)
         control.shownChanged.connect(self._forget)
 
     def stop(self) -> None:
@@ -80,7 +81,7 @@ class ExamplesBinding(QObject):
 
     @Slot(object)
     def _load(self, choice: ExampleChoice) -> None:
-        layout, profile = self._control.shown, self._page.profile
+        layout, profile = self._control.shown, self._control.shown_profile
         status = self._control.shown_status
         if layout is None or profile is None or status is None:
             return

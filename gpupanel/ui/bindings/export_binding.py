@@ -13,6 +13,7 @@ from gpupanel.runs.tools.export.export_format import ExportFormat, ModelExportFo
 from gpupanel.ui.bindings.model_export_binding import ModelExportBinding
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.questions import Questions
+from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.workers.export_worker import RunExporter
 
@@ -21,24 +22,31 @@ class ExportBinding(QObject):
     """Asks where the file is wanted, and says what became of it where it was asked for.
 
     Args:
-        live: The run that is shown.
+        control: Knows which run is shown.
+        live: Shows it.
         runs: All runs.
         questions: Asks the person.
         parent: The window.
     """
 
     def __init__(
-        self, live: LivePage, runs: RunsPage, questions: Questions, parent: QWidget
+        self,
+        control: RunControl,
+        live: LivePage,
+        runs: RunsPage,
+        questions: Questions,
+        parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self.models = ModelExportBinding(parent)
-        self._live, self._runs, self._questions = live, runs, questions
+        self._control, self._questions = control, questions
+        self._live, self._runs = live, runs
         self._exporter = RunExporter(self)
         self._folder = Path(
             QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
         )
-        live.exportRequested.connect(self._export)
-        live.exportOtherRequested.connect(self._export_other)
+        live.banner.exports.chosen.connect(self._export_shown)
+        live.banner.steps.other_exports.chosen.connect(self._export_other)
         runs.panel.exportRequested.connect(self._export_of)
         runs.panel.setExportable(True)
         self._exporter.written.connect(self._on_written)
@@ -50,7 +58,11 @@ class ExportBinding(QObject):
         self._exporter.stop()
         self.models.stop()
 
-    @Slot(object, object)
+    @Slot(object)
+    def _export_shown(self, wanted: ExportFormat | ModelExportFormat) -> None:
+        if self._control.shown is not None:
+            self._export(self._control.shown, wanted)
+
     def _export(self, layout: RunLayout, wanted: ExportFormat | ModelExportFormat) -> None:
         if isinstance(wanted, ModelExportFormat):
             self._export_model(layout, wanted)
@@ -64,9 +76,10 @@ class ExportBinding(QObject):
         self._say(f"Writing {visible_line(path.name)}…")
         self._exporter.export(layout, wanted, path)
 
-    @Slot(object, object)
-    def _export_other(self, layout: RunLayout, wanted: ModelExportFormat) -> None:
-        self._export_model(layout, wanted, is_other=True)
+    @Slot(object)
+    def _export_other(self, wanted: ModelExportFormat) -> None:
+        if self._control.shown is not None:
+            self._export_model(self._control.shown, wanted, is_other=True)
 
     def _export_model(
         self, layout: RunLayout, wanted: ModelExportFormat, *, is_other: bool = False

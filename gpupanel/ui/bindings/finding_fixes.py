@@ -10,6 +10,7 @@ from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.profile_actions import ProfileActions
+from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
 
 
@@ -23,18 +24,23 @@ class FindingFixes(QObject):
     """The session has the settings of the run with the change."""
 
     def __init__(
-        self, session: Session, profiles: ProfileActions, page: LivePage, parent: QObject
+        self,
+        session: Session,
+        profiles: ProfileActions,
+        control: RunControl,
+        page: LivePage,
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._session = session
         self._profiles = profiles
-        self._page = page
+        self._control = control
         self._made: tuple[Profile, Profile] | None = None
-        page.findingFixRequested.connect(self._use)
+        page.findings.fixes.fixRequested.connect(self._use)
 
     @Slot(object)
     def _use(self, fix: Fix) -> None:
-        started = self._page.profile
+        started = self._control.shown_profile
         if started is None:
             return
         if not self._is_there(started):

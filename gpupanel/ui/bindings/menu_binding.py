@@ -71,7 +71,6 @@ class MenuBinding(QObject):
         actions.resume.triggered.connect(self._control.resume)
         actions.checkpoint.triggered.connect(self._control.save_checkpoint)
         actions.end.triggered.connect(self._control.doubt_end)
-        actions.tensorboard.triggered.connect(self._open_tensorboard)
         for place, page in enumerate(actions.pages.actions()):
             page.setData(place)
         actions.pages.triggered.connect(self._go_to_page)
@@ -126,11 +125,6 @@ class MenuBinding(QObject):
     def _turn(self, pages: int) -> None:
         finish_editing()
         self._tabs.setCurrentIndex((self._tabs.currentIndex() + pages) % self._tabs.count())
-
-    @Slot()
-    def _open_tensorboard(self) -> None:
-        if self._control.shown is not None:
-            self._live.tensorboardRequested.emit(self._control.shown)
 
     def stop(self) -> None:
         """Close the guide, which stands beside the window."""

@@ -9,7 +9,9 @@ from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.profile_actions import ProfileActions
+from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
+from gpupanel.ui.shown_models import model_of_shown, other_model
 from gpupanel.ui.task_choices import (
     Task,
     TaskChoices,
@@ -18,6 +20,8 @@ from gpupanel.ui.task_choices import (
     name_after_model,
     predicting,
 )
+
+_NONE = (None, None)
 
 
 class ModelUse(QObject):
@@ -31,21 +35,59 @@ class ModelUse(QObject):
     """The session evaluates or predicts."""
 
     def __init__(
-        self, session: Session, profiles: ProfileActions, live: LivePage, parent: QObject
+        self,
+        session: Session,
+        profiles: ProfileActions,
+        control: RunControl,
+        live: LivePage,
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._session = session
-        self._profiles = profiles
-        live.evaluateRequested.connect(self._evaluate)
-        live.predictRequested.connect(self._predict)
+        self._session, self._profiles, self._control = session, profiles, control
+        steps = live.banner.steps
+        steps.evaluateRequested.connect(self._evaluate)
+        steps.evaluateOtherRequested.connect(self._evaluate_other)
+        steps.predictRequested.connect(self._predict)
+        steps.predictOtherRequested.connect(self._predict_other)
+        live.filesDropped.connect(self._predict_on)
 
-    @Slot(object, str, bool)
-    def _evaluate(self, trained: Profile | None, model_path: str, was_measured: bool) -> None:
+    @Slot()
+    def _evaluate(self) -> None:
+        if self._control.shown_facts is not None:
+            self._begin_evaluation(str(self._control.shown_facts.layout.model))
+
+    @Slot()
+    def _evaluate_other(self) -> None:
+        other = other_model(self._control)
+        if other is not None:
+            self._begin_evaluation(str(other))
+
+    @Slot()
+    def _predict(self) -> None:
+        if self._control.shown_facts is not None:
+            self._begin_prediction(str(self._control.shown_facts.layout.model))
+
+    @Slot()
+    def _predict_other(self) -> None:
+        other = other_model(self._control)
+        if other is not None:
+            self._begin_prediction(str(other))
+
+    @Slot(object)
+    def _predict_on(self, paths: tuple[str, ...]) -> None:
+        model = model_of_shown(self._control)
+        if model:
+            self._begin_prediction(model, paths)
+
+    def _begin_evaluation(self, model_path: str) -> None:
+        trained, status = self._control.shown_profile, self._control.shown_status
+        metrics = None if status is None else status.metrics
+        was_measured = metrics is not None and (metrics.val_loss, metrics.test_loss) != _NONE
         profile = self._doing("evaluate", name_after_model("evaluation", trained, model_path))
         self._begin(evaluating(profile, trained, model_path, was_measured=was_measured), trained)
 
-    @Slot(object, str, object)
-    def _predict(self, trained: Profile | None, model_path: str, paths: tuple[str, ...]) -> None:
+    def _begin_prediction(self, model_path: str, paths: tuple[str, ...] = ()) -> None:
+        trained = self._control.shown_profile
         profile = self._doing("predict", name_after_model("predictions", trained, model_path))
         self._begin(predicting(profile, trained, model_path, paths), trained)
 

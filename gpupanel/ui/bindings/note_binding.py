@@ -9,7 +9,7 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.bindings.window_settings_binding import WindowSettingsBinding
 from gpupanel.ui.desktop_note import DesktopNotes
 from gpupanel.ui.run_control import RunControl
-from gpupanel.ui.run_state import short_words, status_words
+from gpupanel.ui.run_words import short_words, status_words
 from gpupanel.ui.session import Session
 
 if TYPE_CHECKING:

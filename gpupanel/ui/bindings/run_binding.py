@@ -10,7 +10,8 @@ from gpupanel.ui.panels.run_bar import RunBar
 from gpupanel.ui.process_text import other_process_lines
 from gpupanel.ui.run_actions import run_actions
 from gpupanel.ui.run_control import RunControl
-from gpupanel.ui.run_state import RunState, progress_words, short_words
+from gpupanel.ui.run_state import RunState
+from gpupanel.ui.run_words import progress_words, short_words
 from gpupanel.ui.session import Session
 
 

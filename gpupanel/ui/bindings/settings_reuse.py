@@ -26,15 +26,24 @@ class SettingsReuse(QObject):
     """The session has the settings of a run."""
 
     def __init__(
-        self, profiles: ProfileActions, live: LivePage, runs: RunsPage, parent: QObject
+        self,
+        profiles: ProfileActions,
+        control: RunControl,
+        live: LivePage,
+        runs: RunsPage,
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._profiles = profiles
-        live.settingsRequested.connect(self._use)
+        self._profiles, self._control = profiles, control
+        live.banner.settingsRequested.connect(self._use_shown)
         runs.panel.settingsRequested.connect(self._use_of)
         runs.panel.setReusable(True)
 
-    @Slot(object)
+    @Slot()
+    def _use_shown(self) -> None:
+        if self._control.shown is not None:
+            self._use(self._control.shown)
+
     def _use(self, layout: RunLayout) -> None:
         if self._profiles.use_settings_of(layout):
             self.used.emit()
@@ -66,8 +75,7 @@ class RetryWithFix(QObject):
         self._session = session
         self._control = control
         self._profiles = profiles
-        self._page = page
-        page.fixRequested.connect(self._try)
+        page.banner.problem.fixes.fixRequested.connect(self._try)
 
     @Slot(object)
     def _try(self, fix: Fix) -> None:
@@ -76,7 +84,7 @@ class RetryWithFix(QObject):
 
     def _resume(self, fix: Fix) -> bool:
         """Whether the run goes on from its checkpoint, with the change."""
-        started = self._page.profile
+        started = self._control.shown_profile
         if started is None or not offers_resume(self._control.shown_status):
             return False
         wanted = apply_fix(started, fix)
@@ -87,7 +95,7 @@ class RetryWithFix(QObject):
         return True
 
     def _start(self, fix: Fix) -> None:
-        started = self._page.profile
+        started = self._control.shown_profile
         if started is None:
             return
         # The session's file keeps its place where it is what the run was started from.
@@ -119,18 +127,17 @@ class LongerTraining(QObject):
         super().__init__(parent)
         self._session = session
         self._control = control
-        self._page = page
         self._questions = questions
-        page.longerRequested.connect(self._ask)
+        page.banner.steps.longerRequested.connect(self._ask)
 
     @Slot()
     def _ask(self) -> None:
-        started = self._page.profile
+        started = self._control.shown_profile
         if started is None or not self._may():
             return
         epochs = self._questions.about_epochs(started.training.epochs)
         # It may have been trained further meanwhile, by somebody else.
-        if epochs is None or started != self._page.profile or not self._may():
+        if epochs is None or started != self._control.shown_profile or not self._may():
             return
         training = started.training.model_copy(update={"epochs": epochs})
         wanted = started.model_copy(update={"training": training})

@@ -7,6 +7,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.questions import Questions
+from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.workers.tensorboard_worker import TensorBoardOpener
 
 
@@ -14,7 +15,8 @@ class TensorBoardBinding(QObject):
     """Has it started, opens it in the browser, and says why it cannot be.
 
     Args:
-        live: The run that is shown.
+        control: Knows which run is shown.
+        live: Shows it.
         questions: Shows problems.
         parent: The window.
         opener: Starts it.
@@ -22,16 +24,17 @@ class TensorBoardBinding(QObject):
 
     def __init__(
         self,
+        control: RunControl,
         live: LivePage,
         questions: Questions,
         parent: QObject,
         opener: TensorBoardOpener | None = None,
     ) -> None:
         super().__init__(parent)
-        self._live, self._questions = live, questions
+        self._control, self._live, self._questions = control, live, questions
         self.opener = opener or TensorBoardOpener()
         self.opener.setParent(self)
-        live.tensorboardRequested.connect(self._open)
+        live.banner.steps.tensorboardRequested.connect(self.open_shown)
         self.opener.served.connect(self._on_served)
         self.opener.refused.connect(self._on_refused)
 
@@ -39,8 +42,15 @@ class TensorBoardBinding(QObject):
         """End every TensorBoard of this window."""
         self.opener.stop()
 
+    @Slot()
+    def open_shown(self) -> None:
+        """Open it for the run that is shown."""
+        if self._control.shown is not None:
+            self.open(self._control.shown)
+
     @Slot(object)
-    def _open(self, layout: RunLayout) -> None:
+    def open(self, layout: RunLayout) -> None:
+        """Open it for that run."""
         self._live.banner.setNotice("Starting TensorBoard…")
         self.opener.open(layout)
 

@@ -22,7 +22,7 @@ class TraceBinding(QObject):
 
     Args:
         action: Opens it; can be chosen while a training is shown.
-        live: Opens it, too, and TensorBoard.
+        live: Opens it, too.
         control: Knows the shown run.
         window: What the dialog stands before.
         tracer: Takes and reads traces.
@@ -30,6 +30,8 @@ class TraceBinding(QObject):
 
     refused = Signal(object)
     """Problems because of which nothing could be done: a tuple of :class:`Problem`."""
+    tensorboardRequested = Signal(object)
+    """TensorBoard is to show the run that was traced: its :class:`RunLayout`."""
 
     def __init__(
         self,
@@ -105,7 +107,7 @@ class TraceBinding(QObject):
     @Slot()
     def _open_tensorboard(self) -> None:
         if self._layout is not None:
-            self._live.tensorboardRequested.emit(self._layout)
+            self.tensorboardRequested.emit(self._layout)
 
     @Slot()
     def _see_run(self) -> None:

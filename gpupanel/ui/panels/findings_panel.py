@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -26,9 +26,6 @@ class FindingsPanel(QFrame):
     The plots below are what the page is for: a button leads to the others.
     """
 
-    fixRequested = Signal(object)
-    """The settings of the run are wanted with a change: its :class:`Fix`."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("findings")
@@ -38,9 +35,9 @@ class FindingsPanel(QFrame):
         self._icon = SeverityIcon(None, self)
         self._message = ProseLabel()
         self._hint = ProseLabel(tone="muted")
-        self._fixes = FixButtons(self)
-        self._fixes.setToolTip(wrapped(_FIX_TIP))
-        self._fixes.fixRequested.connect(self.fixRequested)
+        self.fixes = FixButtons(self)
+        """Each wants the settings of the run with a change."""
+        self.fixes.setToolTip(wrapped(_FIX_TIP))
         self._next = QPushButton(self)
         self._next.setObjectName("next_finding")
         self._next.setProperty("role", "quiet")
@@ -102,7 +99,7 @@ class FindingsPanel(QFrame):
         since = f"Since {formatting.time_of_day(finding.since_s)}"
         cost = f"; {finding.cost_words}." if finding.cost_words else "."
         self._hint.setProse(f"{problem.hint} {since}{cost}")
-        self._fixes.setProblem(problem)
+        self.fixes.setProblem(problem)
         self._next.setText(
             f"{self._place + 1:,} of {count:,} \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
         )
@@ -121,7 +118,7 @@ class FindingsPanel(QFrame):
         words.setSpacing(4)
         words.addWidget(self._message)
         words.addWidget(self._hint)
-        words.addWidget(self._fixes)
+        words.addWidget(self.fixes)
         row = self._row
         row.setContentsMargins(16, 8, 16, 8)
         row.setSpacing(8)

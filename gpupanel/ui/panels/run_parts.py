@@ -223,9 +223,6 @@ class RunPartsPanel(QWidget):
     Processes, shares and layers are shown only where there are any.
     """
 
-    keepRequested = Signal(object)
-    """The shares of the run are to be given ones in the profile: a tuple of int."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("run_parts")
@@ -233,13 +230,13 @@ class RunPartsPanel(QWidget):
         self._status = RunStatus()
         self._device_labels = DeviceLabels()
         self._gang = GangRow()
-        self._shares = SharesStrip()
+        self.shares = SharesStrip()
+        """Those that the run measured, which can be kept."""
         self._layers = LayersStrip()
         self._answers = DeviceReportBox(wide=True)
         layout = column_in(self)
-        for part in (self._gang, self._shares, self._layers, self._answers):
+        for part in (self._gang, self.shares, self._layers, self._answers):
             layout.addWidget(part)
-        self._shares.keepRequested.connect(self.keepRequested)
         theme.changes.changed.connect(self._show)
         self.setRun(None)
 
@@ -266,10 +263,10 @@ class RunPartsPanel(QWidget):
         if plan is not None and is_gang:
             self._gang.setStates(member_states(plan, status))
         if plan is not None and is_balanced:
-            self._shares.setStatus(plan, status, self._device_labels)
+            self.shares.setStatus(plan, status, self._device_labels)
         self._layers.setLayers(status.layers, self._device_labels)
         self._answers.setStatus(status, self._device_labels)
         self._gang.setVisible(is_gang)
-        self._shares.setVisible(is_balanced)
+        self.shares.setVisible(is_balanced)
         self._layers.setVisible(bool(status.layers))
         self.setVisible(plan is not None or bool(status.layers))

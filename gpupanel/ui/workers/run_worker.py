@@ -9,7 +9,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.workers.facade import WorkerFacade
-from gpupanel.ui.workers.run_reader import RunReader, RunUpdate
+from gpupanel.ui.workers.run_reader import RunFacts, RunReader, RunUpdate
 
 if TYPE_CHECKING:
     from gpupanel.domain.confusion import LabelFigures
@@ -38,10 +38,11 @@ class RunWatch(WorkerFacade):
         self._reader = RunReader(layout)
         super().__init__(f"run {layout.name}", parent, self._reader)
         self._layout = layout
+        self._facts: RunFacts | None = None
         self._status = RunStatus()
         self._confusion: ConfusionMatrix | LabelFigures | Problem | None = None
         self._is_stopped = self._is_unreadable = self._has_caught_up = False
-        self._reader.opened.connect(self.opened)
+        self._reader.opened.connect(self._on_opened)
         self._reader.updated.connect(self._on_updated)
         self._reader.caughtUp.connect(self._on_caught_up)
 
@@ -49,6 +50,11 @@ class RunWatch(WorkerFacade):
     def layout(self) -> RunLayout:
         """The run's directory."""
         return self._layout
+
+    @property
+    def facts(self) -> RunFacts | None:
+        """What was fixed when the run was launched; ``None``: it was not read yet."""
+        return self._facts
 
     @property
     def status(self) -> RunStatus:
@@ -84,6 +90,11 @@ class RunWatch(WorkerFacade):
         """Follow it no longer; waits at most for the portion that is being read."""
         self._is_stopped = True
         super().stop()
+
+    @Slot(object)
+    def _on_opened(self, facts: RunFacts) -> None:
+        self._facts = facts
+        self.opened.emit(facts)
 
     @Slot(object)
     def _on_updated(self, update: RunUpdate) -> None:

@@ -12,7 +12,7 @@ from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.comparison_panel import run_styles
 from gpupanel.ui.panels.comparison_panel.run_styles import MARK_SIZE
 from gpupanel.ui.plots.unit_text import unit_text
-from gpupanel.ui.run_state import outcome_words
+from gpupanel.ui.run_words import outcome_words
 from gpupanel.ui.widgets.table_model import Column, Index, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.workers.comparison_worker import ComparedRun

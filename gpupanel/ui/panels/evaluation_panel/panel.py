@@ -62,12 +62,10 @@ _NOT_SAVED = "The confusion matrix could not be saved."
 class EvaluationPanel(QWidget):
     """Totals, a confusion matrix and a table of classes; or where the predictions are."""
 
-    folderRequested = Signal()
-    """The run's folder is to be opened in the file manager."""
     examplesRequested = Signal(str, object)
     """Examples are to be shown: a title, and the :class:`ExampleChoice`."""
     predictionsRequested = Signal(object)
-    """Predictions are to be shown: the :class:`ExampleChoice`."""
+    """The first predictions are to be shown: the :class:`ExampleChoice`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,9 +85,8 @@ class EvaluationPanel(QWidget):
         self._assumed.setObjectName("evaluation_assumed")
         self._assumed.setWordWrap(True)
         self._assumed.setTextFormat(Qt.TextFormat.PlainText)
-        self._predictions = PredictionsView()
-        self._predictions.folderRequested.connect(self.folderRequested)
-        self._predictions.choiceRequested.connect(self.predictionsRequested)
+        self.predictions = PredictionsView()
+        """Where the predictions are, and some of them."""
         self._shown_path: Path | None = None
         self._mistakes = QPushButton("&Worst mistakes…")
         self._mistakes.setObjectName("worst_mistakes")
@@ -100,7 +97,7 @@ class EvaluationPanel(QWidget):
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._evaluation_page())
-        self._stack.addWidget(self._predictions)
+        self._stack.addWidget(self.predictions)
         column = column_in(self)
         column.addWidget(self._assumed)
         column.addLayout(self._stack, 1)
@@ -114,7 +111,7 @@ class EvaluationPanel(QWidget):
         """
         self._task = task
         self._shown = self._shown_path = None
-        self._predictions.forget()
+        self.predictions.forget()
         self._empty.setTexts(*_WAITING[task])
         self._assumed.hide()
         self._stack.setCurrentWidget(self._empty)
@@ -138,8 +135,8 @@ class EvaluationPanel(QWidget):
             self._show_evaluation(status, status.evaluation, confusion)
         elif status.predictions is not None:
             path = folder / status.predictions
-            self._predictions.setPredictions(path, status.examples, status.examples_per_second)
-            self._stack.setCurrentWidget(self._predictions)
+            self.predictions.setPredictions(path, status.examples, status.examples_per_second)
+            self._stack.setCurrentWidget(self.predictions)
             if path != self._shown_path:
                 self._shown_path = path
                 self.predictionsRequested.emit(ExampleChoice(which="predictions"))
@@ -153,11 +150,11 @@ class EvaluationPanel(QWidget):
 
     def setReadingPredictions(self, choice: ExampleChoice) -> None:
         """Show that predictions are being read."""
-        self._predictions.table.setReading(choice)
+        self.predictions.table.setReading(choice)
 
     def setPredictedExamples(self, choice: ExampleChoice, found: ShownExamples) -> None:
         """Show predictions with their examples."""
-        self._predictions.table.setExamples(choice, found)
+        self.predictions.table.setExamples(choice, found)
 
     @Slot()
     def _show_mistakes(self) -> None:

@@ -11,7 +11,7 @@ from typing_extensions import override
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.ui import formatting
-from gpupanel.ui.run_state import outcome_words
+from gpupanel.ui.run_words import outcome_words
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.table_model import Column, Index, TableModel
 from gpupanel.ui.widgets.table_view import TableView

@@ -48,33 +48,6 @@ class RunBanner(QFrame):
     """Steps of the shown run are to be traced."""
     settingsRequested = Signal()
     """The settings of the shown run are to be used for another one."""
-    exportRequested = Signal(object)
-    """The shown run is to be exported as that :class:`ExportFormat`, or its model as that
-    :class:`ModelExportFormat`."""
-    resumeRequested = Signal()
-    """The shown run is to go on from its last checkpoint."""
-    resumeOnSelectedRequested = Signal()
-    """The same, with the devices that are chosen in the session."""
-    changedDataAccepted = Signal()
-    """It is to go on with its data as it is now, though that is other than before."""
-    evaluateRequested = Signal()
-    """What the shown run has learned is to be measured."""
-    predictRequested = Signal()
-    """What the shown run has learned is to be used."""
-    evaluateOtherRequested = Signal()
-    """The weights that its model does not have are to be measured."""
-    predictOtherRequested = Signal()
-    """They are to be used."""
-    exportOtherRequested = Signal(object)
-    """They are to be exported as that :class:`ModelExportFormat`."""
-    longerRequested = Signal()
-    """The shown run is to be trained for more epochs."""
-    runRequested = Signal(object)
-    """Another run is to be shown: its directory, a :class:`Path`."""
-    tensorboardRequested = Signal()
-    """TensorBoard is to show the run."""
-    fixRequested = Signal(object)
-    """The shown run is to be tried again with a change: its :class:`Fix`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,9 +56,10 @@ class RunBanner(QFrame):
         self._is_beside: bool | None = None
         self._make_words()
         self._make_buttons()
-        self._problem = ProblemCard(self)
-        self._problem.fixRequested.connect(self.fixRequested)
-        self._next = self._make_next_steps()
+        self.problem = ProblemCard(self)
+        """What ended the run, with its fixes."""
+        self.steps = NextSteps(self)
+        """What can be done with the run."""
         self._compose()
         self.setRun("", "")
 
@@ -150,11 +124,11 @@ class RunBanner(QFrame):
 
     def setActions(self, actions: RunActions) -> None:
         """Offer what can be done with the run that is shown."""
-        self._next.setActions(actions)
+        self.steps.setActions(actions)
 
     def setLinks(self, links: RunLinks) -> None:
         """Offer the runs that belong to the shown one by their model."""
-        self._next.setLinks(links)
+        self.steps.setLinks(links)
 
     def setStory(self, words: str) -> None:
         """Say how the run came to go on after an end; empty: it never had to."""
@@ -185,7 +159,7 @@ class RunBanner(QFrame):
 
     def setProblem(self, problem: Problem | None, log_tail: tuple[str, ...] = ()) -> None:
         """Say what ended the run, or what it complains about."""
-        self._problem.setProblem(problem, log_tail)
+        self.problem.setProblem(problem, log_tail)
 
     def setFixes(self, problem: Problem | None, *, can_try: bool = True) -> None:
         """Offer the changes that a problem proposes; nothing where it proposes none.
@@ -194,7 +168,7 @@ class RunBanner(QFrame):
             problem: What ended the run; ``None``: it goes on, or ended well.
             can_try: Whether no other run goes on now.
         """
-        self._problem.setFixes(problem, can_try=can_try)
+        self.problem.setFixes(problem, can_try=can_try)
 
     @override
     def minimumSizeHint(self) -> QSize:
@@ -259,26 +233,11 @@ class RunBanner(QFrame):
         self._export = QPushButton("E&xport", self)
         self._export.setObjectName("export_button")
         self._export.setToolTip(wrapped(EXPORT_TIP))
-        exports = ExportMenu(self)
-        exports.chosen.connect(self.exportRequested)
-        self._export.setMenu(exports)
+        self.exports = ExportMenu(self)
+        """As what the run, or its model, can be written."""
+        self._export.setMenu(self.exports)
         self._folder = make("Open fol&der", self.folderRequested)
         self._folder.setToolTip("Opens the run's folder: events, log, checkpoints, the model")
-
-    def _make_next_steps(self) -> NextSteps:
-        steps = NextSteps(self)
-        steps.resumeRequested.connect(self.resumeRequested)
-        steps.resumeOnSelectedRequested.connect(self.resumeOnSelectedRequested)
-        steps.changedDataAccepted.connect(self.changedDataAccepted)
-        steps.evaluateRequested.connect(self.evaluateRequested)
-        steps.predictRequested.connect(self.predictRequested)
-        steps.evaluateOtherRequested.connect(self.evaluateOtherRequested)
-        steps.predictOtherRequested.connect(self.predictOtherRequested)
-        steps.exportOtherRequested.connect(self.exportOtherRequested)
-        steps.longerRequested.connect(self.longerRequested)
-        steps.runRequested.connect(self.runRequested)
-        steps.tensorboardRequested.connect(self.tensorboardRequested)
-        return steps
 
     def _button(self, text: str, pressed: SignalInstance, name: str = "") -> QPushButton:
         button = QPushButton(text, self)
@@ -309,11 +268,11 @@ class RunBanner(QFrame):
         layout.addLayout(head)
         layout.addWidget(self._card)
         layout.addWidget(self._story)
-        layout.addWidget(self._problem)
+        layout.addWidget(self.problem)
         layout.addWidget(self._memory)
         layout.addWidget(self._gaps)
         layout.addWidget(self._notice)
-        layout.addWidget(self._next)
+        layout.addWidget(self.steps)
         self.setCard("")
         self.setStory("")
         self.setMemory("")

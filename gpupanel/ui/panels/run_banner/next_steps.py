@@ -54,8 +54,6 @@ class NextSteps(QWidget):
     """The weights that the model of the shown run does not have are to be measured."""
     predictOtherRequested = Signal()
     """They are to be used."""
-    exportOtherRequested = Signal(object)
-    """They are to be exported as that :class:`ModelExportFormat`."""
     longerRequested = Signal()
     """The shown run is to be trained for more epochs."""
     runRequested = Signal(object)
@@ -153,9 +151,9 @@ class NextSteps(QWidget):
             ("Predict with them", self.predictOtherRequested),
         ):
             menu.addAction(text).triggered.connect(wanted)
-        exports = ExportMenu(menu, title="Export them as", only_models=True)
-        exports.chosen.connect(self.exportOtherRequested)
-        menu.addMenu(exports)
+        self.other_exports = ExportMenu(menu, title="Export them as", only_models=True)
+        """As what the weights that the model of the run does not have can be written."""
+        menu.addMenu(self.other_exports)
         self._other.setMenu(menu)
         self._longer = make("Train &longer…", self.longerRequested, "train_longer_button")
         self._longer.setToolTip(wrapped(_LONGER_TIP))

@@ -1,6 +1,6 @@
 """What ended a run or what it complains about, with the fixes that can be tried."""
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -19,18 +19,15 @@ _AGAIN_TIP = (
 class ProblemCard(QFrame):
     """Message, hint, *Copy details*, and a button for each fix; hidden without a problem."""
 
-    fixRequested = Signal(object)
-    """The shown run is to be tried again with a change: its :class:`Fix`."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
         self._detail = ""
         self._message = sentences(self, "run_problem", "error")
         self._hint = sentences(self)
-        self._fixes = FixButtons(self)
-        self._fixes.setObjectName("ways_out")
-        self._fixes.fixRequested.connect(self.fixRequested)
+        self.fixes = FixButtons(self)
+        """Each tries the shown run again with a change."""
+        self.fixes.setObjectName("ways_out")
         self._again = QLabel("Try again with", self)
         self._again.setProperty("tone", "muted")
         self._again.setContentsMargins(0, 8, 0, 0)
@@ -63,10 +60,10 @@ class ProblemCard(QFrame):
         """
         offers = problem is not None and problem.fix is not None
         self._again.setVisible(offers)
-        self._fixes.setVisible(offers)
-        self._fixes.setEnabled(can_try)
+        self.fixes.setVisible(offers)
+        self.fixes.setEnabled(can_try)
         if offers and problem is not None:
-            self._fixes.setProblem(problem)
+            self.fixes.setProblem(problem)
 
     def _lay_out(self) -> None:
         words = QVBoxLayout()
@@ -76,7 +73,7 @@ class ProblemCard(QFrame):
         again = QHBoxLayout()
         again.setSpacing(8)
         again.addWidget(self._again, 0, Qt.AlignmentFlag.AlignTop)
-        again.addWidget(self._fixes, 1)
+        again.addWidget(self.fixes, 1)
         row = QHBoxLayout()
         row.addLayout(words, 1)
         row.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)

@@ -1,0 +1,159 @@
+"""What is said about the run that is shown, above its curves, and what can be done with it."""
+
+from PySide6.QtCore import QObject, Slot
+
+from gpupanel.domain.events import MemoryReturned
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.visible_text import visible_line
+from gpupanel.runs.following.memory_text import returned_words
+from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.following.unread_problems import unread_file_problem, unread_problem
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.ui.checkpoint_offer import checkpoint_offer
+from gpupanel.ui.device_labels import DeviceLabels
+from gpupanel.ui.panels.run_banner import RunBanner
+from gpupanel.ui.resume_on_selected import ResumeOnSelected, resume_on_selected
+from gpupanel.ui.run_actions import offers_resume, restart_text, run_actions
+from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_devices import devices_of_run, known_devices
+from gpupanel.ui.run_links import links_of
+from gpupanel.ui.run_words import card_words, status_words
+from gpupanel.ui.session import Session
+from gpupanel.ui.workers.run_reader import RunFacts
+
+
+class ShownWords(QObject):
+    """Binds the banner to the run that is shown; what its buttons do with runs is done here.
+
+    Args:
+        session: Knows whether a run goes on, and the devices that are chosen.
+        control: Knows which run is shown.
+        banner: Says it.
+    """
+
+    def __init__(self, session: Session, control: RunControl, banner: RunBanner) -> None:
+        super().__init__(banner)
+        self._session, self._control, self._banner = session, control, banner
+        self._runs: tuple[RunSummary, ...] = ()
+        session.runChanged.connect(self._show_ways_on)
+        session.preparationChanged.connect(self._show_ways_on)
+        control.shownChanged.connect(self._begin)
+        control.shownOpened.connect(self._on_opened)
+        control.shownStatusChanged.connect(self._show_status)
+        control.checkpointAsked.connect(self._show_ways_on)
+        banner.returnRequested.connect(self._return)
+        banner.checkpointRequested.connect(control.save_checkpoint)
+        banner.steps.resumeRequested.connect(control.resume)
+        banner.steps.resumeOnSelectedRequested.connect(self._resume_on_selected)
+        banner.steps.changedDataAccepted.connect(control.resume_with_changed_data)
+
+    @Slot(object)
+    def set_runs(self, runs: tuple[RunSummary, ...]) -> None:
+        """Know all runs, the newest first: some belong to the one that is shown."""
+        self._runs = runs
+        self._show_links()
+
+    def _show_links(self) -> None:
+        shown = self._control.shown
+        links = links_of(None if shown is None else shown.root, self._runs)
+        self._banner.setLinks(links)
+        self._banner.setLabel(visible_line(links.label))
+
+    @Slot(object)
+    def _begin(self, layout: RunLayout) -> None:
+        banner = self._banner
+        banner.setRun(layout.name, "")
+        banner.setProblem(None)
+        banner.setCard("")
+        banner.setStory("")
+        banner.setMemory("")
+        banner.setGaps("")
+        banner.setNotice("")
+        banner.setSettingsReadable(readable=False)
+        self._show_links()
+        self._show_ways_on()
+
+    @Slot(object)
+    def _on_opened(self, facts: RunFacts) -> None:
+        self._banner.setSettingsReadable(readable=facts.profile is not None)
+        self._show_gaps()
+        self._show_ways_on()
+
+    @Slot(object)
+    def _show_status(self, status: RunStatus) -> None:
+        layout = self._control.shown
+        if layout is not None:
+            self._banner.setRun(layout.name, status_words(status))
+            self._banner.setCard(card_words(status))
+        self._banner.setStory(restart_text(status, self._device_names()))
+        self._banner.setProblem(problem_to_show(status), status.log_tail)
+        self._show_memory(status.memory_returned)
+        self._show_gaps()
+        self._show_ways_on()
+
+    def _device_names(self) -> dict[str, str]:
+        """Of this machine's devices and the run's, by key."""
+        inventory, facts = known_devices(self._session), self._control.shown_facts
+        plan = None if facts is None else facts.plan
+        known = None if inventory is None else devices_of_run(plan, inventory)
+        return DeviceLabels(known).names()
+
+    def _show_memory(self, returned: MemoryReturned | None) -> None:
+        if returned is None:
+            self._banner.setMemory("")
+            return
+        is_held = any(device.still_held_mib for device in returned.devices)
+        self._banner.setMemory(returned_words(returned, self._device_names()), is_held=is_held)
+
+    def _show_gaps(self) -> None:
+        """Say what of the run's folder this version cannot read."""
+        facts, status = self._control.shown_facts, self._control.shown_status
+        gaps = [
+            unread_file_problem(name)
+            for name, content in (
+                ("profile", facts and facts.profile),
+                ("plan", facts and facts.plan),
+            )
+            if facts is not None and content is None
+        ]
+        unread = None if status is None else unread_problem(status.unread_lines)
+        gaps += [] if unread is None else [unread]
+        words = " ".join(problem.message for problem in gaps)
+        self._banner.setGaps(words, " ".join(problem.hint for problem in gaps))
+
+    @Slot()
+    def _show_ways_on(self) -> None:
+        control, state = self._control, self._session.run_state
+        shown = control.shown_status
+        self._banner.setReturnVisible(visible=control.active not in (None, control.shown))
+        goes_on = shown if control.active == control.shown else None
+        is_saving = control.is_saving_checkpoint
+        self._banner.setCheckpointOffer(checkpoint_offer(state, goes_on, is_saving=is_saving))
+        asks = offers_resume(shown) and not state.is_busy
+        self._banner.setActions(
+            run_actions(state, shown, self._selected_devices_resume() if asks else None)
+        )
+        ending = shown.ending_problem if shown is not None and shown.has_ended else None
+        can_try = not state.is_busy and control.shown_profile is not None
+        self._banner.setFixes(ending, can_try=can_try)
+
+    def _selected_devices_resume(self) -> ResumeOnSelected:
+        return resume_on_selected(self._session, self._control.shown_profile)
+
+    @Slot()
+    def _resume_on_selected(self) -> None:
+        order = self._selected_devices_resume().order
+        if order is not None:
+            self._control.resume_with(*order)
+
+    @Slot()
+    def _return(self) -> None:
+        if self._control.active is not None:
+            self._control.open(self._control.active)
+
+
+def problem_to_show(status: RunStatus) -> Problem | None:
+    """What keeps the run, or ended it, or what it reported last since it was started again."""
+    reported = status.problems[status.problems_before :]
+    return status.stuck or status.ending_problem or (reported[-1] if reported else None)
