@@ -1,21 +1,20 @@
 """Adds up what a saved model reaches on labelled examples."""
 
+import copy
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gpupanel.domain.best_epoch import MOST_AREAS
+from gpupanel.domain.data import Target
 from gpupanel.domain.outcome import Metrics
-from gpupanel.files.confusion_file import (
-    MOST_EXAMPLES,
-    ConfusionCells,
-    Counts,
-    EvaluatedExamples,
-)
-from gpupanel.files.worst_file import WorstExamples, most_worst
+from gpupanel.files.confusion_file import MOST_EXAMPLES, Counts, EvaluatedExamples
+from gpupanel.files.worst_file import WorstExamples
 from gpupanel.trainer.datasets.examples import Array, Indices
+from gpupanel.trainer.inference.confusion_counts import ConfusionCounts
+from gpupanel.trainer.inference.largest_errors import Errors, joined_errors, largest_errors
 from gpupanel.trainer.inference.meaning import (
     Floats,
     Meaning,
@@ -24,32 +23,9 @@ from gpupanel.trainer.inference.meaning import (
     label_scores,
     scores_of,
 )
-from gpupanel.trainer.measures.areas import area_of
-from gpupanel.trainer.measures.figures import TOP, Sums, macro_f1, mean_r2
-
-_LEAST_WAITING = 2**16
-_MOST_SCORES = 2**26
-"""That are held until all examples are known, five bytes each: of more there is no AUC."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Errors:
-    """Those of some examples, the largest of a part.
-
-    Attributes:
-        rows: Their rows among all that are evaluated.
-        errors: Of each: its loss, or of values the mean absolute error.
-        predicted: Shape [examples, outputs]: probabilities, or values.
-    """
-
-    rows: npt.NDArray[np.int64]
-    errors: npt.NDArray[np.float64]
-    predicted: Floats
-
-    def largest(self, count: int) -> "Errors":
-        """The largest of them, these first; of equal ones those that come first in the data."""
-        order = np.lexsort((self.rows, -self.errors))[:count]
-        return Errors(self.rows[order], self.errors[order], self.predicted[order])
+from gpupanel.trainer.measures.figures import with_figures
+from gpupanel.trainer.measures.set_figure import SetFigure, SetPart
+from gpupanel.trainer.measures.set_figures import figures_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,20 +34,15 @@ class EvaluatedPart:
 
     Attributes:
         loss_sum: Cross-entropy in nats, or squared error; of several labels or values their mean.
-        measure_sum: Absolute error of values, likewise; of several labels how many are right, as
-            a part of them; 0 for classes.
+        measure_sum: How many examples are right; of several labels how many of these are, as a part
+            of them; of values the absolute error, likewise.
         classes: Shape [examples, 2]: the class that an example is of, and the one that it was
             taken for; no rows for values and for several labels.
         probabilities: Likewise: of the class that it was taken for, and of its own.
         labels: Of several labels, shape [3, labels]: how many examples have each, are said to have
             it, and are rightly so.
         worst: Of several labels and of values, the examples with the largest errors.
-        top_five: Of classes, how many examples are of one of the five most probable ones.
-        scores: Of two classes or several labels, shape [examples, labels]: greater ones are more
-            probable. Of two classes there is one, of the second.
-        has: Likewise: whether the example is of that class, or has that label.
-        squares: Of values, shape [3, values]: sums of squared errors, of labels as measured from
-            the first one, and of their squares.
+        figures: What each figure adds up.
     """
 
     loss_sum: float
@@ -80,35 +51,26 @@ class EvaluatedPart:
     probabilities: Floats | None = None
     labels: Counts | None = None
     worst: Errors | None = None
-    top_five: int = 0
-    scores: Floats | None = None
-    has: npt.NDArray[np.bool_] | None = None
-    squares: Sums | None = None
+    figures: tuple[Any, ...] = ()
 
 
 class Evaluation:
     """Sums over examples in double precision, so that no split of the data changes them.
 
-    Of the confusion matrix only cells that are not 0 are held: no more than there are examples,
-    however many classes there are.
+    Attributes:
+        confusion: Of classes, which examples were taken for which.
     """
 
     def __init__(self, labels: Array, reading: OutputMeaning) -> None:
         self._labels = labels
         self._reading = reading
-        self._places = np.empty(0, np.int64)
-        self._counts = np.empty(0, np.int64)
-        self._waiting: list[npt.NDArray[np.int64]] = []
-        self._waiting_examples = 0
+        self._figures = _figures(labels, reading)
+        self._totals: tuple[Any, ...] = ()
+        self.confusion = ConfusionCounts(reading.class_count)
         self._kept: list[tuple[npt.NDArray[np.int32], Floats]] = []
         self._kept_examples = 0
         self._label_counts = np.zeros((3, reading.label_count), np.int64)
         self._worst: Errors | None = None
-        self._right = 0
-        self._top_five = 0
-        self._scores: list[tuple[Floats, npt.NDArray[np.bool_]]] = []
-        self._scored = 0
-        self._squares: Sums | None = None
         self._loss_sum = 0.0
         self._measure_sum = 0.0
         self._examples = 0
@@ -121,51 +83,56 @@ class Evaluation:
             first: Row of the first of them.
         """
         labels = self._labels[first : first + len(outputs)]
-        none = np.empty((0, 2), np.int64)
         if self._reading.meaning is Meaning.VALUES:
-            values = labels.reshape(outputs.shape).astype(np.float64)
-            errors = outputs.astype(np.float64) - values
-            from_first = values - self._labels[:1].reshape(1, -1).astype(np.float64)
-            squares = np.stack([np.square(errors), from_first, np.square(from_first)])
-            return EvaluatedPart(
-                _sum_of_means(np.square(errors)),
-                _sum_of_means(abs(errors)),
-                none,
-                worst=_worst(abs(errors), outputs, first),
-                squares=squares.sum(axis=1),
-            )
+            return self._of_values(outputs, labels, first)
         if self._reading.of_labels:
-            wanted = labels.astype(np.float32)
-            logarithms = label_scores(outputs, wanted, self._reading.meaning)
-            said, has = outputs > _even(self._reading.meaning), wanted > 0.5
-            counts = np.stack([each.sum(axis=0) for each in (has, said, has & said)])
-            return EvaluatedPart(
-                -_sum_of_means(logarithms),
-                _sum_of_means(said == has),
-                none,
-                labels=counts.astype(np.int64),
-                scores=outputs if outputs.shape[1] <= MOST_AREAS else None,
-                has=has,
-                worst=_worst(
-                    -logarithms, label_probabilities(outputs, self._reading.meaning), first
-                ),
-            )
+            return self._of_labels(outputs, labels, first)
+        return self._of_classes(outputs, labels)
+
+    def _of_values(self, outputs: Floats, labels: Array, first: int) -> EvaluatedPart:
+        values = labels.reshape(outputs.shape).astype(np.float64)
+        predicted = outputs.astype(np.float64)
+        errors = predicted - values
+        return EvaluatedPart(
+            _sum_of_means(np.square(errors)),
+            _sum_of_means(abs(errors)),
+            _NO_CLASSES,
+            worst=largest_errors(abs(errors), outputs, first),
+            figures=self._added(SetPart(predicted, values, predicted)),
+        )
+
+    def _of_labels(self, outputs: Floats, labels: Array, first: int) -> EvaluatedPart:
+        meaning = self._reading.meaning
+        wanted = labels.astype(np.float32)
+        logarithms = label_scores(outputs, wanted, meaning)
+        said, has = outputs > _even(meaning), wanted > 0.5
+        counts = np.stack([each.sum(axis=0) for each in (has, said, has & said)])
+        return EvaluatedPart(
+            -_sum_of_means(logarithms),
+            _sum_of_means(said == has),
+            _NO_CLASSES,
+            labels=counts.astype(np.int64),
+            worst=largest_errors(-logarithms, label_probabilities(outputs, meaning), first),
+            figures=self._added(SetPart(outputs, has, said)),
+        )
+
+    def _of_classes(self, outputs: Floats, labels: Array) -> EvaluatedPart:
         scores = scores_of(outputs, self._reading.meaning)
         true = labels.astype(np.int64)
         rows = np.arange(len(true))
         right = scores.logarithms[rows, true]
         taken_for = scores.logarithms.argmax(axis=1)
-        is_of_two = scores.logarithms.shape[1] == 2
         chances = [scores.probabilities[rows, each] for each in (taken_for, true)]
         return EvaluatedPart(
             -float(right.sum(dtype=np.float64)),
-            0.0,
+            float((true == taken_for).sum()),
             np.stack([true, taken_for], axis=1),
             np.stack(chances, axis=1),
-            top_five=_in_top_five(scores.logarithms, true),
-            scores=np.diff(scores.logarithms, axis=1) if is_of_two else None,
-            has=true[:, np.newaxis] > 0 if is_of_two else None,
+            figures=self._added(SetPart(scores.logarithms, true, taken_for)),
         )
+
+    def _added(self, part: SetPart) -> tuple[Any, ...]:
+        return tuple(figure.of_part(part) for figure in self._figures)
 
     def add(self, examples: int, parts: list[EvaluatedPart]) -> None:
         """Add one batch."""
@@ -173,36 +140,35 @@ class Evaluation:
         for part in parts:
             self._loss_sum += part.loss_sum
             self._measure_sum += part.measure_sum
-            true, taken_for = part.classes[:, 0], part.classes[:, 1]
-            self._right += int((true == taken_for).sum())
-            self._waiting.append(true * self._reading.class_count + taken_for)
-            self._waiting_examples += len(true)
+            self.confusion.add(part.classes[:, 0], part.classes[:, 1])
             self._keep(part)
-            self._top_five += part.top_five
-            self._keep_scores(part)
-            self._squares = _plus(self._squares, part.squares)
+            if not self._totals:
+                self._totals = copy.deepcopy(part.figures)
+            else:
+                for total, more in zip(self._totals, part.figures, strict=True):
+                    total += more
             if part.labels is not None:
                 self._label_counts = self._label_counts + part.labels
             if part.worst is not None:
-                self._worst = _joined(self._worst, part.worst)
-        # Rarely enough that it costs the more the rarer it becomes.
-        if self._waiting_examples >= max(_LEAST_WAITING, len(self._places)):
-            self._count_waiting()
-
-    def confusion(self, class_names: tuple[str, ...]) -> ConfusionCells:
-        """The cells that are not 0; their rows are the classes that examples are of.
-
-        Args:
-            class_names: A name for each class.
-        """
-        self._count_waiting()
-        rows, columns = np.divmod(self._places, max(1, self._reading.class_count))
-        return ConfusionCells(rows, columns, self._counts, class_names)
+                self._worst = joined_errors(self._worst, part.worst)
 
     @property
     def label_counts(self) -> Counts:
         """Of several labels, shape [3, labels], as :class:`EvaluatedPart` has them."""
         return self._label_counts
+
+    @property
+    def metrics(self) -> Metrics:
+        """Of all examples added."""
+        loss = self._loss_sum / self._examples
+        measure = self._measure_sum / self._examples
+        if self._reading.meaning is Meaning.VALUES:
+            measured = Metrics(loss=loss, mean_absolute_error=measure)
+        else:
+            measured = Metrics(loss=loss, accuracy=measure)
+        added = zip(self._figures, self._totals, strict=True)
+        figures = (figure.metrics_of_parts(total, self._examples) for figure, total in added)
+        return with_figures(measured, figures)
 
     def examples(self, indices: Indices) -> EvaluatedExamples | None:
         """What became of each example; ``None``: it is not known of all, or there were too many.
@@ -251,101 +217,21 @@ class Evaluation:
             chances = part.probabilities.astype(np.float32)
             self._kept.append((part.classes.astype(np.int32), chances))
 
-    def _keep_scores(self, part: EvaluatedPart) -> None:
-        if part.scores is None or part.has is None:
-            return
-        self._scored += part.scores.size
-        if self._scored > _MOST_SCORES:
-            self._scores = []
-        else:
-            self._scores.append((part.scores.astype(np.float32), part.has))
 
-    def _area(self) -> float | None:
-        if not self._scores:
-            return None
-        scores, has = (np.concatenate(each) for each in zip(*self._scores, strict=True))
-        return area_of(scores, has)
-
-    def _count_waiting(self) -> None:
-        places = np.concatenate((self._places, *self._waiting))
-        counts = np.concatenate((self._counts, np.ones(self._waiting_examples, np.int64)))
-        self._places, where = np.unique(places, return_inverse=True)
-        self._counts = np.zeros(len(self._places), np.int64)
-        np.add.at(self._counts, where, counts)
-        self._waiting, self._waiting_examples = [], 0
-
-    @property
-    def metrics(self) -> Metrics:
-        """Of all examples added."""
-        loss = self._loss_sum / self._examples
-        measure = self._measure_sum / self._examples
-        if self._reading.meaning is Meaning.VALUES:
-            r2 = None if self._squares is None else mean_r2(self._squares, self._examples)
-            return Metrics(
-                loss=loss,
-                mean_absolute_error=measure,
-                root_mean_squared_error=math.sqrt(loss),
-                r2=r2,
-            )
-        area = self._area()
-        if self._reading.of_labels:
-            has, said, right = self._label_counts.astype(np.float64)
-            return Metrics(loss=loss, accuracy=measure, f1=macro_f1(right, said, has), auc=area)
-        self._count_waiting()
-        more_than_top = self._reading.class_count > TOP
-        return Metrics(
-            loss=loss,
-            accuracy=self._right / self._examples,
-            top_5_accuracy=self._top_five / self._examples if more_than_top else None,
-            f1=self._class_f1(),
-            auc=area,
-        )
-
-    def _class_f1(self) -> float | None:
-        count = self._reading.class_count
-        true, taken_for = np.divmod(self._places, max(1, count))
-        counts = self._counts.astype(np.float64)
-        is_right = true == taken_for
-        pairs = ((true[is_right], counts[is_right]), (taken_for, counts), (true, counts))
-        right, predicted, examples = (
-            np.bincount(which, each, count).astype(np.float64) for which, each in pairs
-        )
-        return macro_f1(right, predicted, examples)
+_NO_CLASSES = np.empty((0, 2), np.int64)
 
 
-def _in_top_five(logarithms: Floats, true: npt.NDArray[np.int64]) -> int:
-    own = logarithms[np.arange(len(true)), true][:, np.newaxis]
-    return int(((logarithms > own).sum(axis=1) < TOP).sum())
-
-
-def _plus(before: Sums | None, more: Sums | None) -> Sums | None:
-    if before is None or more is None:
-        return before if more is None else more
-    return before + more
-
-
-def _worst(errors: npt.NDArray[np.generic], predicted: Floats, first: int) -> Errors:
-    """The largest of a part; errors have the shape [examples, outputs]."""
-    means = errors.mean(axis=1, dtype=np.float64)
-    count = most_worst(predicted.shape[1])
-    rows = np.arange(len(means))
-    if count < len(means):
-        rows = np.argpartition(-means, count - 1)[:count]
-    return Errors(rows + first, means[rows], predicted[rows])
-
-
-def _joined(before: Errors | None, part: Errors) -> Errors:
-    count = most_worst(part.predicted.shape[1])
-    if before is None:
-        return part.largest(count)
-    # Most parts of a long evaluation have none that is larger.
-    if len(before.errors) == count and part.errors.max(initial=-np.inf) <= before.errors[-1]:
-        return before
-    pairs = ((getattr(before, name), getattr(part, name)) for name in _OF_ERRORS)
-    return Errors(*(np.concatenate(pair) for pair in pairs)).largest(count)
-
-
-_OF_ERRORS = ("rows", "errors", "predicted")
+def _figures(labels: Array, reading: OutputMeaning) -> tuple[SetFigure, ...]:
+    """All that fit: only sums that are sent between devices have to be few."""
+    if reading.meaning is Meaning.VALUES:
+        means = labels[:1].reshape(-1).astype(np.float32)
+        target, outputs = Target.VALUES, len(means)
+    else:
+        means = np.empty(0, np.float32)
+        target = Target.LABELS if reading.of_labels else Target.CLASSES
+        outputs = reading.label_count or reading.class_count
+    units = np.ones_like(means)
+    return tuple(figures_of(target, outputs, units, means, most_counted=math.inf))
 
 
 def _sum_of_means(each: npt.NDArray[np.generic]) -> float:

@@ -166,7 +166,7 @@ class Inference:
         path = self._run.layout.confusion
         try:
             examples = evaluation.examples(self._examples.indices)
-            write_confusion(path, evaluation.confusion(self._class_names(reading)), examples)
+            write_confusion(path, evaluation.confusion.cells(self._class_names(reading)), examples)
         except OSError as error:
             # The figures over all examples were reached, and need little space.
             self._report(confusion_not_saved(error))

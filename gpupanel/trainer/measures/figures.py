@@ -1,9 +1,13 @@
 """From sums over the examples of a set to one figure."""
 
+import math
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+
+from gpupanel.domain.outcome import Metrics
 
 Sums = npt.NDArray[np.float64]
 
@@ -38,3 +42,18 @@ def mean_r2(sums: Sums, examples: int) -> float | None:
     variances = squares - totals**2 / examples
     known = variances > 1e-9 * np.maximum(squares, 1e-30)
     return float(np.mean(1.0 - errors[known] / variances[known])) if known.any() else None
+
+
+def with_figures(measured: Metrics, figures: Iterable[Mapping[str, float | None]]) -> Metrics:
+    """Loss and what is measured with it, and all other figures of the same set.
+
+    Args:
+        measured: Of values the loss is the mean squared error, in their units.
+        figures: By their keys.
+    """
+    found: dict[str, float | None] = {}
+    for figure in figures:
+        found |= figure
+    if measured.mean_absolute_error is not None and measured.loss is not None:
+        found["root_mean_squared_error"] = math.sqrt(measured.loss)
+    return measured.model_copy(update=found)

@@ -21,7 +21,7 @@ from gpupanel.domain.model import MlpModel, SavedModel
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.label_figures_file import read_label_figures, write_label_figures
 from gpupanel.trainer.event_writer import EventWriter
-from gpupanel.trainer.inference.evaluation import EvaluatedPart as Part
+from gpupanel.trainer.inference.confusion_counts import ConfusionCounts
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.meaning import (
     Activation,
@@ -215,9 +215,9 @@ def test_that_a_sum_over_parts_is_the_sum_over_all() -> None:
     whole.add(100, [whole.digest(logits, 0)])
     for first, end in ((0, 33), (33, 34), (34, 100)):
         parts.add(end - first, [parts.digest(logits[first:end], first)])
-    for one, other in zip(cells(parts, 4), cells(whole, 4), strict=True):
+    for one, other in zip(cells(parts.confusion, 4), cells(whole.confusion, 4), strict=True):
         assert one.tolist() == other.tolist()
-    assert cells(whole, 4)[2].sum() == 100
+    assert cells(whole.confusion, 4)[2].sum() == 100
     assert parts.metrics.loss == pytest.approx(whole.metrics.loss, rel=1e-7)
     assert whole.metrics.accuracy == (logits.argmax(axis=1) == labels).mean()
 
@@ -227,7 +227,7 @@ def test_that_values_have_errors_and_no_classes() -> None:
     evaluation.add(2, [evaluation.digest(floats((2.0,), (2.0,)), 0)])
     assert (evaluation.metrics.loss, evaluation.metrics.mean_absolute_error) == (5.0, 2.0)
     assert evaluation.metrics.accuracy is None
-    assert [len(each) for each in cells(evaluation, 0)] == [0, 0, 0]
+    assert [len(each) for each in cells(evaluation.confusion, 0)] == [0, 0, 0]
 
 
 def test_that_the_matrix_of_thousands_of_classes_is_counted_without_its_zeros() -> None:
@@ -235,12 +235,12 @@ def test_that_the_matrix_of_thousands_of_classes_is_counted_without_its_zeros() 
     random = np.random.default_rng(5)
     labels = random.integers(0, count, examples).astype(np.int32)
     taken = random.integers(0, count, examples)
-    evaluation = Evaluation(labels, OutputMeaning(Meaning.LOGITS, count))
+    confusion = ConfusionCounts(count)
     tracemalloc.start()
     for first in range(0, examples, 250):
-        part = np.stack([labels[first : first + 250].astype(np.int64), taken[first : first + 250]])
-        evaluation.add(250, [Part(0.0, 0.0, part.T)])
-    rows, columns, counts = cells(evaluation, count)
+        part = slice(first, first + 250)
+        confusion.add(labels[part].astype(np.int64), taken[part])
+    rows, columns, counts = cells(confusion, count)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
@@ -248,11 +248,10 @@ def test_that_the_matrix_of_thousands_of_classes_is_counted_without_its_zeros() 
     places, wanted = np.unique(labels.astype(np.int64) * count + taken, return_counts=True)
     assert (rows * count + columns).tolist() == places.tolist()
     assert counts.tolist() == wanted.tolist()
-    assert evaluation.metrics.accuracy == (labels == taken).mean()
 
 
-def cells(evaluation: Evaluation, classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    found = evaluation.confusion(tuple(map(str, range(classes))))
+def cells(counted: ConfusionCounts, classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    found = counted.cells(tuple(map(str, range(classes))))
     return found.rows, found.columns, found.counts
 
 
