@@ -1,27 +1,26 @@
 """All plots of a run on one linked axis."""
 
-from collections.abc import Callable
-from functools import partial
-
 from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtGui import QColor, QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.ui import device_colors, formatting, theme
 from gpupanel.ui.plots import run_plots
 from gpupanel.ui.plots.axis_range import AxisKind
-from gpupanel.ui.plots.axis_scale import SAME_SCALE, AxisScale, StepScale
-from gpupanel.ui.plots.curve import Best, Curve, Marks
-from gpupanel.ui.plots.device_spread import ReadingSpread
+from gpupanel.ui.plots.curve import Marks
 from gpupanel.ui.plots.picture import CurvePicture
+from gpupanel.ui.plots.run_axis import RunAxis
 from gpupanel.ui.plots.run_curves import FURTHER_STEP_METRICS, RunCurves
-from gpupanel.ui.plots.sample_buffer import SampleBuffer
-from gpupanel.ui.plots.smoothed_points import SmoothedPoints
 from gpupanel.ui.plots.time_band import TimeBand
 from gpupanel.ui.plots.time_plot import TimePlot
-from gpupanel.ui.plots.unit_text import percent_text, unit_text
+from gpupanel.ui.plots.wall_curves import (
+    DeviceCurves,
+    further_curves,
+    is_error,
+    loss_curves,
+    metric_curves,
+)
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.layouts import row_in
 
@@ -29,8 +28,6 @@ _REDRAW_INTERVAL_MS = 250
 """Four times a second while somebody only watches: painting takes time from the training."""
 _POINTED_INTERVAL_MS = 66
 """Fifteen times a second while the pointer is in a plot, so that its line keeps up."""
-_WIDEST_RATE = "9,999,999 ex/s"
-_WIDEST_MEMORY = "1,023.9 GiB"
 _METRIC_TITLES = {"accuracy": "Accuracy, %", "mean_absolute_error": "Mean absolute error"}
 
 _FEET = {
@@ -44,9 +41,6 @@ _LEAST_HEIGHT, _LEAST_LOW = 96, 72
 """Of each plot, in pixels: with less, rings and triangles cover the curves; and of the band."""
 _FURTHER_LEFT = -(-len(FURTHER_STEP_METRICS) // 2)
 _NO_READINGS = "No readings recorded"
-_SHORT_RUN_S = 120.0
-"""A run that is no longer when its first steps are drawn is drawn over steps: by time, most of it
-would be the start."""
 
 
 class PlotWall(QWidget):
@@ -72,11 +66,7 @@ class PlotWall(QWidget):
         self._curves = curves
         self._inventory: DeviceInventory | None = None
         self._is_following = True
-        self._axis = AxisKind.TIME
-        self._chosen_axis: AxisKind | None = None
-        self._found_axis: AxisKind | None = None
-        self._scale: AxisScale = SAME_SCALE
-        self._steps_per_epoch: int | None = None
+        self._axis = RunAxis(curves)
         self._span = 0.0
         self._hidden: frozenset[str] = frozenset()
         self._chosen_range = (0.0, 10.0)
@@ -119,7 +109,7 @@ class PlotWall(QWidget):
         """What is shown, as a picture in the theme that is current."""
         span = self.span()
         plots = [plot.picture_plot(span, has_legend=True) for plot in self.plots]
-        foot = _FEET[self._axis]
+        foot = _FEET[self._axis.kind]
         if self._span > 0.0:
             foot += f" Curves of steps are smoothed over {self._span:,.0f} steps."
         return CurvePicture(title, plots, foot)
@@ -127,12 +117,12 @@ class PlotWall(QWidget):
     @property
     def axis(self) -> AxisKind:
         """What is counted at the bottom."""
-        return self._axis
+        return self._axis.kind
 
     def setAxis(self, axis: AxisKind) -> None:
         """Count that, whatever the run is like."""
-        self._chosen_axis = axis
-        self._show_axis(self._wanted_axis())
+        self._axis.choose(axis)
+        self._show_axis()
         self.follow()
 
     def setSmoothing(self, span: float) -> None:
@@ -156,26 +146,21 @@ class PlotWall(QWidget):
         """Show another run."""
         self._curves = curves
         self._metric_name = None
-        self._found_axis = self._steps_per_epoch = None
+        self._axis.setRun(curves)
         self.epochsKnown.emit(False)
-        self._show_axis(self._wanted_axis())
+        self._show_axis()
         self._show_curves()
 
     def _show_curves(self) -> None:
         curves = self._curves
-        losses = (curves.loss, curves.validation_loss)
-        self.loss_plot.setCurves(
-            self._pair(*losses, formatting.number, can_smooth=True, best=Best.LEAST)
-        )
+        self.loss_plot.setCurves(loss_curves(curves, self._span))
         self.time_plot.setTrack(curves.time_spent)
         self.loss_plot.setMarks(
             Marks(curves.checkpoints, curves.resumptions, curves.findings, curves.finding_titles)
         )
         self._show_metric(curves)
         for metric, plot in zip(FURTHER_STEP_METRICS, self.further_plots, strict=True):
-            unit, buffer = unit_text(metric), curves.further[metric.name]
-            curve = Curve(buffer, "", _training_color, unit.text, unit.widest)
-            plot.setCurves((curve,) if metric.is_even else self._smoothed(curve))
+            plot.setCurves(further_curves(curves, metric, self._span))
         self.showDevices()
 
     def setDevices(self, inventory: DeviceInventory) -> None:
@@ -270,7 +255,7 @@ class PlotWall(QWidget):
     def showSpan(self, start_s: float, end_s: float) -> None:
         """Show that part of the axis until the whole run is asked for."""
         self._set_following(following=False)
-        self._chosen_range = self._axis.at_least(start_s, end_s)
+        self._chosen_range = self._axis.kind.at_least(start_s, end_s)
         self._set_times(*self._chosen_range)
 
     @Slot(object)
@@ -301,138 +286,32 @@ class PlotWall(QWidget):
         """The part of the axis that is shown: the whole run, or what a person chose of it."""
         if not self._is_following:
             return self._chosen_range
-        curves = self._curves
-        ends = {
-            AxisKind.TIME: curves.elapsed_s,
-            AxisKind.STEP: curves.steps.last_step,
-            AxisKind.EPOCH: curves.steps.last_step / (self._steps_per_epoch or 1),
-        }
-        return self._axis.whole(ends[self._axis])
+        return self._axis.whole()
 
     def _find_axis(self) -> None:
         """Count what suits the run as soon as it has made steps, unless a person chose."""
-        length = self._curves.steps_per_epoch
-        is_other_length = length != self._steps_per_epoch
-        if is_other_length:
-            self._steps_per_epoch = length
-            self.epochsKnown.emit(length is not None)
-        wanted = self._wanted_axis()
-        if wanted is not self._axis or (is_other_length and wanted is AxisKind.EPOCH):
-            self._show_axis(wanted)
+        if self._axis.learn_epochs():
+            self.epochsKnown.emit(self._axis.knows_epochs)
+        if self._axis.is_outdated:
+            self._show_axis()
 
-    def _wanted_axis(self) -> AxisKind:
-        if self._chosen_axis is AxisKind.EPOCH and self._steps_per_epoch is None:
-            return AxisKind.STEP
-        if self._chosen_axis is not None:
-            return self._chosen_axis
-        curves = self._curves
-        if self._found_axis is None and curves.steps.last_step:
-            is_short = curves.elapsed_s <= _SHORT_RUN_S
-            self._found_axis = AxisKind.STEP if is_short else AxisKind.TIME
-        return self._found_axis or AxisKind.TIME
-
-    def _show_axis(self, axis: AxisKind) -> None:
-        self._axis = axis
-        unit = self._steps_per_epoch or 1 if axis is AxisKind.EPOCH else 1
-        is_time = axis is AxisKind.TIME
-        self._scale = SAME_SCALE if is_time else StepScale(self._curves.steps, unit)
+    def _show_axis(self) -> None:
+        self._axis.update()
         for plot in (*self.plots, *self.further_plots):
-            plot.setAxis(axis, self._scale)
-        self.axisChanged.emit(axis)
+            plot.setAxis(self._axis.kind, self._axis.scale)
+        self.axisChanged.emit(self._axis.kind)
 
     def _show_metric(self, curves: RunCurves) -> None:
         self._metric_name = curves.metric_name
-        is_error = self._metric_name == "mean_absolute_error"
-        text = formatting.number if is_error else percent_text
         self.metric_plot.setTitle(_METRIC_TITLES.get(self._metric_name or "accuracy", ""))
-        self.metric_plot.setBounds(0.0, float("inf") if is_error else 100.0)
-        # Errors come once an epoch.
-        measured = (curves.metric, curves.validation_metric)
-        best = Best.LEAST if is_error else Best.GREATEST
-        pair = self._pair(*measured, text, can_smooth=not is_error, best=best)
-        self.metric_plot.setCurves(pair)
+        self.metric_plot.setBounds(0.0, float("inf") if is_error(curves) else 100.0)
+        self.metric_plot.setCurves(metric_curves(curves, self._span))
 
     def showDevices(self) -> None:
         """Draw a curve for each device that the run has or reads, in its colour."""
-        devices = () if self._inventory is None else self._inventory.devices
-        labels = formatting.labels_of(devices)
-        curves, rates = self._curves, self._curves.device_rates.curves
-        utilization, memory = [], []
-        # The colour of training is too much like that of a device to stand beside it.
-        title, color_of_all = ("all", _total_color) if rates else ("", _training_color)
-        speed = Curve(
-            curves.examples_per_second, title, color_of_all, formatting.rate, _WIDEST_RATE
-        )
-        speeds = [speed]
-        numbers = device_colors.known.numbers(device.key for device in devices)
-        for device, label in zip(devices, labels, strict=True):
-            color = partial(theme.device_color, numbers[device.key])
-            if device.key in rates:
-                rate = rates[device.key]
-                speeds.append(Curve(rate, label, color, formatting.rate, _WIDEST_RATE))
-            found = curves.devices.get(device.key)
-            if found is None:
-                continue
-            utilization.append(Curve(found.utilization, label, color, formatting.percent, "100 %"))
-            memory.append(Curve(found.memory, label, color, found.memory_text, _WIDEST_MEMORY))
-        if curves.spread is not None:
-            utilization = _spread_curves(curves.spread.utilization, curves.spread.count)
-            memory = _spread_curves(curves.spread.memory, curves.spread.count)
-        called = dict(zip((device.key for device in devices), labels, strict=True))
-        self.time_plot.setDevices([called.get(key, key) for key in curves.replica_devices])
-        smooth = [each for curve in speeds for each in self._smoothed(curve)]
-        self.rate_plot.setCurves(tuple(sorted(smooth, key=lambda curve: not curve.is_backdrop)))
-        self.utilization_plot.setCurves(tuple(utilization))
-        self.memory_plot.setCurves(tuple(memory))
-
-    def _pair(
-        self,
-        training: SampleBuffer,
-        validation: SampleBuffer,
-        text: Callable[[float | None], str],
-        *,
-        can_smooth: bool,
-        best: Best,
-    ) -> tuple[Curve, ...]:
-        """The curves of something that is measured in training and in validation."""
-        trained = Curve(training, "training", _training_color, text, "0.0000")
-        validated = Curve(
-            validation,
-            "validation",
-            _validation_color,
-            text,
-            "0.0000",
-            has_dots=True,
-            best=best,
-        )
-        return (*(self._smoothed(trained) if can_smooth else (trained,)), validated)
-
-    def _smoothed(self, curve: Curve) -> tuple[Curve, ...]:
-        if self._span <= 0.0 or not isinstance(curve.buffer, SampleBuffer):
-            return (curve,)
-        return curve.smoothed(SmoothedPoints(curve.buffer, self._curves.steps, self._span))
-
-
-def _spread_curves(spread: ReadingSpread, count: int) -> list[Curve]:
-    """Three curves for very many devices."""
-    of = ((f"mean of {count:,}", spread.mean, _total_color, ()),)
-    ends = (
-        ("least", spread.least, _training_color, (2.0, 2.0)),
-        ("greatest", spread.greatest, _validation_color, (2.0, 2.0)),
-    )
-    return [
-        Curve(buffer, label, color, formatting.percent, "100 %", dashes=dashes)
-        for label, buffer, color, dashes in (*ends, *of)
-    ]
-
-
-def _training_color() -> QColor:
-    return theme.current().color("accent")
-
-
-def _total_color() -> QColor:
-    return theme.current().color("text")
-
-
-def _validation_color() -> QColor:
-    return theme.current().color("warning")
+        curves = self._curves
+        devices = DeviceCurves.of(curves, self._inventory, self._span)
+        self.time_plot.setDevices([devices.labels.get(key, key) for key in curves.replica_devices])
+        self.rate_plot.setCurves(devices.rates)
+        self.utilization_plot.setCurves(devices.utilization)
+        self.memory_plot.setCurves(devices.memory)
